@@ -1,0 +1,245 @@
+"""The run folder: atomic writes, the manifest ``run.json``, one process at a time, and resuming part by part.
+
+A stage works in *parts*. A part's last table is its commit marker: it appears, whole, only after everything else of
+the part is safely on the disk, so a run that was stopped at any moment redoes at most the parts it was in.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from gslopes.core import tables
+from gslopes.core.errors import RunFolderMismatch, StorageError, UsageError
+from gslopes.core.tables import Table
+
+MANIFEST = "run.json"
+_STORAGE = {
+    errno.ENOSPC: ("there is no space left on the disk", "Free some space and run the same command again: it resumes."),
+    errno.EDQUOT: ("the disk quota is used up", "Free some space and run the same command again: it resumes."),
+    errno.EFBIG: ("the file would be larger than the system allows", "Raise the limit (ulimit -f) and run it again."),
+    errno.EROFS: ("it is on a read-only file system", "Choose another folder with --out."),
+    errno.EACCES: ("permission denied", "Choose another folder with --out, or change its permissions."),
+    errno.EPERM: ("the system does not permit it", "Choose another folder with --out, or change its permissions."),
+    errno.ENOTDIR: ("a part of its path is a file, not a folder", "Choose another folder with --out."),
+    errno.EEXIST: ("a file of that name is in the way", "Choose another folder with --out."),
+    errno.EISDIR: ("a folder of that name is in the way", "Choose another folder with --out."),
+    errno.ENAMETOOLONG: ("its name is too long", "Choose another folder with --out."),
+    errno.EIO: ("the disk reported an error", "Check the disk; the same command resumes."),
+}
+
+
+@contextmanager
+def storage(path: Path) -> Iterator[None]:
+    """Turn the operating system's refusals to write below ``path`` into StorageError sentences."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _STORAGE:
+            raise
+        why, hint = _STORAGE[error.errno]
+        raise StorageError(f"{show(error.filename or path)} cannot be written: {why}.", hint) from error
+
+
+def show(path: object) -> str:
+    r"""A path as text that can always be printed and stored: undecodable bytes become ``\xNN``."""
+    return os.fsencode(str(path)).decode("utf-8", "backslashreplace")
+
+
+# -- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file so that a reader sees the old one or the whole new one. Not yet durable: see ``settle``.
+
+    Raises: StorageError.
+    """
+    # one writer a run folder: a fixed temporary name means that what a killed run left is overwritten, not collected
+    temporary = path.with_name(f".{path.name}.tmp")
+    with storage(path):
+        try:
+            temporary.write_bytes(data)
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+def settle(paths: Iterable[Path]) -> None:
+    """Make files durable, and the folders that hold them: after this even a power cut keeps them.
+
+    Called once a part: by then most of its pages are on the disk, which makes this far cheaper than a sync a file.
+
+    Raises: StorageError.
+    """
+    paths = list(paths)
+    for path in [*paths, *sorted({path.parent for path in paths})]:
+        with storage(path):
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+
+
+def write_table(table: Table, frame: pd.DataFrame, path: Path) -> None:
+    """``tables.write`` into a folder that need not exist yet, durable.
+
+    Raises: TableError, StorageError.
+    """
+    with storage(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        tables.write(table, frame, path)
+    settle([path])
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON, indented, atomically and durably.
+
+    Raises: StorageError.
+    """
+    write_bytes(path, (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode())
+    settle([path])
+
+
+# -- one run ----------------------------------------------------------------------------------------------------------
+
+
+def read_manifest(run: Path) -> dict[str, Any]:
+    """The content of ``run.json``.
+
+    Raises: UsageError if this is no run folder.
+    """
+    path = run / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        what = "is a file" if run.exists() else "does not exist"
+        what = "is not a run folder: it has no run.json" if run.is_dir() else what
+        raise UsageError(f"{show(run)} {what}.", "Make one with: gslopes synthesise PHOTOS --out RUN.") from error
+    except (ValueError, OSError) as error:
+        raise UsageError(f"{show(path)} cannot be read: {error}.", "Choose another run folder.") from error
+    if not isinstance(manifest, dict):
+        raise UsageError(f"{show(path)} is not the manifest of a run.", "Choose another run folder.")
+    return manifest
+
+
+def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None:
+    """Check that a run folder, if it exists, was made with the same values under these keys of its manifest.
+
+    Raises: RunFolderMismatch naming what differs, with both values; UsageError if the folder holds something else.
+    """
+    if not (run / MANIFEST).exists():
+        visible = [entry.name for entry in run.iterdir() if not entry.name.startswith(".")] if run.is_dir() else []
+        if visible:
+            raise UsageError(
+                f"{show(run)} is not empty and is not a run folder: it holds {show(min(visible))}, but no run.json.",
+                "Choose a new folder with --out.",
+            )
+        return
+    old = read_manifest(run)
+    differing = [line for key in keys for line in differences(old.get(key), manifest.get(key), key)]
+    if differing:
+        raise RunFolderMismatch(
+            f"{show(run)} was made by another configuration: {'; '.join(differing)}.",
+            "Repeat its own command to resume it, or choose a new folder with --out.",
+        )
+
+
+def differences(old: Any, new: Any, name: str = "") -> list[str]:
+    """One line for each leaf in which two nested mappings differ: its name and both values.
+
+    >>> differences({"find": {"min_face": 32}}, {"find": {"min_face": 20}})
+    ['find.min_face is 32 there and 20 here']
+    """
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        found = []
+        for key in dict.fromkeys([*old, *new]):
+            found += differences(old.get(key), new.get(key), f"{name}.{key}" if name else str(key))
+        return found
+    return [] if old == new else [f"{name} is {_value(old)} there and {_value(new)} here"]
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "not set"
+    return json.dumps(value) if isinstance(value, str) else str(value)
+
+
+@contextmanager
+def locked(run: Path) -> Iterator[None]:
+    """Hold the run folder (made if need be) for this process alone; the kernel lets go whenever the process ends.
+
+    Raises: StorageError if another process works there, or the folder cannot be written.
+    """
+    with storage(run):
+        run.mkdir(parents=True, exist_ok=True)
+        handle = os.open(run / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            hint = "Wait for it to end, or choose another folder with --out."
+            raise StorageError(f"Another process is working in {show(run)}.", hint) from error
+        for stale in [*run.glob(".*.tmp"), *run.glob("parts/**/.*.tmp")]:
+            stale.unlink(missing_ok=True)
+        yield
+    finally:
+        os.close(handle)
+
+
+# -- parts ------------------------------------------------------------------------------------------------------------
+
+
+def part_path(run: Path, stage: str, table: Table, index: int) -> Path:
+    """Where a stage keeps its piece of a table: RUN/parts/<stage>/<table>-<index>.parquet."""
+    return run / "parts" / stage / f"{table.name}-{index:06d}.parquet"
+
+
+def missing_parts(run: Path, stage: str, marker: Table, count: int) -> list[int]:
+    """Indices of the parts that are not committed yet; ``marker`` is the table that a part writes last."""
+    return [index for index in range(count) if not part_path(run, stage, marker, index).exists()]
+
+
+def merge(run: Path, table: Table, stages: Iterable[str], count: int) -> Path:
+    """Join the parts of a table into RUN/<table>.parquet, one part in memory at a time, atomically.
+
+    Rows are in the order of the stages, then of the parts, and inside a part of the table's key.
+
+    Raises: TableError if a part is missing or damaged; StorageError.
+    """
+    path = run / f"{table.name}.parquet"
+    temporary = path.with_name(f".{path.name}.tmp")
+    with storage(path):
+        with pq.ParquetWriter(temporary, table.schema.remove_metadata(), compression="zstd") as writer:
+            for stage in stages:
+                for index in range(count):
+                    rows = tables.check(table, tables.read(table, part_path(run, stage, table, index)))
+                    if rows.num_rows:
+                        writer.write_table(rows.cast(writer.schema))
+        settle([temporary])
+        temporary.replace(path)
+    settle([path])
+    return path
+
+
+def slug(name: str) -> str:
+    """A file name for a classifier's name: readable, with eight hex digits so that no two names share it.
+
+    >>> slug("celeba-tagger:threshold=0.3")
+    'celeba-tagger-threshold-0.3-2a0efbee'
+    """
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60]
+    return f"{readable}-{sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
+

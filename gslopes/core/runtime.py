@@ -1,0 +1,77 @@
+"""What a result depends on besides the configuration: seeds, versions, the device.
+
+This shelf is below the rooms that must never need torch, so torch is imported by name, and only when asked for.
+"""
+
+from __future__ import annotations
+
+import platform
+import random
+from importlib import import_module, metadata
+from typing import Any
+
+import numpy as np
+
+from gslopes.core.errors import UsageError
+
+PACKAGES = (
+    "torch",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "pillow",
+    "opencv-python-headless",
+    "facenet-pytorch",
+    "onnxruntime",
+)
+
+
+def gslopes_version() -> str:
+    """The installed version, or that of the checkout with ``+checkout`` where the package is not installed."""
+    try:
+        return metadata.version("gslopes")
+    except metadata.PackageNotFoundError:
+        return "0.1.0+checkout"
+
+
+def versions() -> dict[str, str]:
+    """Versions of everything that can move a number; packages that are not installed are left out. Imports nothing."""
+    found = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def pick_device(device: str = "auto") -> str:
+    """The torch device to use: ``cpu``, ``cuda`` or ``cuda:N``; ``auto`` is the first CUDA device if there is one.
+
+    Raises: UsageError for another word, or for a CUDA device that is not there.
+    """
+    kind, _, index = device.partition(":")
+    indexed = kind == "cuda" and index.isdigit()
+    if device != "auto" and (kind not in ("cpu", "cuda") or device.endswith(":") or (index and not indexed)):
+        raise UsageError(f"There is no device named {device!r}.", "Use auto, cpu, cuda or cuda:N.")
+    if device == "cpu":
+        return device
+    cuda: Any = import_module("torch").cuda
+    count = cuda.device_count() if cuda.is_available() else 0
+    if device == "auto":
+        return "cuda" if count else "cpu"
+    if int(index or 0) >= count:
+        has = f"{count} CUDA device{'s' * (count != 1)}" if count else "no CUDA device that torch can use"
+        raise UsageError(f"{device!r} was asked for, but this machine has {has}.", "Use --device cpu, or auto.")
+    return device
+
+
+def seed_everything(seed: int) -> None:
+    """Seed Python, numpy's legacy generator and torch (all devices).
+
+    Walks never need it, since they draw nothing; it is for what they call: classifiers of others, and training.
+    """
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - what other people's classifiers may draw from
+    import_module("torch").manual_seed(seed)

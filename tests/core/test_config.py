@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from gslopes.core.config import from_dict, load_toml, to_dict
+from gslopes.core.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Find:
+    min_face: int = 32
+    region: Literal["face", "skin"] = "face"
+
+
+@dataclass(frozen=True)
+class Config:
+    photos: Path
+    extent: tuple[float, float] | None = None
+    names: tuple[str, ...] = ()
+    rate: float = 1.0
+    find: Find = field(default_factory=Find)
+    values: dict[str, list[float]] = field(default_factory=dict)
+
+
+def test_sections_become_nested_dataclasses():
+    config = from_dict(Config, {"photos": "p", "extent": [-2, 2], "names": ["a", "b"], "find": {"min_face": 20}})
+    assert config == Config(Path("p"), (-2.0, 2.0), ("a", "b"), 1.0, Find(20))
+
+
+def test_a_dataclass_survives_the_way_to_plain_values_and_back():
+    config = Config(Path("p"), (-1.0, 1.0), ("x",), 0.5, Find(7, "skin"), {"gender": [0.0, 1.0]})
+    assert from_dict(Config, to_dict(config)) == config
+
+
+@pytest.mark.parametrize(
+    ("mapping", "sentence"),
+    [
+        ({"photos": "p", "find": {"min_fase": 3}}, "'min_face'"),
+        ({"photos": "p", "fnd": {}}, "'find'"),
+        ({}, "lacks the key 'photos'"),
+        ({"photos": 3}, "must be a path"),
+        ({"photos": "p", "find": {"min_face": True}}, "whole number"),
+        ({"photos": "p", "find": {"min_face": 3.5}}, "whole number"),
+        ({"photos": "p", "find": {"region": "fac"}}, "'face'"),
+        ({"photos": "p", "find": 3}, "must be a table"),
+        ({"photos": "p", "extent": [1, 2, 3]}, "2 entries"),
+        ({"photos": "p", "names": "gender"}, "must be a list"),
+        ({"photos": "p", "rate": "fast"}, "a number"),
+        ({"photos": "p", "values": {"gender": 3}}, "values.gender"),
+    ],
+)
+def test_a_wrong_key_or_value_is_a_sentence_with_a_next_step(mapping, sentence):
+    with pytest.raises(ConfigError) as caught:
+        from_dict(Config, mapping)
+    assert sentence in str(caught.value)
+
+
+def test_a_toml_file_is_named_in_the_message(tmp_path):
+    path = tmp_path / "audit.toml"
+    path.write_text('photos = "p"\nrte = 2\n')
+    with pytest.raises(ConfigError, match=r"audit.toml.*'rte'.*'rate'"):
+        load_toml(Config, path)
+    path.write_text('photos = "p"\nrate = 2\n')
+    assert load_toml(Config, path).rate == 2.0
+
+
+@pytest.mark.parametrize("content", [b"photos = ", b"\xff\xfe"])
+def test_a_file_that_is_no_toml_is_an_error_not_a_traceback(tmp_path, content):
+    path = tmp_path / "audit.toml"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match="not valid TOML"):
+        load_toml(Config, path)
+    with pytest.raises(ConfigError, match="There is no file"):
+        load_toml(Config, tmp_path / "none.toml")

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import RunFolderMismatch, StorageError, TableError, UsageError
+
+
+def _rows(*names: str) -> pd.DataFrame:
+    same = {"attribute": "gender", "step": 0, "classifier": "c", "status": "answered", "reason": ""}
+    return pd.DataFrame({"photo": list(names), **same}).astype({"step": "int16"})
+
+
+def test_a_write_replaces_the_whole_file_and_leaves_nothing_else(tmp_path):
+    path = tmp_path / "a.bin"
+    runfolder.write_bytes(path, b"old")
+    runfolder.write_bytes(path, b"new")
+    runfolder.settle([path])
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["a.bin"]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT])
+def test_a_disk_that_refuses_is_a_sentence_with_a_next_step(tmp_path, code):
+    with pytest.raises(StorageError) as caught, runfolder.storage(tmp_path):
+        raise OSError(code, os.strerror(code), str(tmp_path / "x"))
+    assert "cannot be written" in caught.value.message
+    assert caught.value.hint
+
+
+def test_other_system_errors_are_not_hidden(tmp_path):
+    with pytest.raises(ConnectionResetError), runfolder.storage(tmp_path):
+        raise ConnectionResetError(errno.ECONNRESET, "reset")
+
+
+def test_a_mismatch_names_the_keys_with_both_values(tmp_path):
+    runfolder.write_json(tmp_path / "run.json", {"config": {"find": {"min_face": 32}, "seed": 0}, "other": 1})
+    runfolder.compare(tmp_path, {"config": {"find": {"min_face": 32}, "seed": 0}, "other": 2}, ["config"])
+    with pytest.raises(RunFolderMismatch, match=r"config.find.min_face is 32 there and 20 here.*--out"):
+        runfolder.compare(tmp_path, {"config": {"find": {"min_face": 20}, "seed": 0}}, ["config"])
+
+
+def test_a_folder_with_other_things_in_it_is_refused(tmp_path):
+    runfolder.compare(tmp_path / "new", {}, [])
+    (tmp_path / ".lock").touch()
+    runfolder.compare(tmp_path, {}, [])
+    (tmp_path / "thesis.docx").touch()
+    with pytest.raises(UsageError, match=r"thesis\.docx"):
+        runfolder.compare(tmp_path, {}, [])
+
+
+def test_reading_a_manifest_says_what_the_path_is_instead(tmp_path):
+    with pytest.raises(UsageError, match="does not exist"):
+        runfolder.read_manifest(tmp_path / "none")
+    with pytest.raises(UsageError, match="is not a run folder"):
+        runfolder.read_manifest(tmp_path)
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="is a file"):
+        runfolder.read_manifest(tmp_path / "file")
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(UsageError, match="cannot be read"):
+        runfolder.read_manifest(tmp_path)
+
+
+def test_a_second_process_is_told_that_the_folder_is_in_use_until_the_first_ends(tmp_path):
+    code = "import sys, pathlib, gslopes.core.runfolder as r\nwith r.locked(pathlib.Path(sys.argv[1])): pass"
+    with runfolder.locked(tmp_path):
+        result = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=False)
+        assert "Another process is working in" in result.stderr
+    assert subprocess.run([sys.executable, "-c", code, tmp_path], check=False).returncode == 0
+
+
+def test_taking_the_lock_removes_what_a_killed_process_left_half_written(tmp_path):
+    stale = tmp_path / "parts" / "score" / ".asked-000000.parquet.77.tmp"
+    stale.parent.mkdir(parents=True)
+    stale.touch()
+    with runfolder.locked(tmp_path):
+        assert not stale.exists()
+
+
+def test_a_file_in_the_place_of_the_folder_is_a_storage_error(tmp_path):
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path / "file" / "run"):
+        with pytest.raises(StorageError, match="cannot be written"), runfolder.locked(path):
+            pass
+
+
+def test_parts_are_merged_in_order_and_a_missing_part_is_an_error(tmp_path):
+    for index, names in ((0, ("b", "a")), (1, ("c",))):
+        runfolder.write_table(tables.ASKED, _rows(*names), runfolder.part_path(tmp_path, "s", tables.ASKED, index))
+    assert runfolder.missing_parts(tmp_path, "s", tables.ASKED, 3) == [2]
+    path = runfolder.merge(tmp_path, tables.ASKED, ["s"], 2)
+    assert tables.read(tables.ASKED, path)["photo"].tolist() == ["a", "b", "c"]
+    with pytest.raises(TableError):
+        runfolder.merge(tmp_path, tables.ASKED, ["s"], 3)
+
+
+def test_merging_no_rows_gives_a_table_without_rows(tmp_path):
+    runfolder.write_table(tables.ASKED, tables.ASKED.empty(), runfolder.part_path(tmp_path, "s", tables.ASKED, 0))
+    assert len(tables.read(tables.ASKED, runfolder.merge(tmp_path, tables.ASKED, ["s"], 1))) == 0
+
+
+def test_slugs_are_file_names_and_distinct():
+    names = ["onnx:/a/b.onnx", "onnx:/a-b.onnx", "celeba-tagger", "x" * 300, "é\udcff/../"]
+    slugs = [runfolder.slug(name) for name in names]
+    assert len(set(slugs)) == len(names)
+    assert all("/" not in slug and len(slug) < 80 and slug.isascii() for slug in slugs)
+
+
+def test_a_path_with_undecodable_bytes_can_be_shown():
+    assert runfolder.show("a\udcff.jpg") == "a\\xff.jpg"
+    assert runfolder.show("é\n.jpg") == "é\n.jpg"
