@@ -1,0 +1,53 @@
+"""Fixtures that every room may use: where the real photos are, and their sets unpacked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+# Before torch, OpenCV or matplotlib are imported: sums in one order, no window.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with the zips of real photos, which may not be part of the project."""
+    named = os.environ.get("GSLOPES_TEST_DATA")
+    folder = Path(named) if named else ROOT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"Real photos are missing: no folder {folder}. Name the folder of the zips in GSLOPES_TEST_DATA.")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def unpacked(shared_data: Path) -> Callable[[str], Path]:
+    """Unpacks a set by name: ``unpacked("london")`` is the folder in which london.zip was unpacked, once a machine."""
+
+    def unpack(name: str) -> Path:
+        archive = shared_data / f"{name}.zip"
+        if not archive.is_file():
+            pytest.skip(f"Real photos are missing: {archive.name} is not in {shared_data}.")
+        stat = archive.stat()
+        cache = Path(tempfile.gettempdir()) / f"gslopes-test-data-{os.getuid()}"
+        folder = cache / f"{name}-{stat.st_size}-{int(stat.st_mtime)}"
+        if not folder.is_dir():
+            cache.mkdir(mode=0o700, exist_ok=True)
+            fresh = Path(tempfile.mkdtemp(dir=cache))
+            with zipfile.ZipFile(archive) as zipped:
+                zipped.extractall(fresh)
+            try:
+                fresh.rename(folder)
+            except OSError:  # another process was faster
+                shutil.rmtree(fresh)
+        return folder
+
+    return unpack

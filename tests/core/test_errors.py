@@ -1,0 +1,75 @@
+"""The error tree: drawn as it is, exit codes by branch, every message with its next step."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import re
+
+import pytest
+
+from gslopes.core import errors
+from gslopes.core.errors import GslopesError, PhotoError, UnknownName, UsageError
+
+ALL = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, Exception)]
+EXAMPLES = [
+    *[kind("The disk is full.", "Make room.") for kind in ALL if kind not in (PhotoError, UnknownName)],
+    PhotoError("a b/ü.jpg", "it ends too early"),
+    UnknownName("model", "fader-gendr", ["fader-race", "fader-gender"]),
+]
+
+
+def test_the_drawing_shows_every_error_below_its_parent():
+    drawn: dict[str, str] = {}
+    path: list[tuple[int, str]] = []
+    for line in (errors.__doc__ or "").splitlines():
+        match = re.match(r"^( {4}[ │]*(?:[├└]── )?)([A-Z]\w+)(?: |$)", line)
+        if match is None:
+            continue
+        depth = len(match[1])
+        path = [(column, name) for column, name in path if column < depth]
+        drawn[match[2]] = path[-1][1] if path else "Exception"
+        path.append((depth, match[2]))
+    assert drawn == {kind.__name__: kind.__base__.__name__ for kind in ALL}
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_exit_code_is_2_for_usage_and_1_for_the_rest(kind: type[GslopesError]):
+    assert kind.exit_code == (2 if issubclass(kind, UsageError) else 1)
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+def test_message_and_hint_are_sentences_and_printed_together(error: GslopesError):
+    assert error.message.endswith(".")
+    assert str(error) == f"{error.message} {error.hint}".strip()
+
+
+def test_without_a_hint_only_the_message_is_printed():
+    assert str(GslopesError("The disk is full.")) == "The disk is full."
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(
+    "through", [lambda error: pickle.loads(pickle.dumps(error)), copy.copy], ids=["pickle", "copy"]
+)
+def test_errors_come_back_whole_from_worker_processes(error: GslopesError, through):
+    again = through(error)
+    assert type(again) is type(error)
+    assert vars(again) == vars(error)
+    assert str(again) == str(error)
+
+
+def test_unknown_name_offers_the_nearest_or_lists_what_there_is():
+    near = UnknownName("model", "fader-gendr", ["fader-race", "fader-gender"])
+    far = UnknownName("model", "zzz", ["b", "a"])
+    none = UnknownName("model", "zzz", [])
+    assert near.hint == "Did you mean 'fader-gender'?"
+    assert far.hint == "Known: a, b."
+    assert none.hint == "Known: none."
+    assert near.message == "There is no model named 'fader-gendr'."
+
+
+def test_photo_error_keeps_path_and_reason():
+    error = PhotoError("x.jpg", "it is empty")
+    assert (error.path, error.reason, error.message) == ("x.jpg", "it is empty", "x.jpg: it is empty.")

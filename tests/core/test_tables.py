@@ -1,0 +1,235 @@
+"""Tables keep what they claim: the same rows come back, and nothing else gets in."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pandas.testing import assert_frame_equal
+
+from gslopes.core import tables
+from gslopes.core.errors import TableError
+from gslopes.core.tables import EDITS, PHOTOS, SCORES, SLOPES, TABLES, Table
+
+EVERY = pytest.mark.parametrize("table", list(TABLES.values()), ids=list(TABLES))
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+
+
+def values(field: pa.Field) -> st.SearchStrategy:
+    """Values of one column, drawn from its whole range, null where it may be."""
+    kind = field.type
+    if pa.types.is_string(kind):
+        drawn = TEXT
+    elif pa.types.is_integer(kind):
+        drawn = st.integers(-(2 ** (kind.bit_width - 1)), 2 ** (kind.bit_width - 1) - 1)
+    elif pa.types.is_list(kind):
+        drawn = st.lists(st.floats(width=32, allow_nan=False), max_size=10)
+    else:
+        drawn = st.floats(width=kind.bit_width, allow_nan=False)
+    return st.none() | drawn if field.nullable else drawn
+
+
+@st.composite
+def frames(draw: st.DrawFn, table: Table, min_size: int = 0) -> pd.DataFrame:
+    rows = draw(st.lists(st.tuples(*map(values, table.schema)), min_size=min_size, max_size=6))
+    arrow = pa.Table.from_pylist([dict(zip(table.columns, row, strict=True)) for row in rows], schema=table.schema)
+    return arrow.to_pandas()
+
+
+def some(table: Table, n: int = 3) -> pd.DataFrame:
+    """n plain rows, distinct in every column."""
+    plain = {"string": "x{}".format, "list": lambda i: [float(i)] * 4}
+    columns = {}
+    for field in table.schema:
+        kind = "string" if pa.types.is_string(field.type) else "list" if pa.types.is_list(field.type) else ""
+        columns[field.name] = pa.array([plain[kind](i) if kind else i for i in range(n)], field.type)
+    return pa.table(columns, schema=table.schema).to_pandas()
+
+
+# --- What goes in comes out ---
+
+
+@EVERY
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_rows_come_back_as_they_were_in_the_order_of_the_key(table: Table, data: st.DataObject, tmp_path):
+    frame = data.draw(frames(table))
+    path = tmp_path / "table.parquet"
+    tables.write(table, frame, path)
+    expected = frame.sort_values(list(table.key), kind="stable").reset_index(drop=True)
+    assert_frame_equal(tables.read(table, path), expected)
+
+
+@EVERY
+def test_an_empty_table_comes_back_with_its_columns_and_types(table: Table, tmp_path):
+    path = tmp_path / "table.parquet"
+    tables.write(table, table.empty(), path)
+    again = tables.read(table, path)
+    assert len(again) == 0
+    assert_frame_equal(again, table.empty())
+
+
+@EVERY
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_same_rows_in_another_order_make_the_same_bytes(table: Table, data: st.DataObject, tmp_path):
+    frame = data.draw(frames(table)).drop_duplicates(subset=list(table.key))
+    order = data.draw(st.permutations(range(len(frame))))
+    tables.write(table, frame, tmp_path / "a.parquet")
+    tables.write(table, frame.iloc[order], tmp_path / "b.parquet")
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+def test_columns_in_another_order_and_wider_types_are_brought_into_form(tmp_path):
+    frame = some(EDITS)[EDITS.columns[::-1]].astype({"step": "int64", "value": "float64"})
+    tables.write(EDITS, frame, tmp_path / "t.parquet")
+    assert_frame_equal(tables.read(EDITS, tmp_path / "t.parquet"), some(EDITS))
+
+
+def test_names_that_are_no_ascii_survive_and_names_with_line_breaks_too(tmp_path):
+    frame = some(PHOTOS).assign(path=["a\nb.jpg", "ü – 東京.jpg", "with space.jpg"])
+    tables.write(PHOTOS, frame, tmp_path / "t.parquet")
+    assert set(tables.read(PHOTOS, tmp_path / "t.parquet")["path"]) == set(frame["path"])
+
+
+@EVERY
+def test_every_column_states_its_unit_and_keys_are_columns(table: Table):
+    assert all(field.metadata[b"unit"] for field in table.schema)
+    assert set(table.key) <= set(table.columns)
+    assert not any(table.schema.field(name).nullable for name in table.key)
+
+
+# --- What does not belong is refused ---
+
+
+@EVERY
+def test_a_missing_column_is_named(table: Table):
+    for name in table.columns:
+        with pytest.raises(TableError, match=f"The {table.name} table lacks {name}") as caught:
+            tables.check(table, some(table).drop(columns=name))
+        assert all(column in caught.value.hint for column in table.columns)
+
+
+@EVERY
+def test_an_unknown_column_is_named(table: Table):
+    with pytest.raises(TableError, match="has unknown colour"):
+        tables.check(table, some(table).assign(colour="red"))
+
+
+def test_missing_and_unknown_are_said_together():
+    with pytest.raises(TableError, match="lacks score and has unknown scores"):
+        tables.check(SCORES, some(SCORES).rename(columns={"score": "scores"}))
+
+
+@EVERY
+def test_null_is_refused_exactly_where_the_schema_says_so(table: Table):
+    for field in table.schema:
+        frame = some(table).astype({field.name: object})
+        frame.loc[1, field.name] = None
+        if field.nullable:
+            assert tables.check(table, frame).column(field.name).null_count == 1
+        else:
+            with pytest.raises(TableError, match=field.name):
+                tables.check(table, frame)
+
+
+def test_not_a_number_counts_as_no_value():
+    with pytest.raises(TableError, match="score"):
+        tables.check(SCORES, some(SCORES).assign(score=np.float32("nan")))
+    undefined = tables.check(SLOPES, some(SLOPES).assign(slope=np.nan))
+    assert undefined.column("slope").null_count == 3
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("step", "first"), ("step", 1.5), ("step", 40_000), ("value", "high"), ("photo", 7)]
+)
+def test_a_value_of_the_wrong_type_is_refused(column, value):
+    with pytest.raises(TableError, match="wrong type"):
+        tables.check(SCORES, some(SCORES).assign(**{column: value}))
+
+
+# --- Files ---
+
+
+def test_a_missing_file_says_which_stage_to_run_first(tmp_path):
+    with pytest.raises(TableError, match="no slopes table at") as caught:
+        tables.read(SLOPES, tmp_path / "slopes.parquet")
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("damage", ["empty", "text", "cut", "directory"])
+def test_a_damaged_file_is_a_table_error(tmp_path, damage):
+    path = tmp_path / "t.parquet"
+    tables.write(SCORES, some(SCORES, 100), path)
+    whole = path.read_bytes()
+    path.unlink()
+    if damage == "directory":
+        path.mkdir()
+    else:
+        path.write_bytes({"empty": b"", "text": b"photo,step\n", "cut": whole[: len(whole) // 2]}[damage])
+    with pytest.raises(TableError):
+        tables.read(SCORES, path)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(position=st.integers(0, 10**6), flip=st.integers(1, 255))
+def test_a_flipped_byte_never_escapes_as_another_error(tmp_path, position, flip):
+    path = tmp_path / "t.parquet"
+    tables.write(SCORES, some(SCORES, 20), path)
+    data = bytearray(path.read_bytes())
+    data[position % len(data)] ^= flip
+    path.write_bytes(data)
+    with contextlib.suppress(TableError):
+        tables.read(SCORES, path)
+
+
+def test_the_file_of_another_table_is_refused_with_what_it_lacks(tmp_path):
+    tables.write(EDITS, some(EDITS), tmp_path / "t.parquet")
+    with pytest.raises(TableError, match="is not a scores table: it lacks classifier, label, score"):
+        tables.read(SCORES, tmp_path / "t.parquet")
+
+
+def test_a_column_of_another_type_is_refused(tmp_path):
+    pq.write_table(pa.Table.from_pandas(some(SCORES).astype({"step": "int64"})), tmp_path / "t.parquet")
+    with pytest.raises(TableError, match="is not a scores table"):
+        tables.read(SCORES, tmp_path / "t.parquet")
+
+
+# --- Atomic writes ---
+
+
+@pytest.mark.parametrize("breaks", ["fsync", "replace"])
+def test_a_write_that_fails_leaves_the_old_table_and_no_scraps(tmp_path, monkeypatch, breaks):
+    path = tmp_path / "t.parquet"
+    tables.write(SCORES, some(SCORES), path)
+    before = path.read_bytes()
+
+    def full(*_args):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(*((os, "fsync", full) if breaks == "fsync" else (type(path), "replace", full)))
+    with pytest.raises(OSError, match="No space left"):
+        tables.write(SCORES, some(SCORES, 9), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_refused_frame_touches_nothing(tmp_path):
+    with pytest.raises(TableError):
+        tables.write(SCORES, some(SCORES).assign(extra=1), tmp_path / "t.parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_frame_given_is_not_changed(tmp_path):
+    frame = some(SCORES).iloc[::-1]
+    before = frame.copy(deep=True)
+    tables.write(SCORES, frame, tmp_path / "t.parquet")
+    assert_frame_equal(frame, before)
