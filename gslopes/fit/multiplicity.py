@@ -1,0 +1,24 @@
+"""Many labels are tested at once: p-values adjusted for it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+
+def benjamini_hochberg(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The smallest false discovery rate at which each test would be called a finding.
+
+    p: (L,) p-values of one family of tests, in [0, 1]; NaN where nothing was tested: it stays NaN and does not count.
+
+    Source: Benjamini & Hochberg 1995, doi 10.1111/j.2517-6161.1995.tb02031.x.
+
+    >>> benjamini_hochberg(np.array([0.01, np.nan, 0.04])).tolist()
+    [0.02, nan, 0.04]
+    """
+    q = np.full(p.shape, np.nan)
+    tested = ~np.isnan(p)
+    if tested.any():
+        q[tested] = stats.false_discovery_control(p[tested], method="bh")
+    return q

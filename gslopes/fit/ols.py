@@ -1,0 +1,87 @@
+"""Ordinary least squares of many curves on the same few values at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+Array = NDArray[np.float64]
+
+# A residual of this many rounding errors of the curve's largest point is taken for zero: the division y_k / y_c and
+# the subtraction of the mean leave one or two of them behind on a curve that is exactly straight.
+_ROUNDING = 8 * float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lines:
+    """One fitted line a curve; every array is (L,) float64, NaN for a curve that holds a NaN.
+
+    slope: change of the curve per unit of the values.  intercept: the line at value 0.
+    se: standard error of the slope.  t: slope / se.
+    p: two-sided, t with K-2 degrees of freedom, null hypothesis: the slope is 0.
+    low, high: ends of the slope's t-interval.
+    """
+
+    slope: Array
+    intercept: Array
+    se: Array
+    t: Array
+    p: Array
+    low: Array
+    high: Array
+
+
+def fit_lines(values: Array, curves: Array, *, confidence: float = 0.95) -> Lines:
+    """Fit a straight line to each curve.
+
+    A curve that is exactly straight has se 0: where it rises or falls, t is infinite, p is 0 and the interval is one
+    point; where it is flat, slope and t are 0 and p is 1.
+
+    values: (K,) the same abscissae for all curves, K >= 3, not all equal.
+    curves: (L, K), one curve a row.
+    confidence: coverage of the interval, in (0, 1).
+
+    Raises: ValueError if there are fewer than 3 values or all are equal.
+    Source: Joo & Kärkkäinen 2020, section 4.3; any textbook on simple linear regression.
+
+    >>> lines = fit_lines(np.array([-1.0, 0.0, 1.0]), np.array([[0.5, 1.0, 1.5], [1.0, 1.0, 1.0]]))
+    >>> lines.slope.tolist(), lines.p.tolist()
+    ([0.5, 0.0], [0.0, 1.0])
+    """
+    centred = values - values.mean()
+    spread = float(centred @ centred)
+    freedom = len(values) - 2
+    if freedom < 1 or spread == 0:
+        raise ValueError(f"A line with its uncertainty needs 3 different values at least, not {values.tolist()}.")
+
+    mean = curves.mean(axis=1)
+    around = curves - mean[:, None]
+    slope = around @ centred / spread
+    error = np.square(around - slope[:, None] * centred).sum(axis=1)
+
+    negligible = len(values) * np.square(_ROUNDING * np.abs(curves).max(axis=1, initial=0.0))
+    slope = np.where(np.square(slope) * spread <= negligible, 0.0, slope)
+    error = np.where(error <= negligible, 0.0, error)
+
+    se = np.sqrt(error / freedom / spread)
+    t = _ratio(slope, se)
+    half = special.stdtrit(freedom, 0.5 + confidence / 2) * se
+    return Lines(
+        slope=slope,
+        intercept=mean - slope * values.mean(),
+        se=se,
+        t=t,
+        p=2 * special.stdtr(freedom, -np.abs(t)),
+        low=slope - half,
+        high=slope + half,
+    )
+
+
+def _ratio(slope: Array, se: Array) -> Array:
+    """Slope / se, with 0 / 0 = 0 (a flat line is no evidence) and b / 0 = infinity with the sign of b."""
+    exact = np.where(slope == 0, 0.0, np.copysign(np.inf, slope))
+    with np.errstate(over="ignore"):
+        return np.where(se == 0, exact, np.divide(slope, se, out=np.full_like(slope, np.nan), where=se != 0))

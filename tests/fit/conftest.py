@@ -1,0 +1,52 @@
+"""Tables of answers built from what a test wants to say: which photo has which label at which step."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.core import tables
+
+Answers = tuple[pd.DataFrame, pd.DataFrame]
+Builder = Callable[..., Answers]
+
+
+def build(
+    present: np.ndarray,
+    values: Sequence[float],
+    labels: Sequence[str] | None = None,
+    classifier: str = "c",
+    attribute: str = "gender",
+) -> Answers:
+    """Scores and asked tables; ``present`` is (photos, labels, K) bool, all pictures answered."""
+    labels = labels or [f"label{index}" for index in range(present.shape[1])]
+    photos = np.array([f"{index:064x}" for index in range(present.shape[0])])
+    photo, label, step = np.nonzero(present)
+    scores = pd.DataFrame(
+        {
+            "photo": photos[photo] if len(photos) else np.empty(0, dtype=str),
+            "attribute": attribute,
+            "step": step.astype(np.int16),
+            "value": np.asarray(values, dtype=np.float32)[step],
+            "classifier": classifier,
+            "label": np.asarray(labels)[label],
+            "score": np.float32(0.75),
+        }
+    )
+    asked = pd.DataFrame(
+        {
+            "photo": np.repeat(photos, len(values)),
+            "attribute": attribute,
+            "step": np.tile(np.arange(len(values), dtype=np.int16), len(photos)),
+            "classifier": classifier,
+            "status": "answered",
+            "reason": "",
+        }
+    )
+    return scores[tables.SCORES.columns], asked[tables.ASKED.columns]
+
+
+@pytest.fixture(scope="session")
+def answers() -> Builder:
+    return build
