@@ -1,0 +1,216 @@
+"""The house stands as it says: layers, sizes, lazy imports, papers, commands, and the same from a wheel."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+MODULES = sorted((ROOT / "gslopes").rglob("*.py"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+README = (ROOT / "README.md").read_text("utf-8")
+
+# Nothing but the walk itself, and only when it walks, may load these.
+HEAVY = {"cv2", "facenet_pytorch", "matplotlib", "onnxruntime", "pandas", "pyarrow", "scipy", "skimage", "torch"}
+
+
+def python(*args: str, cwd: Path = ROOT, **env: str) -> subprocess.CompletedProcess[str]:
+    """A fresh interpreter that sees this checkout only if it is started in it."""
+    clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONSAFEPATH")}
+    command = [sys.executable, *args]
+    return subprocess.run(command, cwd=cwd, env=clean | env, capture_output=True, text=True, check=False)
+
+
+def loaded(statement: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has after the statement."""
+    done = python("-c", f"import sys, json\n{statement}\nprint(json.dumps([*sys.modules]))")
+    assert done.returncode == 0, done.stderr
+    return {name.partition(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
+
+
+def fenced(marker: str) -> str:
+    """The code block that follows ``<!-- marker -->`` in the README."""
+    found = re.search(rf"<!-- {marker} -->\s*```bash\n(.*?)```", README, flags=re.DOTALL)
+    assert found, f"README.md has no code block after <!-- {marker} -->"
+    return found[1].strip()
+
+
+# --- Layers and sizes ---
+
+
+def test_every_contract_between_the_layers_is_kept(tmp_path):
+    done = python(
+        "-c", "from importlinter.cli import lint_imports_command as c; c()", "--cache-dir", str(tmp_path), "--no-logo"
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(PROJECT['tool']['importlinter']['contracts'])} kept, 0 broken" in done.stdout
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_are_under_400_lines_and_open_with_a_docstring(path: Path):
+    text = path.read_text("utf-8")
+    assert len(text.splitlines()) < 400
+    assert text.startswith(('"""', 'r"""')), "it does not say what it is for"
+
+
+def test_every_test_file_mirrors_a_module_or_stands_at_the_top():
+    tests = {path.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
+    rooms = {path.name for path in (ROOT / "gslopes").iterdir() if path.is_dir()} | {"contracts", "benches"}
+    strangers = sorted(str(path) for path in tests if len(path.parts) > 1 and path.parts[0] not in rooms)
+    assert not strangers
+
+
+def test_the_package_says_that_it_is_typed():
+    assert (ROOT / "gslopes/py.typed").is_file()
+
+
+# --- Lazy imports ---
+
+
+def test_importing_gslopes_loads_nothing_heavy():
+    assert not loaded("import gslopes; dir(gslopes)") & (HEAVY | {"numpy"})
+
+
+@pytest.mark.parametrize("room", ["fit", "report"])
+def test_fit_and_report_work_without_torch(room: str):
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in MODULES]
+    modules = [name.removesuffix(".__init__") for name in names if name.startswith(f"gslopes.{room}")]
+    assert modules
+    assert not loaded(f"import {', '.join(modules)}") & {"torch", "torchvision", "facenet_pytorch"}
+
+
+def test_the_help_comes_without_loading_anything_heavy():
+    done = python("-X", "importtime", "-m", "gslopes", "--help")
+    assert done.returncode == 0, done.stderr
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "click" in imported
+    assert not imported & HEAVY
+
+
+def test_every_public_name_is_there_and_annotated_and_documented():
+    check = (
+        "import gslopes, inspect\n"
+        "for name in gslopes.__all__:\n"
+        "    thing = getattr(gslopes, name)\n"
+        "    if callable(thing):\n"
+        "        assert (inspect.getdoc(thing) or '').strip(), name\n"
+        "        assert 'return' in thing.__annotations__, name\n"
+    )
+    done = python("-W", "error", "-c", check)
+    assert done.returncode == 0, done.stderr
+
+
+# --- Commands and papers ---
+
+
+def test_the_command_line_works_from_a_checkout_and_names_its_verbs():
+    done = python("-m", "gslopes", "--help")
+    assert done.returncode == 0, done.stderr
+    verbs = ["audit", "synthesise", "score", "fit", "report", "classifiers", "models", "demo", "train"]
+    assert [verb for verb in verbs if not re.search(rf"^\s+{verb}\b", done.stdout, flags=re.MULTILINE)] == []
+
+
+@pytest.mark.parametrize("verb", sorted(set(re.findall(r"(?:`|^|&& )gslopes ([a-z]+)", README, flags=re.MULTILINE))))
+def test_every_verb_in_the_readme_is_a_command(verb: str):
+    done = python("-m", "gslopes", verb, "--help")
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_version_is_one():
+    done = python("-c", "import gslopes; print(gslopes.__version__.partition('+')[0])")
+    version = PROJECT["project"]["version"]
+    assert done.stdout.strip() == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+
+
+def test_the_readme_tells_two_commands_and_ci_runs_the_second_as_it_stands():
+    assert fenced("demo-command") == "pip install . && gslopes demo"
+    assert fenced("test-command") == "pip install -e '.[dev]' && python -m pytest"
+    lines = (ROOT / ".ci/run").read_text("utf-8").splitlines()
+    read = next(line.strip() for line in lines if line.startswith("command="))
+    done = subprocess.run(["bash", "-c", f'{read}; printf %s "$command"'], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == fenced("test-command")
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_between_the_papers_lead_somewhere(page: str):
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / page).read_text("utf-8"))
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_contributing_fits_on_one_screen():
+    assert len((ROOT / "CONTRIBUTING.md").read_text("utf-8").splitlines()) <= 50
+
+
+def test_the_changelog_has_a_place_for_numbers_that_moved():
+    newest = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)[1]
+    assert "### Numbers" in newest
+
+
+def test_our_words_are_the_ones_we_promised():
+    pages = [*MODULES, *(ROOT / "models").rglob("*.md"), ROOT / "README.md"]
+    banned = re.compile(r"\bde-?bias|\bunbiased|race detector|gender detector", flags=re.IGNORECASE)
+    assert [str(path) for path in pages if banned.search(path.read_text("utf-8"))] == []
+
+
+# --- Models ---
+
+
+def test_all_weights_together_stay_under_20_mib_and_none_is_a_pickle():
+    files = [path for path in (ROOT / "weights").rglob("*") if path.is_file()]
+    assert files
+    assert sum(path.stat().st_size for path in files) < 20 * 2**20
+    assert not [path.name for path in files if path.suffix in (".pt", ".pth", ".pkl", ".ckpt", ".bin")]
+
+
+# --- The wheel ---
+
+
+@pytest.fixture(scope="module")
+def wheel_install(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from this checkout, installed where nothing else is."""
+    folder = tmp_path_factory.mktemp("wheel")
+    offline = ["--disable-pip-version-check", "--no-deps", "--no-index"]
+    built = python("-m", "pip", "wheel", *offline, "--no-build-isolation", "-w", str(folder), str(ROOT))
+    assert built.returncode == 0, built.stderr
+    (wheel,) = folder.glob("gslopes-*.whl")
+    put = python("-m", "pip", "install", *offline, "--target", str(folder / "site"), str(wheel))
+    assert put.returncode == 0, put.stderr
+    return folder / "site"
+
+
+@pytest.mark.slow
+def test_an_installed_wheel_holds_models_recipes_and_weights_bit_for_bit(wheel_install: Path):
+    for shelf in ("models", "training", "weights"):
+        ours = {path.relative_to(ROOT): path for path in (ROOT / shelf).rglob("*") if path.is_file()}
+        theirs = wheel_install / "gslopes/_assets"
+        assert ours
+        assert {name: digest(path) for name, path in ours.items()} == {name: digest(theirs / name) for name in ours}
+    assert (wheel_install / "gslopes/py.typed").is_file()
+    assert not (wheel_install / "tests").exists()
+
+
+@pytest.mark.slow
+def test_an_installed_wheel_finds_and_loads_its_models_from_elsewhere(wheel_install: Path, tmp_path: Path):
+    listed = python("-m", "gslopes", "models", "--json", cwd=tmp_path, PYTHONPATH=str(wheel_install))
+    assert listed.returncode == 0, listed.stderr
+    models = json.loads(listed.stdout)
+    shipped = {path.parent.name for path in (ROOT / "weights").glob("*/*.safetensors")}
+    assert {model["name"] for model in models} >= shipped
+    assert all(Path(model["path"]).is_relative_to(wheel_install) for model in models)
+    load = "import sys, gslopes.zoo as zoo\nfor name in sys.argv[1:]: zoo.load(name)"
+    names = [model["name"] for model in models]
+    done = python("-c", load, *names, cwd=tmp_path, PYTHONPATH=str(wheel_install))
+    assert done.returncode == 0, done.stderr
+
+
+def digest(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()
