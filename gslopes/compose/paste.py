@@ -1,0 +1,171 @@
+"""Put edited chips back into the photo: the same pixels outside of the mask, whatever happens inside.
+
+Source: Joo & Kärkkäinen 2020, §3.3. Pure arithmetic on arrays; photo and chip frames are those of ``core.records``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.compose.masks import LEAST, mask_is_degenerate
+from gslopes.core.errors import ModelError, UnknownName
+from gslopes.core.records import ByteArray, FloatArray
+
+__all__ = ["Blend", "Composite", "compose", "mask_is_degenerate", "warp_mask"]
+
+Blend = Literal["difference", "paste"]
+Matrix = NDArray[np.float64]
+Box = tuple[int, int, int, int]
+
+LUMA = np.array([0.299, 0.587, 0.114], np.float32)  # ITU-R BT.601, as Pillow makes gray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Composite:
+    """The K counterfactuals of one photo, kept as the part that differs: memory grows with the face, not the photo.
+
+    photo: (H, W, 3) uint8 RGB, the photo itself.
+    patches: (K, h, w, 3) uint8 RGB, what stands inside of ``box`` in each of them.
+    weight: (h, w) float32 in [0, 1], the mask in the box; where it is 0 the patches equal the photo.
+    box: x0 y0 x1 y1 in whole pixels of the photo, x1 and y1 exclusive; all 0 if the mask touches no pixel.
+    mask_area: share of the photo's pixels that may change, in [0, 1].
+    """
+
+    photo: ByteArray
+    patches: ByteArray
+    weight: FloatArray
+    box: Box
+    mask_area: float
+
+    def __len__(self) -> int:
+        return len(self.patches)
+
+    def picture(self, k: int) -> ByteArray:
+        """The whole photo at value k, (H, W, 3) uint8 RGB, a fresh copy."""
+        x0, y0, x1, y1 = self.box
+        whole = self.photo.copy()
+        whole[y0:y1, x0:x1] = self.patches[k]
+        return whole
+
+    @property
+    def pictures(self) -> ByteArray:
+        """All of them, (K, H, W, 3) uint8 RGB. K photos at once: for a large photo take one ``picture`` at a time."""
+        return np.stack([self.picture(k) for k in range(len(self))])
+
+
+def compose(
+    pixels: ByteArray,
+    gray: bool,
+    edited: FloatArray,
+    neutral: FloatArray,
+    mask: FloatArray,
+    matrix: Matrix,
+    blend: Blend = "difference",
+) -> Composite:
+    """Blend K edited chips into their photo.
+
+    pixels: (H, W, 3) uint8 RGB.
+    gray: whether the photo is gray; the edit is then reduced to its luminance, and the results are gray.
+    edited: (K, S, S, 3) float32 RGB, 0 to 255, the decoder's pictures.
+    neutral: (S, S, 3) float32 RGB, 0 to 255, the decoder's picture at the photo's own value.
+    mask: (S, S) float32 in [0, 1], chip frame.
+    matrix: (2, 3), photo frame to chip frame.
+    blend: ``paste``, m·edited + (1 - m)·photo, or ``difference``, photo + m·(edited - neutral); m is the mask in the
+        photo, and the sum is rounded and clipped once.
+
+    Raises: UnknownName for another blend; ModelError if a chip holds values that are no numbers.
+    """
+    if blend not in get_args(Blend):
+        raise UnknownName("blend", blend, get_args(Blend))
+    layers = edited - neutral if blend == "difference" else edited
+    if not np.isfinite(layers).all():
+        raise ModelError("The editor gave a picture with values that are not finite numbers.")
+    weight, box = warp_mask(mask, matrix, pixels.shape[0], pixels.shape[1])
+    x0, y0, x1, y1 = box
+    base = pixels[y0:y1, x0:x1].astype(np.float32)
+    if gray:
+        layers, base = (layers @ LUMA)[..., None], base[..., :1]
+    patches = np.empty((len(layers), *weight.shape, 3), np.uint8)
+    if weight.size:
+        for patch, layer in zip(patches, layers, strict=True):
+            there = _to_photo(layer, matrix, box)
+            patch[:] = _blend(base, there, weight[..., None], blend)
+    area = float(np.count_nonzero(weight)) / (pixels.shape[0] * pixels.shape[1])
+    return Composite(pixels, patches, weight, box, area)
+
+
+def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tuple[FloatArray, Box]:
+    """A chip's mask in the photo: its values (h, w) float32 in [0, 1], exactly 0 below 1/255, and the box they fill.
+
+    mask: (S, S), chip frame.  matrix: (2, 3), photo frame to chip frame.  height, width: of the photo, pixels.
+
+    The box is the smallest one around all values above 0, within the photo.
+    """
+    smooth = _prefilter(np.asarray(mask, np.float32), matrix)
+    rows, columns = np.nonzero(smooth >= LEAST)
+    if len(rows) == 0:
+        return np.zeros((0, 0), np.float32), (0, 0, 0, 0)
+    # Linear interpolation reaches one pixel of the chip further than its last value.
+    x, y = (columns.min() - 1, columns.max() + 1), (rows.min() - 1, rows.max() + 1)
+    corners = np.array([(x[i], y[j], 1) for i in (0, 1) for j in (0, 1)], np.float64) @ _inverse(matrix).T
+    x0, y0 = np.clip(np.floor(corners.min(0)), 0, (width, height)).astype(int).tolist()
+    x1, y1 = np.clip(np.ceil(corners.max(0)) + 1, 0, (width, height)).astype(int).tolist()
+    if x1 <= x0 or y1 <= y0:
+        return np.zeros((0, 0), np.float32), (0, 0, 0, 0)
+    weight = np.clip(_sample(smooth, matrix, (x0, y0, x1, y1), cv2.INTER_LINEAR, cv2.BORDER_CONSTANT), 0, 1)
+    weight[weight < LEAST] = 0
+    return _tight(weight, x0, y0)
+
+
+def _tight(weight: FloatArray, x0: int, y0: int) -> tuple[FloatArray, Box]:
+    """Without the empty rows and columns around it."""
+    rows, columns = np.flatnonzero(weight.any(1)), np.flatnonzero(weight.any(0))
+    if len(rows) == 0:
+        return np.zeros((0, 0), np.float32), (0, 0, 0, 0)
+    top, bottom, left, right = int(rows[0]), int(rows[-1]) + 1, int(columns[0]), int(columns[-1]) + 1
+    return np.ascontiguousarray(weight[top:bottom, left:right]), (x0 + left, y0 + top, x0 + right, y0 + bottom)
+
+
+def _blend(base: FloatArray, layer: FloatArray, weight: FloatArray, blend: Blend) -> ByteArray:
+    """Round and clip once. Where the weight is 0 the base comes out as it went in, in either blend."""
+    change = layer if blend == "difference" else layer - base
+    return np.clip(np.rint(base + weight * change), 0, 255).astype(np.uint8)
+
+
+def _to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
+    """A chip (S, S, C) float32 as it lies in the photo's box, (h, w, C): cubic, never beyond the chip's own values."""
+    smooth = _prefilter(layer, matrix)
+    there = _sample(smooth, matrix, box, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
+    # OpenCV drops the axis of a single channel.
+    smooth, there = smooth.reshape(layer.shape), there.reshape(*there.shape[:2], layer.shape[2])
+    return np.clip(there, smooth.min((0, 1)), smooth.max((0, 1)))
+
+
+def _prefilter(chip: FloatArray, matrix: Matrix) -> FloatArray:
+    """Smooth a chip that has more pixels than its face has in the photo, so that it does not alias there."""
+    scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))  # chip pixels per photo pixel
+    if scale <= 1:
+        return chip
+    sigma = 0.5 * np.sqrt(scale**2 - 1)
+    smooth = cv2.GaussianBlur(chip, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE)
+    return np.asarray(smooth, np.float32)
+
+
+def _sample(chip: FloatArray, matrix: Matrix, box: Box, interpolation: int, border: int) -> FloatArray:
+    """The chip's values at the photo's pixels in a box, (h, w) or (h, w, C)."""
+    x0, y0, x1, y1 = box
+    moved = np.array(matrix, np.float64)
+    moved[:, 2] += moved[:, :2] @ (x0, y0)
+    flags = interpolation | cv2.WARP_INVERSE_MAP
+    return np.asarray(cv2.warpAffine(chip, moved, (x1 - x0, y1 - y0), flags=flags, borderMode=border), np.float32)
+
+
+def _inverse(matrix: Matrix) -> Matrix:
+    """Chip frame to photo frame, (2, 3)."""
+    linear = np.linalg.inv(matrix[:, :2])
+    return np.column_stack([linear, -linear @ matrix[:, 2]])

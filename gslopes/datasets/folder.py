@@ -1,0 +1,161 @@
+"""A folder of photos, as the user has it: which files there are, and each one as pixels."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from gslopes.core.errors import ConfigError, PhotoError, UsageError
+from gslopes.core.records import Photo
+from gslopes.datasets.decode import decode
+
+SUFFIXES = (b".jpg", b".jpeg", b".png", b".webp", b".bmp", b".tif", b".tiff")
+
+
+@dataclass(frozen=True, slots=True)
+class PhotoFile:
+    """One file that may hold a photo.
+
+    path: how to open it.
+    relative: its name below the photos folder, ``/`` between the parts, always valid Unicode (see ``display_name``).
+    """
+
+    path: Path
+    relative: str
+
+
+def list_photos(root: Path, limit: int | None = None) -> list[PhotoFile]:
+    """Every image file below a folder, in the order of the bytes of its name below it: the same on every machine.
+
+    root: the folder, searched with its sub-folders and the folders that links in it lead to, each folder once, so
+        that links in a circle end. A file is an image file by its suffix, in any case; hidden files and folders are
+        passed over. A broken link is listed, and so is a sub-folder that may not be read: opening it gives the reason.
+    limit: only the first so many; None for all.
+
+    Raises: UsageError if there is no such folder or it may not be read; ConfigError if the limit is less than 1.
+    """
+    if limit is not None and limit < 1:
+        raise ConfigError(f"The limit on the number of photos must be at least 1, not {limit}.")
+    top = os.fsencode(root)
+    _check_folder(top, root)
+    names = sorted(_walk(top))
+    return [PhotoFile(Path(os.fsdecode(os.path.join(top, name))), display_name(name)) for name in names[:limit]]
+
+
+def open_photo(path: Path) -> Photo:
+    """Read and decode one photo; its bytes are read once. Safe in threads.
+
+    path: the file. What the pixels are, and which pictures are understood, is told at ``decode``.
+
+    Raises: PhotoError with one of the reasons ``unreadable: empty file``, ``… not a picture``, ``… truncated``,
+        ``… damaged``, ``… too large (W×H pixels, limit 100 million)``, ``… a broken link``, ``… permission denied``,
+        ``… not a file``, ``… gone``, ``… the disk says: …``.
+    """
+    try:
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise PhotoError(display_name(os.fsencode(path)), _refusal(path, error)) from error
+    pixels, gray, icc = decode(data, display_name(os.fsencode(path)))
+    return Photo(hashlib.sha256(data).hexdigest(), path, pixels, gray, icc)
+
+
+def display_name(name: bytes) -> str:
+    r"""A file name as text that a table can hold: bytes that are no UTF-8 become ``\xNN``, all others stay as they are.
+
+    Two names never become one: a backslash that would read as such an escape is itself written as ``\x5c``.
+
+    >>> print(display_name(b"caf\xc3\xa9 \xff.jpg"))
+    café \xff.jpg
+    """
+    plain = re.sub(rb"\\(?=x[0-9a-f]{2})", rb"\\x5c", name)
+    return plain.decode("utf-8", errors="backslashreplace")
+
+
+def relative_name(path: Path, root: Path) -> str:
+    """The name that ``list_photos(root)`` gives to this path; a path outside of the folder keeps its whole name."""
+    whole, top = Path(os.path.abspath(path)), Path(os.path.abspath(root))
+    return display_name(os.fsencode(whole.relative_to(top) if whole.is_relative_to(top) else whole))
+
+
+# --- The walk through folders ----------------------------------------------------------------------------------------
+
+
+def _check_folder(top: bytes, root: Path) -> None:
+    shown = display_name(os.fsencode(root))
+    try:
+        os.scandir(top).close()
+    except FileNotFoundError:
+        raise UsageError(f"There is no folder {shown}.", "Name the folder that holds the photos.") from None
+    except NotADirectoryError:
+        raise UsageError(f"{shown} is a file, not a folder.", "Name the folder that holds the photos.") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UsageError(f"The folder {shown} cannot be read: {reason}.") from None
+
+
+def _walk(top: bytes) -> list[bytes]:
+    """Names below ``top`` of all image files; real folders first, so that a file's name is not that of a link to it."""
+    found: list[bytes] = []
+    seen: set[tuple[int, int]] = set()
+    folders, links = [b""], list[bytes]()
+    while folders or links:
+        folder = folders.pop() if folders else links.pop(0)
+        try:
+            status = os.stat(os.path.join(top, folder))
+            if (status.st_dev, status.st_ino) in seen:
+                continue
+            seen.add((status.st_dev, status.st_ino))
+            with os.scandir(os.path.join(top, folder)) as entries:
+                listing = sorted(entries, key=lambda entry: entry.name)
+        except OSError:
+            found.append(folder + b"/")
+            continue
+        for entry in listing:
+            _sort_in(entry, os.path.join(folder, entry.name), found, folders, links)
+    return found
+
+
+def _sort_in(
+    entry: os.DirEntry[bytes], name: bytes, found: list[bytes], folders: list[bytes], links: list[bytes]
+) -> None:
+    """Put one directory entry where it belongs: an image file, a folder, a link to a folder, or none of these."""
+    if entry.name.startswith(b"."):
+        return
+    if _is_folder(entry):
+        (links if entry.is_symlink() else folders).append(name)
+    elif entry.name.lower().endswith(SUFFIXES) and (_is_file(entry) or _is_broken(entry)):
+        found.append(name)
+
+
+def _is_folder(entry: os.DirEntry[bytes]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself
+        return False
+
+
+def _is_file(entry: os.DirEntry[bytes]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
+def _is_broken(entry: os.DirEntry[bytes]) -> bool:
+    """A link that leads nowhere; what leads to a device or a pipe is no photo and would block the reader."""
+    return entry.is_symlink() and not os.path.exists(entry.path)
+
+
+def _refusal(path: Path, error: OSError | ValueError) -> str:
+    """Why the operating system would not give the file's bytes."""
+    if isinstance(error, PermissionError):
+        return "unreadable: permission denied"
+    if isinstance(error, IsADirectoryError):
+        return "unreadable: not a file"
+    if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ELOOP:
+        return "unreadable: a broken link" if path.is_symlink() else "unreadable: gone"
+    return f"unreadable: the disk says: {getattr(error, 'strerror', None) or error}"

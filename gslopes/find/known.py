@@ -1,0 +1,92 @@
+"""Faces that are known because somebody wrote them down: a table beside the photos, for rendered faces and tests."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+
+from gslopes.core.errors import UsageError
+from gslopes.core.records import Detections, Photo
+from gslopes.datasets.folder import relative_name
+
+BOX = ("x0", "y0", "x1", "y1")
+POINTS = tuple(
+    f"{name}_{axis}" for name in ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth") for axis in "xy"
+)
+REQUIRED = ("path", *BOX, *POINTS)
+
+
+class KnownFinder:
+    """A records.Finder that looks the faces up in a CSV file, one row a face.
+
+    table: UTF-8, with the columns path, x0, y0, x1, y1, and left_eye_x, left_eye_y, right_eye_x, … nose, left_mouth,
+        right_mouth, in pixels of the photo frame; also, if they are there, ``detection`` (the confidence, 1 otherwise)
+        and ``faces`` (of the photo, which must be the number of its rows; a row of a photo with 0 faces has no
+        coordinates). Other columns are ignored.
+    photos_root: the folder that ``path`` is relative to. A photo that is not in the table has no face.
+
+    Raises: UsageError if the table cannot be read, lacks a column, or has a value that is no number.
+    """
+
+    def __init__(self, table: Path, photos_root: Path) -> None:
+        self.photos_root = photos_root
+        self.faces = _read(table)
+
+    def __call__(self, photos: list[Photo]) -> list[Detections]:
+        """The faces of each photo, in the order of their rows."""
+        return [_detections(self.faces.get(relative_name(photo.path, self.photos_root), [])) for photo in photos]
+
+
+def _read(table: Path) -> dict[str, list[list[float]]]:
+    """Name of the photo to its faces, each as box, points and confidence in one row."""
+    faces: dict[str, list[list[float]]] = {}
+    counts: dict[str, float] = {}
+    try:
+        with table.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            missing = [name for name in REQUIRED if name not in (reader.fieldnames or ())]
+            if missing:
+                raise UsageError(f"The table of faces {table} lacks {', '.join(missing)}.")
+            for row in reader:
+                where = f"line {reader.line_num} of {table}"
+                rows = faces.setdefault(row["path"], [])
+                count = _number(row, "faces", where) if row.get("faces") else None
+                if count is not None:
+                    counts[row["path"]] = count
+                if count != 0:
+                    rows.append(_face(row, where))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"The table of faces {table} cannot be read: {_reason(error)}.") from error
+    for path, count in counts.items():
+        if count != len(faces[path]):
+            raise UsageError(f"{table} says that {path} has {count:g} faces and has {len(faces[path])} rows for them.")
+    return faces
+
+
+def _face(row: dict[str, str], where: str) -> list[float]:
+    values = [_number(row, name, where) for name in (*BOX, *POINTS)]
+    if not (values[2] > values[0] and values[3] > values[1]):
+        raise UsageError(f"The box in {where} is empty: x1 and y1 must be greater than x0 and y0.")
+    return [*values, _number(row, "detection", where) if row.get("detection") else 1.0]
+
+
+def _number(row: dict[str, str], name: str, where: str) -> float:
+    try:
+        value = float(row[name])
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise UsageError(f"The {name} in {where} is not a number: {row[name]!r}.")
+    return value
+
+
+def _detections(rows: list[list[float]]) -> Detections:
+    values = np.array(rows, np.float32).reshape(-1, 15)
+    return Detections(values[:, :4], values[:, 4:14].reshape(-1, 5, 2), values[:, 14])
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
