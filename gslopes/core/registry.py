@@ -1,0 +1,97 @@
+"""Names to classes, lazily: a literal table first, then the entry points of installed packages.
+
+Listing imports nothing, so that one broken or heavy plug-in neither slows down nor breaks the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module, metadata
+
+from gslopes.core.errors import ConfigError, UnknownName, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a registered name leads.
+
+    name: as the user writes it.  path: ``module:Class``.
+    package: the distribution that brought it, empty for gslopes' own.  summary: that distribution's own sentence.
+    """
+
+    name: str
+    path: str
+    package: str = ""
+    summary: str = ""
+
+    def load(self) -> object:
+        """Import the module and return the object.
+
+        Raises: UsageError if the module cannot be imported or lacks the object.
+        """
+        module, _, attribute = self.path.partition(":")
+        try:
+            found: object = import_module(module)
+            for part in attribute.split("."):
+                found = getattr(found, part)
+        except Exception as error:  # a plug-in may fail in any way while it is imported
+            owner = f" of the package {self.package}" if self.package else ""
+            raise UsageError(
+                f"{self.name!r}{owner} cannot be imported from {self.path}: {type(error).__name__}: {error}.",
+                f"Repair or remove {self.package or 'this installation'}.",
+            ) from error
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """One kind of named thing.
+
+    kind: the word for it in messages, such as ``classifier``.
+    table: name to ``module:Class``, of gslopes itself.
+    group: the entry-point group by which other packages add names.
+    """
+
+    kind: str
+    table: Mapping[str, str]
+    group: str
+    _own: dict[str, Target] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_own", {name: Target(name, path) for name, path in self.table.items()})
+
+    def targets(self) -> list[Target]:
+        """Every target, sorted by name; imports none of them.
+
+        Raises: ConfigError if two packages claim one name.
+        """
+        return [self._only(name, claims) for name, claims in sorted(self._claims().items())]
+
+    def find(self, name: str) -> Target:
+        """The target of one name; imports nothing.
+
+        Raises: UnknownName, with the nearest name; ConfigError if two packages claim this name (others do not matter).
+        """
+        claims = self._claims()
+        if name not in claims:
+            raise UnknownName(self.kind, name, claims)
+        return self._only(name, claims[name])
+
+    def _claims(self) -> dict[str, list[Target]]:
+        claims = {name: [target] for name, target in self._own.items()}
+        for point in metadata.entry_points(group=self.group):
+            package = point.dist.name if point.dist else ""
+            summary = (point.dist.metadata["Summary"] or "") if point.dist else ""
+            target = Target(point.name, point.value.split("[")[0].strip(), package, summary)
+            others = claims.setdefault(point.name, [])
+            # An editable installation beside a stale one lists the same entry point twice: that is one claim.
+            if all(target.path != other.path for other in others):
+                others.append(target)
+        return claims
+
+    def _only(self, name: str, claims: list[Target]) -> Target:
+        if len(claims) > 1:
+            owners = " and ".join(target.package or "gslopes" for target in claims)
+            raise ConfigError(f"The {self.kind} name {name!r} is claimed by {owners}.", "Uninstall one of them.")
+        return claims[0]

@@ -1,0 +1,156 @@
+r"""Classifier names with parameters: one grammar for the command line, the configuration and the tables.
+
+    NAME[:ARGUMENT][,key=value...]      onnx:model.onnx,labels=labels.txt,threshold=0.3
+    NAME[:key=value[,key=value...]]     celeba-tagger:threshold=0.3
+
+The options of a classifier are a frozen dataclass: its fields are the keys, their types are checked, a field made by
+``field(metadata=ARGUMENT)`` is what stands right after the colon.  A list of numbers is written with slashes
+(``mean=0.5/0.5/0.5``), a comma inside a value as ``\,``.  The canonical name has sorted keys and no defaults: it stands
+in the tables, so that one classifier with one set of parameters has one name however it was typed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from gslopes.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Options = TypeVar("Options", bound="DataclassInstance")
+
+ARGUMENT: Mapping[str, bool] = {"argument": True}  # metadata of the field that is written right after the colon
+
+_BOOLEANS: Mapping[str, bool] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+def split(text: str) -> tuple[str, list[str]]:
+    r"""The bare name and the comma-separated items after the colon, unescaped.
+
+    Raises: ConfigError if the name or an item is empty.
+
+    >>> split(r"onnx:a\,b.onnx,labels=l.txt")
+    ('onnx', ['a,b.onnx', 'labels=l.txt'])
+    """
+    base, colon, rest = text.partition(":")
+    items = [item.replace(r"\,", ",") for item in re.split(r"(?<!\\),", rest)] if colon else []
+    if not base.strip() or not all(items):
+        raise ConfigError(f"{text!r} is not a classifier name.", "It is written NAME[:ARGUMENT][,key=value...].")
+    if "," in base:
+        raise ConfigError(f"{text!r} is not a classifier name.", "A colon stands between its name and its parameters.")
+    return base, items
+
+
+def read(cls: type[Options], base: str, items: list[str]) -> Options:
+    """The options that the items spell.
+
+    cls: the frozen dataclass of the options.  base: the bare name, for messages.  items: as from ``split``.
+    Raises: ConfigError if an item is unknown (naming the nearest), given twice, missing, or not of its type.
+    """
+    fields = {item.name: item for item in dataclasses.fields(cls)}
+    leading = next((name for name, item in fields.items() if item.metadata.get("argument")), None)
+    texts: dict[str, str] = {}
+    if leading and items and items[0].partition("=")[0] not in fields:
+        texts[leading], items = items[0], items[1:]
+    for item in items:
+        key, equals, value = item.partition("=")
+        _require_key(base, key, equals, {name for name in fields if name != leading})
+        if key in texts:
+            raise ConfigError(f"The classifier {base!r} is given its parameter {key!r} twice.")
+        texts[key] = value
+    required = [name for name, item in fields.items() if item.default is dataclasses.MISSING]
+    for name in required:
+        if name not in texts:
+            shape = f"{base}:{name.upper()}" if name == leading else f"{name}=..."
+            raise ConfigError(f"The classifier {base!r} needs its {name}.", f"Write {shape}.")
+    kinds = get_type_hints(cls)
+    return cls(**{key: _value(f"{base}'s {key}", kinds[key], text) for key, text in texts.items()})
+
+
+def canonical(base: str, options: DataclassInstance) -> str:
+    r"""The one spelling of a name with these options: the argument, then sorted keys, defaults left out."""
+    leading, pairs = [], []
+    for item in dataclasses.fields(options):
+        value = getattr(options, item.name)
+        if item.metadata.get("argument"):
+            leading.append(_escape(value))
+        elif value != item.default:
+            pairs.append(f"{item.name}={_escape(value)}")
+    items = leading + sorted(pairs)
+    return f"{base}:{','.join(items)}" if items else base
+
+
+def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
+    """How each parameter is written, with its default; a required one in capitals."""
+    rows = []
+    for item in dataclasses.fields(cls):
+        default = item.default
+        shown = item.name.upper() if default is dataclasses.MISSING else _escape(default)
+        rows.append(shown if item.metadata.get("argument") else f"{item.name}={shown}")
+    return tuple(rows)
+
+
+def _require_key(base: str, key: str, equals: str, known: set[str]) -> None:
+    if not equals:
+        message = f"The classifier {base!r} cannot read {key!r}: a parameter is written key=value."
+        raise ConfigError(message, r"A comma inside a value is written \,.")
+    if key not in known:
+        close = get_close_matches(key, known, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"It has: {', '.join(sorted(known)) or 'no parameters'}."
+        raise ConfigError(f"The classifier {base!r} has no parameter {key!r}.", hint)
+
+
+# --- values ---
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+_READERS: Mapping[Any, tuple[Callable[[str], Any], str]] = {
+    bool: (lambda text: _BOOLEANS[text.lower()], "yes or no"),
+    int: (int, "a whole number"),
+    float: (_number, "a number"),
+    str: (str, "text"),
+    Path: (Path, "a path"),
+}
+
+
+def _value(what: str, kind: Any, text: str) -> Any:
+    if get_origin(kind) is Literal:
+        return _choice(what, get_args(kind), text)
+    if get_origin(kind) is tuple:
+        parts, kinds = text.split("/"), get_args(kind)
+        if len(parts) != len(kinds):
+            raise ConfigError(f"{what} is {len(kinds)} values with slashes between them, not {text!r}.")
+        return tuple(_value(what, each, part) for each, part in zip(kinds, parts, strict=True))
+    reader, word = _READERS[kind]
+    try:
+        return reader(text)
+    except (ValueError, KeyError):
+        raise ConfigError(f"{what} is {word}, not {text!r}.") from None
+
+
+def _choice(what: str, choices: tuple[Any, ...], text: str) -> Any:
+    if text not in choices:
+        raise ConfigError(f"{what} is one of {', '.join(map(str, choices))}, not {text!r}.")
+    return text
+
+
+def _escape(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "/".join(map(_escape, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+    return text.replace(",", r"\,")

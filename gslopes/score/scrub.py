@@ -1,0 +1,49 @@
+"""Take credentials out of text before it reaches a table, a log or the terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+
+LIMIT = 300  # characters of a reason; the rest of a long message (a request's body, say) helps nobody in a table
+
+_HIDDEN = "***"
+_WORD = (
+    r"[\w.-]*(?:api[_-]?key|access[_-]?key(?:[_-]?id)?|subscription-key|secret|token|passwo?r?d|passwd|signature|credential|"
+    r"x-amz-[\w-]+|session[_-]?id)[\w-]*|(?<![A-Za-z0-9])(?:key|sig|pat|pwd|auth)"
+)
+_RULES: tuple[tuple[re.Pattern[str], str], ...] = (
+    # An Authorization header is secret to the end of its line or quote: some schemes hold several commas.
+    (re.compile(r"(?i)((?:proxy-)?authorization[\"']?\s*[:=]\s*)[\"']?[^\"'\r\n}]+"), rf"\1{_HIDDEN}"),
+    (re.compile(r"(?i)\b((?:set-)?cookie[\"']?\s*[:=]\s*)[\"']?[^\"'\r\n}]+"), rf"\1{_HIDDEN}"),
+    (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{4,}"), rf"\1 {_HIDDEN}"),
+    (re.compile(rf"(?i)((?:{_WORD})[\"']?\s*(?:[:=]|=>)\s*)(\"[^\"]*\"|'[^']*'|[^\s,;&\"'<>)}}\]]+)"), rf"\1{_HIDDEN}"),
+    (re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^/\s@]+@"), rf"\1{_HIDDEN}@"),
+    # Keys that are known by their shape: Amazon, Google, JSON web tokens, private key blocks.
+    (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]+|\beyJ[\w-]{8,}\.[\w.-]+"), _HIDDEN),
+    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL), _HIDDEN),
+)
+_SECRET_VARIABLE = re.compile(r"(?i)(?:^|_)(?:keys?|secret|token|pat|password|passwd|credentials?|auth)(?:_|$)|apikey")
+
+
+def scrub(text: str) -> str:
+    """One line of at most ``LIMIT`` characters without credentials.
+
+    Removed are headers and parameters that are named like a secret, keys of a known shape, user information in
+    addresses, and the value of every environment variable that is named like a secret.
+
+    >>> scrub("401 for https://host/tag?key=abc&size=2")
+    '401 for https://host/tag?key=***&size=2'
+    """
+    for value in _secrets():
+        text = text.replace(value, _HIDDEN)
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
+    text = " ".join(text.split()).encode("utf-8", "replace").decode("utf-8")
+    return text if len(text) <= LIMIT else text[: LIMIT - 1] + "…"
+
+
+def _secrets() -> list[str]:
+    """Longest first, so that a secret inside another one leaves no rest."""
+    found = {value for name, value in os.environ.items() if _SECRET_VARIABLE.search(name) and len(value) >= 8}
+    return sorted(found, key=len, reverse=True)
