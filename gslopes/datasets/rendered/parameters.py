@@ -1,0 +1,151 @@
+"""What a rendered face looks like: its parameters, and how they are drawn by lot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.records import FloatArray
+
+
+def _within(low: float, high: float, drawn: tuple[float, float] | None = None, *, pose: bool = False) -> dict[str, Any]:
+    """A parameter's allowed range, and the narrower one that ``sample`` draws from, if any."""
+    return {"range": (low, high), "drawn": drawn or (low, high), "pose": pose}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FaceParameters:
+    """What n rendered faces look like: one (n,) float32 array a column.
+
+    Appearance of the face
+        gender: the cue, -2 feminine to 2 masculine.  tone: skin, -2 dark to 2 light.
+        smile: 0 closed mouth to 1 broad and open.  age: 0 smooth to 1 lined and gray.
+        width: of the head, -1 narrow to 1 wide.  eye_size, nose: -1 small to 1 large.
+        eye_colour: 0 dark brown to 1 blue.
+    Around the face
+        hair: length, 0 cropped to 1 below the shoulders.  hair_shade: 0 black to 1 blond.
+        part: where the hair parts, -1 to 1, viewer's left to right.  shirt: 0 to 1 along a palette.
+        background: 0 blue to 1 rose.  background_shade: 0 dark to 1 bright.
+    Light
+        light: exposure, a factor on all of the picture.  light_contrast: 0 flat to 1 strong.
+        light_angle: degrees, where the light comes from: -90 viewer's left, 0 above, 90 viewer's right.
+    Pose
+        shift_x, shift_y: in sides of the photo.  scale: 1 is a head of two thirds of the photo's height.
+        rotation: degrees, clockwise as the viewer sees it.
+
+    Raises: ConfigError for columns of other shapes than (n,), values that are not finite, or out of their range.
+    """
+
+    gender: FloatArray = field(metadata=_within(-2, 2))
+    tone: FloatArray = field(metadata=_within(-2, 2))
+    smile: FloatArray = field(metadata=_within(0, 1))
+    age: FloatArray = field(metadata=_within(0, 1))
+    width: FloatArray = field(metadata=_within(-1, 1))
+    eye_size: FloatArray = field(metadata=_within(-1, 1))
+    eye_colour: FloatArray = field(metadata=_within(0, 1))
+    nose: FloatArray = field(metadata=_within(-1, 1))
+    hair: FloatArray = field(metadata=_within(0, 1))
+    hair_shade: FloatArray = field(metadata=_within(0, 1))
+    part: FloatArray = field(metadata=_within(-1, 1))
+    shirt: FloatArray = field(metadata=_within(0, 1))
+    background: FloatArray = field(metadata=_within(0, 1))
+    background_shade: FloatArray = field(metadata=_within(0, 1))
+    light: FloatArray = field(metadata=_within(0.5, 1.1, (0.80, 1.05)))
+    light_contrast: FloatArray = field(metadata=_within(0, 1))
+    light_angle: FloatArray = field(metadata=_within(-90, 90))
+    shift_x: FloatArray = field(metadata=_within(-0.2, 0.2, (-0.02, 0.02), pose=True))
+    shift_y: FloatArray = field(metadata=_within(-0.2, 0.2, (-0.02, 0.02), pose=True))
+    scale: FloatArray = field(metadata=_within(0.5, 1.5, (0.94, 1.06), pose=True))
+    rotation: FloatArray = field(metadata=_within(-45, 45, (-5, 5), pose=True))
+
+    def __post_init__(self) -> None:
+        length = np.shape(self.gender)
+        for column in fields(self):
+            values = np.asarray(getattr(self, column.name), np.float32)
+            if values.ndim != 1 or values.shape != length:
+                raise ConfigError(
+                    f"Column {column.name} has shape {values.shape}, gender {length}.", "Give every column as (n,)."
+                )
+            low, high = column.metadata["range"]
+            if not np.all((values >= low) & (values <= high)):  # false for NaN as well
+                raise ConfigError(f"Column {column.name} has a value outside [{low}, {high}].")
+            object.__setattr__(self, column.name, values)
+
+    def __len__(self) -> int:
+        return len(self.gender)
+
+    def replace(self, **columns: float | FloatArray) -> FaceParameters:
+        """The same faces with some columns replaced: an (n,) array, or one number for all.
+
+        Raises: UnknownName for a column that does not exist; ConfigError as the class.
+        """
+        for name in columns:
+            if name not in COLUMNS:
+                raise UnknownName("face parameter", name, COLUMNS)
+        full = {k: np.full(len(self), v) if np.ndim(v) == 0 else v for k, v in columns.items()}
+        return replace(self, **full)  # type: ignore[arg-type]
+
+    def take(self, rows: slice | np.ndarray) -> FaceParameters:
+        """The faces of these rows: a slice, indices or a boolean mask."""
+        return FaceParameters(**{name: getattr(self, name)[rows] for name in COLUMNS})
+
+
+COLUMNS: dict[str, Field[Any]] = {column.name: column for column in fields(FaceParameters)}
+
+
+# ------------------------------------------------------------------------------------------ drawing by lot
+
+
+def sample(n: int, seed: int, *, confound: Mapping[str, float] | None = None, pose: float = 1.0) -> FaceParameters:
+    """Draw n faces, each column uniform over its drawn range and independent of the others.
+
+    n: number of faces; the first m of n faces are those of ``sample(m, seed)``.
+    confound: columns that go along with the gender cue, each with its Pearson correlation in [-1, 1], such as
+        ``{"hair": -0.6, "background": 0.5}``; their ranges stay uniform (Gaussian copula), and columns not named
+        are the same as without.
+    pose: how far shift, scale and rotation stray, as a multiple of their small default range; 0 for none.
+
+    Raises: UnknownName for a column that does not exist; ConfigError for a correlation out of range, for one of the
+        cue with itself, or for a pose that leaves the allowed range.
+    """
+    confound = dict(confound or {})
+    for name, correlation in confound.items():
+        if name not in COLUMNS:
+            raise UnknownName("face parameter", name, COLUMNS)
+        if name == "gender" or not -1 <= correlation <= 1:
+            raise ConfigError(
+                f"Gender and {name} cannot correlate at {correlation}.", "Give another column, and -1 to 1."
+            )
+    uniform = {name: _stream(seed, name).random(n) for name in COLUMNS}
+    for name, correlation in confound.items():
+        uniform[name] = _follow(uniform["gender"], uniform[name], correlation)
+    return FaceParameters(**{name: _spread(column, uniform[name], pose) for name, column in COLUMNS.items()})
+
+
+def _stream(seed: int, name: str) -> np.random.Generator:
+    # Keyed by the column's name: a column added later leaves the others as they were.
+    return np.random.default_rng([seed, int.from_bytes(name.encode(), "big")])
+
+
+def _follow(leader: np.ndarray, own: np.ndarray, correlation: float) -> np.ndarray:
+    """A uniform column with this Pearson correlation to a uniform leader.
+
+    Source: for a Gaussian copula of correlation r, uniform margins correlate at 6 asin(r / 2) / pi.
+    """
+    from scipy.special import ndtr, ndtri
+
+    r = np.clip(2 * np.sin(np.pi * correlation / 6), -1, 1)
+    tiny = np.finfo(float).tiny  # random() may return 0, whose normal quantile is infinite
+    return np.asarray(ndtr(r * ndtri(np.maximum(leader, tiny)) + np.sqrt(1 - r * r) * ndtri(np.maximum(own, tiny))))
+
+
+def _spread(column: Field[Any], uniform: np.ndarray, pose: float) -> FloatArray:
+    low, high = column.metadata["drawn"]
+    middle, half = (low + high) / 2, (high - low) / 2
+    half *= pose if column.metadata["pose"] else 1
+    low, high = middle - half, middle + half
+    return np.clip(middle + half * (2 * uniform - 1), min(low, high), max(low, high)).astype(np.float32)

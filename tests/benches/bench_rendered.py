@@ -1,0 +1,56 @@
+"""Speed of rendering: photos per second at 64 and 128 pixels, one thread.
+
+OMP_NUM_THREADS=1 python tests/benches/bench_rendered.py > rendered.json
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from gslopes.datasets.rendered import render, sample
+
+SEED, WARM_UP, REPEATS = 0, 2, 15
+PHOTOS = {64: 512, 128: 192}
+
+
+def machine() -> dict[str, object]:
+    info = Path("/proc/cpuinfo")
+    models = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+    return {
+        "processor": models[0] if models else platform.processor(),
+        "cores": os.cpu_count(),
+        "load": os.getloadavg()[0],
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "system": platform.platform(),
+    }
+
+
+def measure(size: int, photos: int) -> dict[str, float]:
+    parameters = sample(photos, SEED)
+    rates = []
+    for turn in range(WARM_UP + REPEATS):
+        start = time.perf_counter()
+        render(parameters, size)
+        if turn >= WARM_UP:
+            rates.append(photos / (time.perf_counter() - start))
+    low, median, high = np.percentile(rates, [25, 50, 75])
+    return {
+        "size": size,
+        "photos_per_second": round(median),
+        "iqr": round(high - low),
+        "repeats": REPEATS,
+        "seed": SEED,
+    }
+
+
+if __name__ == "__main__":
+    results = [measure(size, photos) for size, photos in PHOTOS.items()]
+    sys.stdout.write(json.dumps({"bench": "rendered", "machine": machine(), "results": results}, indent=2) + "\n")
