@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gslopes.core.errors import PhotoError
+from gslopes.score.pictures import batch_of, normalise, prepare
+
+
+def test_the_middle_square_is_what_is_kept():
+    wide = np.zeros((10, 30, 3), np.uint8)
+    wide[:, 10:20] = 200
+    assert (prepare(wide, 10) == 200).all()
+    assert (prepare(wide.transpose(1, 0, 2), 5)[1:-1] == 200).all()
+
+
+def test_it_is_the_same_as_scaling_the_whole_picture_and_cutting_out_the_middle():
+    pixels = np.random.default_rng(0).integers(0, 256, (60, 120, 3), np.uint8)
+    whole = Image.fromarray(pixels).resize((40, 20), Image.Resampling.BILINEAR)
+    assert abs(prepare(pixels, 20).astype(int) - np.asarray(whole)[:, 10:30]).max() <= 1
+
+
+def test_a_picture_of_the_right_size_is_left_as_it_is():
+    pixels = np.random.default_rng(0).integers(0, 256, (16, 16, 3), np.uint8)
+    np.testing.assert_array_equal(prepare(pixels, 16), pixels)
+
+
+def test_shrinking_averages_instead_of_skipping():
+    board = (np.indices((256, 256)).sum(0) % 2 * 255).astype(np.uint8)
+    small = prepare(np.stack([board] * 3, -1), 16)
+    assert abs(small.astype(int) - 127).max() <= 2
+
+
+def test_the_left_stays_left():
+    pixels = np.zeros((40, 40, 3), np.uint8)
+    pixels[:, :20, 0] = 255
+    small = prepare(pixels, 8)
+    assert (small[:, :3, 0] > 250).all()
+    assert (small[:, 5:, 0] < 5).all()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 500), (500, 1), (3, 2)])
+def test_tiny_and_thin_pictures_have_an_input_too(shape):
+    assert prepare(np.full((*shape, 3), 7, np.uint8), 16).tolist() == np.full((16, 16, 3), 7).tolist()
+
+
+def test_normalising_is_the_formula_and_the_layout():
+    batch = np.random.default_rng(0).integers(0, 256, (2, 4, 4, 3), np.uint8)
+    mean, std = (0.1, 0.2, 0.3), (0.5, 0.6, 0.7)
+    expected = (batch / 255 - mean) / std
+    np.testing.assert_allclose(normalise(batch, mean, std, layout="nhwc"), expected, atol=1e-6)
+    np.testing.assert_allclose(normalise(batch, mean, std), expected.transpose(0, 3, 1, 2), atol=1e-6)
+    whole = normalise(batch, (0, 0, 0), (1, 1, 1), white=255)
+    assert whole.dtype == np.float32
+    assert whole.shape == (2, 3, 4, 4)
+    np.testing.assert_allclose(whole, batch.transpose(0, 3, 1, 2), atol=1e-4)
+
+
+def test_a_batch_holds_pictures_of_any_size(picture):
+    batch = batch_of([picture((9, 8, 7)), picture((1, 2, 3), (50, 90), "JPEG")], 8)
+    assert batch.shape == (2, 8, 8, 3)
+    assert batch[0, 0, 0].tolist() == [9, 8, 7]
+
+
+def test_bytes_that_are_no_picture_are_a_photo_error():
+    with pytest.raises(PhotoError, match="not a picture"):
+        batch_of([b"hello"], 8)
