@@ -14,7 +14,7 @@ The cue is a drawing's convention of femininity and masculinity (brows, lips, be
 """
 
 from gslopes.datasets.rendered.draw import Rendered, render
-from gslopes.datasets.rendered.folder import read_faces, read_mask, read_parameters, write_folder
+from gslopes.datasets.rendered.folder import read_parameters, write_folder
 from gslopes.datasets.rendered.parameters import COLUMNS, FaceParameters, sample
 from gslopes.datasets.rendered.readout import gender_readout, tone_readout
 
@@ -23,8 +23,6 @@ __all__ = [
     "FaceParameters",
     "Rendered",
     "gender_readout",
-    "read_faces",
-    "read_mask",
     "read_parameters",
     "render",
     "sample",

@@ -6,6 +6,8 @@ The layout::
     FOLDER/masks/000000.png …    8-bit face masks, 255 inside, of the same names
     FOLDER/faces.csv             path, number of faces, box, five points, detection score; photo frame, pixels
     FOLDER/attributes.csv        path and every column of FaceParameters
+
+Paths in the tables are relative to the folder of photos. ``find`` reads faces.csv as landmarks, ``compose`` the masks.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ import numpy as np
 from PIL import Image
 
 from gslopes.core.errors import DataMissing, StorageError
-from gslopes.core.records import ByteArray, Detections
 from gslopes.datasets.labelled import need
 from gslopes.datasets.rendered.draw import render
 from gslopes.datasets.rendered.parameters import COLUMNS, FaceParameters
@@ -26,7 +27,9 @@ from gslopes.datasets.rendered.parameters import COLUMNS, FaceParameters
 PHOTOS, MASKS, FACES, ATTRIBUTES = "photos", "masks", "faces.csv", "attributes.csv"
 
 _BOX = ("x0", "y0", "x1", "y1")
-_POINTS = tuple(f"{axis}{i}" for i in range(5) for axis in ("px", "py"))
+_POINTS = tuple(
+    f"{name}_{axis}" for name in ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth") for axis in "xy"
+)
 FACE_COLUMNS = ("path", "faces", *_BOX, *_POINTS, "detection")
 
 _AT_ONCE = 256  # photos rendered before they are written: memory does not grow with their number
@@ -49,9 +52,9 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
             for i, name in enumerate(names[start : start + _AT_ONCE]):
                 Image.fromarray(drawn.pixels[i]).save(folder / PHOTOS / name)
                 Image.fromarray(masks[i]).save(folder / MASKS / name)
-                faces.append((f"{PHOTOS}/{name}", 1, *drawn.boxes[i], *drawn.points[i].ravel(), 1.0))
+                faces.append((name, 1, *drawn.boxes[i], *drawn.points[i].ravel(), 1.0))
         _write_csv(folder / FACES, FACE_COLUMNS, faces)
-        columns = [[f"{PHOTOS}/{name}" for name in names], *(getattr(parameters, column) for column in COLUMNS)]
+        columns = [names, *(getattr(parameters, column) for column in COLUMNS)]
         _write_csv(folder / ATTRIBUTES, ("path", *COLUMNS), zip(*columns, strict=True))
     except OSError as error:
         raise StorageError(f"The rendered faces cannot be written to {folder}: {error}.") from error
@@ -74,46 +77,15 @@ def _write_csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[object
         writer.writerows([str(value) for value in row] for row in rows)
 
 
-# ---------------------------------------------------------------------------------------------- reading back
-
-
-def read_faces(folder: Path) -> dict[str, Detections]:
-    """The known face of every photo, by its path relative to ``folder``, such as ``photos/000000.png``.
-
-    Raises: DataMissing if the folder has no faces.csv, or one of other columns.
-    """
-    known = {}
-    for row in _read_csv(folder / FACES, FACE_COLUMNS):
-        box = np.array([[float(row[name]) for name in _BOX]], np.float32)
-        points = np.array([float(row[name]) for name in _POINTS], np.float32).reshape(1, 5, 2)
-        known[row["path"]] = Detections(box, points, np.array([float(row["detection"])], np.float32))
-    return known
-
-
-def read_mask(folder: Path, path: str) -> ByteArray:
-    """The known face mask of one photo, (H, W) uint8, 255 inside.
-
-    path: of the photo, relative to ``folder``, as in ``read_faces``.
-
-    Raises: DataMissing if there is none.
-    """
-    file = need(folder / MASKS / Path(path).name, f"The mask of {path}")
-    with Image.open(file) as picture:
-        return np.asarray(picture.convert("L"))
-
-
 def read_parameters(folder: Path) -> FaceParameters:
     """What was drawn, to the last bit.
 
     Raises: DataMissing if the folder has no attributes.csv, or one of other columns.
     """
-    rows = _read_csv(folder / ATTRIBUTES, ("path", *COLUMNS))
-    return FaceParameters(**{name: np.array([float(row[name]) for row in rows], np.float32) for name in COLUMNS})
-
-
-def _read_csv(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
-    with need(path, "The table of rendered faces").open(newline="", encoding="utf-8") as file:
+    path = need(folder / ATTRIBUTES, "The table of rendered faces")
+    with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != columns:
-            raise DataMissing(f"{path} does not have the columns of rendered faces.", f"They are {', '.join(columns)}.")
-        return list(reader)
+        if tuple(reader.fieldnames or ()) != ("path", *COLUMNS):
+            raise DataMissing(f"{path} does not have the columns of rendered faces.", f"They are {', '.join(COLUMNS)}.")
+        rows = list(reader)
+    return FaceParameters(**{name: np.array([float(row[name]) for row in rows], np.float32) for name in COLUMNS})
