@@ -242,4 +242,3 @@ def slug(name: str) -> str:
     """
     readable = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:60]
     return f"{readable}-{sha256(name.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
-

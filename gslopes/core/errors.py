@@ -1,0 +1,98 @@
+"""Every error that gslopes raises on purpose.
+
+    GslopesError                 exit code 1
+    ├── UsageError               exit code 2: the command or configuration is off
+    │   ├── ConfigError          an unknown key, a value out of its range
+    │   ├── RunFolderMismatch    the run folder was made by another configuration
+    │   └── UnknownName          no such classifier, model, attribute or recipe
+    ├── PhotoError               one photo cannot be read (the walk goes on without it)
+    ├── TableError               a table does not have the columns or types that it claims
+    ├── ModelError               a model's files are missing, damaged or of another kind
+    ├── DataMissing              a data set is not where it was said to be
+    ├── ClassifierError          a classifier failed
+    │   └── AnswerError          a classifier's answer does not make sense
+    └── StorageError             disk full, read-only or in use by another process
+
+Each error is one clear sentence (``message``) and, where there is one, the next step (``hint``); the command line
+prints both without a traceback unless ``--debug`` is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class GslopesError(Exception):
+    """Base of all errors raised on purpose.
+
+    message: one sentence that says what is wrong, with the facts in it.
+    hint: one sentence that says what to do next; empty where there is nothing to do.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class UsageError(GslopesError):
+    """The command or the configuration is off; nothing was done."""
+
+    exit_code = 2
+
+
+class ConfigError(UsageError):
+    """An unknown key, or a value out of its range."""
+
+
+class RunFolderMismatch(UsageError):
+    """The run folder was made by another configuration."""
+
+
+class UnknownName(UsageError):
+    """No such classifier, model, attribute or recipe; names the nearest one."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        known = sorted(known)
+        close = get_close_matches(name, known, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(known) or 'none'}."
+        super().__init__(f"There is no {kind} named {name!r}.", hint)
+
+
+class PhotoError(GslopesError):
+    """One photo cannot be read; ``reason`` goes into the photos table."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(f"{path}: {reason}.")
+        self.path = path
+        self.reason = reason
+
+
+class TableError(GslopesError):
+    """A table does not have the columns or types that it claims."""
+
+
+class ModelError(GslopesError):
+    """A model's files are missing, damaged or of another kind."""
+
+
+class DataMissing(GslopesError):
+    """A data set is not where it was said to be."""
+
+
+class ClassifierError(GslopesError):
+    """A classifier failed."""
+
+
+class AnswerError(ClassifierError):
+    """A classifier's answer does not make sense."""
+
+
+class StorageError(GslopesError):
+    """Disk full, read-only, or in use by another process."""

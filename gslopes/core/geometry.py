@@ -1,0 +1,71 @@
+"""Similarities between frames, and pictures carried along them."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gslopes.core.records import ByteArray
+
+
+def similarity(source: ArrayLike, target: ArrayLike) -> NDArray[np.float64] | None:
+    """The least-squares similarity (rotation, scale, shift; no mirror) that carries source points onto target points.
+
+    source, target: (n, 2), x y.  Returns (2, 3), or None if it has no inverse (points that coincide or are not finite).
+
+    Source: Umeyama 1991, in its closed form for the plane.
+
+    >>> similarity([(0, 0), (2, 0)], [(1, 1), (1, 5)]).round(3).tolist()
+    [[0.0, -2.0, 1.0], [2.0, 0.0, 1.0]]
+    """
+    s = np.asarray(source, np.float64) @ np.array([1, 1j])
+    t = np.asarray(target, np.float64) @ np.array([1, 1j])
+    spread = float((np.abs(s - s.mean()) ** 2).sum())
+    if not np.isfinite(spread) or not np.isfinite(t).all() or spread < 1e-6:
+        return None
+    a = ((s - s.mean()).conj() * (t - t.mean())).sum() / spread
+    if not np.isfinite(a) or abs(a) < 1e-6:
+        return None
+    b = t.mean() - a * s.mean()
+    return np.array([(a.real, -a.imag, b.real), (a.imag, a.real, b.imag)])
+
+
+def warp(pixels: ByteArray, matrix: NDArray[np.float64], size: int) -> ByteArray:
+    """The aligned chip, (size, size, 3) uint8 RGB.
+
+    pixels: (H, W, 3) uint8 RGB.  matrix: (2, 3), photo frame to chip frame.
+
+    A face larger than the chip is smoothed first, so that it does not alias; pixels beyond the photo mirror it.
+    """
+    scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
+    source, matrix = _crop(pixels, matrix, size)
+    if scale < 0.8:
+        sigma = 0.5 * np.sqrt(max(1 / scale**2 - 1, 0.0))
+        source = cv2.GaussianBlur(source, (0, 0), sigma, borderType=cv2.BORDER_REFLECT_101)
+    chip: ByteArray = cv2.warpAffine(
+        source, matrix, (size, size), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101
+    )
+    return chip
+
+
+def _crop(pixels: ByteArray, matrix: NDArray[np.float64], size: int) -> tuple[ByteArray, NDArray[np.float64]]:
+    """The part of the photo around the chip, and the matrix from there: the work grows with the face, not the photo."""
+    corners = np.array([(0, 0, 1), (size, 0, 1), (0, size, 1), (size, size, 1)], np.float64)
+    back = cv2.invertAffineTransform(matrix)
+    around = corners @ back.T
+    margin = 0.25 * float(np.ptp(around, axis=0).max()) + 8
+    height, width = pixels.shape[:2]
+    x0, y0 = np.clip(np.floor(around.min(0) - margin), 0, (width - 1, height - 1)).astype(int)
+    x1, y1 = np.clip(np.ceil(around.max(0) + margin), (x0 + 1, y0 + 1), (width, height)).astype(int)
+    moved = matrix.copy()
+    moved[:, 2] += matrix[:, :2] @ np.array([x0, y0], np.float64)
+    return np.ascontiguousarray(pixels[y0:y1, x0:x1]), moved
+
+
+def outside(matrix: NDArray[np.float64], width: int, height: int, size: int) -> float:
+    """Share of the chip's area that lies outside the photo, on a grid of 16 x 16 points."""
+    line = (np.arange(16) + 0.5) * size / 16
+    grid = np.stack([*np.meshgrid(line, line), np.ones((16, 16))], -1).reshape(-1, 3)
+    x, y = (grid @ cv2.invertAffineTransform(matrix).T).T
+    return float(np.mean((x < -0.5) | (y < -0.5) | (x > width - 0.5) | (y > height - 0.5)))

@@ -1,0 +1,128 @@
+"""The records that travel between rooms: frozen dataclasses of numpy arrays and plain values, no behaviour.
+
+Frames. *Photo frame*: pixels of the photo after EXIF orientation, x to the right, y down, the centre of the top left
+pixel at (0, 0). *Chip frame*: the same, in the aligned square chip.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float32]
+ByteArray = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Photo:
+    """One decoded photo.
+
+    id: sha256 of the file's bytes, 64 hex digits.
+    path: where it was read from.
+    pixels: (H, W, 3) uint8, RGB order, EXIF orientation applied; a gray photo has three equal channels.
+    gray: whether the file held a grayscale picture (its counterfactuals are then gray as well).
+    icc: the embedded ICC profile of ``pixels``' colour space, or None.
+    """
+
+    id: str
+    path: Path
+    pixels: ByteArray
+    gray: bool = False
+    icc: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Detections:
+    """All faces found in one photo, in the photo frame.
+
+    boxes: (n, 4) float32, x0 y0 x1 y1.
+    points: (n, 5, 2) float32, x y of left eye, right eye, nose tip, left and right mouth corner (as the viewer sees them).
+    scores: (n,) float32 in [0, 1], the detector's own confidence.
+    """
+
+    boxes: FloatArray
+    points: FloatArray
+    scores: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Face:
+    """The one face of a photo that is edited, in the photo frame.
+
+    box: (4,) float32, x0 y0 x1 y1.  points: (5, 2) float32.  score: the detector's confidence in [0, 1].
+    faces: how many faces the photo has.
+    matrix: (2, 3) float64, the similarity that maps photo frame to chip frame.
+    """
+
+    box: FloatArray
+    points: FloatArray
+    score: float
+    faces: int
+    matrix: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a classifier said about one picture.
+
+    status: ``answered``, ``refused`` (it will not judge this picture) or ``failed``.
+    labels: (label, score) pairs, score in [0, 1]; only the labels that were returned.
+    reason: why it was refused or failed, empty when answered.
+    """
+
+    status: str
+    labels: tuple[tuple[str, float], ...] = ()
+    reason: str = ""
+
+
+class Finder(Protocol):
+    """Finds every face of a batch of photos; the result for a photo does not depend on its batch."""
+
+    def __call__(self, photos: list[Photo]) -> list[Detections]: ...
+
+
+class Masker(Protocol):
+    """Soft masks of the editable region, (B, size, size) float32 in [0, 1], chip frame, of aligned chips.
+
+    chips: (B, size, size, 3) uint8 RGB, each one aligned from the photo of the same index with that face's matrix.
+    """
+
+    def __call__(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> FloatArray: ...
+
+
+class Editor(Protocol):
+    """Edits aligned chips.
+
+    size: side of the chips in pixels.  sha256: of the weights.
+    sweep: chips (B, size, size, 3) uint8 RGB and values (K,) to
+        (edited (B, K, size, size, 3) float32 in [0, 255], neutral (B, size, size, 3) float32, the reconstruction at the
+        photo's own value, which the ``difference`` blend subtracts).
+    """
+
+    size: int
+    sha256: str
+
+    def sweep(self, chips: ByteArray, values: FloatArray) -> tuple[FloatArray, FloatArray]: ...
+
+
+class Classifier(Protocol):
+    """A classifier under audit.  ``score/client.py`` is the only caller.
+
+    name: as given on the command line, with its parameters, such as ``celeba-tagger:threshold=0.3``.
+    version: what identifies the model behind the name (a sha256, a service's model version), empty if unknown.
+    batch: the largest number of pictures in one call of ``ask``.
+    ask: encoded pictures (the files' bytes: JPEG or PNG) to one raw answer each, JSON-able.
+    parse: one raw answer to an Answer.
+    """
+
+    name: str
+    version: str
+    batch: int
+
+    def ask(self, pictures: list[bytes]) -> list[object]: ...
+
+    def parse(self, raw: object) -> Answer: ...

@@ -1,0 +1,192 @@
+"""Every Parquet table of a run folder: its columns, their types and units; checked on every read and write.
+
+A table is a pandas data frame whose columns are exactly those of its schema, in that order. Identifiers are strings
+(``photo`` is the sha256 of the photo's bytes, 64 hex digits), ``step`` runs from 0 to K-1, ``value`` is in units of
+the attribute (-1 and 1 are the ends seen in training), shares and scores are in [0, 1].
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gslopes.core.errors import TableError
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table: name, pyarrow schema (non-nullable columns must hold no null) and the key that sorts its rows."""
+
+    name: str
+    schema: pa.Schema
+    key: tuple[str, ...]
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.schema.names)
+
+    def empty(self) -> pd.DataFrame:
+        """A frame with this table's columns and no row."""
+        return self.schema.empty_table().to_pandas()
+
+
+def _column(name: str, kind: pa.DataType, unit: str, *, null: bool = False) -> pa.Field:
+    return pa.field(name, kind, nullable=null, metadata={"unit": unit})
+
+
+_PHOTO = _column("photo", pa.string(), "sha256 of the file's bytes, hex")
+_ATTRIBUTE = _column("attribute", pa.string(), "name of the edited attribute")
+_STEP = _column("step", pa.int16(), "0 to K-1")
+_VALUE = _column("value", pa.float32(), "attribute units; 0 neutral, -1 and 1 the ends seen in training")
+_CLASSIFIER = _column("classifier", pa.string(), "name with parameters")
+_LABEL = _column("label", pa.string(), "as the classifier returned it")
+
+PHOTOS = Table(
+    "photos",
+    pa.schema(
+        [
+            _column("photo", pa.string(), "sha256 of the file's bytes, hex; empty if unreadable"),
+            _column("path", pa.string(), "relative to the photos folder; undecodable bytes as surrogate escapes"),
+            _column("width", pa.int32(), "pixels; 0 if unreadable"),
+            _column("height", pa.int32(), "pixels; 0 if unreadable"),
+            _column("status", pa.string(), "used or skipped"),
+            _column("reason", pa.string(), "why it was skipped; empty if used"),
+            _column("faces", pa.int32(), "faces found"),
+            _column("box", pa.list_(pa.float32()), "x0 y0 x1 y1, pixels, photo frame", null=True),
+            _column("points", pa.list_(pa.float32()), "five x y pairs, pixels, photo frame", null=True),
+            _column("detection", pa.float32(), "the detector's confidence in [0, 1]", null=True),
+        ]
+    ),
+    ("path",),
+)
+
+EDITS = Table(
+    "edits",
+    pa.schema(
+        [
+            _PHOTO,
+            _ATTRIBUTE,
+            _STEP,
+            _VALUE,
+            _column("file", pa.string(), "relative to the run folder"),
+            _column("mask_area", pa.float32(), "share of the photo's pixels that may change"),
+        ]
+    ),
+    ("photo", "attribute", "step"),
+)
+
+ASKED = Table(
+    "asked",
+    pa.schema(
+        [
+            _PHOTO,
+            _ATTRIBUTE,
+            _STEP,
+            _CLASSIFIER,
+            _column("status", pa.string(), "answered, refused or failed"),
+            _column("reason", pa.string(), "empty if answered"),
+        ]
+    ),
+    ("classifier", "photo", "attribute", "step"),
+)
+
+SCORES = Table(
+    "scores",
+    pa.schema(
+        [
+            _PHOTO,
+            _ATTRIBUTE,
+            _STEP,
+            _VALUE,
+            _CLASSIFIER,
+            _LABEL,
+            _column("score", pa.float32(), "the classifier's confidence in [0, 1]"),
+        ]
+    ),
+    ("classifier", "photo", "attribute", "step", "label"),
+)
+
+SLOPES = Table(
+    "slopes",
+    pa.schema(
+        [
+            _CLASSIFIER,
+            _ATTRIBUTE,
+            _LABEL,
+            _column("n", pa.int64(), "photos answered at all K values"),
+            _column("active", pa.int64(), "photos with the label at one value at least"),
+            _column("y_centre", pa.float64(), "share of photos with the label at the centre"),
+            _column("slope", pa.float64(), "change of y/y_centre per unit of the attribute", null=True),
+            _column("intercept", pa.float64(), "y/y_centre at value 0 on the fitted line", null=True),
+            _column("se", pa.float64(), "standard error of the slope", null=True),
+            _column("t", pa.float64(), "slope / se", null=True),
+            _column("p", pa.float64(), "two-sided, t with K-2 degrees of freedom, null: slope 0", null=True),
+            _column("ci_low", pa.float64(), "lower end of the slope's 95 % interval", null=True),
+            _column("ci_high", pa.float64(), "upper end of the slope's 95 % interval", null=True),
+            _column("p_perm", pa.float64(), "permutation within photos; null if not run", null=True),
+            _column("q", pa.float64(), "p adjusted over the classifier's labels", null=True),
+            _column("estimator", pa.string(), "paper, or another one by name"),
+        ]
+    ),
+    ("classifier", "attribute", "estimator", "label"),
+)
+
+TABLES: dict[str, Table] = {table.name: table for table in (PHOTOS, EDITS, ASKED, SCORES, SLOPES)}
+
+
+def check(table: Table, frame: pd.DataFrame) -> pa.Table:
+    """The frame as an Arrow table of exactly this schema.
+
+    Raises: TableError if a column is missing, unknown, null where it may not be, or of a type that cannot be cast safely.
+    """
+    missing = [name for name in table.columns if name not in frame.columns]
+    unknown = [name for name in frame.columns if name not in table.columns]
+    if missing or unknown:
+        parts = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"has unknown {', '.join(map(str, unknown))}"] * bool(unknown)
+        raise TableError(f"The {table.name} table {' and '.join(parts)}.", f"Its columns are {', '.join(table.columns)}.")
+    try:
+        result = pa.Table.from_pandas(frame[table.columns], schema=table.schema, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError) as error:
+        raise TableError(f"The {table.name} table has a value of the wrong type: {error}.") from error
+    for field in table.schema:
+        if not field.nullable and result.column(field.name).null_count:
+            raise TableError(f"The {table.name} table has no value in some rows of its column {field.name}.")
+    return result.replace_schema_metadata(None)
+
+
+def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
+    """Write the frame, sorted by the table's key, atomically: a reader sees the old file or the whole new one.
+
+    Raises: TableError as ``check``; OSError if the disk refuses.
+    """
+    checked = check(table, frame.sort_values(list(table.key), kind="stable"))
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        pq.write_table(checked, temporary, compression="zstd")
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read(table: Table, path: Path) -> pd.DataFrame:
+    """Read and check a table.
+
+    Raises: TableError if the file is missing, no Parquet, or of another schema.
+    """
+    try:
+        raw = pq.read_table(path)
+    except FileNotFoundError as error:
+        raise TableError(f"There is no {table.name} table at {path}.", "Run the stage that makes it first.") from error
+    except (pa.ArrowInvalid, OSError) as error:
+        raise TableError(f"{path} is not a readable Parquet file: {error}.") from error
+    if not raw.schema.equals(table.schema, check_metadata=False):
+        names = [name for name in table.columns if name not in raw.schema.names]
+        raise TableError(f"{path} is not a {table.name} table{': it lacks ' + ', '.join(names) if names else ''}.")
+    return raw.to_pandas()

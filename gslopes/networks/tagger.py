@@ -1,0 +1,67 @@
+"""A small residual network that answers several questions about a face at once: the tagger and the reader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True, slots=True)
+class TaggerConfig:
+    """Shape of a tagger.
+
+    labels: how many logits it gives.
+    widths: channels of the stem and of each stage; every one halves the picture's side.
+    """
+
+    labels: int
+    widths: tuple[int, ...] = (24, 48, 96, 192)
+
+
+class Tagger(nn.Module):
+    """Faces (B, 3, S, S), normalised as the model's spec says, to logits (B, labels).
+
+    Source: He et al. 2016, Deep Residual Learning, basic blocks.
+    """
+
+    def __init__(self, config: TaggerConfig) -> None:
+        super().__init__()
+        self.config = config
+        stem, *stages = config.widths
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, stem, 3, stride=2, padding=1, bias=False), nn.BatchNorm2d(stem), nn.ReLU(inplace=True)
+        )
+        blocks: list[nn.Module] = []
+        for inputs, outputs in zip(config.widths[:-1], stages, strict=True):
+            blocks.append(Block(inputs, outputs, stride=2))
+        blocks.append(Block(config.widths[-1], config.widths[-1], stride=1))
+        self.blocks = nn.Sequential(*blocks)
+        self.head = nn.Sequential(
+            nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2), nn.Linear(config.widths[-1], config.labels)
+        )
+
+    def forward(self, faces: Tensor) -> Tensor:
+        return self.head(self.blocks(self.stem(faces)))
+
+
+class Block(nn.Module):
+    """A basic residual block: (B, inputs, h, w) to (B, outputs, h / stride, w / stride)."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(inputs, outputs, 3, stride=stride, padding=1, bias=False),
+            nn.BatchNorm2d(outputs),
+            nn.ReLU(inplace=True),
+            nn.Conv2d(outputs, outputs, 3, padding=1, bias=False),
+            nn.BatchNorm2d(outputs),
+        )
+        same = inputs == outputs and stride == 1
+        self.shortcut = nn.Identity() if same else nn.Sequential(
+            nn.Conv2d(inputs, outputs, 1, stride=stride, bias=False), nn.BatchNorm2d(outputs)
+        )
+        self.activation = nn.ReLU(inplace=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.activation(self.body(x) + self.shortcut(x))

@@ -1,0 +1,142 @@
+"""Train an editor: a Fader Network, optionally guided by a reader and kept honest by a patch critic.
+
+Source: Lample et al. 2017, Fader Networks, §3.3, equations 2 to 4 (reconstruction and the latent adversary); the guided
+part, on composites x + w (D(z, a') - D(z, a)), is ours and off by default.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from gslopes.core.records import ByteArray
+from gslopes.networks.critics import LatentCritic, PatchCritic
+from gslopes.networks.fader import Fader
+from gslopes.train.augment import coloured, moved, places, to_float
+from gslopes.train.checkpoint import Ema, load_state, save_state
+from gslopes.train.guide import Guide, window
+from gslopes.train.log import Log
+from gslopes.zoo import ModelSpec, build
+
+
+def train_fader(
+    spec: ModelSpec,
+    pixels: ByteArray,  # (n, S, S, 3) uint8 RGB, aligned chips
+    labels: NDArray[np.float32],  # (n, A) -1 to 1, the edited attribute first
+    weights: NDArray[np.float64],  # (n,) how often each photo is drawn
+    folder: Path,  # checkpoint and log
+    *,
+    steps: int = 4000,
+    batch: int = 32,
+    lr: float = 4e-4,  # of encoder and decoder, Adam, beta1 0.5; falls linearly to a tenth over the last third
+    critic_lr: float = 4e-4,  # of both critics
+    latent: float = 0.03,  # weight of the latent adversary at its height
+    ramp: float = 0.4,  # share of the steps over which the adversarial and guiding weights grow from 0
+    guidance: float = 0.0,  # weight of the reader's wish to see the edit; 0 leaves the plain Fader
+    margin: float = 1.5,  # logit at which the reader is content
+    keep: float = 0.1,  # weight of the reader's other answers staying as they are
+    difference: float = 0.1,  # weight of the size of the edit (mean absolute, in [-1, 1] units)
+    smooth: float = 0.3,  # weight of the edit's total variation
+    patch: float = 0.0,  # weight of the patch critic on composites
+    ema: float = 0.998,
+    seed: int = 0,
+    device: str = "cpu",
+    report_every: int = 50,
+    save_every: int = 500,
+) -> dict[str, Any]:
+    """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights."""
+    # What is trained, and where it stands.
+    torch.manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
+    network: Fader = build(spec).to(device, memory_format=torch.channels_last).train()  # type: ignore[assignment]
+    widths = network.config.widths
+    critic = LatentCritic(widths[-1], spec.size >> len(widths), labels.shape[1]).to(device).train()
+    realism = PatchCritic().to(device, memory_format=torch.channels_last).train()
+    average = Ema(network, build(spec).to(device), ema)
+    optimiser = torch.optim.Adam(network.parameters(), lr=lr, betas=(0.5, 0.999))
+    critic_optimiser = torch.optim.Adam([*critic.parameters(), *realism.parameters()], lr=critic_lr, betas=(0.5, 0.999))
+    parts = {
+        "network": network, "critic": critic, "realism": realism, "average": average,
+        "optimiser": optimiser, "critic_optimiser": critic_optimiser,
+    }  # fmt: skip
+    start = load_state(folder / "state.pt", parts, generator)
+    guide = Guide(spec.labels[0], device) if guidance else None
+
+    # The whole set stays on the device.
+    x_all, a_all = torch.from_numpy(pixels).to(device), torch.from_numpy(labels).to(device)
+    odds = torch.from_numpy(weights / weights.sum())
+    region = window(spec.size).to(device)
+    log = Log(folder, steps, start)
+
+    for step in range(start, steps):
+        grown = min(1.0, step / (ramp * steps))
+        for group in optimiser.param_groups:
+            group["lr"] = lr * min(1.0, 0.1 + 2.7 * (1 - step / steps))
+
+        # A batch: mirrored and slightly moved and recoloured.
+        index = torch.multinomial(odds, batch, replacement=True, generator=generator).to(device)
+        x = to_float(x_all[index], spec.mean, spec.std)
+        x = moved(x, places(batch, generator, zoom=0.04, turn=0.05, shift=0.015))
+        x = coloured(x, generator, strength=0.08).clamp(-1, 1)
+        a = a_all[index]
+
+        # The latent critic learns to read the attributes from the latent (equation 2) ...
+        z = network.encode(x)
+        critic_loss = F.binary_cross_entropy_with_logits(critic(z.detach()), (a + 1) / 2)
+
+        # ... while encoder and decoder reconstruct and make it fail (equations 3 and 4).
+        rebuilt = network.decode(z, a)
+        reconstruction = (rebuilt - x).abs().mean()
+        critic.requires_grad_(False)
+        fooling = F.binary_cross_entropy_with_logits(critic(z), (1 - a) / 2)
+        critic.requires_grad_(True)
+        loss = reconstruction + latent * grown * fooling
+        seen = {"reconstruction": reconstruction, "critic": critic_loss, "fooling": fooling}
+
+        # The edit on the photo itself: the reader should see it, elsewhere nothing, and it should look like a photo.
+        if guide is not None:
+            wanted = torch.cat([-a[:, :1].sign(), a[:, 1:]], 1)
+            edit = region * (network.decode(z, wanted) - rebuilt)
+            composite = x + edit
+            moved_alike = places(batch, generator, zoom=0.06, turn=0.08, shift=0.03)
+            wish, stay = guide(moved(composite, moved_alike), moved(x, moved_alike), wanted[:, 0], margin)
+            loss = loss + grown * (guidance * wish + keep * stay + difference * edit.abs().mean() + smooth * roughness(edit))
+            seen |= {"wish": wish, "stay": stay, "edit": edit.abs().mean()}
+            if patch:
+                realism.requires_grad_(False)
+                loss = loss - patch * grown * realism(composite.contiguous(memory_format=torch.channels_last)).mean()
+                realism.requires_grad_(True)
+                critic_loss = critic_loss + hinge(realism, x, composite.detach())
+
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        optimiser.step()
+        critic_optimiser.zero_grad(set_to_none=True)
+        critic_loss.backward()
+        critic_optimiser.step()
+        average.update(network, step)
+
+        log.step()
+        if (step + 1) % report_every == 0:
+            log.report(step + 1, **{name: value.item() for name, value in seen.items()})
+        if (step + 1) % save_every == 0 or step + 1 == steps:
+            save_state(folder / "state.pt", step + 1, parts, generator)
+    log.close()
+    return average.state_dict()
+
+
+def roughness(edit: Tensor) -> Tensor:
+    """Mean absolute step between neighbouring pixels of (B, 3, H, W)."""
+    return (edit[..., 1:, :] - edit[..., :-1, :]).abs().mean() + (edit[..., 1:] - edit[..., :-1]).abs().mean()
+
+
+def hinge(critic: PatchCritic, photos: Tensor, composites: Tensor) -> Tensor:
+    """The hinge loss of a critic that should say +1 of photos and -1 of composites."""
+    composites = composites.contiguous(memory_format=torch.channels_last)
+    return F.relu(1 - critic(photos)).mean() + F.relu(1 + critic(composites)).mean()

@@ -1,0 +1,36 @@
+"""What a training run leaves behind while it runs: one JSON line per report, and the last one on the progress bar."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+from tqdm import tqdm
+
+
+class Log:
+    """A log file of JSON lines in the run's folder, and a progress bar on stderr.
+
+    steps: the last step.  start: the step to begin with, when resumed.
+    """
+
+    def __init__(self, folder: Path, steps: int, start: int) -> None:
+        self.path = folder / "log.jsonl"
+        self.bar = tqdm(total=steps, initial=start, unit="step", mininterval=5)
+        self.began = time.monotonic()
+        self.first = start
+
+    def step(self) -> None:
+        self.bar.update()
+
+    def report(self, step: int, **values: float) -> None:
+        """Add one line: the step, steps per second since the start, and the values."""
+        rate = (step - self.first) / max(time.monotonic() - self.began, 1e-9)
+        row = {"step": step, "steps_per_s": round(rate, 3), **{k: round(float(v), 5) for k, v in values.items()}}
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        self.bar.set_postfix({k: f"{v:.3g}" for k, v in values.items()})
+
+    def close(self) -> None:
+        self.bar.close()

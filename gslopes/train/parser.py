@@ -1,0 +1,96 @@
+"""Train the skin parser: a class for every pixel of an aligned face."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from gslopes.core.records import ByteArray
+from gslopes.train.augment import blurred, coloured, moved, places, to_float
+from gslopes.train.checkpoint import Ema, load_state, save_state
+from gslopes.train.log import Log
+from gslopes.zoo import ModelSpec, build
+
+
+def train_parser(
+    spec: ModelSpec,
+    pixels: ByteArray,  # (n, M, M, 3) uint8 RGB, M > S = spec.size: the chip in the middle and a margin around it
+    labels: NDArray[np.uint8],  # (n, M, M) class numbers
+    weights: NDArray[np.float64],  # (n,) how often each photo is drawn
+    folder: Path,  # checkpoint and log
+    *,
+    steps: int = 3000,
+    batch: int = 16,
+    lr: float = 2e-3,  # peak, of a one-cycle cosine
+    decay: float = 0.01,  # AdamW's weight decay
+    ema: float = 0.998,
+    seed: int = 0,
+    device: str = "cpu",
+    report_every: int = 50,
+    save_every: int = 500,
+) -> dict[str, Any]:
+    """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
+
+    Loss: cross-entropy over all pixels.
+    """
+    # What is trained, and where it stands.
+    torch.manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
+    network = build(spec).to(device, memory_format=torch.channels_last).train()
+    average = Ema(network, build(spec).to(device), ema)
+    optimiser = torch.optim.AdamW(network.parameters(), lr=lr, weight_decay=decay, betas=(0.9, 0.99))
+    parts = {"network": network, "average": average, "optimiser": optimiser}
+    start = load_state(folder / "state.pt", parts, generator)
+
+    # The whole set stays on the device.
+    x_all, y_all = torch.from_numpy(pixels).to(device), torch.from_numpy(labels).to(device)
+    odds = torch.from_numpy(weights / weights.sum())
+    mirror = mirrored_classes(spec.labels).to(device)
+    log = Log(folder, steps, start)
+
+    for step in range(start, steps):
+        rate = lr * min(1.0, (step + 1) / (0.1 * steps)) * 0.5 * (1 + math.cos(math.pi * step / steps))
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+
+        # A batch: photo and classes moved alike, left and right swapped where it is mirrored.
+        index = torch.multinomial(odds, batch, replacement=True, generator=generator).to(device)
+        where = places(batch, generator, zoom=0.12, turn=0.2, shift=0.04)
+        x = middle(moved(to_float(x_all[index], spec.mean, spec.std), where), spec.size)
+        x = blurred(coloured(x, generator, strength=0.3), generator, share=0.2)
+        y = middle(moved(y_all[index, None].float(), where, mode="nearest"), spec.size)[:, 0].long()
+        flipped = (torch.linalg.det(where[:, :, :2]) < 0).to(device)
+        y = torch.where(flipped[:, None, None], mirror[y], y)
+
+        loss = F.cross_entropy(network(x), y)
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        optimiser.step()
+        average.update(network, step)
+
+        log.step()
+        if (step + 1) % report_every == 0:
+            log.report(step + 1, loss=loss.item(), lr=rate)
+        if (step + 1) % save_every == 0 or step + 1 == steps:
+            save_state(folder / "state.pt", step + 1, parts, generator)
+    log.close()
+    return average.state_dict()
+
+
+def middle(x: Tensor, size: int) -> Tensor:
+    """The middle (B, C, size, size) of larger pictures."""
+    edge = (x.shape[-1] - size) // 2
+    return x[..., edge : edge + size, edge : edge + size].contiguous(memory_format=torch.channels_last)
+
+
+def mirrored_classes(labels: tuple[str, ...]) -> Tensor:
+    """For every class the class that it becomes in a mirror: left and right change places."""
+    other = {name: name.replace("left", "@").replace("right", "left").replace("@", "right") for name in labels}
+    return torch.tensor([labels.index(other[name]) for name in labels])

@@ -1,0 +1,129 @@
+"""A recipe is data: which model, trained on which set, with which options; ``run_recipe`` follows it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gslopes.core.config import load_toml
+from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.train.fader import train_fader
+from gslopes.train.measure import measure
+from gslopes.train.parser import train_parser
+from gslopes.train.sets import SETS
+from gslopes.train.tagger import train_tagger
+from gslopes.zoo import ModelSpec, home, read_spec, weights
+
+LOOPS: dict[str, Callable[..., dict[str, Any]]] = {
+    "tagger": train_tagger,
+    "bisenet": train_parser,
+    "fader": train_fader,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One training/*.toml.
+
+    model: a name in models/.  set: a name of train.sets.  train: options of the loop for the model's network.
+    """
+
+    model: str
+    set: str
+    train: dict[str, Any] = field(default_factory=dict)
+
+
+def run_recipe(
+    recipe: str | Path,
+    *,
+    data: Path,
+    steps: int | None = None,
+    dry_run: bool = False,
+    device: str = "cpu",
+    out: Path | None = None,
+) -> Path:
+    """Train what a recipe says and write weights, metrics.json, log and sample sheets; returns the folder of weights.
+
+    recipe: a name in training/ or a path.  data: the folder that holds the data sets.
+    steps: fewer or more than the recipe says.  dry_run: resolve and check everything, then stop.
+    out: where the weights go, weights/<model> of the first home by default; the checkpoint is in ``out/training`` and
+        a second call with the same options goes on from it.
+
+    Raises: ConfigError for unknown options, UnknownName for an unknown recipe, DataMissing where a set is absent.
+    """
+    path = find_recipe(recipe)
+    plan = load_toml(Recipe, path)
+    spec = find_spec(plan.model)
+    options = check_options(plan, spec, path)
+    if steps is not None:
+        options["steps"] = steps
+    if plan.set not in SETS:
+        raise UnknownName("training set", plan.set, SETS)
+    folder = out or home.writable("weights") / plan.model
+    resolved = {"recipe": path.name, **asdict(plan), "train": options, "device": device, "torch": torch.__version__}
+    if dry_run:
+        print(json.dumps({**resolved, "out": str(folder)}, indent=2))
+        return folder
+    work = folder / "training"
+    work.mkdir(parents=True, exist_ok=True)
+    keep_options(work / "options.json", resolved)
+
+    began = time.monotonic()
+    everything = SETS[plan.set](spec, data, device)
+    seen = everything.part(~everything.held_out)
+    state = LOOPS[spec.network](spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
+    minutes = (time.monotonic() - began) / 60
+
+    digest = weights.save(folder, spec, state)
+    numbers = measure(spec, folder, everything.part(everything.held_out), work, device)
+    facts = {"recipe": path.name, "trained_on": len(seen.pixels), "minutes_of_last_call": round(minutes, 1), "sha256": digest}
+    (folder / "metrics.json").write_text(json.dumps({**facts, **numbers}, indent=2) + "\n", encoding="utf-8")
+    return folder
+
+
+def find_recipe(recipe: str | Path) -> Path:
+    """The file of a recipe.  Raises: UnknownName, naming the nearest."""
+    if Path(recipe).is_file():
+        return Path(recipe)
+    found = home.find("training", f"{recipe}.toml")
+    if found is None:
+        known = [name.removesuffix(".toml") for name in home.names("training") if name.endswith(".toml")]
+        raise UnknownName("recipe", str(recipe), known)
+    return found
+
+
+def find_spec(model: str) -> ModelSpec:
+    """The spec of a model in models/.  Raises: UnknownName, naming the nearest."""
+    folder = home.find("models", model)
+    if folder is None:
+        raise UnknownName("model", model, home.names("models", "spec.toml"))
+    return read_spec(folder / "spec.toml")
+
+
+def check_options(plan: Recipe, spec: ModelSpec, path: Path) -> dict[str, Any]:
+    """The recipe's options, each one a keyword of the loop.  Raises: ConfigError."""
+    known = {
+        name: parameter.default
+        for name, parameter in inspect.signature(LOOPS[spec.network]).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and name != "device"
+    }
+    unknown = sorted(set(plan.train) - set(known))
+    if unknown:
+        raise ConfigError(f"{path} has an unknown option {unknown[0]!r} under [train].", f"Known: {', '.join(known)}.")
+    return {**known, **plan.train}
+
+
+def keep_options(path: Path, resolved: dict[str, Any]) -> None:
+    """Write the resolved options first; a checkpoint of other options is not gone on with.  Raises: ConfigError."""
+    if path.is_file():
+        before = json.loads(path.read_text(encoding="utf-8"))
+        if before["train"] != json.loads(json.dumps(resolved["train"])):
+            raise ConfigError(f"{path.parent} holds a run with other options.", "Delete it, or name another --out.")
+    path.write_text(json.dumps(resolved, indent=2) + "\n", encoding="utf-8")

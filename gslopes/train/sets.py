@@ -1,0 +1,159 @@
+"""The training sets of the shipped models: which photos, which labels, drawn how often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+
+from gslopes.core.geometry import similarity, warp
+from gslopes.core.records import ByteArray
+from gslopes.datasets import celeba, celebamask, rendered, utkface
+from gslopes.datasets.labelled import held_out
+from gslopes.train.augment import to_float
+from gslopes.train.chips import Chips, aligned, cache_folder, find_points, read_rgb, resized
+from gslopes.zoo import ModelSpec, load
+from gslopes.zoo.crops import CHIP
+
+YOUNG = 35  # years; "young" means looks younger than this
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainingSet:
+    """Chips and what is known of them.
+
+    pixels: (n, S, S, 3) uint8 RGB.  labels: (n, L) float32 (1, 0, NaN unknown), or (n, S, S) uint8 classes.
+    weights: (n,) how often a photo is drawn.  held_out: (n,) never trained on.
+    """
+
+    pixels: ByteArray
+    labels: NDArray[np.float32]
+    weights: NDArray[np.float64]
+    held_out: NDArray[np.bool_]
+
+    def part(self, chosen: NDArray[np.bool_]) -> TrainingSet:
+        """The chosen rows."""
+        return TrainingSet(self.pixels[chosen], self.labels[chosen], self.weights[chosen], self.held_out[chosen])
+
+
+def balanced(*columns: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Weights that draw every combination of the columns' values as often, up to 8 times its own share."""
+    _, cell, count = np.unique(np.stack(columns, 1), axis=0, return_inverse=True, return_counts=True)
+    weight = 1 / count[cell.ravel()]
+    return np.minimum(weight, 8 / len(cell))
+
+
+def reader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
+    """UTKFace for gender, race and age, CelebA for gender and the smile; unknown labels are left open."""
+    utk, celebs = aligned(utkface.read(data), device=device), aligned(celeba.read(data), device=device)
+    races = [utk.photos.column(name) for name in ("white", "black", "asian", "indian", "other")]
+    young = (utk.photos.column("age") < YOUNG).astype(np.float32)
+    columns = [utk.photos.column("masculine"), *races, young, np.full(len(young), np.nan, np.float32)]
+    first = np.stack(columns, 1)
+    second = np.full((len(celebs.photos), len(spec.labels)), np.nan, np.float32)
+    second[:, spec.labels.index("masculine")] = celebs.photos.column("Male")
+    second[:, spec.labels.index("smiling")] = celebs.photos.column("Smiling")
+    weights = balanced(first[:, 0], np.argmax(first[:, 1:6], 1).astype(np.float32), young)
+    other = balanced(celebs.photos.column("Male"), celebs.photos.column("Smiling"))
+    return TrainingSet(
+        np.concatenate([resized(utk.pixels, spec.size), resized(celebs.pixels, spec.size)]),
+        np.concatenate([first, second]),
+        np.concatenate([weights / weights.sum(), 0.6 * other / other.sum()]),
+        np.concatenate([utk.photos.held_out(), celebs.photos.held_out()]),
+    )
+
+
+def tagger(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
+    """CelebA in its own framing, as often as it comes."""
+    chips = aligned(celeba.read(data), crop=spec.crop, size=spec.size, device=device)
+    labels = np.stack([chips.photos.column(name) for name in spec.labels], 1)
+    return TrainingSet(np.array(chips.pixels), labels, np.ones(len(labels)), chips.photos.held_out())
+
+
+def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
+    """CelebAMask-HQ, photos and masks aligned alike, with a margin of a quarter so that moving them shows real pixels."""
+    pairs = celebamask.read(data)
+    points = find_points(tuple(photo for photo, _ in pairs), cache_folder() / "celebamask", device)
+    size = spec.size * 3 // 2
+    photos, masks, names = [], [], []
+    for (photo, mask), found in zip(pairs, points, strict=True):
+        matrix = None if found is None else similarity(found, CHIP * spec.size - 0.5 + spec.size / 4)
+        if matrix is not None:
+            with Image.open(mask) as classes:
+                flat = np.asarray(classes)
+            photos.append(cv2.warpAffine(read_rgb(photo), matrix, (size, size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101))
+            masks.append(cv2.warpAffine(flat, matrix, (size, size), flags=cv2.INTER_NEAREST, borderMode=cv2.BORDER_REFLECT_101))
+            names.append(photo.name)
+    keep = np.array([held_out(name) for name in names])
+    return TrainingSet(np.stack(photos), np.stack(masks), np.ones(len(names)), keep)
+
+
+def fader(spec: ModelSpec, data: Path, device: str, *, most_outside: float = 0.06) -> TrainingSet:
+    """UTKFace with the spec's attributes as -1 and 1; smiles as the reader sees them, since the set has no such label.
+
+    most_outside: chips with a larger share outside their picture are left out.
+    """
+    chips = aligned(utkface.read(data), device=device)
+    photos = chips.photos
+    keep = chips.outside <= most_outside
+    if spec.labels[0] == "race":
+        keep &= (photos.column("white") + photos.column("black")) > 0
+    index = np.flatnonzero(keep)
+    pixels = np.array(chips.pixels[index])
+    smile = read_labels(pixels, "smiling", device)
+    known = {
+        "gender": photos.column("masculine")[index],
+        "race": photos.column("white")[index],
+        "young": (photos.column("age")[index] < YOUNG).astype(np.float32),
+        "smiling": smile,
+    }
+    labels = np.stack([2 * known[name] - 1 for name in spec.labels], 1)
+    race = np.argmax(np.stack([photos.column(n) for n in ("white", "black", "asian", "indian", "other")], 1), 1)[index]
+    weights = balanced(known["gender"], race.astype(np.float32), known["young"])
+    return TrainingSet(pixels, labels.astype(np.float32), weights, photos.held_out()[index])
+
+
+def read_labels(pixels: ByteArray, label: str, device: str) -> NDArray[np.float32]:
+    """The reader's probability of a label for chips (n, S, S, 3), (n,)."""
+    model = load("reader", device)
+    small = resized(pixels, model.spec.size)
+    column = model.spec.labels.index(label)
+    out = []
+    with torch.inference_mode():
+        for start in range(0, len(small), 256):
+            x = to_float(torch.from_numpy(small[start : start + 256]).to(device), model.spec.mean, model.spec.std)
+            out.append(model.module(x).sigmoid()[:, column].float().cpu().numpy())
+    return np.concatenate(out)
+
+
+def rendered_faces(spec: ModelSpec, data: Path, device: str, *, faces: int = 12000, seed: int = 1) -> TrainingSet:
+    """Rendered faces aligned by their known landmarks, the cue between -1 and 1; no data folder is needed."""
+    del data, device
+    drawn = rendered.sample(faces, seed)
+    drawn = drawn.replace(gender=drawn.gender / 2)
+    chips = np.concatenate([rendered_chips(drawn.take(slice(i, i + 500)), spec.size) for i in range(0, faces, 500)])
+    return TrainingSet(chips, drawn.gender[:, None], np.ones(faces), np.arange(faces) % 10 == 0)
+
+
+def rendered_chips(parameters: rendered.FaceParameters, size: int) -> ByteArray:
+    """Aligned chips (n, size, size, 3) of rendered faces drawn at twice the chip's side."""
+    drawn = rendered.render(parameters, 2 * size)
+    matrices = [similarity(points, CHIP * size - 0.5) for points in drawn.points]
+    return np.stack([warp(picture, m, size) for picture, m in zip(drawn.pixels, matrices, strict=True) if m is not None])
+
+
+SETS: dict[str, Callable[[ModelSpec, Path, str], TrainingSet]] = {
+    "reader": reader,
+    "tagger": tagger,
+    "parser": parser,
+    "fader": fader,
+    "rendered": rendered_faces,
+}
+
+__all__ = ["SETS", "Chips", "TrainingSet"]

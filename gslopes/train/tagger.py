@@ -1,0 +1,86 @@
+"""Train a tagger: several yes-or-no questions about a face, some unanswered for some photos."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional as F
+
+from gslopes.core.records import ByteArray
+from gslopes.train.augment import blurred, coloured, moved, places, to_float
+from gslopes.train.checkpoint import Ema, load_state, save_state
+from gslopes.train.log import Log
+from gslopes.zoo import ModelSpec, build
+
+
+def train_tagger(
+    spec: ModelSpec,
+    pixels: ByteArray,  # (n, S, S, 3) uint8 RGB, S = spec.size
+    labels: NDArray[np.float32],  # (n, L) 1, 0 or NaN where unknown
+    weights: NDArray[np.float64],  # (n,) how often each photo is drawn, any scale
+    folder: Path,  # checkpoint and log
+    *,
+    steps: int = 6000,
+    batch: int = 64,
+    lr: float = 2e-3,  # peak, of a one-cycle cosine
+    decay: float = 0.02,  # AdamW's weight decay
+    smooth: float = 0.02,  # label smoothing
+    ema: float = 0.998,
+    seed: int = 0,
+    device: str = "cpu",
+    report_every: int = 100,
+    save_every: int = 1000,
+) -> dict[str, Any]:
+    """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
+
+    Loss: binary cross-entropy averaged over the known labels of a batch.
+    """
+    # What is trained, and where it stands.
+    torch.manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
+    network = build(spec).to(device, memory_format=torch.channels_last).train()
+    average = Ema(network, build(spec).to(device), ema)
+    optimiser = torch.optim.AdamW(network.parameters(), lr=lr, weight_decay=decay, betas=(0.9, 0.99))
+    parts = {"network": network, "average": average, "optimiser": optimiser}
+    start = load_state(folder / "state.pt", parts, generator)
+
+    # The whole set stays on the device.
+    x_all = torch.from_numpy(pixels).to(device)
+    y_all = torch.from_numpy(labels).to(device)
+    odds = torch.from_numpy(weights / weights.sum())
+    log = Log(folder, steps, start)
+
+    for step in range(start, steps):
+        rate = lr * min(1.0, (step + 1) / (0.1 * steps)) * 0.5 * (1 + math.cos(math.pi * step / steps))
+        for group in optimiser.param_groups:
+            group["lr"] = rate
+
+        # A batch: drawn with replacement, moved, recoloured, sometimes blurred.
+        index = torch.multinomial(odds, batch, replacement=True, generator=generator).to(device)
+        x = to_float(x_all[index], spec.mean, spec.std)
+        x = moved(x, places(batch, generator, zoom=0.1, turn=0.15, shift=0.05))
+        x = blurred(coloured(x, generator, strength=0.25), generator, share=0.3)
+
+        # One step on the known labels.
+        y = y_all[index]
+        known = y.isfinite()
+        target = torch.where(known, y, 0.5) * (1 - 2 * smooth) + smooth
+        losses = F.binary_cross_entropy_with_logits(network(x), target, reduction="none")
+        loss = (losses * known).sum() / known.sum()
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        optimiser.step()
+        average.update(network, step)
+
+        log.step()
+        if (step + 1) % report_every == 0:
+            log.report(step + 1, loss=loss.item(), lr=rate)
+        if (step + 1) % save_every == 0 or step + 1 == steps:
+            save_state(folder / "state.pt", step + 1, parts, generator)
+    log.close()
+    return average.state_dict()

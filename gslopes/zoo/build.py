@@ -1,0 +1,105 @@
+"""From a spec to a network with its weights in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from gslopes.core.config import from_dict
+from gslopes.core.errors import ModelError, UnknownName
+from gslopes.networks.bisenet import BiSeNet, BiSeNetConfig
+from gslopes.networks.fader import Fader, FaderConfig
+from gslopes.networks.tagger import Tagger, TaggerConfig
+from gslopes.zoo import home, weights
+from gslopes.zoo.spec import ModelSpec, read_spec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoadedModel:
+    """A network ready to use (eval mode, no gradients), its spec and the sha256 of its weights."""
+
+    module: nn.Module
+    spec: ModelSpec
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEntry:
+    """One line of ``gslopes models``; sha256 is empty and bytes 0 where no weights are there."""
+
+    name: str
+    network: str
+    summary: str
+    path: str
+    licence: str
+    sha256: str
+    bytes: int
+
+
+def build(spec: ModelSpec) -> nn.Module:
+    """A network of the spec's shape with random weights.
+
+    Raises: ConfigError if the spec's options are not those of its architecture.
+    """
+    if spec.network == "fader":
+        return Fader(from_dict(FaderConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
+    if spec.network == "bisenet":
+        return BiSeNet(from_dict(BiSeNetConfig, {"classes": len(spec.labels), **spec.config}))
+    return Tagger(from_dict(TaggerConfig, {"labels": len(spec.labels), **spec.config}))
+
+
+def load(name: str, device: str | torch.device = "cpu") -> LoadedModel:
+    """A model by its name.
+
+    Raises: UnknownName if no weights of that name are there; ModelError if they are damaged or of another shape.
+    """
+    folder = home.find("weights", name)
+    if folder is None:
+        raise UnknownName("model", name, home.names("weights", weights.FILE))
+    return load_folder(folder, device)
+
+
+def load_folder(folder: Path, device: str | torch.device = "cpu") -> LoadedModel:
+    """A model from its own folder of weights.  Raises: ModelError."""
+    spec, state, digest = weights.load(folder)
+    module = build(spec)
+    missing, unexpected = module.load_state_dict(state, strict=False)
+    lost = [key for key in missing if not key.endswith("num_batches_tracked")]
+    if lost or unexpected:
+        raise ModelError(f"{folder} does not fit its own spec: {', '.join([*lost, *unexpected][:3])} ….")
+    return LoadedModel(module.to(device).eval().requires_grad_(False), spec, digest)
+
+
+def list_models() -> list[ModelEntry]:
+    """Every model that has a spec, with its weights' sha256 as written beside them (not checked here)."""
+    entries = []
+    for name in home.names("models", "spec.toml"):
+        spec = read_spec(_there("models", name) / "spec.toml")
+        folder = home.find("weights", name)
+        file = folder / weights.FILE if folder else None
+        there = file is not None and file.is_file()
+        digest = (folder / weights.DIGEST).read_text(encoding="ascii").split()[0] if folder and there else ""
+        size = file.stat().st_size if file is not None and there else 0
+        entries.append(ModelEntry(name, spec.network, spec.summary, str(folder or ""), spec.licence, digest, size))
+    return entries
+
+
+def editor_for(attribute: str) -> str:
+    """The name of the model that edits an attribute: ``fader-<attribute>``.
+
+    Raises: UnknownName, naming the attributes that can be edited.
+    """
+    known = [name.removeprefix("fader-") for name in home.names("weights", weights.FILE) if name.startswith("fader-")]
+    if attribute not in known:
+        raise UnknownName("editable attribute", attribute, known)
+    return f"fader-{attribute}"
+
+
+def _there(shelf: str, name: str) -> Path:
+    path = home.find(shelf, name)
+    if path is None:
+        raise UnknownName("model", name, home.names(shelf))
+    return path

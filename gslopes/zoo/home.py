@@ -1,0 +1,37 @@
+"""Where models/, training/ and weights/ are: a folder of the user's, the checkout, or inside the installed package."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+VARIABLE = "GSLOPES_HOME"
+
+
+def homes() -> list[Path]:
+    """Every folder that may hold models/, training/ and weights/, first come first served."""
+    folders = [Path(os.environ[VARIABLE])] if os.environ.get(VARIABLE) else []
+    return [*folders, PACKAGE.parent, PACKAGE / "_assets"]
+
+
+def find(shelf: str, name: str) -> Path | None:
+    """``<home>/<shelf>/<name>`` in the first home that has it."""
+    return next((home / shelf / name for home in homes() if (home / shelf / name).exists()), None)
+
+
+def names(shelf: str, inside: str = "") -> list[str]:
+    """Names on a shelf of all homes, sorted; ``inside`` keeps only folders that hold a file of that name."""
+    found: set[str] = set()
+    for home in homes():
+        if (home / shelf).is_dir():
+            found.update(p.name for p in (home / shelf).iterdir() if not inside or (p / inside).is_file())
+    return sorted(found)
+
+
+def writable(shelf: str) -> Path:
+    """The shelf where new files go: of the user's folder if one is set, else of the checkout, else below the cwd."""
+    if os.environ.get(VARIABLE):
+        return Path(os.environ[VARIABLE]) / shelf
+    checkout = PACKAGE.parent
+    return checkout / shelf if (checkout / "pyproject.toml").is_file() else Path.cwd() / shelf

@@ -1,0 +1,49 @@
+"""What a model is: the record in ``models/<name>/spec.toml``, which its weights carry as well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from gslopes.core.config import load_toml
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """One model.
+
+    name: its folder in models/ and weights/.
+    summary: one sentence.
+    network: which architecture of gslopes.networks.
+    config: that architecture's own options.
+    size: side of its input, pixels.
+    mean, std: of RGB in [0, 1]; the network sees (rgb - mean) / std.
+    labels: what its outputs mean, in order; the editor's attributes for a Fader, the edited one first.
+    crop: which part of a photo it sees: ``chip`` (the editors' aligned chip) or ``portrait`` (CelebA's own framing).
+    ends: for an editor, the words for -1 and +1 of the edited attribute.
+    values: for an editor, how many values its sweep has by default and how far it goes.
+    """
+
+    name: str
+    summary: str
+    network: Literal["fader", "bisenet", "tagger"]
+    size: int
+    labels: tuple[str, ...]
+    licence: str
+    data: tuple[str, ...]
+    paper: str
+    recipe: str
+    config: dict[str, Any] = field(default_factory=dict)
+    mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    std: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    crop: Literal["chip", "portrait"] = "chip"
+    ends: tuple[str, ...] = ()
+
+
+def read_spec(path: Path) -> ModelSpec:
+    """The spec of ``models/<name>/spec.toml``.
+
+    Raises: ConfigError if it is missing or has unknown keys or wrong types.
+    """
+    return load_toml(ModelSpec, path)
