@@ -61,7 +61,7 @@ class KnownMasker:
         if whole.shape != photo.pixels.shape[:2]:
             size, wanted = (f"{shape[1]}×{shape[0]}" for shape in (whole.shape, photo.pixels.shape))
             raise UsageError(f"The mask {file} is {size} pixels large, its photo {wanted}.")
-        likely = warp(whole, face.matrix, self.size) / np.float32(255)
+        likely = warp(whole, face.matrix, self.size).astype(np.float32) / np.float32(255)
         return soft_mask(likely, self.sigma, self.border)
 
     def _file(self, path: Path) -> Path:

@@ -53,7 +53,7 @@ def soft_mask(likely: FloatArray, sigma: float | None = None, border: float | No
 
 
 def border_ramp(size: int, width: float | None = None) -> FloatArray:
-    """(size, size) float32: 1 inside, 0 on the outermost pixels, between them half a cosine wave of ``width`` pixels."""
+    """(size, size) float32: 1 inside, 0 on the outermost pixels, between them half a cosine, ``width`` pixels long."""
     width = BORDER * size if width is None else width
     inwards = np.minimum(np.arange(size), np.arange(size)[::-1])
     line = (1 - np.cos(np.pi * np.clip(inwards / max(width, 1.0), 0, 1))) / 2
