@@ -1,0 +1,39 @@
+"""``gslopes audit``: the whole walk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gslopes.cli.options import PATH, classifier_option, examples, json_option, print_audit, print_plan, walk_options
+
+
+@click.command(
+    short_help="Photos in, slopes out: the whole walk.",
+    epilog=examples(
+        "gslopes audit photos --out run",
+        "gslopes audit photos --attribute gender --attribute race --out run",
+        "gslopes audit photos --classifier onnx:model.onnx,labels=labels.txt --limit 100 --out run",
+        "gslopes audit photos --steps 5 --range -1,1 --blend paste --out run --dry-run",
+        "gslopes audit --config audit.toml --out run --json > slopes.json",
+    ),
+)
+@click.argument("photos", type=PATH, required=False)
+@classifier_option
+@walk_options
+@json_option
+def audit(photos: Path | None, out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
+    """Measure how a classifier's labels go along with the look of the face in the photos of a folder.
+
+    PHOTOS is searched with its sub-folders for JPEG, PNG, WebP, BMP and TIFF files. Of each photo the face nearest the
+    centre is edited. Called again, the same command goes on where it was stopped.
+    """
+    from gslopes.run import stages
+    from gslopes.run.executors import OneProcess
+
+    if dry_run:
+        print_plan(stages.plan_audit(photos, out, options), as_json)
+        return 0
+    return print_audit(stages.audit(photos, out, executor=OneProcess(progress=True), **options), as_json)

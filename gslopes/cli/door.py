@@ -1,0 +1,135 @@
+"""The group of all verbs, and the one place where errors become sentences and exit codes."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from gslopes.cli.options import examples
+from gslopes.core.errors import GslopesError
+
+INTERRUPTED = 130
+
+# Verb to the module that holds it under the same name; a verb is imported when its help or itself is asked for.
+VERBS = {
+    "audit": "gslopes.cli.audit",
+    "synthesise": "gslopes.cli.synthesise",
+    "score": "gslopes.cli.score",
+    "fit": "gslopes.cli.fit",
+    "report": "gslopes.cli.report",
+    "classifiers": "gslopes.cli.classifiers",
+    "models": "gslopes.cli.models",
+    "demo": "gslopes.cli.demo",
+    "train": "gslopes.cli.train",
+}
+
+
+EXAMPLES = examples(
+    "gslopes demo",
+    "gslopes audit photos --out run",
+    "gslopes audit photos --attribute gender --attribute race --classifier celeba-tagger --out run",
+)
+
+
+class Door(click.Group):
+    """Verbs in the order of the walk, imported when needed; errors as a sentence and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs, in the order of the walk."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The verb, imported."""
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = getattr(import_module(VERBS[cmd_name]), cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, with the nearest verb in the error."""
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], VERBS, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"Verbs: {', '.join(VERBS)}."
+            raise click.UsageError(f"There is no verb {args[0]!r}. {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
+        """Run, and end the process with 0 done, 1 our error, 2 usage, 3 photos skipped for errors, 130 stopped."""
+        extra["standalone_mode"] = False
+        arguments, debug = _take_debug(list(sys.argv[1:] if args is None else args))
+        try:
+            code = super().main(arguments, *rest, **extra)
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            sys.exit(2)
+        except (GslopesError, click.ClickException, click.Abort, Exception) as error:
+            if debug:
+                traceback.print_exc()
+            sys.exit(_explain(error, debug))
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _take_debug(args: list[str]) -> tuple[list[str], bool]:
+    """``--debug`` may stand before or after the verb."""
+    end = args.index("--") if "--" in args else len(args)
+    return [arg for arg in args[:end] if arg != "--debug"] + args[end:], "--debug" in args[:end]
+
+
+def _explain(error: BaseException, debug: bool) -> int:
+    """Print what went wrong and what to do next; the exit code."""
+    if isinstance(error, click.Abort):
+        _say("Stopped.", "What was done is kept: the same command goes on from there.")
+        return INTERRUPTED
+    if isinstance(error, click.ClickException):
+        context = getattr(error, "ctx", None)
+        verb = context.command_path if context else "gslopes"
+        _say(error.format_message(), f"{verb} --help shows how it is used, with examples.")
+        return 2
+    if isinstance(error, GslopesError):
+        _say(error.message, error.hint)
+        return error.exit_code
+    if isinstance(error, MemoryError):
+        _say("Memory ran out.", "What was done is kept: close other programs and run the same command again.")
+        return 1
+    hint = "" if debug else "The same command with --debug shows where; please report it."
+    _say(f"Unexpected {type(error).__name__}: {error}", hint)
+    return 1
+
+
+def _say(message: str, hint: str) -> None:
+    lines = [f"gslopes: {message}", *([f"  {hint}"] if hint else [])]
+    # a file name may hold bytes that no terminal can show
+    click.echo("\n".join(lines).encode("utf-8", "backslashreplace").decode(), err=True)
+
+
+def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from gslopes.core.runtime import gslopes_version
+
+        click.echo(f"gslopes {gslopes_version()}")
+        ctx.exit()
+
+
+@click.group(
+    cls=Door,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=f"{EXAMPLES}\n\nResults go to stdout, progress to stderr. Exit codes: 0 done, 1 error, 2 usage, 3 done but "
+    "some photos could not be read, 130 stopped. Every command can be stopped and repeated: it goes on where it was.",
+)
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print it.")
+@click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
+def main() -> None:
+    """Does an image classifier's answer depend on how the face in a photo looks, and by how much?
+
+    gslopes changes one attribute of the face, step by step, asks the classifier about every step, and reports the slope
+    of every label: the association under this edit.
+    """

@@ -1,0 +1,137 @@
+"""Options that several verbs share, and how their results are printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gslopes.run.plan import Plan
+    from gslopes.run.stages import Audit
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+PATH = click.Path(path_type=Path)
+
+
+class Range(click.ParamType):  # type: ignore[type-arg]
+    """``LOW,HIGH``, or one number for both sides of 0."""
+
+    name = "low,high"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float]:
+        """-2,2 and 2 are the same."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            numbers = [float(part) for part in str(value).split(",")]
+        except ValueError:
+            numbers = []
+        if len(numbers) == 1:
+            numbers = [-abs(numbers[0]), abs(numbers[0])]
+        if len(numbers) != 2:
+            self.fail(f"{value!r} is not two numbers such as -2,2, nor one such as 2.", param, ctx)
+        return numbers[0], numbers[1]
+
+
+# In the order in which the help shows them. None means "not given": the defaults are those of run.plan.
+_WALK = (
+    click.option("--out", "-o", type=PATH, required=True, metavar="RUN", help="The run folder, made if missing."),
+    click.option(
+        "--attribute", "-a", multiple=True, metavar="NAME", help="What to edit; may be repeated. [default: gender]"
+    ),
+    click.option("--steps", type=int, metavar="K", help="Values of a sweep, odd. [default: 7; race: 5]"),
+    click.option("--range", type=Range(), metavar="LOW,HIGH", help="Ends of a sweep, or one number. [default: -2,2]"),
+    click.option("--editor", metavar="MODEL", help="The model that edits. [default: fader-<attribute>]"),
+    click.option("--min-face", type=int, metavar="PX", help="Smallest face that is used. [default: 32]"),
+    click.option("--region", metavar="face|skin", help="What of the face may change. [default: face]"),
+    click.option(
+        "--blend", metavar="difference|paste", help="Add the editor's change, or its picture. [default: difference]"
+    ),
+    click.option("--format", metavar="jpeg|png", help="How the pictures are written. [default: jpeg]"),
+    click.option("--landmarks", type=PATH, metavar="CSV", help="Known faces instead of a face detector."),
+    click.option("--masks", type=PATH, metavar="DIR", help="Known masks instead of a face parser."),
+    click.option("--limit", type=int, metavar="N", help="Only the first N photos."),
+    click.option("--seed", type=int, metavar="S", help="Of everything that is drawn by lot. [default: 0]"),
+    click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]"),
+    click.option("--config", type=PATH, metavar="TOML", help="A file with these options, sections named as the rooms."),
+    click.option("--dry-run", is_flag=True, help="Print the plan and write nothing."),
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON value on stdout.")
+classifier_option = click.option(
+    "--classifier", "-c", multiple=True, metavar="NAME", help="Whom to ask; may be repeated. [default: celeba-tagger]"
+)
+
+
+def walk_options(command: Command) -> Command:
+    """Add the options of a walk from photos."""
+    for option in reversed(_WALK):
+        command = option(command)
+    return command
+
+
+def examples(*commands: str) -> str:
+    """The end of a verb's help: commands that work as they stand, never wrapped."""
+    return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
+
+
+def print_json(content: Any) -> None:
+    """One JSON value on stdout."""
+    click.echo(json.dumps(content, indent=2, allow_nan=False))
+
+
+def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A table as JSON rows; a missing number is null."""
+    return json.loads(frame.to_json(orient="records", double_precision=15))
+
+
+def print_plan(plan: Plan, as_json: bool) -> None:
+    """What a walk would do."""
+    steps = {name: len(values) for name, values in plan.values.items()}
+    if as_json:
+        facts = {"photos": len(plan.files), "steps": steps, "images": plan.images, "calls": plan.calls}
+        more = {"values": plan.values, "classifiers": list(plan.classifiers), "device": plan.device}
+        print_json({**facts, **more, "parts": plan.parts, "parts_done": plan.done, "run": str(plan.run)})
+        return
+    from gslopes.core.runfolder import show
+
+    lines = [
+        f"photos       {len(plan.files):,} in {show(plan.config.photos)}",
+        *(f"sweep        {name}: {', '.join(f'{v:g}' for v in values)}" for name, values in plan.values.items()),
+        f"images       {plan.images:,} at most (photos without a usable face give none)",
+        f"classifiers  {', '.join(plan.classifiers) or 'none'}",
+        f"calls        {plan.calls:,} at most, a picture each",
+        f"parts        {plan.parts:,}, of which {plan.done:,} have their pictures already",
+        f"device       {plan.device}",
+        f"run folder   {show(plan.run)}",
+        "Nothing was written.",
+    ]
+    click.echo("\n".join(lines))
+
+
+def print_audit(audit: Audit, as_json: bool) -> int:
+    """The slopes on stdout, what became of the photos and where everything is on stderr; the exit code."""
+    from gslopes.core.runfolder import show
+
+    code = 3 if audit.errors else 0
+    if as_json:
+        counts = {"found": audit.photos, "used": audit.used, "skipped": audit.skipped, "errors": audit.errors}
+        page = None if audit.page is None else str(audit.page)
+        slopes = None if audit.slopes is None else rows(audit.slopes)
+        print_json({"run": str(audit.run), "page": page, "photos": counts, "slopes": slopes})
+        return code
+    if audit.slopes is not None:
+        from gslopes.report.tables import print_table
+
+        click.echo(print_table(audit.slopes))
+    lines = ["", f"photos     {audit.used:,} used of {audit.photos:,}"]
+    lines += [f"           {count:,} skipped: {reason}" for reason, count in audit.skipped.items()]
+    lines += [f"tables     {show(audit.run)}/*.parquet", f"pictures   {show(audit.run)}/edits/"]
+    lines += [] if audit.page is None else [f"page       {show(audit.page)}"]
+    click.echo("\n".join(lines), err=True)
+    return code

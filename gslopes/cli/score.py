@@ -1,0 +1,39 @@
+"""``gslopes score``: counterfactual photos to a classifier's answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from gslopes.cli.options import PATH, classifier_option, examples, json_option, print_json
+
+
+@click.command(
+    short_help="Counterfactual photos to a classifier's answers.",
+    epilog=examples(
+        "gslopes score run",
+        "gslopes score run --classifier celeba-tagger:threshold=0.3",
+        "gslopes score run --classifier celeba-tagger --classifier onnx:model.onnx,labels=labels.txt",
+    ),
+)
+@click.argument("run", type=PATH)
+@classifier_option
+@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
+@json_option
+def score(run: Path, classifier: tuple[str, ...], device: str, as_json: bool) -> int:
+    """Ask classifiers about every picture of a run folder. None is asked about the same picture twice."""
+    from gslopes.core.runfolder import show
+    from gslopes.run import stages
+    from gslopes.run.executors import OneProcess
+
+    names = classifier or (stages.DEFAULT_CLASSIFIER,)
+    scores = stages.score_photos(run, names, device=device, executor=OneProcess(progress=True))
+    if as_json:
+        print_json({"run": str(run), "scores": str(scores), "answers": stages.answers(run)})
+        return 0
+    for name, counts in stages.answers(run).items():
+        told = ", ".join(f"{count:,} {status}" for status, count in counts.items())
+        click.echo(f"{name}: {told or 'no pictures'}")
+    click.echo(f"\nscores     {show(scores)}\nnext       gslopes fit {show(run)}", err=True)
+    return 0

@@ -1,0 +1,36 @@
+"""``gslopes train``: follow a recipe."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from gslopes.cli.options import PATH, examples
+
+
+@click.command(
+    short_help="Train a model by its recipe.",
+    epilog=examples(
+        "gslopes train fader-gender --data data --dry-run",
+        "gslopes train celeba-tagger --data data --device cuda --out weights/celeba-tagger",
+        "gslopes train training/parser.toml --data data --steps 200 --out trial",
+    ),
+)
+@click.argument("recipe")
+@click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
+@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Fewer or more steps than the recipe says.")
+@click.option("--dry-run", is_flag=True, help="Resolve and check everything, print it, and stop.")
+@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where to train. [default: auto]")
+@click.option("--out", "-o", type=PATH, metavar="DIR", help="Where the weights go. [default: weights/<model>]")
+def train(recipe: str, data: Path, steps: int | None, dry_run: bool, device: str, out: Path | None) -> int:
+    """Train a model: RECIPE is a name in training/ or a TOML file. Called again, it goes on from its checkpoint."""
+    from gslopes.core.runfolder import show, storage
+    from gslopes.core.runtime import pick_device
+    from gslopes.train import run_recipe
+
+    with storage(out or Path("weights")):
+        folder = run_recipe(recipe, data=data, steps=steps, dry_run=dry_run, device=pick_device(device), out=out)
+    if not dry_run:
+        click.echo(show(folder))
+    return 0

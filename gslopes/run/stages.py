@@ -1,0 +1,312 @@
+"""The walk as one tuple of stages on a run folder: synthesise, score, fit, report. Each can be stopped and resumed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Unpack
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from gslopes.core import runfolder, runtime, tables
+from gslopes.core.errors import RunFolderMismatch, UsageError
+from gslopes.core.records import Classifier
+from gslopes.core.runfolder import show
+from gslopes.run import synthesis
+from gslopes.run.executors import Executor, OneProcess, Tick
+from gslopes.run.plan import (
+    IDENTITY,
+    Options,
+    Plan,
+    ScoreConfig,
+    configure,
+    count_parts,
+    make_plan,
+    manifest,
+)
+from gslopes.run.rooms import Rooms, default_rooms
+
+QUIET = OneProcess()
+DEFAULT_CLASSIFIER = "celeba-tagger"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Audit:
+    """What a walk found.
+
+    run: the run folder.  slopes: as in core.tables.SLOPES; None before the fit.  page: the report, None before it.
+    photos: how many were looked at.  used: how many have counterfactuals.
+    skipped: reason to number of photos.  errors: how many of them could not be read.
+    """
+
+    run: Path
+    photos: int
+    used: int
+    skipped: dict[str, int]
+    errors: int
+    slopes: pd.DataFrame | None = None
+    page: Path | None = None
+
+
+# -- the walk, as functions -------------------------------------------------------------------------------------------
+
+
+def audit(
+    photos: str | Path | None,
+    out: str | Path,
+    *,
+    rooms: Rooms | None = None,
+    classifiers: Sequence[Classifier] = (),
+    executor: Executor = QUIET,
+    **options: Unpack[Options],
+) -> Audit:
+    """The whole walk: counterfactual photos, the classifiers' answers, slopes, report. Called again, it resumes.
+
+    photos: the folder.  out: the run folder, made if missing.
+    rooms: instead of those that the options name.  classifiers: ready objects, beside those named by ``classifier``.
+    executor: carries out the parts.  options: see ``run.plan.Options``; attribute is ``gender`` by default, and the
+        classifier ``celeba-tagger`` if none is given.
+
+    Raises: UsageError, ModelError, ClassifierError, StorageError; all that can be known beforehand before any work.
+    """
+    plan = plan_walk(photos, out, options) if classifiers else plan_audit(photos, out, options)
+    ready = [*_load(plan.classifiers, plan.device), *classifiers]
+    _check_versions(plan.run, ready)
+    run_synthesise(plan, rooms, executor)
+    for classifier in ready:
+        run_score(plan.run, classifier, executor)
+    return run_report(plan.run, run_fit(plan.run), executor)
+
+
+def synthesise(
+    photos: str | Path | None,
+    out: str | Path,
+    *,
+    rooms: Rooms | None = None,
+    executor: Executor = QUIET,
+    **options: Unpack[Options],
+) -> Audit:
+    """Make the counterfactual photos and the tables ``photos`` and ``edits``. Arguments and errors as ``audit``."""
+    return run_synthesise(plan_walk(photos, out, options), rooms, executor)
+
+
+def score_photos(
+    run: str | Path,
+    classifier: str | Classifier | Sequence[str | Classifier] = DEFAULT_CLASSIFIER,
+    *,
+    device: str = "auto",
+    executor: Executor = QUIET,
+) -> Path:
+    """Ask classifiers about every picture of a run folder; returns the path of the ``scores`` table.
+
+    classifier: a name with its parameters, an object as in core.records, or several of either.
+
+    Raises: UsageError if the pictures are not complete; UnknownName, ModelError, ClassifierError, StorageError.
+    """
+    run = Path(run)
+    _parts(run)
+    several: Sequence[Any] = classifier if isinstance(classifier, (list, tuple)) else [classifier]
+    device = runtime.pick_device(device)
+    ready: list[Classifier] = [_load([one], device)[0] if isinstance(one, str) else one for one in several]
+    _check_versions(run, ready)
+    for one in ready:
+        run_score(run, one, executor)
+    return run / "scores.parquet"
+
+
+def plan_walk(photos: str | Path | None, out: str | Path, options: Mapping[str, Any]) -> Plan:
+    """What ``synthesise`` would do.  Raises: as ``audit``, except what loading a model shows."""
+    return make_plan(configure(photos, options), Path(out))
+
+
+def plan_audit(photos: str | Path | None, out: str | Path, options: Mapping[str, Any]) -> Plan:
+    """What ``audit`` would do: the same, with the classifier that is asked if none is named."""
+    config = configure(photos, options)
+    if not config.score.classifiers:
+        config = replace(config, score=ScoreConfig((DEFAULT_CLASSIFIER,)))
+    return make_plan(config, Path(out))
+
+
+# -- the stages -------------------------------------------------------------------------------------------------------
+
+
+def run_synthesise(plan: Plan, rooms: Rooms | None, executor: Executor) -> Audit:
+    """Photos to counterfactual photos.  Raises: RunFolderMismatch, ModelError, StorageError."""
+    rooms = rooms or default_rooms(plan.config, plan.device)
+    new = manifest(plan, rooms.records())
+    with runfolder.locked(plan.run):
+        runfolder.compare(plan.run, new, IDENTITY)
+        _begin(plan.run, new, executor)
+        with runfolder.storage(plan.run):
+            for attribute in plan.values:
+                (plan.run / "edits" / attribute).mkdir(parents=True, exist_ok=True)
+        missing = runfolder.missing_parts(plan.run, synthesis.STAGE, tables.PHOTOS, plan.parts)
+        sizes = {part: len(plan.files_of(part)) for part in missing}
+        work = synthesis.Synthesis(plan, rooms, synthesis.same_bytes(plan.files) if missing else {})
+        executor(work, sizes, label="synthesise", unit="photos", done=len(plan.files) - sum(sizes.values()))
+        for table in (tables.EDITS, tables.PHOTOS):
+            runfolder.merge(plan.run, table, [synthesis.STAGE], plan.parts)
+    return summary(plan.run)
+
+
+def run_score(run: Path, classifier: Classifier, executor: Executor) -> Path:
+    """Pictures to answers.  Raises: UsageError, RunFolderMismatch, ClassifierError, StorageError."""
+    from gslopes.score.client import ask_part
+
+    parts, seed = _parts(run), int(_content(run)["seed"])
+    stage = score_stage(classifier.name)
+
+    def work(part: int, tick: Tick) -> None:
+        edits = tables.read(tables.EDITS, runfolder.part_path(run, synthesis.STAGE, tables.EDITS, part))
+        asked, scores = ask_part(edits, run, classifier, seed=seed)
+        runfolder.write_table(tables.SCORES, scores, runfolder.part_path(run, stage, tables.SCORES, part))
+        runfolder.write_table(tables.ASKED, asked, runfolder.part_path(run, stage, tables.ASKED, part))
+        tick(len(edits))
+
+    with runfolder.locked(run):
+        _check_versions(run, [classifier])
+        content = _content(run)
+        content["classifiers"] = {**content.get("classifiers", {}), classifier.name: {"version": classifier.version}}
+        runfolder.write_json(run / runfolder.MANIFEST, content)
+        pictures = {part: _rows(run, part) for part in range(parts)}
+        missing = runfolder.missing_parts(run, stage, tables.ASKED, parts)
+        sizes = {part: pictures[part] for part in missing}
+        executor(work, sizes, label="score", unit="pictures", done=sum(pictures.values()) - sum(sizes.values()))
+        # a classifier that was stopped half way stays out of the tables until it is finished
+        stages = [score_stage(name) for name in sorted(content["classifiers"])]
+        stages = [name for name in stages if not runfolder.missing_parts(run, name, tables.ASKED, parts)]
+        runfolder.merge(run, tables.ASKED, stages, parts)
+        return runfolder.merge(run, tables.SCORES, stages, parts)
+
+
+def run_fit(run: Path) -> pd.DataFrame:
+    """Answers to slopes.  Raises: UsageError if there are no answers yet; TableError, StorageError."""
+    from gslopes.fit.slopes import fit_slopes
+
+    content = _content(run)
+    _need(run, tables.SCORES, "has no answers of a classifier yet", "gslopes score RUN --classifier NAME")
+    with runfolder.locked(run):
+        asked, scores = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.ASKED, tables.SCORES))
+        slopes = fit_slopes(scores, asked, values=content["values"])
+        runfolder.write_table(tables.SLOPES, slopes, run / "slopes.parquet")
+    return slopes
+
+
+def run_report(
+    run: Path, slopes: pd.DataFrame | None, executor: Executor, *, p: float = 0.001, slope: float = 0.03
+) -> Audit:
+    """Tables to a page.  Raises: UsageError if there are no slopes yet; StorageError.
+
+    slopes: the table, if it is at hand.  p, slope: thresholds of the tables of the paper.
+    """
+    from gslopes.report import write_report
+
+    _content(run)
+    _need(run, tables.SLOPES, "has no slopes yet", "gslopes fit RUN")
+    executor.note("report     writing the page")
+    with runfolder.locked(run), runfolder.storage(run):
+        page = write_report(run, p=p, slope=slope)
+    found = tables.read(tables.SLOPES, run / "slopes.parquet") if slopes is None else slopes
+    return replace(summary(run), slopes=found, page=page)
+
+
+def summary(run: Path) -> Audit:
+    """How many photos were used, and why the others were not."""
+    path = run / "photos.parquet"
+    columns = pq.read_table(path, columns=["status", "reason"]).to_pydict()
+    reasons = [reason for status, reason in zip(columns["status"], columns["reason"], strict=True) if status != "used"]
+    errors = sum(reason.startswith(synthesis.UNREADABLE) for reason in reasons)
+    kinds = Counter(map(_kind, reasons))
+    return Audit(run, len(columns["status"]), len(columns["status"]) - len(reasons), dict(kinds.most_common()), errors)
+
+
+def answers(run: Path) -> dict[str, dict[str, int]]:
+    """Classifier to status to number of pictures."""
+    rows = pq.read_table(run / "asked.parquet", columns=["classifier", "status"])
+    counts: dict[str, dict[str, int]] = {}
+    for row in rows.group_by(["classifier", "status"]).aggregate([([], "count_all")]).to_pylist():
+        counts.setdefault(row["classifier"], {})[row["status"]] = row["count_all"]
+    return counts
+
+
+def score_stage(classifier: str) -> str:
+    """The folder of a classifier's parts, below RUN/parts."""
+    return f"score/{runfolder.slug(classifier)}"
+
+
+# -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _load(names: Sequence[str], device: str) -> list[Classifier]:
+    from gslopes.score.classifiers import load_classifier
+
+    return [load_classifier(name, device) for name in names]
+
+
+def _begin(run: Path, new: dict[str, Any], executor: Executor) -> None:
+    """Write the manifest of a new run; say so if an old one was begun with other versions."""
+    now = {"gslopes": runtime.gslopes_version(), **runtime.versions()}
+    if not (run / runfolder.MANIFEST).exists():
+        head = {"gslopes": now.pop("gslopes"), "created": datetime.now(UTC).isoformat(timespec="seconds")}
+        runfolder.write_json(run / runfolder.MANIFEST, {**head, **new, "classifiers": {}, "versions": now})
+        return
+    old = runfolder.read_manifest(run)
+    differing = runfolder.differences({"gslopes": old.get("gslopes"), **old.get("versions", {})}, now)
+    if differing:
+        executor.note(f"Note: {show(run)} was begun with other versions: {'; '.join(differing)}.")
+
+
+def _content(run: Path) -> dict[str, Any]:
+    """``run.json``.  Raises: UsageError unless it is there and is that of a run."""
+    content = runfolder.read_manifest(run)
+    try:
+        numbers = content["inputs"]["photos"], content["config"]["part"], content["seed"]
+        list(map(int, numbers)), content["values"].items()
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        message = f"{show(run / runfolder.MANIFEST)} is damaged: it lacks what every run has."
+        raise UsageError(message, "Make the run again in a new folder.") from error
+    return content
+
+
+def _parts(run: Path) -> int:
+    """How many parts the run has.  Raises: UsageError unless the pictures of all of them are there."""
+    content = _content(run)
+    parts = count_parts(int(content["inputs"]["photos"]), int(content["config"]["part"]))
+    missing = len(runfolder.missing_parts(run, synthesis.STAGE, tables.PHOTOS, parts))
+    if missing:
+        hint = "Finish it first: repeat the command that began it."
+        raise UsageError(f"{show(run)} is not complete: {missing} of its {parts} parts have no pictures yet.", hint)
+    return parts
+
+
+def _rows(run: Path, part: int) -> int:
+    return int(pq.read_metadata(runfolder.part_path(run, synthesis.STAGE, tables.EDITS, part)).num_rows)
+
+
+def _check_versions(run: Path, classifiers: Sequence[Classifier]) -> None:
+    """Raises: RunFolderMismatch if one of them was asked before in another version: answers of two are not one."""
+    if not (run / runfolder.MANIFEST).exists():
+        return
+    known = runfolder.read_manifest(run).get("classifiers", {})
+    for classifier in classifiers:
+        old = known.get(classifier.name, {}).get("version", classifier.version)
+        if old != classifier.version:
+            raise RunFolderMismatch(
+                f"{show(run)} has answers of {classifier.name} in version {old or 'unknown'}; "
+                f"it is {classifier.version or 'unknown'} now.",
+                "Choose a new folder with --out.",
+            )
+
+
+def _need(run: Path, table: tables.Table, what: str, command: str) -> None:
+    if not (run / f"{table.name}.parquet").exists():
+        raise UsageError(f"{show(run)} {what}.", f"Run: {command.replace('RUN', show(run))}.")
+
+
+def _kind(reason: str) -> str:
+    """A reason without what is particular to one photo."""
+    return "same bytes as another photo" if reason.startswith("same bytes as ") else reason.split(" (")[0]

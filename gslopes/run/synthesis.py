@@ -1,0 +1,183 @@
+"""One part of the walk from photos to counterfactual photos: find, edit, compose, in batches, chips never on the disk.
+
+What a part writes depends on the configuration and on its own photos alone: not on the other parts, their order, or
+what was done before. Its photos table is the commit marker.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.compose.encode import SUFFIX, encode
+from gslopes.compose.masks import mask_is_degenerate
+from gslopes.compose.paste import compose
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import PhotoError
+from gslopes.core.records import Detections, Face, FloatArray, Photo
+from gslopes.datasets.folder import PhotoFile, open_photo
+from gslopes.find import align
+from gslopes.run.executors import Tick
+from gslopes.run.plan import Plan, size_of
+from gslopes.run.rooms import Rooms
+
+STAGE = "synthesise"
+UNREADABLE = "unreadable: "
+
+# Photos that are held at once: 16 million pixels, or one photo. A batch is closed by its own contents alone, so that
+# it is the same whenever it is computed.
+BATCH_PIXELS = 16_000_000
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """The work of the stage.
+
+    plan, rooms: what and with what.  same: relative name to that of the earlier photo with the same bytes.
+    """
+
+    plan: Plan
+    rooms: Rooms
+    same: Mapping[str, str]
+
+    def __call__(self, part: int, tick: Tick) -> None:
+        """Make the pictures and the tables of one part.
+
+        Raises: StorageError.
+        """
+        photos: list[Row] = []
+        edits: list[Row] = []
+        for batch in self._batches(self.plan.files_of(part), photos, tick):
+            self._walk(batch, photos, edits)
+            tick(len(batch))
+        run = self.plan.run
+        runfolder.settle(run / row["file"] for row in edits)
+        for table, rows in ((tables.EDITS, edits), (tables.PHOTOS, photos)):
+            runfolder.write_table(table, _frame(table, rows), runfolder.part_path(run, STAGE, table, part))
+
+    def _batches(self, files: Sequence[PhotoFile], photos: list[Row], tick: Tick) -> Iterator[list[tuple[str, Photo]]]:
+        """Decoded photos with their names, as many as may be held at once; the others get their row right away."""
+        held: list[tuple[str, Photo]] = []
+        pixels = 0
+        for file in files:
+            photo = self._open(file)
+            if isinstance(photo, dict):
+                photos.append(photo)
+                tick(1)
+                continue
+            size = photo.pixels.shape[0] * photo.pixels.shape[1]
+            if held and pixels + size > BATCH_PIXELS:
+                yield held
+                held, pixels = [], 0
+            held.append((file.relative, photo))
+            pixels += size
+        if held:
+            yield held
+
+    def _open(self, file: PhotoFile) -> Photo | Row:
+        if file.relative in self.same:
+            return _skipped(file.relative, f"same bytes as {self.same[file.relative]}", photo=_sha256(file.path))
+        try:
+            return open_photo(file.path)
+        except PhotoError as error:
+            reason = error.reason if error.reason.startswith(UNREADABLE) else UNREADABLE + error.reason
+            return _skipped(file.relative, reason, photo=_sha256(file.path))
+
+    def _walk(self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]) -> None:
+        """Find, edit and compose one batch; adds to both tables and writes the pictures."""
+        usable: list[tuple[str, Photo, Face]] = []
+        size = next(iter(self.rooms.editors.values())).size
+        found = self.rooms.finder([photo for _, photo in batch])
+        for (name, photo), detections in zip(batch, found, strict=True):
+            height, width = photo.pixels.shape[:2]
+            face = align.choose(detections, width, height, self.plan.config.find.min_face, size)
+            if isinstance(face, str):
+                photos.append(_seen(name, photo, face, detections))
+            else:
+                usable.append((name, photo, face))
+        if not usable:
+            return
+        chips = np.stack([align.warp(photo.pixels, face.matrix, size) for _, photo, face in usable])
+        masks = self.rooms.masker([photo for _, photo, _ in usable], [face for _, _, face in usable], chips)
+        reasons = [mask_is_degenerate(mask) or "" for mask in masks]
+        photos += [_seen(name, photo, why, face) for (name, photo, face), why in zip(usable, reasons, strict=True)]
+        kept = [index for index, why in enumerate(reasons) if not why]
+        if not kept:
+            return
+        for attribute, editor in self.rooms.editors.items():
+            edited, neutral = editor.sweep(chips[kept], np.asarray(self.plan.values[attribute], np.float32))
+            for row, index in enumerate(kept):
+                _, photo, face = usable[index]
+                edits += self._compose(attribute, photo, face, masks[index], edited[row], neutral[row])
+
+    def _compose(
+        self, attribute: str, photo: Photo, face: Face, mask: FloatArray, edited: FloatArray, neutral: FloatArray
+    ) -> list[Row]:
+        """Write the K pictures of one photo, one at a time; their rows."""
+        config = self.plan.config.compose
+        whole = compose(photo.pixels, photo.gray, edited, neutral, mask, face.matrix, config.blend)
+        rows = []
+        for step, value in enumerate(self.plan.values[attribute]):
+            file = f"edits/{attribute}/{photo.id[:16]}-{step}{SUFFIX[config.format]}"
+            data = encode(whole.picture(step), photo.gray, photo.icc, config.format)
+            runfolder.write_bytes(self.plan.run / file, data)
+            known = {"photo": photo.id, "attribute": attribute, "step": step, "value": value}
+            rows.append(known | {"file": file, "mask_area": whole.mask_area})
+        return rows
+
+
+def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
+    """Relative name of every file that repeats an earlier one, to that one's; only files of equal size are read."""
+    by_size: dict[int, list[PhotoFile]] = defaultdict(list)
+    for file in files:
+        by_size[size_of(file.path)].append(file)
+    same: dict[str, str] = {}
+    for size, group in by_size.items():
+        if size < 1 or len(group) == 1:
+            continue
+        first: dict[str, str] = {}
+        for file in group:
+            content = _sha256(file.path)
+            if content and content in first:
+                same[file.relative] = first[content]
+            elif content:
+                first[content] = file.relative
+    return same
+
+
+def _sha256(path: Path) -> str:
+    """Of the file's bytes; empty if they cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError):
+        return ""
+
+
+def _skipped(name: str, reason: str, photo: str) -> Row:
+    """The row of a photo that was not decoded."""
+    nothing = {"width": 0, "height": 0, "faces": 0, "box": None, "points": None, "detection": None}
+    return {"photo": photo, "path": name, "status": "skipped", "reason": reason, **nothing}
+
+
+def _seen(name: str, photo: Photo, reason: str, face: Face | Detections) -> Row:
+    """The row of a decoded photo; skipped if there is a reason."""
+    height, width = photo.pixels.shape[:2]
+    row = _skipped(name, reason, photo.id) | {"width": width, "height": height}
+    if isinstance(face, Detections):
+        return row | {"faces": len(face.scores)}
+    known = {"box": face.box.ravel().tolist(), "points": face.points.ravel().tolist(), "detection": face.score}
+    return row | {"faces": face.faces, "status": "skipped" if reason else "used", **known}
+
+
+def _frame(table: tables.Table, rows: list[Row]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=table.columns) if rows else table.empty()
