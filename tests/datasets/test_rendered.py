@@ -74,7 +74,7 @@ def test_drawn_columns_fill_their_ranges_and_are_independent():
 
 @pytest.mark.parametrize("correlation", [-1.0, -0.6, 0.3, 0.9])
 def test_confounded_columns_correlate_as_asked_and_stay_uniform(correlation: float):
-    drawn = sample(20_000, 5, confound={"hair": correlation, "background": -correlation})
+    drawn = sample(10_000, 5, confound={"hair": correlation, "background": -correlation})
     assert np.corrcoef(drawn.gender, drawn.hair)[0, 1] == pytest.approx(correlation, abs=0.02)
     assert np.corrcoef(drawn.gender, drawn.background)[0, 1] == pytest.approx(-correlation, abs=0.02)
     assert np.abs(np.quantile(drawn.hair, [0.1, 0.5, 0.9]) - [0.1, 0.5, 0.9]).max() < 0.02
@@ -143,16 +143,18 @@ def test_no_faces_render_to_no_photos():
 
 @pytest.mark.parametrize("size", [32, 48, 100])
 def test_a_face_does_not_depend_on_its_batch(size: int):
-    crowd = sample(30, 2, pose=3)
-    together, alone = render(crowd, size), [render(crowd.take(slice(i, i + 1)), size) for i in range(0, 30, 7)]
-    for i, single in zip(range(0, 30, 7), alone, strict=True):
-        assert np.array_equal(together.pixels[i], single.pixels[0])
-        assert np.array_equal(together.face_mask[i], single.face_mask[0])
-        assert np.array_equal(together.skin_mask[i], single.skin_mask[0])
-        assert np.array_equal(together.points[i], single.points[0])
+    rng, ranges = np.random.default_rng(0), {name: column.metadata["range"] for name, column in COLUMNS.items()}
+    crowd = FaceParameters(
+        **{name: rng.choice([low, (low + high) / 2, high], 40) for name, (low, high) in ranges.items()}
+    )
+    together = render(crowd, size)
+    for i in range(0, 40, 3):
+        alone = render(crowd.take(slice(i, i + 1)), size)
+        for name in ("pixels", "boxes", "points", "face_mask", "skin_mask"):
+            assert np.array_equal(getattr(together, name)[i], getattr(alone, name)[0]), name
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(columns=extremes(), size=st.sampled_from([32, 47, 64]))
 def test_the_cue_changes_nothing_outside_the_face_at_any_extreme(columns: dict[str, float], size: int):
     face = one_face(**columns)
@@ -165,7 +167,7 @@ def test_the_cue_changes_nothing_outside_the_face_at_any_extreme(columns: dict[s
     assert (change <= 255 * low.face_mask + 1).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(columns=extremes(), size=st.sampled_from([32, 47, 64]))
 def test_masks_are_nested_and_soft_at_any_extreme(columns: dict[str, float], size: int):
     drawn = render(one_face(**columns), size)
@@ -261,7 +263,7 @@ def test_the_cue_is_seen_after_rounding_and_everywhere_along_its_range(faces: Fa
 
 @pytest.mark.parametrize("size", [64, 128])
 def test_the_gender_readout_follows_the_cue_on_random_faces(size: int):
-    crowd = sample(600, 11)
+    crowd = sample(300, 11)
     drawn = render(crowd, size)
     seen = gender_readout(drawn.pixels, drawn.points)
     assert seen.dtype == np.float32
@@ -299,7 +301,7 @@ def test_the_gender_readout_hardly_moves_with_light_and_tone():
 
 
 def test_the_tone_readout_follows_the_tone_and_not_the_cue():
-    crowd = sample(300, 13)
+    crowd = sample(150, 13)
     drawn = render(crowd, 64)
     assert spearmanr(tone_readout(drawn.pixels, drawn.points), crowd.tone).statistic > 0.98
     ends = [render(crowd.replace(gender=g), 64) for g in (-2, 2)]

@@ -107,13 +107,13 @@ def _draw(parameters: FaceParameters, size: int) -> tuple[ByteArray, Plane, Plan
     hair = _hair_colour(p)
     light = _light(p, whole)
     picture = _background(p, size)
-    mane = canvas.window(-0.76, -0.82, 0.76, 1.02)
+    mane = canvas.window(-0.80, -0.92, 0.80, 1.02)
     outer = _hair_outline(p, mane)
     locks = hair * _sheen(p, mane, mane.of(light))[:, None]
     paint(mane.of(picture), cover(outer, canvas.edge), 0.72 * locks)
     _body(picture, canvas, skin)
     # The face is a layer of its own, laid on by the head's outline: what the cue changes stays within it.
-    head = canvas.window(-0.58, -0.74, 0.58, 0.70)
+    head = canvas.window(-0.60, -0.76, 0.60, 0.73)
     layer = np.empty((len(p), 3, *head.x.shape[1:]), np.float32)
     layer[:] = skin
     clear = features(layer, head, canvas, skin, hair)

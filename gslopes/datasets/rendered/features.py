@@ -38,11 +38,11 @@ def features(layer: Plane, head: Window, canvas: Canvas, skin: Plane, hair: Plan
         return at, layer[..., rows, columns], clear[:, rows, columns]
 
     p, edge = canvas.parameters, canvas.edge
-    _complexion(p, *cut(-0.57, 0.02, 0.57, 0.69)[:2])
+    _complexion(p, *cut(-0.60, 0.02, 0.60, 0.73)[:2])
     _forehead(p, *cut(-0.34, -0.47, 0.34, -0.20)[:2])
     _nose(p, edge, *cut(-0.14, -0.12, 0.14, 0.29)[:2])
     _eyes(p, edge, *cut(-0.40, -0.24, 0.40, 0.12))
-    _brows(p, edge, hair, *cut(-0.38, -0.28, 0.38, -0.08))
+    _brows(p, edge, hair, *cut(-0.38, -0.28, 0.38, -0.05))
     _mouth(p, edge, *cut(-0.24, 0.24, 0.24, 0.56))
     return clear
 
@@ -142,7 +142,8 @@ def _mouth(p: FaceParameters, edge: Plane, at: Window, layer: Plane, clear: Plan
     gap = column(0.055 * np.maximum(p.smile - 0.25, 0) / 0.75) * arch
     top = column(0.0330 - 0.0075 * p.gender) * arch * bow
     bottom = column(0.0480 - 0.0100 * p.gender) * arch
-    lips = cover(np.maximum(-middle - top - gap * 0.3, middle - gap * 0.7 - bottom), edge)
+    beside = np.abs(at.x) - half
+    lips = cover(np.maximum(np.maximum(-middle - top - gap * 0.3, middle - gap * 0.7 - bottom), beside), edge)
     redness = 1 - np.exp(-np.array([0.06, 0.36, 0.26]) - p.gender[:, None] * np.array([-0.02, -0.13, -0.09]))
     tint(layer, lips, redness.astype(np.float32)[:, :, None, None])
     shine = bump(s, middle - gap * 0.7 - bottom * 0.5, 0.45, 0.018)
@@ -152,6 +153,6 @@ def _mouth(p: FaceParameters, edge: Plane, at: Window, layer: Plane, clear: Plan
     teeth = cover(np.maximum(-middle - gap * 0.3, middle - gap * 0.7) + 0.3 * edge, edge)
     teeth *= np.clip(gap * (1 / 0.02), 0, 1)  # none where the mouth is closed
     paint(layer, teeth, np.array([0.90, 0.88, 0.85], np.float32)[:, None, None])
-    line = cover(np.maximum(np.abs(middle + gap * 0.3) - 0.004, np.abs(at.x) - half), edge)
+    line = cover(np.maximum(np.abs(middle + gap * 0.3) - 0.004, beside), edge)
     tint(layer, line * (1 - 0.6 * teeth), np.full((1, 3, 1, 1), 0.60, np.float32))
     clear *= 1 - np.maximum(lips, np.maximum(teeth, line))
