@@ -1,0 +1,137 @@
+"""Figure 3 of the paper: edited photos in rows, the labels' scores beneath them."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from numpy.typing import NDArray
+from PIL import Image, UnidentifiedImageError
+
+from gslopes.report import words
+from gslopes.report.figures import BLUES, FAINT, INK, SHADE, to_png
+from gslopes.report.tally import Moved, Sweep
+
+# All in units of one picture's side.
+_LEFT, _GAP, _LINE, _HEAD = 1.55, 0.06, 0.15, 0.42
+_RED, _BLUE = "#c0281c", BLUES[1]
+_PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
+
+
+def draw_sweeps(sweeps: list[Sweep], values: NDArray[np.float64], *, attribute: str, run: Path) -> bytes:
+    """Draw the contact sheet: a photo a row, a value a column; beneath, the score of each label that moved.
+
+    A label is blue if its score on this photo grows towards the positive end, red if towards the negative; the bar
+    behind a number is as long as the score; a dash stands for a label that was not returned.  Where the face is small,
+    the picture shows its surroundings only.
+
+    sweeps: with K pictures each.  values: (K,).  run: the run folder; files outside it are not opened.
+
+    Returns the bytes of a PNG.
+    """
+    tall = [1 + _LINE * max(len(sweep.moved), 1) + 0.16 for sweep in sweeps]
+    across, down = _LEFT + len(values) * (1 + _GAP), _HEAD + sum(tall)
+    figure = Figure(figsize=(across * 1.35, down * 1.35), dpi=150, facecolor="white")
+    FigureCanvasAgg(figure)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    _heading(axes, values, attribute)
+    top = _HEAD
+    for sweep, height in zip(sweeps, tall, strict=True):
+        _row(axes, sweep, top, run)
+        top += height
+    axes.set_xlim(0, across)
+    axes.set_ylim(down, 0)
+    return to_png(figure)
+
+
+def picture(path: Path, box: tuple[float, float, float, float] | None, run: Path) -> NDArray[np.uint8] | None:
+    """A square (S, S, 3) uint8 RGB of the picture around the face, or None if it cannot be read.
+
+    path: the file.  box: the face, in the photo frame, or None: the middle of the picture.
+    run: the run folder, which a table that came from somewhere else may not leave.
+    """
+    try:
+        if not path.resolve().is_relative_to(run.resolve()):
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # still an error at twice the limit
+            with Image.open(path) as image:
+                window = _window(image.size, box)
+                square = image.convert("RGB").resize((_PIXELS, _PIXELS), Image.Resampling.LANCZOS, box=window)
+    except (OSError, ValueError, SyntaxError, UnidentifiedImageError, Image.DecompressionBombError):
+        return None
+    return np.asarray(square)
+
+
+def _window(size: tuple[int, int], box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float]:
+    """The square to show: four faces wide, where the photo has so much, and never outside the photo."""
+    wide, high = size
+    x0, y0, x1, y1 = box or (0.0, 0.0, wide, high)
+    side = min(wide, high, 4 * max(x1 - x0, y1 - y0))
+    left = min(max((x0 + x1 - side) / 2, 0), wide - side)
+    top = min(max((y0 + y1 - side) / 2, 0), high - side)
+    return left, top, left + side, top + side
+
+
+def _heading(axes: Axes, values: NDArray[np.float64], attribute: str) -> None:
+    negative, positive = words.ends(attribute)
+    notes = {0: f"← {negative}", len(values) // 2: "centre", len(values) - 1: f"{positive} →"}
+    _text(axes, 0.08, 0.2, words.perceived(attribute), weight="bold", size=10)
+    for step, value in enumerate(values):
+        middle = _left(step) + 0.5
+        _text(axes, middle, 0.13, notes.get(step, ""), align="center", size=8.5, colour=FAINT)
+        _text(axes, middle, 0.29, f"{value:.3g}".replace("-", "−"), align="center", size=9.5, weight="bold")
+
+
+def _row(axes: Axes, sweep: Sweep, top: float, run: Path) -> None:
+    _text(axes, 0.08, top + 0.08, words.shorten(words.printable(sweep.name), 26), size=7.5, colour=FAINT)
+    for step, file in enumerate(sweep.files):
+        left = _left(step)
+        pixels = picture(file, sweep.box, run)
+        if pixels is None:
+            axes.add_patch(Rectangle((left, top), 1, 1, facecolor=SHADE, edgecolor="none"))
+            _text(axes, left + 0.5, top + 0.5, "no picture", align="center", size=8, colour=FAINT)
+        else:
+            axes.imshow(pixels, extent=(left, left + 1, top + 1, top), aspect="auto", interpolation="antialiased")
+    if not sweep.moved:
+        _text(axes, _left(0), top + 1.1, "no label's score moved", size=8, colour=FAINT)
+    for line, moved in enumerate(sweep.moved):
+        _scores(axes, moved, top + 1.1 + line * _LINE)
+
+
+def _scores(axes: Axes, moved: Moved, middle: float) -> None:
+    colour = _BLUE if moved.slope > 0 else _RED
+    name = words.shorten(words.printable(moved.label), 24)
+    _text(axes, _LEFT - 0.08, middle, name, align="right", size=8, colour=colour, weight="bold")
+    for step, score in enumerate(moved.scores):
+        left = _left(step)
+        if np.isnan(score):
+            _text(axes, left + 0.5, middle, "–", align="center", size=8, colour=FAINT)
+            continue
+        bar = (left, middle - _LINE * 0.4), float(np.clip(score, 0, 1)), _LINE * 0.8
+        axes.add_patch(Rectangle(*bar, facecolor=colour, alpha=0.18, edgecolor="none"))
+        _text(axes, left + 0.5, middle, f"{score:.2f}", align="center", size=8, colour=INK)
+
+
+def _left(step: int) -> float:
+    return _LEFT + step * (1 + _GAP)
+
+
+def _text(
+    axes: Axes,
+    x: float,
+    y: float,
+    text: str,
+    *,
+    size: float,
+    align: str = "left",
+    colour: str = INK,
+    weight: str = "normal",
+) -> None:
+    axes.text(x, y, text, ha=align, va="center", fontsize=size, color=colour, weight=weight, parse_math=False)

@@ -1,0 +1,143 @@
+"""What the figures show, read from a run folder's tables: only the rows that they need, however long the tables are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from gslopes.core import tables
+from gslopes.core.errors import TableError
+from gslopes.core.runfolder import show
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moved:
+    """A label whose score moves along one photo's sweep.
+
+    scores: (K,) in [0, 1], NaN where the label was not returned.
+    slope: of the line through them per unit of the attribute, a label not returned counting as 0.
+    """
+
+    label: str
+    scores: NDArray[np.float64]
+    slope: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """One photo along its sweep, with one classifier's scores.
+
+    photo: its id.  name: its path, as in the photos table.  box: the face, x0 y0 x1 y1 in the photo frame, or None.
+    files: K paths of pictures.  moved: the labels that grow most towards either end, the positive end first.
+    """
+
+    photo: str
+    name: str
+    box: tuple[float, float, float, float] | None
+    files: tuple[Path, ...]
+    moved: tuple[Moved, ...]
+
+
+def read(table: tables.Table, run: Path, columns: list[str], where: pc.Expression | None = None) -> pd.DataFrame:
+    """Some columns and rows of a table of the run folder; no row if it has no such table.
+
+    Raises: TableError if the file is damaged or of another schema.
+    """
+    path = run / f"{table.name}.parquet"
+    if not path.exists():
+        return table.empty()[columns]
+    try:
+        if not pq.read_schema(path).equals(table.schema, check_metadata=False):
+            raise TableError(f"{show(path)} is not a {table.name} table.")
+        frame: pd.DataFrame = pq.read_table(path, columns=columns, filters=where).to_pandas()
+    except (OSError, ValueError) as error:
+        raise TableError(f"{show(path)} is not a readable Parquet file: {error}.") from error
+    return frame
+
+
+def statuses(run: Path) -> dict[tuple[str, str], dict[str, int]]:
+    """For each classifier and attribute, how many pictures were answered, refused, failed."""
+    asked = read(tables.ASKED, run, ["classifier", "attribute", "status"])
+    result: dict[tuple[str, str], dict[str, int]] = {}
+    counts = asked.value_counts(sort=False).sort_index()
+    for (classifier, attribute, status), number in zip(counts.index.tolist(), counts.tolist(), strict=True):
+        result.setdefault((classifier, attribute), {})[status] = number
+    return result
+
+
+def answered_everywhere(run: Path, classifier: str, attribute: str, steps: int) -> list[str]:
+    """Photos, sorted, that the classifier answered at all K steps."""
+    here = _is("classifier", classifier) & _is("attribute", attribute) & _is("status", "answered")
+    asked = read(tables.ASKED, run, ["photo", "step"], here).drop_duplicates()
+    counts = asked["photo"].value_counts()
+    return sorted(counts[counts == steps].index)
+
+
+def shares(run: Path, classifier: str, attribute: str, labels: list[str], steps: int) -> NDArray[np.float64]:
+    """y_k of a few labels, (labels, K): the share of photos with the label, over photos answered at all K steps.
+
+    The figure must stand on the same numbers as the fit; rooms do not import each other, so a test compares the two.
+    """
+    photos = answered_everywhere(run, classifier, attribute, steps)
+    here = _is("classifier", classifier) & _is("attribute", attribute) & pc.field("label").isin(labels)
+    rows = read(tables.SCORES, run, ["photo", "label", "step"], here).drop_duplicates()
+    rows = rows[rows["photo"].isin(photos)]
+    cells = pd.Index(labels).get_indexer(pd.Index(rows["label"])) * steps + rows["step"].to_numpy()
+    counts = np.bincount(cells.astype(np.int64), minlength=len(labels) * steps).reshape(len(labels), steps)
+    return np.asarray(counts / max(len(photos), 1), dtype=np.float64)
+
+
+def sweeps(
+    run: Path, classifier: str, attribute: str, values: NDArray[np.float64], *, most: int = 4, labels: int = 3
+) -> list[Sweep]:
+    """A few photos, spread evenly over those answered everywhere (never picked for what they show), with their scores.
+
+    values: (K,) of the attribute.  most: photos.  labels: how many that grow towards each end, for each photo the ones
+    whose score has the steepest line.
+    """
+    photos = answered_everywhere(run, classifier, attribute, len(values))
+    places = np.linspace(0, len(photos) - 1, most).round().astype(int)
+    chosen = [photos[place] for place in np.unique(places)] if photos else []
+    of_attribute = _is("attribute", attribute) & pc.field("photo").isin(chosen)
+    edits = read(tables.EDITS, run, ["photo", "step", "file"], of_attribute)
+    scores = read(tables.SCORES, run, ["photo", "step", "label", "score"], of_attribute & _is("classifier", classifier))
+    known = read(tables.PHOTOS, run, ["photo", "path", "box"], pc.field("photo").isin(chosen))
+    result = []
+    for photo in chosen:
+        own = edits[edits["photo"] == photo].drop_duplicates("step").sort_values("step")
+        row = known[known["photo"] == photo]
+        if len(own) == len(values):
+            name = str(row["path"].iloc[0]) if len(row) else photo[:16]
+            box = _box(row["box"].iloc[0]) if len(row) else None
+            files = tuple(run / file for file in own["file"])
+            result.append(Sweep(photo, name, box, files, _movers(scores[scores["photo"] == photo], values, labels)))
+    return result
+
+
+def _movers(scores: pd.DataFrame, values: NDArray[np.float64], most: int) -> tuple[Moved, ...]:
+    wide = scores.pivot_table(index="label", columns="step", values="score", aggfunc="max")
+    wide = wide.reindex(columns=range(len(values))).sort_index()
+    slopes = wide.fillna(0).to_numpy(float) @ (values - values.mean()) / np.square(values - values.mean()).sum()
+    order = np.argsort(-slopes, kind="stable")
+    # less than a hundredth over the whole sweep could not be seen in two decimals
+    moved = order[np.abs(slopes[order]) * np.ptp(values) >= 0.01]
+    rising, falling = moved[slopes[moved] > 0][:most], moved[slopes[moved] < 0][::-1][:most]
+    chosen = [*rising, *falling]
+    return tuple(Moved(str(wide.index[row]), wide.iloc[row].to_numpy(float), float(slopes[row])) for row in chosen)
+
+
+def _box(value: object) -> tuple[float, float, float, float] | None:
+    numbers = [] if value is None else [float(number) for number in np.ravel(np.asarray(value, dtype=float))]
+    if len(numbers) != 4 or not np.isfinite(numbers).all() or numbers[2] <= numbers[0] or numbers[3] <= numbers[1]:
+        return None
+    return numbers[0], numbers[1], numbers[2], numbers[3]
+
+
+def _is(column: str, value: str) -> pc.Expression:
+    return pc.field(column) == value

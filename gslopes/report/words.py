@@ -1,0 +1,77 @@
+"""The words and number formats of every table, figure and page: they are part of being correct."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+
+# What the two ends of an attribute look like: (negative, positive).
+_ENDS = {
+    "gender": ("feminine", "masculine"),
+    "race": ("Black", "White"),
+    "young": ("older", "younger"),
+    "smiling": ("not smiling", "smiling"),
+}
+_NAMES = {"gender": "perceived gender", "race": "perceived race", "young": "perceived age", "smiling": "smiling"}
+
+ESTIMATOR = (
+    "Estimator: paper (least squares line through z_k = y_k / y_centre at the K values; y_k is the share of photos\n"
+    "with the label, over photos answered at all K). Interval: 95 %, from t. p: two-sided t test with K-2 degrees of\n"
+    "freedom, null hypothesis: the slope is 0. q: p after Benjamini and Hochberg over the classifier's labels."
+)
+
+
+def ends(attribute: str) -> tuple[str, str]:
+    """What the negative and the positive end of an attribute look like.
+
+    >>> ends("gender"), ends("beard")
+    (('feminine', 'masculine'), ('less beard', 'more beard'))
+    """
+    return _ENDS.get(attribute, (f"less {printable(attribute)}", f"more {printable(attribute)}"))
+
+
+def perceived(attribute: str) -> str:
+    """The attribute as a thing that is seen in a picture, never as a fact about a person."""
+    return _NAMES.get(attribute, f"perceived {printable(attribute)}")
+
+
+def printable(text: object) -> str:
+    r"""Text of a stranger made safe for a terminal, a figure or a page: one line, no control characters, valid Unicode.
+
+    >>> printable("caf\u00e9\n\x1b[31m \udc80")
+    'caf\u00e9\\n\\x1b[31m \\udc80'
+    """
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(text))
+
+
+def shorten(text: str, length: int) -> str:
+    """At most ``length`` characters, the last one an ellipsis if something was cut."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def signed(number: float | None) -> str:
+    """A slope, with its sign; a dash where there is none.
+
+    >>> signed(0.12345), signed(-12.3), signed(1234.5), signed(float("nan"))
+    ('+0.123', '-12.300', '+1.23e+03', '-')
+    """
+    if number is None or math.isnan(number):
+        return "-"
+    return f"{number:+.3f}" if abs(number) < 100 else f"{number:+.3g}"
+
+
+def probability(number: float | None) -> str:
+    """A p- or q-value; a dash where there is none.
+
+    >>> probability(0.04321), probability(3.21e-5), probability(1e-40), probability(0.0)
+    ('0.043', '3.2e-05', '<1e-15', '0')
+    """
+    if number is None or math.isnan(number):
+        return "-"
+    return "<1e-15" if 0 < number < 1e-15 else f"{number:.2g}"
+
+
+def width(text: str) -> int:
+    """Columns that a text takes in a terminal."""
+    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
+    return len(text) + wide - sum(unicodedata.combining(char) > 0 for char in text)
