@@ -4,6 +4,7 @@ import hashlib
 import os
 import sys
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -197,7 +198,7 @@ def test_reasons_of_the_operating_system_are_plain(tmp_path: Path, monkeypatch: 
             assert reason(tmp_path / "a.jpg") == wanted
 
 
-def test_real_photos_open(unpacked) -> None:
+def test_real_photos_open(unpacked: Callable[[str], Path]) -> None:
     files = list_photos(unpacked("london"), 4)
     assert len(files) == 4
     for file in files:

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gslopes.core.errors import UsageError
+from gslopes.core.records import Photo
+from gslopes.find.known import BOX, POINTS, KnownFinder
+
+HEADER = ",".join(("path", "faces", "detection", *BOX, *POINTS))
+COORDINATES = "10,20,50,70,20,30,40,31,30,45,22,60,38,61"
+
+
+def photo(root: Path, name: str) -> Photo:
+    return Photo("0" * 64, root / name, np.zeros((80, 80, 3), np.uint8))
+
+
+def finder(tmp_path: Path, *rows: str, header: str = HEADER) -> KnownFinder:
+    table = tmp_path / "faces.csv"
+    table.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return KnownFinder(table, tmp_path / "photos")
+
+
+def test_a_photo_has_the_faces_of_its_rows_in_order(tmp_path: Path) -> None:
+    find = finder(tmp_path, f"a/b.png,2,0.9,{COORDINATES}", f"a/b.png,2,0.5,{COORDINATES}", f"c.png,1,,{COORDINATES}")
+    root = tmp_path / "photos"
+    two, one, none = find([photo(root, "a/b.png"), photo(root, "c.png"), photo(root, "d.png")])
+    np.testing.assert_array_equal(two.scores, np.float32([0.9, 0.5]))
+    np.testing.assert_array_equal(two.boxes, np.float32([[10, 20, 50, 70]] * 2))
+    np.testing.assert_array_equal(two.points[0], np.float32([(20, 30), (40, 31), (30, 45), (22, 60), (38, 61)]))
+    assert one.scores.tolist() == [1]
+    assert (none.boxes.shape, none.points.shape, none.scores.shape) == ((0, 4), (0, 5, 2), (0,))
+
+
+def test_a_photo_may_be_said_to_have_no_face(tmp_path: Path) -> None:
+    find = finder(tmp_path, "a.png,0" + "," * 15)
+    assert len(find([photo(tmp_path / "photos", "a.png")])[0].scores) == 0
+
+
+def test_faces_and_detection_may_be_left_out_and_other_columns_are_ignored(tmp_path: Path) -> None:
+    find = finder(tmp_path, f"smiling,a.png,{COORDINATES}", header=",".join(("mood", "path", *BOX, *POINTS)))
+    assert find([photo(tmp_path / "photos", "a.png")])[0].scores.tolist() == [1]
+
+
+def test_names_with_commas_quotes_and_line_breaks_are_found(tmp_path: Path) -> None:
+    find = finder(tmp_path, f'"a, ""b""\nc é.png",1,1,{COORDINATES}')
+    assert len(find([photo(tmp_path / "photos", 'a, "b"\nc é.png')])[0].scores) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "complaint"),
+    [
+        (f"a.png,2,1,{COORDINATES}", "says that a.png has 2 faces and has 1 rows"),
+        (f"a.png,1,1,{COORDINATES.replace('45', 'nan')}", "nose_y in line 2"),
+        (f"a.png,1,1,{COORDINATES.replace('10', 'left')}", "x0 in line 2"),
+        ("a.png,1,1,10,20", "x1 in line 2"),
+        (f"a.png,1,1,{COORDINATES.replace('10,20,50', '50,20,10')}", "box in line 2"),
+    ],
+)
+def test_a_bad_row_is_named_before_any_work(tmp_path: Path, row: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        finder(tmp_path, row)
+
+
+def test_a_bad_table_is_named_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="lacks x1, y1, left_eye_x"):
+        finder(tmp_path, header="path,faces,x0,y0")
+    with pytest.raises(UsageError, match="No such file"):
+        KnownFinder(tmp_path / "none.csv", tmp_path)
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00path")
+    with pytest.raises(UsageError, match="cannot be read"):
+        KnownFinder(tmp_path / "binary.csv", tmp_path)
