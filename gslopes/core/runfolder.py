@@ -32,6 +32,7 @@ _STORAGE = {
     errno.EROFS: ("it is on a read-only file system", "Choose another folder with --out."),
     errno.EACCES: ("permission denied", "Choose another folder with --out, or change its permissions."),
     errno.EPERM: ("the system does not permit it", "Choose another folder with --out, or change its permissions."),
+    errno.ENOENT: ("a folder of its path does not exist", "Choose another folder with --out, or make it again."),
     errno.ENOTDIR: ("a part of its path is a file, not a folder", "Choose another folder with --out."),
     errno.EEXIST: ("a file of that name is in the way", "Choose another folder with --out."),
     errno.EISDIR: ("a folder of that name is in the way", "Choose another folder with --out."),
