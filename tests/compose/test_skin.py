@@ -42,27 +42,27 @@ PARSER = LoadedModel(Painted().eval(), SPEC, "0" * 64)
 
 
 def chip(size: int = 128) -> np.ndarray:
-    """A face: skin (1) with two eyes (4, 5), a nose (10), a mouth (11), hair (17) above."""
+    """A face: skin with two eyes, a nose, a mouth, and hair above."""
     y, x = np.mgrid[:size, :size] / size
     classes = np.zeros((size, size), np.uint8)
-    classes[np.hypot((x - 0.5) / 0.4, (y - 0.5) / 0.45) < 1] = 1
-    classes[np.hypot(x - 0.35, y - 0.4) < 0.07] = 4
-    classes[np.hypot(x - 0.65, y - 0.4) < 0.07] = 5
-    classes[np.hypot(x - 0.5, y - 0.55) < 0.06] = 10
-    classes[np.hypot((x - 0.5) / 2, y - 0.72) < 0.05] = 11
-    classes[y < 0.2] = 17
+    classes[np.hypot((x - 0.5) / 0.4, (y - 0.5) / 0.45) < 1] = CLASSES.index("skin")
+    classes[np.hypot(x - 0.35, y - 0.4) < 0.07] = CLASSES.index("left eye")
+    classes[np.hypot(x - 0.65, y - 0.4) < 0.07] = CLASSES.index("right eye")
+    classes[np.hypot(x - 0.5, y - 0.55) < 0.06] = CLASSES.index("nose")
+    classes[np.hypot((x - 0.5) / 2, y - 0.72) < 0.05] = CLASSES.index("mouth")
+    classes[y < 0.2] = CLASSES.index("hair")
     return np.repeat(classes[..., None] * 10, 3, 2)
 
 
 def test_the_regions_are_those_of_the_paper_and_of_the_skin_alone() -> None:
-    assert region_classes("face") == (1, 2, 3, 4, 5, 10, 11, 12, 13)
-    assert region_classes("skin") == (1, 10)
-    for name in ("hair", "hat", "left ear", "neck", "eyeglasses", "background"):
-        assert CLASSES.index(name) not in region_classes("face")
+    lips_and_eyes = {"mouth", "upper lip", "lower lip", "left eye", "right eye", "left brow", "right brow"}
+    assert {CLASSES[index] for index in region_classes("face")} == {"skin", "nose", *lips_and_eyes}
+    assert {CLASSES[index] for index in region_classes("skin")} == {"skin", "nose"}
 
 
 def test_any_classes_make_a_region_by_name_or_number() -> None:
-    assert region_classes(["nose", "upper_lip", 1]) == (1, 10, 12)
+    labels = ("background", "hair", "upper lip", "nose", "eye")
+    assert region_classes(["nose", "upper_lip", 1], labels) == (1, 2, 3)
     assert region_classes((4, 5, 4)) == (4, 5)
 
 
@@ -96,7 +96,8 @@ def test_the_skin_leaves_eyes_and_mouth_out() -> None:
 def test_chips_of_another_size_than_the_parsers_are_resized_both_ways() -> None:
     plain = LoadedModel(Plain(), replace(SPEC, size=64), "")
     for size in (48, 64, 200):
-        disc = ((chip(size) == 0) | (chip(size) == 170)).astype(np.uint8) * 255 ^ 255
+        outside = np.isin(chip(size), [0, 10 * CLASSES.index("hair")])
+        disc = np.where(outside, np.uint8(0), np.uint8(255))
         mask = ParserMasker(plain, "face", size)([], [], disc[None])
         assert mask.shape == (1, size, size)
         assert mask[0, size // 2, size // 2] > 0.999
