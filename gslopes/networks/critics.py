@@ -39,7 +39,7 @@ class PatchCritic(nn.Module):
     normalisation after Miyato et al. 2018.
     """
 
-    def __init__(self, width: int = 24) -> None:
+    def __init__(self, width: int = 16) -> None:
         super().__init__()
         self.body = nn.Sequential(
             spectral_norm(nn.Conv2d(3, width, 4, stride=2, padding=1)),

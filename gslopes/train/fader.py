@@ -22,6 +22,7 @@ from gslopes.train.augment import coloured, moved, places, to_float
 from gslopes.train.checkpoint import Ema, load_state, save_state
 from gslopes.train.guide import Guide, window
 from gslopes.train.log import Log
+from gslopes.train.sheet import sheet
 from gslopes.zoo import ModelSpec, build
 
 
@@ -39,6 +40,7 @@ def train_fader(
     latent: float = 0.03,  # weight of the latent adversary at its height
     ramp: float = 0.4,  # share of the steps over which the adversarial and guiding weights grow from 0
     guidance: float = 0.0,  # weight of the reader's wish to see the edit; 0 leaves the plain Fader
+    guided: float = 0.5,  # share of each batch on which guidance and patch critic work
     margin: float = 1.5,  # logit at which the reader is content
     keep: float = 0.1,  # weight of the reader's other answers staying as they are
     difference: float = 0.1,  # weight of the size of the edit (mean absolute, in [-1, 1] units)
@@ -48,7 +50,7 @@ def train_fader(
     seed: int = 0,
     device: str = "cpu",
     report_every: int = 50,
-    save_every: int = 500,
+    save_every: int = 200,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights."""
     # What is trained, and where it stands.
@@ -101,18 +103,20 @@ def train_fader(
 
         # The edit on the photo itself: the reader should see it, elsewhere nothing, and it should look like a photo.
         if guide is not None:
-            wanted = torch.cat([-a[:, :1].sign(), a[:, 1:]], 1)
-            edit = region * (network.decode(z, wanted) - rebuilt)
-            composite = x + edit
-            moved_alike = places(batch, generator, zoom=0.06, turn=0.08, shift=0.03)
-            wish, stay = guide(moved(composite, moved_alike), moved(x, moved_alike), wanted[:, 0], margin)
-            loss = loss + grown * (guidance * wish + keep * stay + difference * edit.abs().mean() + smooth * roughness(edit))
-            seen |= {"wish": wish, "stay": stay, "edit": edit.abs().mean()}
+            some = slice(max(1, round(guided * batch)))
+            photos, wanted = x[some], torch.cat([-a[some, :1].sign(), a[some, 1:]], 1)
+            edit = region * (network.decode(z[some], wanted) - rebuilt[some])
+            composite = (photos + edit).contiguous(memory_format=torch.channels_last)
+            alike = places(len(photos), generator, zoom=0.06, turn=0.08, shift=0.03)
+            wish, stay = guide(coloured(moved(composite, alike), generator, strength=0.15), moved(photos, alike), wanted[:, 0], margin)
+            size = edit.abs().mean()
+            loss = loss + grown * (guidance * wish + keep * stay + difference * size + smooth * roughness(edit))
+            seen |= {"wish": wish, "stay": stay, "edit": size}
             if patch:
                 realism.requires_grad_(False)
-                loss = loss - patch * grown * realism(composite.contiguous(memory_format=torch.channels_last)).mean()
+                loss = loss - patch * grown * realism(composite).mean()
                 realism.requires_grad_(True)
-                critic_loss = critic_loss + hinge(realism, x, composite.detach())
+                critic_loss = critic_loss + hinge(realism, photos, composite.detach())
 
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
@@ -127,6 +131,7 @@ def train_fader(
             log.report(step + 1, **{name: value.item() for name, value in seen.items()})
         if (step + 1) % save_every == 0 or step + 1 == steps:
             save_state(folder / "state.pt", step + 1, parts, generator)
+            sheet(spec, average.average, pixels[:8], labels[:8], folder / f"sheet-{step + 1:06}.png", device)
     log.close()
     return average.state_dict()
 
@@ -138,5 +143,4 @@ def roughness(edit: Tensor) -> Tensor:
 
 def hinge(critic: PatchCritic, photos: Tensor, composites: Tensor) -> Tensor:
     """The hinge loss of a critic that should say +1 of photos and -1 of composites."""
-    composites = composites.contiguous(memory_format=torch.channels_last)
     return F.relu(1 - critic(photos)).mean() + F.relu(1 + critic(composites)).mean()

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
 from scipy.stats import rankdata
 
 from gslopes.core.records import ByteArray
 from gslopes.train.augment import to_float
 from gslopes.train.guide import window
 from gslopes.train.parser import middle
+from gslopes.train.sheet import sheet
 from gslopes.train.sets import TrainingSet
 from gslopes.zoo import ModelSpec, load_folder
 
@@ -75,22 +75,6 @@ def _fader(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: 
         error += float((rebuilt - x).abs().mean((1, 2, 3)).sum()) / 2
         edit += float((window(spec.size).to(device) * (flipped - rebuilt)).abs().mean((1, 2, 3)).sum()) / 2
         count += len(x)
-    sheet(spec, module, data, work / "sheet.png", device)
-    return {"l1": round(error / count, 4), "edit_size": round(edit / count, 4)}
-
-
-def sheet(spec: ModelSpec, module: Any, data: TrainingSet, path: Path, device: str) -> None:
-    """A picture of held-out faces: the photo, then ``paste`` at -2, -1, 0, 1, 2, then ``difference`` at the same."""
-    values, rows = (-2.0, -1.0, 0.0, 1.0, 2.0), []
     chosen = np.linspace(0, len(data.pixels) - 1, 8).astype(int)
-    region = window(spec.size)
-    for index in chosen:
-        x = to_float(torch.from_numpy(np.array(data.pixels[index : index + 1])), spec.mean, spec.std).to(device)
-        own = torch.from_numpy(data.labels[index : index + 1]).to(device)
-        z = module.encode(x)
-        decoded = [module.decode(z, torch.cat([own.new_full((1, 1), v), own[:, 1:]], 1)) for v in values]
-        rebuilt = module.decode(z, own)
-        cells = [x, *decoded, *(x + region.to(device) * (d - rebuilt) for d in decoded)]
-        rows.append(torch.cat([c.clamp(-1, 1) for c in cells], 3))
-    pixels = ((torch.cat(rows, 2)[0].permute(1, 2, 0).cpu().numpy() + 1) * 127.5).round().astype(np.uint8)
-    Image.fromarray(pixels).save(path)
+    sheet(spec, module, data.pixels[chosen], data.labels[chosen], work / "sheet.png", device)
+    return {"l1": round(error / count, 4), "edit_size": round(edit / count, 4)}

@@ -1,19 +1,30 @@
 """``celeba-tagger``: the 40 attributes of CelebA, by a small network of ours.
 
-It sees what a commercial service sees, a whole photo, and is no better than its training: aligned CelebA faces.  Its
-labels are other people's judgements of a face ("Attractive", "Male"), never facts about the person.
+It is sent what a commercial service is sent, a whole photo. It looks for the face nearest the centre by itself, frames
+it as CelebA frames its faces, hair and shoulders in view, and refuses a photo in which it finds none. Its labels are
+other people's judgements of a face ("Attractive", "Male"), never facts about the person.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
+import cv2
 import numpy as np
 
 from gslopes.core.errors import ConfigError, ModelError
-from gslopes.core.records import Answer
-from gslopes.score.pictures import batch_of, normalise
+from gslopes.core.geometry import similarity, warp
+from gslopes.core.records import Answer, ByteArray
+from gslopes.datasets.decode import decode
+from gslopes.score.pictures import normalise
+
+if TYPE_CHECKING:
+    from gslopes.networks.mtcnn import Mtcnn
+
+# Faces are looked for in a picture of at most this many pixels a side, and down to this many pixels.
+LOOK, MIN_FACE = 640, 20
+NO_FACE = "no face found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +49,8 @@ class CelebaTagger:
 
     def __init__(self, name: str, options: TaggerOptions, device: str = "cpu") -> None:
         from gslopes import zoo  # torch is imported here, not when classifiers are listed
+        from gslopes.networks.mtcnn import Mtcnn
+        from gslopes.zoo.crops import CROPS
 
         loaded = zoo.load("celeba-tagger", device)
         if loaded.spec.network != "tagger" or not loaded.spec.labels:
@@ -49,22 +62,55 @@ class CelebaTagger:
         self._device = device
         self._spec = loaded.spec
         self._module = loaded.module.eval()
+        self._template = CROPS[loaded.spec.crop] * loaded.spec.size - 0.5
+        self._detector: Mtcnn = Mtcnn(MIN_FACE).to(device)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
-        """Encoded pictures to one list of 40 logits each.
+        """Encoded pictures to one list of 40 logits each, None where no face is found.
 
         Raises: PhotoError if a picture cannot be decoded.
         """
         import torch
 
-        batch = normalise(batch_of(pictures, self._spec.size), self._spec.mean, self._spec.std)
-        with torch.inference_mode():
-            logits = self._module(torch.from_numpy(batch).to(self._device))
-        return list(logits.float().cpu().numpy().tolist())
+        faces = self._faces([decode(data, "picture")[0] for data in pictures])
+        answers: list[object] = [None] * len(pictures)
+        there = [index for index, face in enumerate(faces) if face is not None]
+        if there:
+            batch = normalise(np.stack([cast(ByteArray, faces[i]) for i in there]), self._spec.mean, self._spec.std)
+            with torch.inference_mode():
+                logits = self._module(torch.from_numpy(batch).to(self._device)).float().cpu().numpy().tolist()
+            for index, row in zip(there, logits, strict=True):
+                answers[index] = row
+        return answers
+
+    def _faces(self, pictures: list[ByteArray]) -> list[ByteArray | None]:
+        """The framed face of each picture, (size, size, 3) uint8 RGB, or None."""
+        small, scales = zip(*(_shrunk(picture) for picture in pictures), strict=True)
+        framed: list[ByteArray | None] = []
+        for picture, scale, look, found in zip(pictures, scales, small, self._detector(list(small)), strict=True):
+            matrix = None
+            if len(found.scores):
+                centres = (found.boxes[:, :2] + found.boxes[:, 2:]) / 2
+                middle = np.array([look.shape[1] - 1, look.shape[0] - 1]) / 2
+                nearest = int(np.argmin(((centres - middle) ** 2).sum(1)))
+                matrix = similarity((found.points[nearest] + 0.5) / scale - 0.5, self._template)
+            framed.append(None if matrix is None else warp(picture, matrix, self._spec.size))
+        return framed
 
     def parse(self, raw: object) -> Answer:
-        """40 logits to the labels whose sigmoid reaches the threshold."""
+        """40 logits to the labels whose sigmoid reaches the threshold; no face, no answer."""
+        if raw is None:
+            return Answer("refused", (), NO_FACE)
         logits = np.asarray(cast("list[float]", raw), np.float64)
         shares = 0.5 * (1 + np.tanh(logits / 2))  # the sigmoid, without overflow at either end
         pairs = zip(self.labels, shares.tolist(), strict=True)
         return Answer("answered", tuple((label, share) for label, share in pairs if share >= self._options.threshold))
+
+
+def _shrunk(picture: ByteArray) -> tuple[ByteArray, float]:
+    """The picture at most LOOK pixels a side, and its scale."""
+    scale = min(1.0, LOOK / max(picture.shape[:2]))
+    if scale == 1.0:
+        return picture, 1.0
+    size = (max(1, round(picture.shape[1] * scale)), max(1, round(picture.shape[0] * scale)))
+    return cast(ByteArray, cv2.resize(picture, size, interpolation=cv2.INTER_AREA)), scale

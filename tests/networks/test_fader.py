@@ -1,0 +1,49 @@
+import pytest
+import torch
+from torch.nn import functional as F
+
+from gslopes.networks.critics import LatentCritic, PatchCritic
+from gslopes.networks.fader import Fader, FaderConfig
+
+
+@pytest.fixture
+def fader() -> Fader:
+    torch.manual_seed(0)
+    return Fader(FaderConfig(("gender", "young"), size=32, widths=(8, 16, 24)))
+
+
+def test_decoding_gives_chips_of_the_same_shape_within_the_range(fader):
+    latents, decoded = fader(torch.rand(2, 3, 32, 32), torch.zeros(2, 2))
+    assert latents.shape == (2, 24, 4, 4)
+    assert decoded.shape == (2, 3, 32, 32)
+    assert decoded.abs().max() <= 1
+
+
+def test_every_layer_of_the_decoder_hears_the_attributes(fader):
+    told = len(fader.config.attributes)
+    convolutions = [layer[1] for layer in fader.decoder] + [fader.to_rgb]
+    widths = [24, 16, 8, 8]
+    assert [conv.in_channels for conv in convolutions] == [width + told for width in widths]
+
+
+def test_each_attribute_changes_the_picture_by_itself(fader):
+    fader.eval()
+    latents = fader.encode(torch.rand(1, 3, 32, 32))
+    pictures = [fader.decode(latents, torch.tensor([a])) for a in ((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))]
+    assert not torch.allclose(pictures[0], pictures[1])
+    assert not torch.allclose(pictures[0], pictures[2])
+    assert not torch.allclose(pictures[1], pictures[2])
+
+
+def test_the_adversarial_term_reaches_the_encoder(fader):
+    # A detached latent would train nothing and say nothing.
+    critic = LatentCritic(24, 4, attributes=2, width=16)
+    logits = critic(fader.encode(torch.rand(4, 3, 32, 32)))
+    F.binary_cross_entropy_with_logits(logits, torch.ones(4, 2)).backward()
+    gradients = [parameter.grad for parameter in fader.encoder.parameters()]
+    assert all(g is not None and g.abs().sum() > 0 for g in gradients)
+    assert all(parameter.grad is None for parameter in fader.decoder.parameters())
+
+
+def test_the_patch_critic_judges_patches():
+    assert PatchCritic(8)(torch.rand(2, 3, 64, 64)).shape == (2, 1, 8, 8)
