@@ -18,8 +18,9 @@ from gslopes.train.sheet import sheet
 from gslopes.train.sets import TrainingSet
 from gslopes.zoo import ModelSpec, load_folder
 
-FACE = (1, 2, 3, 4, 5, 10, 11, 12, 13)
-SKIN = (1, 10)
+# The regions that an edit may change, see compose.skin.
+FACE = ("skin", "nose", "left brow", "right brow", "left eye", "right eye", "mouth", "upper lip", "lower lip")
+SKIN = ("skin", "nose")
 
 
 def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, work: Path, device: str) -> dict[str, Any]:
@@ -59,7 +60,8 @@ def _parser(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device:
     for start, x in _batches(spec, data.pixels, device):
         truth = middle(torch.from_numpy(data.labels[start : start + len(x), None]), spec.size)[:, 0].numpy()
         guess = module(middle(x, spec.size)).argmax(1).cpu().numpy()
-        for name, classes in (("face", FACE), ("skin", SKIN)):
+        for name, names in (("face", FACE), ("skin", SKIN)):
+            classes = [spec.labels.index(label) for label in names]
             a, b = np.isin(truth, classes), np.isin(guess, classes)
             counts[name] += (a & b).sum(), (a | b).sum()
     return {"iou": {name: round(float(both / either), 4) for name, (both, either) in counts.items()}}
