@@ -10,6 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No claim is about time: a busy machine may be slow. In CI the examples are the same in every run.
+settings.register_profile("house", settings.get_profile("ci" if os.environ.get("CI") else "default"), deadline=None)
+settings.load_profile("house")
 
 # Before torch, OpenCV or matplotlib are imported: sums in one order, no window.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -79,6 +79,10 @@ def test_importing_gslopes_loads_nothing_heavy():
     assert not loaded("import gslopes; dir(gslopes)") & (HEAVY | {"numpy"})
 
 
+def test_torch_waits_until_a_network_is_asked_for():
+    assert "torch" not in loaded("import gslopes\nfor name in gslopes.__all__: getattr(gslopes, name)")
+
+
 @pytest.mark.parametrize("room", ["fit", "report"])
 def test_fit_and_report_work_without_torch(room: str):
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in MODULES]

@@ -58,7 +58,7 @@ def some(table: Table, n: int = 3) -> pd.DataFrame:
 
 
 @EVERY
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_rows_come_back_as_they_were_in_the_order_of_the_key(table: Table, data: st.DataObject, tmp_path):
     frame = data.draw(frames(table))
@@ -78,7 +78,7 @@ def test_an_empty_table_comes_back_with_its_columns_and_types(table: Table, tmp_
 
 
 @EVERY
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_same_rows_in_another_order_make_the_same_bytes(table: Table, data: st.DataObject, tmp_path):
     frame = data.draw(frames(table)).drop_duplicates(subset=list(table.key))
@@ -179,13 +179,19 @@ def test_a_damaged_file_is_a_table_error(tmp_path, damage):
         tables.read(SCORES, path)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(position=st.integers(0, 10**6), flip=st.integers(1, 255))
-def test_a_flipped_byte_never_escapes_as_another_error(tmp_path, position, flip):
-    path = tmp_path / "t.parquet"
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> bytes:
+    path = tmp_path_factory.mktemp("whole") / "t.parquet"
     tables.write(SCORES, some(SCORES, 20), path)
-    data = bytearray(path.read_bytes())
+    return path.read_bytes()
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(position=st.integers(0, 10**6), flip=st.integers(1, 255))
+def test_a_flipped_byte_never_escapes_as_another_error(tmp_path, whole, position, flip):
+    data = bytearray(whole)
     data[position % len(data)] ^= flip
+    path = tmp_path / "t.parquet"
     path.write_bytes(data)
     with contextlib.suppress(TableError):
         tables.read(SCORES, path)
