@@ -97,7 +97,7 @@ def _figures(
 def _photos(photos: pd.DataFrame) -> page.Photos:
     skipped = photos[photos["status"] == "skipped"]
     used = photos[photos["status"] == "used"]
-    reasons = Counter(skipped["reason"].tolist())
+    reasons = Counter(_kind(reason) for reason in skipped["reason"])
     return page.Photos(
         found=len(photos),
         used=len(used),
@@ -105,3 +105,8 @@ def _photos(photos: pd.DataFrame) -> page.Photos:
         reasons=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         skipped=tuple(sorted(zip(skipped["path"], skipped["reason"], strict=True))),
     )
+
+
+def _kind(reason: str) -> str:
+    """A reason without what is particular to one photo, so that equal ones can be counted."""
+    return "same bytes as another photo" if reason.startswith("same bytes as ") else reason.split(" (")[0]

@@ -140,7 +140,8 @@ def render(manifest: Mapping[str, Any], photos: Photos, sections: list[Section],
     environment.filters["printable"] = words.printable
     css = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(sha256(css.encode()).digest()).decode()
-    config = json.dumps(manifest.get("config", {}), indent=2, ensure_ascii=False, default=str)
+    settings = {key: manifest[key] for key in ("config", "seed", "values", "inputs") if key in manifest}
+    config = json.dumps(settings, indent=2, ensure_ascii=False, default=str)
     return environment.get_template(
         "page.html.j2"
     ).render(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
@@ -85,9 +86,9 @@ def shares(run: Path, classifier: str, attribute: str, labels: list[str], steps:
     The figure must stand on the same numbers as the fit; rooms do not import each other, so a test compares the two.
     """
     photos = answered_everywhere(run, classifier, attribute, steps)
-    here = _is("classifier", classifier) & _is("attribute", attribute) & pc.field("label").isin(labels)
+    here = _is("classifier", classifier) & _is("attribute", attribute) & _among("label", labels)
     rows = read(tables.SCORES, run, ["photo", "label", "step"], here).drop_duplicates()
-    rows = rows[rows["photo"].isin(photos)]
+    rows = rows[rows["photo"].isin(photos) & (rows["step"] < steps)]
     cells = pd.Index(labels).get_indexer(pd.Index(rows["label"])) * steps + rows["step"].to_numpy()
     counts = np.bincount(cells.astype(np.int64), minlength=len(labels) * steps).reshape(len(labels), steps)
     return np.asarray(counts / max(len(photos), 1), dtype=np.float64)
@@ -104,10 +105,10 @@ def sweeps(
     photos = answered_everywhere(run, classifier, attribute, len(values))
     places = np.linspace(0, len(photos) - 1, most).round().astype(int)
     chosen = [photos[place] for place in np.unique(places)] if photos else []
-    of_attribute = _is("attribute", attribute) & pc.field("photo").isin(chosen)
+    of_attribute = _is("attribute", attribute) & _among("photo", chosen)
     edits = read(tables.EDITS, run, ["photo", "step", "file"], of_attribute)
     scores = read(tables.SCORES, run, ["photo", "step", "label", "score"], of_attribute & _is("classifier", classifier))
-    known = read(tables.PHOTOS, run, ["photo", "path", "box"], pc.field("photo").isin(chosen))
+    known = read(tables.PHOTOS, run, ["photo", "path", "box"], _among("photo", chosen))
     result = []
     for photo in chosen:
         own = edits[edits["photo"] == photo].drop_duplicates("step").sort_values("step")
@@ -141,3 +142,7 @@ def _box(value: object) -> tuple[float, float, float, float] | None:
 
 def _is(column: str, value: str) -> pc.Expression:
     return pc.field(column) == value
+
+
+def _among(column: str, values: list[str]) -> pc.Expression:
+    return pc.field(column).isin(pa.array(values, pa.string()))  # typed, because the list may be empty

@@ -38,8 +38,8 @@ def perceived(attribute: str) -> str:
 def printable(text: object) -> str:
     r"""Text of a stranger made safe for a terminal, a figure or a page: one line, no control characters, valid Unicode.
 
-    >>> printable("caf\u00e9\n\x1b[31m \udc80")
-    'caf\u00e9\\n\\x1b[31m \\udc80'
+    >>> printable("a line\n\x1b[31m in red \udc80")
+    'a line\\n\\x1b[31m in red \\udc80'
     """
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(text))
 

@@ -1,0 +1,80 @@
+import doctest
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from gslopes.report import figures
+
+VALUES = np.linspace(-2, 2, 5)
+
+
+def rows(*slopes: tuple[str, float, float]) -> pd.DataFrame:
+    frame = pd.DataFrame(slopes, columns=["label", "slope", "p"])
+    return frame.assign(ci_low=frame["slope"] - 0.02, ci_high=frame["slope"] + 0.02, n=40)
+
+
+def drawn(table: pd.DataFrame) -> Image.Image:
+    lines = [figures.Curve(row, 1 + row["slope"] * VALUES, bool(row["p"] < 0.001)) for _, row in table.iterrows()]
+    png = figures.draw_curves(lines, VALUES, classifier="c", attribute="gender")
+    return Image.open(io.BytesIO(png)).convert("RGB")
+
+
+def coloured(image: Image.Image, colour: str) -> np.ndarray:
+    """Columns in which a colour occurs."""
+    wanted = [int(colour[index : index + 2], 16) for index in (1, 3, 5)]
+    return np.flatnonzero((np.abs(np.asarray(image).astype(int) - wanted).max(axis=2) <= 2).any(axis=0))
+
+
+def test_examples_in_the_docstrings_hold() -> None:
+    assert not doctest.testmod(figures).failed
+
+
+def test_steepest_labels_past_the_thresholds_come_first_for_each_end() -> None:
+    table = rows(("a", -0.1, 1e-5), ("b", -0.4, 1e-5), ("c", -9, 0.5), ("d", 0.2, 1e-5), ("e", np.nan, np.nan))
+    chosen = figures.steepest(table, p=0.001, slope=0.03, least=2)
+    assert chosen["label"].tolist() == ["b", "a", "d"]
+    assert chosen["past"].tolist() == [True, True, True]
+
+
+def test_an_end_with_few_findings_is_filled_up_with_the_next_best() -> None:
+    table = rows(("a", 0.3, 0.2), ("b", 0.01, 0.04), ("c", 8.0, 0.9), ("d", 0.5, 1e-5))
+    chosen = figures.steepest(table, p=0.001, slope=0.03)
+    assert chosen["label"].tolist() == ["d", "b", "a"]
+    assert chosen["past"].tolist() == [True, False, False]
+
+
+def test_at_most_six_labels_an_end_are_drawn() -> None:
+    table = rows(*((f"l{index}", 0.1 + index, 1e-5) for index in range(20)))
+    assert figures.steepest(table, p=0.001, slope=0.03)["label"].tolist() == ["l19", "l18", "l17", "l16", "l15", "l14"]
+
+
+def test_red_is_left_and_blue_is_right() -> None:
+    image = drawn(rows(("down", -0.2, 1e-5), ("up", 0.2, 1e-5)))
+    assert coloured(image, figures.REDS[0]).max() < image.width / 2 < coloured(image, figures.BLUES[0]).min()
+
+
+@pytest.mark.parametrize("label", ["$\\frac{", "口紅", "<script>", "a\nb\x1b", "x" * 300, "", "_^\\"])
+def test_any_label_can_be_drawn(label: str) -> None:
+    assert drawn(rows((label, -0.2, 1e-5))).width > 1000
+
+
+def test_no_label_can_be_drawn() -> None:
+    assert drawn(rows()).width > 1000
+
+
+@given(st.lists(st.floats(-1, 11), max_size=8))
+def test_spread_names_lie_apart_inside_and_in_order(heights: list[float]) -> None:
+    places = figures.spread(heights, 1.0, 0.0, 10.0)
+    order = np.argsort(heights, kind="stable")
+    assert all(-1e-9 <= place <= 10 + 1e-9 for place in places)
+    assert (np.diff(np.array(places)[order]) >= 1 - 1e-9).all()
+
+
+@given(st.lists(st.integers(0, 20), unique=True, max_size=8))
+def test_names_with_room_stay_where_they_are(heights: list[int]) -> None:
+    assert figures.spread([float(height) for height in heights], 1.0, 0.0, 20.0) == heights

@@ -1,0 +1,147 @@
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from gslopes.core import tables
+from gslopes.core.errors import ConfigError, StorageError, TableError, UsageError
+from gslopes.fit import fit_slopes
+from gslopes.report import write_report
+
+
+@pytest.fixture
+def run(one: Path, tmp_path: Path) -> Path:
+    """A run folder of the test's own."""
+    copy = tmp_path / "run"
+    shutil.copytree(one, copy, ignore=shutil.ignore_patterns("report"))
+    return copy
+
+
+@pytest.fixture
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes most of the time, and is not what the test is about."""
+    monkeypatch.setattr("gslopes.report.folder._figures", lambda *args: {})
+
+
+def names(run: Path) -> list[str]:
+    return sorted(path.name for path in (run / "report").iterdir())
+
+
+FILES = ["curves.png", "index.html", "pulled_negative.csv", "pulled_positive.csv", "slopes.csv", "sweeps.png"]
+
+
+def test_report_has_the_promised_files_and_is_the_same_when_written_again(run: Path) -> None:
+    assert write_report(str(run)) == run / "report" / "index.html"
+    assert names(run) == FILES
+    for name in ("curves.png", "sweeps.png"):
+        with Image.open(run / "report" / name) as image:
+            image.verify()
+    first = {path.name: path.read_bytes() for path in (run / "report").iterdir()}
+    assert {path.name: path.read_bytes() for path in write_report(run).parent.iterdir()} == first
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_csv_holds_the_whole_slopes_table(run: Path) -> None:
+    write_report(run)
+    slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
+    read = pd.read_csv(run / "report" / "slopes.csv")
+    pd.testing.assert_frame_equal(read, slopes, check_dtype=False, rtol=1e-12)
+    for name, sign in (("negative", -1), ("positive", 1)):
+        pulled = pd.read_csv(run / "report" / f"pulled_{name}.csv")
+        assert len(pulled)
+        assert (np.sign(pulled["slope"]) == sign).all()
+        assert (pulled["p"] < 0.001).all()
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_thresholds_are_handed_down(run: Path) -> None:
+    write_report(run, p=0.05, slope=0.15)
+    assert pd.read_csv(run / "report" / "pulled_positive.csv")["label"].tolist() == ["Necktie"]
+    assert "p&nbsp;&lt;&nbsp;0.05 and |slope|&nbsp;&gt;&nbsp;0.15" in (run / "report" / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("p", "slope"), [(0, 0.03), (1.5, 0.03), (float("nan"), 0.03), (0.1, -1), (0.1, float("inf"))])
+def test_thresholds_out_of_range_are_refused_before_anything_is_written(run: Path, p: float, slope: float) -> None:
+    with pytest.raises(ConfigError, match="thresholds"):
+        write_report(run, p=p, slope=slope)
+    assert not (run / "report").exists()
+
+
+def test_several_classifiers_and_attributes_have_figures_of_their_own(
+    make: Callable[..., Path], tmp_path: Path
+) -> None:
+    pairs = [("a:x=1/2", "gender"), ("a:x=1 2", "gender")]
+    run = make(tmp_path / "run", pairs, photos=2)
+    html = write_report(run).read_text("utf-8")
+    figures = [name for name in names(run) if name.endswith(".png")]
+    assert len(figures) == 4
+    assert all(f'src="{name}"' in html for name in figures)
+    assert len([name for name in figures if name.startswith("curves-gender-a-x-1-2-")]) == 2
+
+
+def test_report_needs_no_pictures(run: Path) -> None:
+    shutil.rmtree(run / "edits")
+    write_report(run)
+    assert names(run) == FILES
+
+
+def test_report_of_published_slopes_alone_has_tables_and_no_figures(run: Path) -> None:
+    for name in ("photos", "edits", "asked", "scores"):
+        (run / f"{name}.parquet").unlink()
+    (run / "run.json").write_text("{}")
+    html = write_report(run).read_text("utf-8")
+    assert names(run) == [name for name in FILES if not name.endswith(".png")]
+    assert "Lipstick" in html
+
+
+@pytest.mark.usefixtures("without_figures")
+def test_values_missing_in_the_manifest_are_read_from_the_tables(run: Path) -> None:
+    manifest = json.loads((run / "run.json").read_text())
+    del manifest["values"]
+    (run / "run.json").write_text(json.dumps(manifest))
+    assert "−2, −1.33, −0.667, 0, 0.667, 1.33, 2" in write_report(run).read_text("utf-8")
+    (run / "edits.parquet").unlink()
+    assert "−2, −1.33, −0.667, 0, 0.667, 1.33, 2" in write_report(run).read_text("utf-8")
+
+
+def test_classifier_that_returned_nothing_gets_a_page_that_says_so(run: Path) -> None:
+    scores, asked = tables.SCORES.empty(), tables.read(tables.ASKED, run / "asked.parquet")
+    tables.write(tables.SCORES, scores, run / "scores.parquet")
+    tables.write(tables.SLOPES, fit_slopes(scores, asked), run / "slopes.parquet")
+    assert "No classifier returned any label" in write_report(run).read_text("utf-8")
+
+
+def test_no_label_with_a_slope_gives_a_page_without_curves(run: Path) -> None:
+    scores = tables.read(tables.SCORES, run / "scores.parquet")
+    asked = tables.read(tables.ASKED, run / "asked.parquet")
+    scores = scores[scores["step"] != 3]
+    tables.write(tables.SCORES, scores, run / "scores.parquet")
+    tables.write(tables.SLOPES, fit_slopes(scores, asked), run / "slopes.parquet")
+    html = write_report(run).read_text("utf-8")
+    assert "curves.png" not in names(run)
+    assert "No label is past both thresholds in this direction" in html
+
+
+def test_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        write_report(tmp_path)
+    with pytest.raises(UsageError):
+        write_report(tmp_path / "nowhere")
+
+
+def test_run_without_slopes_is_refused(run: Path) -> None:
+    (run / "slopes.parquet").unlink()
+    with pytest.raises(TableError, match="no slopes table"):
+        write_report(run)
+
+
+def test_file_in_the_way_of_the_report_is_a_clear_error(run: Path) -> None:
+    (run / "report").write_text("in the way")
+    with pytest.raises(StorageError, match="report"):
+        write_report(run)
+    assert (run / "report").read_text() == "in the way"

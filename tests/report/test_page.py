@@ -1,0 +1,152 @@
+import base64
+import re
+from hashlib import sha256
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.core import tables
+from gslopes.report import page, write_report
+
+SCRIPT = "<script>alert(1)</script>"
+VALUES = np.linspace(-2, 2, 7)
+NO_PHOTOS = page.Photos(0, 0, 0, (), ())
+
+
+class Reader(HTMLParser):
+    """What a browser would make of it: tags, their attributes, text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in {"meta", "img"}:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def html(one: Path) -> str:
+    return write_report(one).read_text(encoding="utf-8")
+
+
+def test_labels_and_file_names_of_strangers_are_text(html: str) -> None:
+    reader = Reader(html)
+    assert "script" not in reader.tags
+    assert reader.text.count(SCRIPT) >= 3
+    assert reader.open == []
+    assert not [name for name, _ in reader.attributes if name.startswith("on") or name == "style"]
+
+
+def test_manifest_of_strangers_is_text() -> None:
+    hostile = dict.fromkeys(("created", "gslopes", "config", "models", "classifiers", "versions"), SCRIPT)
+    nested = {"models": {SCRIPT: {SCRIPT: SCRIPT}}, "classifiers": {SCRIPT: {"version": SCRIPT}}, "config": {SCRIPT: 1}}
+    for manifest in (hostile, nested):
+        assert "script" not in Reader(page.render(manifest, NO_PHOTOS, [], p=0.001, slope=0.03)).tags
+
+
+def test_page_asks_nothing_of_any_server(html: str) -> None:
+    reader = Reader(html)
+    links = {value for name, value in reader.attributes if name in {"src", "href"}}
+    assert links == {"slopes.csv", "pulled_negative.csv", "pulled_positive.csv", "curves.png", "sweeps.png"}
+    assert "url(" not in html
+    assert "@import" not in html
+
+
+def test_policy_lets_in_our_style_and_nothing_else(html: str) -> None:
+    style = re.search(r"<style>(.*?)</style>", html, flags=re.DOTALL)
+    assert style
+    digest = base64.b64encode(sha256(style[1].encode()).digest()).decode()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html)
+    assert policy
+    assert policy[1].startswith("default-src 'none'; ")
+    assert f"style-src 'sha256-{digest}'" in policy[1]
+    assert "unsafe" not in policy[1]
+    assert "http" not in policy[1]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "80 of 86",
+        "79 photos were answered at all 7 values",
+        "pictures: 559 answered, 1 refused",
+        "Audited 2026-11-21 04:00 UTC with gslopes 0.1.0",
+        "How to read a slope",
+        "It is an association under this edit",
+        "What it does not tell",
+        "null hypothesis: the slope is 0",
+        "no slope: never active at the centre",
+        "2 no face found",
+        "new\\nline\\x1b[31m.jpg",
+        "空.webp",
+        "fader-gender",
+        "ab" * 32,
+        "non-commercial research",
+        "9 labels were returned, 8 have a slope. 5 are past the thresholds",
+    ],
+)
+def test_page_says(html: str, sentence: str) -> None:
+    assert sentence in re.sub(r"\s+", " ", Reader(html).text.replace("\xa0", " "))
+
+
+def test_words_are_those_of_the_house(html: str) -> None:
+    text = Reader(html).text.lower()
+    assert "perceived gender" in text
+    assert not [word for word in ("debias", "unbiased", "detector") if word in text]
+
+
+def test_every_slope_stands_beside_its_interval(one: Path, html: str) -> None:
+    slopes = tables.read(tables.SLOPES, one / "slopes.parquet").dropna(subset="slope")
+    text = re.sub(r"\s+", " ", Reader(html).text)
+    for _, row in slopes.iterrows():
+        shown = f"{row['slope']:+.3f}[{row['ci_low']:+.3f}, {row['ci_high']:+.3f}]"
+        assert shown.replace("-", "−") in text
+
+
+@pytest.mark.parametrize("manifest", [{}, {"config": None, "models": [], "classifiers": {"c": "1"}, "created": 5}])
+def test_page_leaves_out_what_the_manifest_lacks(manifest: dict) -> None:
+    assert Reader(page.render(manifest, NO_PHOTOS, [], p=0.001, slope=0.03)).open == []
+
+
+def test_many_labels_reasons_and_files_are_cut_and_say_so(one: Path) -> None:
+    first = tables.read(tables.SLOPES, one / "slopes.parquet")[:1]
+    many = pd.concat([first.assign(label=f"label {index}") for index in range(600)])
+    section = page.section(many, VALUES, {}, {}, p=0.001, slope=0.03)
+    skipped = tuple((f"{index}.jpg", f"reason {index}") for index in range(300))
+    photos = page.Photos(300, 0, 0, tuple((f"reason {index}", 1) for index in range(300)), skipped)
+    text = Reader(page.render({}, photos, [section], p=0.001, slope=0.03)).text
+    assert "The first 500; all are in slopes.csv" in text
+    assert "288 for other reasons" in re.sub(r"\s+", " ", text)
+    assert "The first 200; all are in photos.parquet" in text
+
+
+def test_interval_that_reaches_beyond_its_strip_is_cut_and_dashed(one: Path) -> None:
+    rows = tables.read(tables.SLOPES, one / "slopes.parquet").dropna(subset="slope").reset_index(drop=True)
+    rows.loc[0, ["ci_low", "ci_high", "p"]] = [-50.0, np.inf, 0.9]
+    section = page.section(rows, VALUES, {}, {}, p=0.001, slope=0.03)
+    whiskers = {row.label: row.whisker for row in section.rows}
+    cut = whiskers[rows.loc[0, "label"]]
+    assert cut is not None
+    assert (cut.low, cut.high, cut.cut) == (2.0, 118.0, True)
+    assert sum(whisker.cut for whisker in whiskers.values() if whisker) == 1
