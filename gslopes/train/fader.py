@@ -39,12 +39,14 @@ def train_fader(
     critic_lr: float = 4e-4,  # of both critics
     latent: float = 0.03,  # weight of the latent adversary at its height
     ramp: float = 0.4,  # share of the steps over which the adversarial and guiding weights grow from 0
+    wait: float = 0.1,  # share of the steps before guidance begins to grow: first it must draw faces
     guidance: float = 0.0,  # weight of the reader's wish to see the edit; 0 leaves the plain Fader
     guided: float = 0.5,  # share of each batch on which guidance and patch critic work
     margin: float = 1.5,  # logit at which the reader is content
     keep: float = 0.1,  # weight of the reader's other answers staying as they are
     difference: float = 0.1,  # weight of the size of the edit (mean absolute, in [-1, 1] units)
     smooth: float = 0.3,  # weight of the edit's total variation
+    tint: float = 0.0,  # weight of the edit's mean colour: a reader can be swayed by a cast over the whole face
     patch: float = 0.0,  # weight of the patch critic on composites
     ema: float = 0.998,
     seed: int = 0,
@@ -78,6 +80,7 @@ def train_fader(
 
     for step in range(start, steps):
         grown = min(1.0, step / (ramp * steps))
+        late = min(1.0, max(0.0, step / steps - wait) / ramp)
         for group in optimiser.param_groups:
             group["lr"] = lr * min(1.0, 0.1 + 2.7 * (1 - step / steps))
 
@@ -104,17 +107,20 @@ def train_fader(
         # The edit on the photo itself: the reader should see it, elsewhere nothing, and it should look like a photo.
         if guide is not None:
             some = slice(max(1, round(guided * batch)))
-            photos, wanted = x[some], torch.cat([-a[some, :1].sign(), a[some, 1:]], 1)
+            photos = x[some]
+            reach = 0.3 + 0.7 * torch.rand(len(photos), 1, generator=generator).to(device)
+            wanted = torch.cat([-a[some, :1].sign() * reach, a[some, 1:]], 1)
             edit = region * (network.decode(z[some], wanted) - rebuilt[some])
             composite = (photos + edit).contiguous(memory_format=torch.channels_last)
             alike = places(len(photos), generator, zoom=0.06, turn=0.08, shift=0.03)
             wish, stay = guide(coloured(moved(composite, alike), generator, strength=0.15), moved(photos, alike), wanted[:, 0], margin)
-            size = edit.abs().mean()
-            loss = loss + grown * (guidance * wish + keep * stay + difference * size + smooth * roughness(edit))
-            seen |= {"wish": wish, "stay": stay, "edit": size}
+            size, cast = edit.abs().mean(), edit.mean((2, 3)).abs().mean()
+            price = keep * stay + difference * size + smooth * roughness(edit) + tint * cast
+            loss = loss + late * (guidance * wish + price)
+            seen |= {"wish": wish, "stay": stay, "edit": size, "cast": cast}
             if patch:
                 realism.requires_grad_(False)
-                loss = loss - patch * grown * realism(composite).mean()
+                loss = loss - patch * late * realism(composite).mean()
                 realism.requires_grad_(True)
                 critic_loss = critic_loss + hinge(realism, photos, composite.detach())
 

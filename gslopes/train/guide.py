@@ -28,14 +28,19 @@ class Guide:
     def __call__(self, edited: Tensor, photos: Tensor, wanted: Tensor, margin: float) -> tuple[Tensor, Tensor]:
         """(how far the reader is from seeing ``wanted``, how far its other answers moved).
 
-        edited, photos: (B, 3, S, S) in [-1, 1].  wanted: (B,) -1 or 1.  margin: the logit at which it is content.
+        edited, photos: (B, 3, S, S) in [-1, 1].  wanted: (B,) in [-1, 1].  margin: at -1 and 1, the logit at which it is content.
         """
         said = self.reader(self._small(edited))
         with torch.no_grad():
             before = self.reader(self._small(photos))
-        wish = F.relu(margin - wanted * (said @ self.direction)).mean()
+        wish = F.relu(margin * wanted.abs() - wanted.sign() * (said @ self.direction)).mean()
         stay = F.smooth_l1_loss(said[:, self.others], before[:, self.others])
         return wish, stay
+
+    def probability(self, chips: Tensor) -> Tensor:
+        """(B,) how likely the reader takes (B, 3, S, S) chips in [-1, 1] for the positive end, in [0, 1]."""
+        said: Tensor = self.reader(self._small(chips)) @ self.direction
+        return said.sigmoid()
 
     def _small(self, chips: Tensor) -> Tensor:
         small = F.interpolate(chips, size=(self.size, self.size), mode="area")

@@ -1,0 +1,61 @@
+"""Model cards: the words are written by hand, the facts and numbers between the marks come from spec and metrics."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from gslopes.zoo import weights
+from gslopes.zoo.spec import read_spec
+
+HEAD = ("---\n", "\n---\n")
+NUMBERS = ("<!-- numbers -->\n", "\n<!-- /numbers -->")
+
+KINDS = {
+    "auc": "area under the ROC curve, a label against the rest",
+    "iou": "intersection over union of a region, pixels of all photos together",
+    "l1": "mean absolute error of the reconstruction, share of the range",
+    "edit_size": "mean absolute change between -2 and +2, share of the range",
+    "guide_at": "mean probability of the positive end, as read by the reader that guided the training (not independent)",
+}
+
+
+def fill(home: Path, name: str) -> str:
+    """The card of a model with its facts and numbers brought up to date.
+
+    home: the folder that holds models/ and weights/.
+
+    Raises: OSError if the card, the spec or the weights' files are not there; ValueError if the card lacks the marks.
+    """
+    spec = read_spec(home / "models" / name / "spec.toml")
+    folder = home / "weights" / name
+    metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    digest = (folder / weights.DIGEST).read_text(encoding="ascii").split()[0]
+    facts = {"name": spec.name, "licence": spec.licence, "sha256": digest, "recipe": f"training/{spec.recipe}.toml"}
+    head = "\n".join([*(f"{key}: {value}" for key, value in facts.items()), f"data: {'; '.join(spec.data)}"])
+    card = (home / "models" / name / "card.md").read_text(encoding="utf-8")
+    return _between(_between(card, HEAD, head), NUMBERS, numbers(metrics))
+
+
+def numbers(metrics: dict[str, Any]) -> str:
+    """The metrics as a Markdown table with a line on what stands behind it."""
+    lines = [
+        f"Measured on {metrics['held_out']} held-out photos, never trained on; trained on {metrics['trained_on']}. "
+        "In brackets the 95 % bootstrap interval over photos.",
+        "",
+        "| what | number |",
+        "| --- | --- |",
+    ]
+    for kind, value in metrics.items():
+        if not isinstance(value, dict):
+            continue
+        rows = {kind: value} if "value" in value else {f"{kind} {label}": number for label, number in value.items()}
+        lines += [f"| {row} | {n['value']} [{n['low']}, {n['high']}] |" for row, n in rows.items()]
+    said = [f"{kind}: {text}" for kind, text in KINDS.items() if any(key.startswith(kind) for key in metrics)]
+    return "\n".join([*lines, "", "; ".join(said) + "."])
+
+
+def _between(text: str, marks: tuple[str, str], inside: str) -> str:
+    start = text.index(marks[0]) + len(marks[0])
+    return text[:start] + inside + text[text.index(marks[1], start) :]

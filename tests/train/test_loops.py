@@ -1,0 +1,90 @@
+"""What holds for every training loop: it learns, and a stopped run goes on as if it had never stopped."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from gslopes import zoo
+from gslopes.datasets import rendered
+from gslopes.train.fader import train_fader
+from gslopes.train.parser import mirrored_classes, train_parser
+from gslopes.train.sets import rendered_chips
+from gslopes.train.tagger import train_tagger
+
+FACTS = {"summary": "", "licence": "", "data": (), "paper": "", "recipe": ""}
+CASES = {
+    "fader": (train_fader, {"labels": ("gender",), "size": 32, "config": {"widths": [8, 16, 16]}}),
+    "tagger": (train_tagger, {"labels": ("masculine", "light"), "size": 32, "config": {"widths": [8, 8, 16]}}),
+    "bisenet": (
+        train_parser,
+        {"labels": ("background", "face", "skin"), "size": 32, "config": {"width": 16, "context": [8, 8, 8, 8]}},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def faces():
+    parameters = rendered.sample(64, seed=5)
+    return parameters.replace(gender=parameters.gender / 2)
+
+
+@pytest.fixture(params=sorted(CASES))
+def case(request, faces):
+    """(loop, spec, pixels, labels) of each network, small."""
+    loop, shape = CASES[request.param]
+    spec = zoo.ModelSpec(name="small", network=request.param, **FACTS, **shape)
+    if request.param == "bisenet":
+        drawn = rendered.render(faces, 48)
+        labels = np.where(drawn.skin_mask > 0.5, 2, np.where(drawn.face_mask > 0.5, 1, 0)).astype(np.uint8)
+        return loop, spec, drawn.pixels, labels
+    columns = [faces.gender] if request.param == "fader" else [faces.gender > 0, faces.tone > 0]
+    return loop, spec, rendered_chips(faces, 32), np.stack(columns, 1).astype(np.float32)
+
+
+def run(case, folder, steps, **options):
+    loop, spec, pixels, labels = case
+    folder.mkdir(exist_ok=True)
+    return loop(spec, pixels, labels, np.ones(len(pixels)), folder, steps=steps, batch=8, report_every=1, **options)
+
+
+def losses(folder):
+    rows = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    return [row.get("loss", row.get("reconstruction")) for row in rows]
+
+
+def test_it_learns(case, tmp_path):
+    run(case, tmp_path / "a", 40)
+    curve = losses(tmp_path / "a")
+    assert np.mean(curve[-5:]) < 0.9 * np.mean(curve[:3])
+
+
+def test_a_run_stopped_half_way_ends_in_the_same_weights(case, tmp_path, monkeypatch):
+    whole = run(case, tmp_path / "whole", 6, save_every=3)
+
+    class Stopped(Exception):
+        pass
+
+    module = f"gslopes.train.{case[0].__module__.rsplit('.', 1)[1]}"
+    import importlib
+
+    loaded = importlib.import_module(module)
+    keep = loaded.save_state
+
+    def save_and_stop(path, step, parts, generator):
+        keep(path, step, parts, generator)
+        raise Stopped
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loaded, "save_state", save_and_stop)
+        with pytest.raises(Stopped):
+            run(case, tmp_path / "halved", 6, save_every=3)
+    halved = run(case, tmp_path / "halved", 6, save_every=3)
+    assert losses(tmp_path / "halved") == losses(tmp_path / "whole")
+    assert all(torch.equal(whole[key], halved[key]) for key in whole)
+
+
+def test_a_mirror_swaps_left_and_right_classes_and_nothing_else():
+    labels = ("background", "left brow", "right brow", "nose", "right eye", "left eye")
+    assert mirrored_classes(labels).tolist() == [0, 2, 1, 3, 5, 4]

@@ -1,0 +1,60 @@
+import json
+
+import pytest
+
+from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.train import find_recipe, run_recipe
+from gslopes.train.recipe import Recipe, check_options, find_spec
+from gslopes.core.config import load_toml
+from gslopes.train.sets import SETS
+from gslopes.zoo import home
+
+RECIPES = sorted((home.PACKAGE.parent / "training").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_every_shipped_recipe_is_complete(path):
+    plan = load_toml(Recipe, path)
+    assert plan.set in SETS
+    assert check_options(plan, find_spec(plan.model), path)["steps"] > 0
+    header = path.read_text(encoding="utf-8").split("model =")[0]
+    assert header.startswith("# gslopes train ")
+    for said in ("minutes", "cores", "held-out"):
+        assert said in header, f"{path.name}'s header does not say {said}"
+
+
+def test_a_dry_run_resolves_everything_and_writes_nothing(tmp_path, capsys):
+    run_recipe("reader", data=tmp_path / "nothing", dry_run=True, steps=7, out=tmp_path / "out")
+    said = json.loads(capsys.readouterr().out)
+    assert said["train"]["steps"] == 7
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_unknown_recipe_names_the_nearest():
+    with pytest.raises(UnknownName, match="Did you mean 'reader'"):
+        find_recipe("raeder")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('model = "reader"\nset = "reader"\n[train]\nstep = 3\n', "unknown option 'step'"),
+        ('modle = "reader"\nset = "reader"\n', "Did you mean 'model'"),
+        ('model = "reader"\nset = "radar"\n', "Did you mean 'reader'"),
+        ('model = "reader\n', "not valid TOML"),
+    ],
+)
+def test_a_recipe_with_a_slip_is_refused_before_any_work(tmp_path, text, said):
+    path = tmp_path / "slip.toml"
+    path.write_text(text)
+    with pytest.raises((ConfigError, UnknownName), match=said):
+        run_recipe(path, data=tmp_path, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_checkpoint_of_other_options_is_not_gone_on_with(tmp_path):
+    folder = tmp_path / "out" / "training"
+    folder.mkdir(parents=True)
+    (folder / "options.json").write_text(json.dumps({"train": {"steps": 1}}))
+    with pytest.raises(ConfigError, match="other options"):
+        run_recipe("fader-rendered", data=tmp_path, steps=3, out=tmp_path / "out")

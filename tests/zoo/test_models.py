@@ -1,0 +1,62 @@
+"""What holds for every shipped model: a new one is tested by being registered."""
+
+import json
+
+import pytest
+
+from gslopes import zoo
+from gslopes.core.errors import UnknownName
+from gslopes.zoo import home, weights
+
+ROOT = home.PACKAGE.parent
+NAMES = sorted(path.name for path in (ROOT / "models").iterdir() if path.is_dir())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_model_has_spec_card_weights_metrics_and_recipe(name):
+    assert (ROOT / "models" / name / "card.md").is_file()
+    assert (ROOT / "weights" / name / weights.FILE).is_file()
+    spec = zoo.read_spec(ROOT / "models" / name / "spec.toml")
+    assert spec.name == name
+    assert (ROOT / "training" / f"{spec.recipe}.toml").is_file()
+    assert json.loads((ROOT / "weights" / name / "metrics.json").read_text())["held_out"] > 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_weights_are_of_the_model_that_the_spec_describes(name):
+    assert zoo.load(name).spec == zoo.read_spec(ROOT / "models" / name / "spec.toml")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_card_names_the_sha256_the_licence_and_every_number(name):
+    card = (ROOT / "models" / name / "card.md").read_text(encoding="utf-8")
+    spec = zoo.read_spec(ROOT / "models" / name / "spec.toml")
+    metrics = json.loads((ROOT / "weights" / name / "metrics.json").read_text())
+    assert (ROOT / "weights" / name / weights.DIGEST).read_text().split()[0] in card
+    assert spec.licence in card
+    for number in leaves({k: v for k, v in metrics.items() if k not in ("recipe", "sha256")}):
+        assert f"{number}" in card
+
+
+def test_the_list_shows_every_model_with_its_sha256():
+    listed = {entry.name: entry for entry in zoo.list_models()}
+    assert set(listed) == set(NAMES)
+    for name, entry in listed.items():
+        assert entry.sha256 == weights.sha256(ROOT / "weights" / name / weights.FILE)
+        assert entry.bytes > 0
+
+
+def test_no_weights_are_pickles():
+    kinds = {path.suffix for path in (ROOT / "weights").rglob("*") if path.is_file() and "training" not in path.parts}
+    assert kinds <= {".safetensors", ".json", ""}
+
+
+def test_an_attribute_without_an_editor_names_those_that_have_one():
+    with pytest.raises(UnknownName, match="gender"):
+        zoo.editor_for("gendr")
+
+
+def leaves(value):
+    if isinstance(value, dict):
+        return [leaf for child in value.values() for leaf in leaves(child)]
+    return [value]
