@@ -111,7 +111,7 @@ def _panel(
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK, labelsize=9)
     axes.grid(axis="y", color="#dfe3e8", linewidth=0.7)
-    axes.margins(x=0.03)
+    axes.set_xlim(values[0] - 0.03 * np.ptp(values), values[-1] + 0.03 * np.ptp(values))
 
 
 def _name_lines(axes: NDArray[np.object_], curves: list[Curve], values: NDArray[np.float64]) -> None:

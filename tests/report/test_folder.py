@@ -80,6 +80,7 @@ def test_several_classifiers_and_attributes_have_figures_of_their_own(
     html = write_report(run).read_text("utf-8")
     figures = [name for name in names(run) if name.endswith(".png")]
     assert len(figures) == 4
+    assert html.count('href="#finding-') == 2
     assert all(f'src="{name}"' in html for name in figures)
     assert len([name for name in figures if name.startswith("curves-gender-a-x-1-2-")]) == 2
 

@@ -103,7 +103,7 @@ def test_policy_lets_in_our_style_and_nothing_else(html: str) -> None:
         "fader-gender",
         "ab" * 32,
         "non-commercial research",
-        "9 labels were returned, 8 have a slope. 5 are past the thresholds",
+        "9 labels were returned, 8 have a slope. Past the thresholds p < 0.001 and |slope| > 0.03: 5.",
     ],
 )
 def test_page_says(html: str, sentence: str) -> None:
