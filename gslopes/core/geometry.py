@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import cv2
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,11 +44,9 @@ def warp(pixels: ByteArray, matrix: NDArray[np.float64], size: int) -> ByteArray
     source, matrix = _crop(pixels, matrix, size)
     if scale < 0.8:
         sigma = 0.5 * np.sqrt(max(1 / scale**2 - 1, 0.0))
-        source = cv2.GaussianBlur(source, (0, 0), sigma, borderType=cv2.BORDER_REFLECT_101)
-    chip: ByteArray = cv2.warpAffine(
-        source, matrix, (size, size), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101
-    )
-    return chip
+        source = cast(ByteArray, cv2.GaussianBlur(source, (0, 0), sigma, borderType=cv2.BORDER_REFLECT_101))
+    chip = cv2.warpAffine(source, matrix, (size, size), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101)
+    return cast(ByteArray, chip)
 
 
 def _crop(pixels: ByteArray, matrix: NDArray[np.float64], size: int) -> tuple[ByteArray, NDArray[np.float64]]:

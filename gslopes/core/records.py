@@ -40,7 +40,8 @@ class Detections:
     """All faces found in one photo, in the photo frame.
 
     boxes: (n, 4) float32, x0 y0 x1 y1.
-    points: (n, 5, 2) float32, x y of left eye, right eye, nose tip, left and right mouth corner (as the viewer sees them).
+    points: (n, 5, 2) float32, x y of left eye, right eye, nose tip, left and right mouth corner, as the viewer sees
+        them.
     scores: (n,) float32 in [0, 1], the detector's own confidence.
     """
 

@@ -51,7 +51,7 @@ PHOTOS = Table(
     pa.schema(
         [
             _column("photo", pa.string(), "sha256 of the file's bytes, hex; empty if unreadable"),
-            _column("path", pa.string(), "relative to the photos folder; undecodable bytes as surrogate escapes"),
+            _column("path", pa.string(), "relative to the photos folder; undecodable bytes as \\xNN"),
             _column("width", pa.int32(), "pixels; 0 if unreadable"),
             _column("height", pa.int32(), "pixels; 0 if unreadable"),
             _column("status", pa.string(), "used or skipped"),
@@ -142,13 +142,17 @@ TABLES: dict[str, Table] = {table.name: table for table in (PHOTOS, EDITS, ASKED
 def check(table: Table, frame: pd.DataFrame) -> pa.Table:
     """The frame as an Arrow table of exactly this schema.
 
-    Raises: TableError if a column is missing, unknown, null where it may not be, or of a type that cannot be cast safely.
+    Raises: TableError if a column is missing, unknown, null where it may not be, or of a type that is not safely cast.
     """
     missing = [name for name in table.columns if name not in frame.columns]
     unknown = [name for name in frame.columns if name not in table.columns]
     if missing or unknown:
-        parts = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"has unknown {', '.join(map(str, unknown))}"] * bool(unknown)
-        raise TableError(f"The {table.name} table {' and '.join(parts)}.", f"Its columns are {', '.join(table.columns)}.")
+        parts = [f"lacks {', '.join(missing)}"] * bool(missing) + [
+            f"has unknown {', '.join(map(str, unknown))}"
+        ] * bool(unknown)
+        raise TableError(
+            f"The {table.name} table {' and '.join(parts)}.", f"Its columns are {', '.join(table.columns)}."
+        )
     try:
         result = pa.Table.from_pandas(frame[table.columns], schema=table.schema, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError) as error:

@@ -1,0 +1,1 @@
+"""Photos, with labels where a set has them."""

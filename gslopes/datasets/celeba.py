@@ -11,9 +11,7 @@ from gslopes.datasets.labelled import LabelledPhotos, need
 
 # Where MTCNN finds the five points in the set's aligned pictures, medians over 9,980 of them, in units of the width
 # (89 of its 89 x 109 pixels): the set is aligned by the eyes, so these hold for every picture within a pixel or two.
-POINTS = np.array(
-    [(34.75, 55.93), (54.34, 55.93), (44.5, 68.04), (35.95, 76.47), (53.05, 76.47)], np.float64
-) / 89
+POINTS = np.array([(34.75, 55.93), (54.34, 55.93), (44.5, 68.04), (35.95, 76.47), (53.05, 76.47)], np.float64) / 89
 
 
 def read(data: Path) -> LabelledPhotos:
@@ -25,7 +23,9 @@ def read(data: Path) -> LabelledPhotos:
     lines = need(data / "list_attr_celeba.txt", "CelebA's list of attributes").read_text(encoding="utf-8").splitlines()
     names = tuple(lines[1].split()) if len(lines) > 1 else ()
     if len(names) != 40:
-        raise DataMissing(f"{data / 'list_attr_celeba.txt'} is not CelebA's list: its second line names {len(names)}, not 40.")
+        raise DataMissing(
+            f"{data / 'list_attr_celeba.txt'} is not CelebA's list: its second line names {len(names)}, not 40."
+        )
     paths, rows = [], []
     for line in lines[2:]:
         file, *values = line.split()

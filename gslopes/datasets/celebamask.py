@@ -10,8 +10,25 @@ from gslopes.datasets.labelled import need
 # The set's own order, in which celebamask-mini.zip is numbered. The list beside that archive, which begins "skin, left
 # brow", is of another numbering (that of face-parsing.PyTorch): under it, hair would be the lower lip.
 CLASSES = (
-    "background", "skin", "nose", "eyeglasses", "left eye", "right eye", "left brow", "right brow", "left ear",
-    "right ear", "mouth", "upper lip", "lower lip", "hair", "hat", "earring", "necklace", "neck", "cloth",
+    "background",
+    "skin",
+    "nose",
+    "eyeglasses",
+    "left eye",
+    "right eye",
+    "left brow",
+    "right brow",
+    "left ear",
+    "right ear",
+    "mouth",
+    "upper lip",
+    "lower lip",
+    "hair",
+    "hat",
+    "earring",
+    "necklace",
+    "neck",
+    "cloth",
 )
 
 

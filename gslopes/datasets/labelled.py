@@ -53,5 +53,7 @@ def held_out(name: str, share: float = 0.1) -> bool:
 def need(path: Path, what: str) -> Path:
     """``path``, if it is there.  Raises: DataMissing, saying what was looked for."""
     if not path.exists():
-        raise DataMissing(f"{what} is not at {path}.", "Unzip the set there, or point --data at the folder that holds it.")
+        raise DataMissing(
+            f"{what} is not at {path}.", "Unzip the set there, or point --data at the folder that holds it."
+        )
     return path

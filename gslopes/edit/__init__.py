@@ -1,0 +1,1 @@
+"""Change one attribute of an aligned face, step by step."""

@@ -28,9 +28,12 @@ def values_for(attribute: str, steps: int | None = None, extent: tuple[float, fl
     if count < 3 or count % 2 == 0:
         nearest = max(3, count + 1)
         raise UsageError(
-            f"A sweep of {count} values has no centre to compare with.", f"Give --steps an odd number such as {nearest}."
+            f"A sweep of {count} values has no centre to compare with.",
+            f"Give --steps an odd number such as {nearest}.",
         )
     low, high = EXTENT if extent is None else extent
     if not (np.isfinite([low, high]).all() and low < high):
-        raise UsageError(f"A sweep cannot run from {low} to {high}.", "Give --range two numbers that grow, such as -2,2.")
+        raise UsageError(
+            f"A sweep cannot run from {low} to {high}.", "Give --range two numbers that grow, such as -2,2."
+        )
     return np.linspace(low, high, count, dtype=np.float32)

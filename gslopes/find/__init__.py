@@ -1,0 +1,1 @@
+"""Find the face that is edited, and align it."""

@@ -36,6 +36,4 @@ def choose(detections: Detections, width: int, height: int, min_face: int, size:
     matrix = similarity(detections.points[index], CHIP * size - 0.5)
     if matrix is None:
         return "face cannot be aligned (its five points do not span a plane)"
-    return Face(
-        detections.boxes[index], detections.points[index], float(detections.scores[index]), len(boxes), matrix
-    )
+    return Face(detections.boxes[index], detections.points[index], float(detections.scores[index]), len(boxes), matrix)

@@ -1,0 +1,1 @@
+"""Networks: shapes in, shapes out, no files."""

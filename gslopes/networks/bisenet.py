@@ -77,7 +77,10 @@ class FeatureFusion(nn.Module):
         super().__init__()
         self.conv = _conv(inputs, outputs, 1)
         self.attention = nn.Sequential(
-            nn.Conv2d(outputs, outputs // 4, 1), nn.ReLU(inplace=True), nn.Conv2d(outputs // 4, outputs, 1), nn.Sigmoid()
+            nn.Conv2d(outputs, outputs // 4, 1),
+            nn.ReLU(inplace=True),
+            nn.Conv2d(outputs // 4, outputs, 1),
+            nn.Sigmoid(),
         )
 
     def forward(self, spatial: Tensor, deep: Tensor) -> Tensor:

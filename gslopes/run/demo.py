@@ -135,7 +135,7 @@ def audit_rendered(
 def drawn(faces: int, seed: int) -> rendered.FaceParameters:
     """The demo's faces: all in one place, their cue within the range of the editor's training."""
     parameters = rendered.sample(faces, seed + 100, pose=0)
-    return parameters.replace(gender=parameters.gender / 2, width=0.0, eye_size=0.0)
+    return parameters.replace(gender=(parameters.gender / 2).astype(np.float32), width=0.0, eye_size=0.0)
 
 
 def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> pd.DataFrame:
@@ -148,7 +148,7 @@ def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> pd.Data
         answers = [{label for label, _ in classifier.parse(raw).labels} for raw in classifier.read(pixels).tolist()]
         shares[:, step] = [sum(label in answer for answer in answers) / faces for label in PLANTED]
     centre = shares[:, [len(values) // 2]]
-    return pd.DataFrame({"planted": fit_lines(values, shares / centre).slope}, index=list(PLANTED))
+    return pd.DataFrame({"planted": fit_lines(values.astype(np.float64), shares / centre).slope}, index=list(PLANTED))
 
 
 def write_astronaut(path: Path) -> None:

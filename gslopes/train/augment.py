@@ -23,7 +23,10 @@ def places(batch: int, generator: torch.Generator, *, zoom: float, turn: float, 
     scale, angle = 1 + zoom * u[:, 0], turn * u[:, 1]
     flip = torch.where(u[:, 4] < 0, -1.0, 1.0)
     cos, sin = scale * angle.cos(), scale * angle.sin()
-    rows = [torch.stack([flip * cos, -sin, 2 * shift * u[:, 2]], 1), torch.stack([flip * sin, cos, 2 * shift * u[:, 3]], 1)]
+    rows = [
+        torch.stack([flip * cos, -sin, 2 * shift * u[:, 2]], 1),
+        torch.stack([flip * sin, cos, 2 * shift * u[:, 3]], 1),
+    ]
     return torch.stack(rows, 1)
 
 
@@ -41,7 +44,7 @@ def coloured(x: Tensor, generator: torch.Generator, *, strength: float) -> Tenso
 
 
 def blurred(x: Tensor, generator: torch.Generator, *, share: float) -> Tensor:
-    """About ``share`` of the pictures loses detail, as small or soft photos do: down to a third to two thirds and up."""
+    """About ``share`` of the pictures loses detail, as small or soft photos do: down to a third or more, and up."""
     chosen = (torch.rand(len(x), generator=generator) < share).nonzero().flatten().to(x.device)
     if len(chosen) == 0:
         return x

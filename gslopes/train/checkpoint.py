@@ -1,4 +1,4 @@
-"""Training state on disk: everything that the next step depends on, so that a resumed run goes on as if never stopped."""
+"""Training state on disk: all that the next step depends on, so that a resumed run goes on as if never stopped."""
 
 from __future__ import annotations
 
@@ -52,11 +52,13 @@ class Ema:
         decay = min(self.decay, (1 + step) / (10 + step))
         for mine, theirs in zip(self.average.parameters(), module.parameters(), strict=True):
             mine.lerp_(theirs, 1 - decay)
-        for mine, theirs in zip(self.average.buffers(), module.buffers(), strict=True):
-            mine.copy_(theirs)
+        for held, given in zip(self.average.buffers(), module.buffers(), strict=True):
+            held.copy_(given)
 
     def state_dict(self) -> dict[str, Any]:
+        """The average's weights and buffers."""
         return self.average.state_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what ``state_dict`` gave."""
         self.average.load_state_dict(state)

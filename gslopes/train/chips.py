@@ -68,7 +68,8 @@ def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: st
     good = np.ones(len(kept), bool)
     for row, index in enumerate(tqdm(kept, desc=f"align {photos.set}", unit="face")):
         picture = read_rgb(photos.paths[index])
-        matrix = similarity(points[index], CROPS[crop] * size - 0.5)
+        found = points[index]
+        matrix = None if found is None else similarity(found, CROPS[crop] * size - 0.5)
         if matrix is None:
             good[row] = False
             continue

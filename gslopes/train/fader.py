@@ -7,7 +7,7 @@ part, on composites x + w (D(z, a') - D(z, a)), is ours and off by default.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -58,10 +58,10 @@ def train_fader(
     # What is trained, and where it stands.
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
-    network: Fader = build(spec).to(device, memory_format=torch.channels_last).train()  # type: ignore[assignment]
+    network = cast(Fader, build(spec).to(device).to(memory_format=torch.channels_last).train())
     widths = network.config.widths
     critic = LatentCritic(widths[-1], spec.size >> len(widths), labels.shape[1]).to(device).train()
-    realism = PatchCritic().to(device, memory_format=torch.channels_last).train()
+    realism = PatchCritic().to(device).to(memory_format=torch.channels_last).train()
     average = Ema(network, build(spec).to(device), ema)
     optimiser = torch.optim.Adam(network.parameters(), lr=lr, betas=(0.5, 0.999))
     critic_optimiser = torch.optim.Adam([*critic.parameters(), *realism.parameters()], lr=critic_lr, betas=(0.5, 0.999))
@@ -113,11 +113,13 @@ def train_fader(
             edit = region * (network.decode(z[some], wanted) - rebuilt[some])
             composite = (photos + edit).contiguous(memory_format=torch.channels_last)
             alike = places(len(photos), generator, zoom=0.06, turn=0.08, shift=0.03)
-            wish, stay = guide(coloured(moved(composite, alike), generator, strength=0.15), moved(photos, alike), wanted[:, 0], margin)
-            size, cast = edit.abs().mean(), edit.mean((2, 3)).abs().mean()
-            price = keep * stay + difference * size + smooth * roughness(edit) + tint * cast
+            wish, stay = guide(
+                coloured(moved(composite, alike), generator, strength=0.15), moved(photos, alike), wanted[:, 0], margin
+            )
+            size, colour = edit.abs().mean(), edit.mean((2, 3)).abs().mean()
+            price = keep * stay + difference * size + smooth * roughness(edit) + tint * colour
             loss = loss + late * (guidance * wish + price)
-            seen |= {"wish": wish, "stay": stay, "edit": size, "cast": cast}
+            seen |= {"wish": wish, "stay": stay, "edit": size, "colour": colour}
             if patch:
                 realism.requires_grad_(False)
                 loss = loss - patch * late * realism(composite).mean()

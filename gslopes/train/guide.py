@@ -28,7 +28,8 @@ class Guide:
     def __call__(self, edited: Tensor, photos: Tensor, wanted: Tensor, margin: float) -> tuple[Tensor, Tensor]:
         """(how far the reader is from seeing ``wanted``, how far its other answers moved).
 
-        edited, photos: (B, 3, S, S) in [-1, 1].  wanted: (B,) in [-1, 1].  margin: at -1 and 1, the logit at which it is content.
+        edited, photos: (B, 3, S, S) in [-1, 1].  wanted: (B,) in [-1, 1].
+        margin: the logit at which it is content with -1 or 1; less for values between.
         """
         said = self.reader(self._small(edited))
         with torch.no_grad():
@@ -48,7 +49,7 @@ class Guide:
 
 
 def window(size: int) -> Tensor:
-    """Where a composite may differ while training, (1, 1, size, size) in [0, 1]: an ellipse over the face, soft edged."""
+    """Where a composite may differ while training, (1, 1, size, size) in [0, 1]: a soft ellipse over the face."""
     line = (torch.arange(size) + 0.5) / size
     y, x = torch.meshgrid(line, line, indexing="ij")
     radius = (((x - 0.5) / 0.46) ** 2 + ((y - 0.5) / 0.52) ** 2).sqrt()

@@ -22,6 +22,7 @@ class Log:
         self.first = start
 
     def step(self) -> None:
+        """One step is done."""
         self.bar.update()
 
     def report(self, step: int, **values: float) -> None:
@@ -33,4 +34,5 @@ class Log:
         self.bar.set_postfix({k: f"{v:.3g}" for k, v in values.items()})
 
     def close(self) -> None:
+        """End the progress bar."""
         self.bar.close()

@@ -73,10 +73,12 @@ def _tagger(spec: ModelSpec, module: nn.Module, data: TrainingSet, work: Path, d
     areas = {}
     for column, label in enumerate(spec.labels):
         known = np.isfinite(data.labels[:, column])
-        truth, scores = data.labels[known, column] > 0.5, logits[known, column]
-        # As 250 resamples of forty labels take a minute, the ends carry two safe digits.
-        areas[label] = with_interval(lambda rows, t=truth, s=scores: auc(t[rows], s[rows]), len(truth), 250)  # type: ignore[misc]
+        areas[label] = _area(data.labels[known, column] > 0.5, logits[known, column])
     return {"auc": areas}
+
+
+def _area(truth: NDArray[np.bool_], scores: NDArray[np.float32]) -> Number:
+    return with_interval(lambda rows: auc(truth[rows], scores[rows]), len(truth))
 
 
 def _parser(spec: ModelSpec, module: nn.Module, data: TrainingSet, work: Path, device: str) -> dict[str, Any]:
@@ -89,8 +91,12 @@ def _parser(spec: ModelSpec, module: nn.Module, data: TrainingSet, work: Path, d
             classes = [spec.labels.index(label) for label in names]
             a, b = np.isin(truth, classes), np.isin(guess, classes)
             counts[name].append(np.stack([(a & b).sum((1, 2)), (a | b).sum((1, 2))], 1))
-    both = {name: np.concatenate(parts) for name, parts in counts.items()}
-    return {"iou": {name: with_interval(lambda r, c=c: float(np.divide(*c[r].sum(0))), len(c)) for name, c in both.items()}}  # type: ignore[misc]
+    return {"iou": {name: _ratio(np.concatenate(parts)) for name, parts in counts.items()}}
+
+
+def _ratio(counts: NDArray[np.int64]) -> Number:
+    """Sum of the first column over that of the second, (n, 2)."""
+    return with_interval(lambda rows: float(np.divide(*counts[rows].sum(0))), len(counts))
 
 
 def _fader(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: str) -> dict[str, Any]:
@@ -103,7 +109,10 @@ def _fader(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: 
         z = module.encode(x)
         rebuilt = module.decode(z, a)
         error.append((rebuilt - x).abs().mean((1, 2, 3)) / 2)
-        edits = [region * (module.decode(z, torch.cat([torch.full_like(a[:, :1], v), a[:, 1:]], 1)) - rebuilt) for v in VALUES]
+        edits = [
+            region * (module.decode(z, torch.cat([torch.full_like(a[:, :1], v), a[:, 1:]], 1)) - rebuilt)
+            for v in VALUES
+        ]
         edit.append((edits[-1] - edits[0]).abs().mean((1, 2, 3)) / 2)
         if guide is not None:
             said.append(torch.stack([guide.probability((x + e).clamp(-1, 1)) for e in edits], 1))

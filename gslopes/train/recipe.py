@@ -69,7 +69,7 @@ def run_recipe(
     folder = out or home.writable("weights") / plan.model
     resolved = {"recipe": path.name, **asdict(plan), "train": options, "device": device, "torch": torch.__version__}
     if dry_run:
-        print(json.dumps({**resolved, "out": str(folder)}, indent=2))
+        print(json.dumps({**resolved, "out": str(folder)}, indent=2))  # noqa: T201 - the dry run's result
         return folder
     work = folder / "training"
     work.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,12 @@ def run_recipe(
 
     digest = weights.save(folder, spec, state)
     numbers = measure(spec, folder, everything.part(everything.held_out), work, device)
-    facts = {"recipe": path.name, "trained_on": len(seen.pixels), "minutes_of_last_call": round(minutes, 1), "sha256": digest}
+    facts = {
+        "recipe": path.name,
+        "trained_on": len(seen.pixels),
+        "minutes_of_last_call": round(minutes, 1),
+        "sha256": digest,
+    }
     (folder / "metrics.json").write_text(json.dumps({**facts, **numbers}, indent=2) + "\n", encoding="utf-8")
     return folder
 

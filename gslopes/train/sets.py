@@ -77,7 +77,7 @@ def tagger(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
 
 
 def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
-    """CelebAMask-HQ, photos and masks aligned alike, with a margin of a quarter so that moving them shows real pixels."""
+    """CelebAMask-HQ, photos and masks aligned alike, with a margin so that moving them shows real pixels."""
     pairs = celebamask.read(data)
     points = find_points(tuple(photo for photo, _ in pairs), cache_folder() / "celebamask", device)
     size = spec.size * 3 // 2
@@ -87,8 +87,14 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
         if matrix is not None:
             with Image.open(mask) as classes:
                 flat = np.asarray(classes)
-            photos.append(cv2.warpAffine(read_rgb(photo), matrix, (size, size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101))
-            masks.append(cv2.warpAffine(flat, matrix, (size, size), flags=cv2.INTER_NEAREST, borderMode=cv2.BORDER_REFLECT_101))
+            photos.append(
+                cv2.warpAffine(
+                    read_rgb(photo), matrix, (size, size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101
+                )
+            )
+            masks.append(
+                cv2.warpAffine(flat, matrix, (size, size), flags=cv2.INTER_NEAREST, borderMode=cv2.BORDER_REFLECT_101)
+            )
             names.append(photo.name)
     keep = np.array([held_out(name) for name in names])
     return TrainingSet(np.stack(photos), np.stack(masks), np.ones(len(names)), keep)
@@ -136,7 +142,7 @@ def rendered_faces(spec: ModelSpec, data: Path, device: str, *, faces: int = 120
     """Rendered faces aligned by their known landmarks, the cue between -1 and 1; no data folder is needed."""
     del data, device
     drawn = rendered.sample(faces, seed)
-    drawn = drawn.replace(gender=drawn.gender / 2)
+    drawn = drawn.replace(gender=(drawn.gender / 2).astype(np.float32))
     chips = np.concatenate([rendered_chips(drawn.take(slice(i, i + 500)), spec.size) for i in range(0, faces, 500)])
     return TrainingSet(chips, drawn.gender[:, None], np.ones(faces), np.arange(faces) % 10 == 0)
 
@@ -145,7 +151,9 @@ def rendered_chips(parameters: rendered.FaceParameters, size: int) -> ByteArray:
     """Aligned chips (n, size, size, 3) of rendered faces drawn at twice the chip's side."""
     drawn = rendered.render(parameters, 2 * size)
     matrices = [similarity(points, CHIP * size - 0.5) for points in drawn.points]
-    return np.stack([warp(picture, m, size) for picture, m in zip(drawn.pixels, matrices, strict=True) if m is not None])
+    return np.stack(
+        [warp(picture, m, size) for picture, m in zip(drawn.pixels, matrices, strict=True) if m is not None]
+    )
 
 
 SETS: dict[str, Callable[[ModelSpec, Path, str], TrainingSet]] = {

@@ -35,4 +35,6 @@ def sheet(
     rebuilt, region = network.decode(z, own), window(spec.size).to(device)
     columns = [x, *decoded, *(x + region * (picture - rebuilt) for picture in decoded)]
     grid = torch.cat([torch.cat(list(column), 1) for column in columns], 2)  # (3, n S, columns S)
-    Image.fromarray(((grid.clamp(-1, 1).permute(1, 2, 0).cpu().numpy() + 1) * 127.5).round().astype(np.uint8)).save(path)
+    Image.fromarray(((grid.clamp(-1, 1).permute(1, 2, 0).cpu().numpy() + 1) * 127.5).round().astype(np.uint8)).save(
+        path
+    )

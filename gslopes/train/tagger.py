@@ -43,7 +43,7 @@ def train_tagger(
     # What is trained, and where it stands.
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
-    network = build(spec).to(device, memory_format=torch.channels_last).train()
+    network = build(spec).to(device).to(memory_format=torch.channels_last).train()
     average = Ema(network, build(spec).to(device), ema)
     optimiser = torch.optim.AdamW(network.parameters(), lr=lr, weight_decay=decay, betas=(0.9, 0.99))
     parts = {"network": network, "average": average, "optimiser": optimiser}

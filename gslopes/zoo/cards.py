@@ -17,7 +17,7 @@ KINDS = {
     "iou": "intersection over union of a region, pixels of all photos together",
     "l1": "mean absolute error of the reconstruction, share of the range",
     "edit_size": "mean absolute change between -2 and +2, share of the range",
-    "guide_at": "mean probability of the positive end, as read by the reader that guided the training (not independent)",
+    "guide_at": "mean probability of the positive end, read by the reader that guided the training (not independent)",
 }
 
 

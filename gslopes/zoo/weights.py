@@ -41,7 +41,9 @@ def load(folder: Path) -> tuple[ModelSpec, dict[str, torch.Tensor], str]:
     """
     path, digest = folder / FILE, folder / DIGEST
     if not path.is_file() or not digest.is_file():
-        raise ModelError(f"{folder} lacks {FILE} or {DIGEST}.", "Train the model, or restore its folder from a release.")
+        raise ModelError(
+            f"{folder} lacks {FILE} or {DIGEST}.", "Train the model, or restore its folder from a release."
+        )
     actual, wanted = sha256(path), (digest.read_text(encoding="ascii").split() or [""])[0]
     if actual != wanted:
         raise ModelError(
