@@ -15,18 +15,8 @@ from gslopes.core.errors import GslopesError
 
 INTERRUPTED = 130
 
-# Verb to the module that holds it under the same name; a verb is imported when its help or itself is asked for.
-VERBS = {
-    "audit": "gslopes.cli.audit",
-    "synthesise": "gslopes.cli.synthesise",
-    "score": "gslopes.cli.score",
-    "fit": "gslopes.cli.fit",
-    "report": "gslopes.cli.report",
-    "classifiers": "gslopes.cli.classifiers",
-    "models": "gslopes.cli.models",
-    "demo": "gslopes.cli.demo",
-    "train": "gslopes.cli.train",
-}
+# In the order of the walk. A verb is the function of its name in the module of its name, imported when it is needed.
+VERBS = ("audit", "synthesise", "score", "fit", "report", "classifiers", "models", "demo", "train")
 
 
 EXAMPLES = examples(
@@ -47,7 +37,7 @@ class Door(click.Group):
         """The verb, imported."""
         if cmd_name not in VERBS:
             return None
-        command: click.Command = getattr(import_module(VERBS[cmd_name]), cmd_name)
+        command: click.Command = getattr(import_module(f"gslopes.cli.{cmd_name}"), cmd_name)
         return command
 
     def resolve_command(

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class GslopesError(Exception):
@@ -39,6 +40,10 @@ class GslopesError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Pickled by its facts: the arguments of __init__ differ from class to class, and workers send errors home.
+        return _remade, (type(self), dict(vars(self)))
 
 
 class UsageError(GslopesError):
@@ -96,3 +101,9 @@ class AnswerError(ClassifierError):
 
 class StorageError(GslopesError):
     """Disk full, read-only, or in use by another process."""
+
+
+def _remade(kind: type[GslopesError], facts: dict[str, Any]) -> GslopesError:
+    error = kind.__new__(kind, facts["message"])
+    vars(error).update(facts)
+    return error

@@ -142,24 +142,21 @@ TABLES: dict[str, Table] = {table.name: table for table in (PHOTOS, EDITS, ASKED
 def check(table: Table, frame: pd.DataFrame) -> pa.Table:
     """The frame as an Arrow table of exactly this schema.
 
-    Raises: TableError if a column is missing, unknown, null where it may not be, or of a type that is not safely cast.
+    Raises: TableError if a column is missing, unknown, null where it may not be, or cannot be cast safely to its type.
     """
     missing = [name for name in table.columns if name not in frame.columns]
     unknown = [name for name in frame.columns if name not in table.columns]
     if missing or unknown:
-        parts = [f"lacks {', '.join(missing)}"] * bool(missing) + [
-            f"has unknown {', '.join(map(str, unknown))}"
-        ] * bool(unknown)
-        raise TableError(
-            f"The {table.name} table {' and '.join(parts)}.", f"Its columns are {', '.join(table.columns)}."
-        )
+        wrong = {"lacks": missing, "has unknown": unknown}
+        parts = " and ".join(f"{verb} {', '.join(map(str, names))}" for verb, names in wrong.items() if names)
+        raise TableError(f"The {table.name} table {parts}.", f"Its columns are {', '.join(table.columns)}.")
+    for field in table.schema:
+        if not field.nullable and frame[field.name].isna().any():
+            raise TableError(f"The {table.name} table has no value in some rows of its column {field.name}.")
     try:
         result = pa.Table.from_pandas(frame[table.columns], schema=table.schema, preserve_index=False)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError) as error:
+    except (pa.ArrowException, UnicodeEncodeError) as error:
         raise TableError(f"The {table.name} table has a value of the wrong type: {error}.") from error
-    for field in table.schema:
-        if not field.nullable and result.column(field.name).null_count:
-            raise TableError(f"The {table.name} table has no value in some rows of its column {field.name}.")
     return result.replace_schema_metadata(None)
 
 
@@ -186,11 +183,12 @@ def read(table: Table, path: Path) -> pd.DataFrame:
     """
     try:
         raw = pq.read_table(path)
+        names = raw.schema.names
+        if raw.schema.equals(table.schema, check_metadata=False):
+            return raw.to_pandas()
     except FileNotFoundError as error:
         raise TableError(f"There is no {table.name} table at {path}.", "Run the stage that makes it first.") from error
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # damaged names are no UTF-8
         raise TableError(f"{path} is not a readable Parquet file: {error}.") from error
-    if not raw.schema.equals(table.schema, check_metadata=False):
-        names = [name for name in table.columns if name not in raw.schema.names]
-        raise TableError(f"{path} is not a {table.name} table{': it lacks ' + ', '.join(names) if names else ''}.")
-    return raw.to_pandas()
+    lacks = ", ".join(name for name in table.columns if name not in names)
+    raise TableError(f"{path} is not a {table.name} table{': it lacks ' + lacks if lacks else ''}.")

@@ -128,7 +128,7 @@ def audit_rendered(
     classifier = PlantedClassifier(rendered.render(parameters, SIZE).points.mean(0))
     run = out / "rendered"
     return stages.audit(
-        photos, run, rooms=rooms, classifiers=[classifier], executor=executor, seed=seed, device=device
+        photos, run, rooms=rooms, classifiers=[classifier], executor=executor, editor=EDITOR, seed=seed, device=device
     ), classifier
 
 

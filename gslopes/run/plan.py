@@ -308,6 +308,12 @@ def canonical_names(classifiers: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _photos(config: RunConfig, run: Path) -> tuple[PhotoFile, ...]:
+    try:
+        str(run).encode()
+    except UnicodeEncodeError:  # Parquet files can only be opened by names that are text
+        raise UsageError(
+            f"The run folder's name {show(run)} is not valid UTF-8.", "Choose another with --out."
+        ) from None
     root, inside = config.photos.resolve(), run.resolve()
     if inside == root or inside.is_relative_to(root):
         hint = "Choose a folder outside of it with --out."

@@ -1,8 +1,17 @@
-"""The zoo joins models/ (what a model is), training/ (how it was made) and weights/ (what came out) by one name."""
+"""The zoo joins models/ (what a model is), training/ (how it was made) and weights/ (what came out) by one name.
 
-from gslopes.zoo.build import LoadedModel, ModelEntry, build, editor_for, list_models, load, load_folder
-from gslopes.zoo.home import homes
-from gslopes.zoo.spec import ModelSpec, read_spec
+Torch is imported when a network is built, not before.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gslopes.zoo.build import LoadedModel, ModelEntry, build, editor_for, list_models, load, load_folder
+    from gslopes.zoo.home import homes
+    from gslopes.zoo.spec import ModelSpec, read_spec
 
 __all__ = [
     "LoadedModel",
@@ -16,3 +25,11 @@ __all__ = [
     "load_folder",
     "read_spec",
 ]
+
+_WHERE = {"homes": "home", "ModelSpec": "spec", "read_spec": "spec"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"gslopes.zoo.{_WHERE.get(name, 'build')}"), name)

@@ -12,7 +12,10 @@ VARIABLE = "GSLOPES_HOME"
 def homes() -> list[Path]:
     """Every folder that may hold models/, training/ and weights/, first come first served."""
     folders = [Path(os.environ[VARIABLE])] if os.environ.get(VARIABLE) else []
-    return [*folders, PACKAGE.parent, PACKAGE / "_assets"]
+    checkout = PACKAGE.parent  # of an installed package this is site-packages, where others' folders may lie
+    if (checkout / "pyproject.toml").is_file():
+        folders.append(checkout)
+    return [*folders, PACKAGE / "_assets"]
 
 
 def find(shelf: str, name: str) -> Path | None:

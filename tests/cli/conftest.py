@@ -12,4 +12,4 @@ assert _spec.loader is not None
 _run = sys.modules[_spec.name] = module_from_spec(_spec)
 _spec.loader.exec_module(_run)
 
-draw, gslopes, home, tiny_models = _run.draw, _run.gslopes, _run.home, _run.tiny_models
+draw, gslopes, home, tiny_models, toy = _run.draw, _run.gslopes, _run.home, _run.tiny_models, _run.toy

@@ -36,11 +36,15 @@ def test_a_confident_face_at_the_edge_does_not_win_over_one_in_the_middle():
         (detections(), "no face found"),
         (detections((90, 90, 110, 150)), "face too small (20 px, at least 32 wanted)"),
         (
-            Detections(np.array([[0, 0, 99, 99]], np.float32), np.full((1, 5, 2), 7, np.float32), np.ones(1, np.float32)),
+            Detections(
+                np.array([[0, 0, 99, 99]], np.float32), np.full((1, 5, 2), 7, np.float32), np.ones(1, np.float32)
+            ),
             "face cannot be aligned (its five points do not span a plane)",
         ),
         (
-            Detections(np.array([[0, 0, 99, 99]], np.float32), np.full((1, 5, 2), np.nan, np.float32), np.ones(1, np.float32)),
+            Detections(
+                np.array([[0, 0, 99, 99]], np.float32), np.full((1, 5, 2), np.nan, np.float32), np.ones(1, np.float32)
+            ),
             "face cannot be aligned (its five points do not span a plane)",
         ),
     ],
@@ -49,9 +53,7 @@ def test_an_unusable_face_gives_its_reason(found, reason):
     assert align.choose(found, 200, 200, 32) == reason
 
 
-@given(
-    angle=st.floats(-3.1, 3.1), scale=st.floats(0.05, 20), x=st.floats(-500, 500), y=st.floats(-500, 500)
-)
+@given(angle=st.floats(-3.1, 3.1), scale=st.floats(0.05, 20), x=st.floats(-500, 500), y=st.floats(-500, 500))
 def test_a_similarity_is_recovered_from_the_points_it_moved(angle, scale, x, y):
     turn = scale * np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     source = CHIP * 100

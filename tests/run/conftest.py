@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+LABELS = ("Beard", "Chef", "Hat", "Lipstick", "Nurse", "Smiling", "Tie", "Young")
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,12 @@ def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     home = tmp_path_factory.mktemp("home")
     about = {"summary": "For tests.", "licence": "CC0-1.0", "data": (), "paper": "", "recipe": ""}
-    labels = ("Chef", "Smiling", "Tie", "Young")
     specs = [
         ModelSpec(name=f"fader-{a}", network="fader", size=32, labels=(a,), config={"widths": [4, 8]}, **about)
         for a in ("gender", "race")
     ]
     specs.append(
-        ModelSpec("celeba-tagger", network="tagger", size=32, labels=labels, config={"widths": [4, 8]}, **about)
+        ModelSpec("celeba-tagger", network="tagger", size=32, labels=LABELS, config={"widths": [4, 8]}, **about)
     )
     for seed, spec in enumerate(specs):
         with torch.random.fork_rng():
@@ -58,6 +57,37 @@ def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 torch.nn.init.normal_(parameter, std=0.5)
         weights.save(home / "weights" / spec.name, spec, module.state_dict())
     return home
+
+
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The name of a classifier in an ONNX file: random pixels' weights, each label on half of the rendered faces."""
+    import numpy as np
+    import onnx
+    from onnx import helper
+
+    from gslopes.datasets.rendered import render, sample
+
+    folder, size, lot = tmp_path_factory.mktemp("toy"), 16, np.random.default_rng(0)
+    weights = lot.normal(size=(3 * size * size, len(LABELS))).astype(np.float32)
+    pixels = render(sample(64, 1), 96).pixels.astype(np.float32) / 255
+    small = pixels.reshape(64, size, 6, size, 6, 3).mean((2, 4)).transpose(0, 3, 1, 2).reshape(64, -1)
+    bias = -np.median(small @ weights, axis=0)
+    nodes = [
+        helper.make_node("Flatten", ["photos"], ["flat"]),
+        helper.make_node("MatMul", ["flat", "weights"], ["product"]),
+        helper.make_node("Add", ["product", "bias"], ["logits"]),
+        helper.make_node("Sigmoid", ["logits"], ["scores"]),
+    ]
+    kind = onnx.TensorProto.FLOAT
+    ends = (("photos", ["N", 3, size, size]), ("scores", ["N", len(LABELS)]))
+    inputs, outputs = ([helper.make_tensor_value_info(name, kind, shape)] for name, shape in ends)
+    constants = [onnx.numpy_helper.from_array(value, name) for name, value in (("weights", weights), ("bias", bias))]
+    graph = helper.make_graph(nodes, "toy", inputs, outputs, constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    onnx.save(model, folder / "toy.onnx")
+    (folder / "labels.txt").write_text("\n".join(LABELS) + "\n")
+    return f"onnx:{folder / 'toy.onnx'},labels={folder / 'labels.txt'}"
 
 
 @pytest.fixture

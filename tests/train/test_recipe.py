@@ -2,10 +2,10 @@ import json
 
 import pytest
 
+from gslopes.core.config import load_toml
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.train import find_recipe, run_recipe
 from gslopes.train.recipe import Recipe, check_options, find_spec
-from gslopes.core.config import load_toml
 from gslopes.train.sets import SETS
 from gslopes.zoo import home
 

@@ -1,0 +1,234 @@
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from gslopes.core import tables
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def faces(draw):
+    return draw(6)
+
+
+@pytest.fixture
+def synthesise(gslopes, faces, tmp_path):
+    """``gslopes synthesise`` of a folder of three rendered faces, three steps."""
+
+    def run(*args, out=tmp_path / "run"):
+        return gslopes("synthesise", faces.photos, "--out", out, "--steps", 3, *faces.args, *args)
+
+    return run
+
+
+def photos(run: Path) -> dict[str, str]:
+    """Path of each photo to the reason why it was skipped."""
+    frame = tables.read(tables.PHOTOS, run / "photos.parquet")
+    return dict(zip(frame["path"], frame["reason"], strict=True))
+
+
+# --- What a user sees ---
+
+
+def test_the_table_goes_to_stdout_and_everything_else_to_stderr(gslopes, faces, toy, tmp_path):
+    args = ("audit", faces.photos, "--out", tmp_path / "run", "--steps", 3, "--classifier", toy, *faces.args)
+    done = gslopes(*args)
+    assert done.code == 0, done.err
+    assert done.out.startswith(f"{toy}: slope of each label along perceived gender")
+    assert "photos     6 used of 6" in done.err
+    assert f"page       {tmp_path}/run/report/index.html" in done.err
+    told = json.loads(gslopes(*args, "--json").out)
+    assert told["photos"] == {"found": 6, "used": 6, "skipped": {}, "errors": 0}
+    assert Path(told["page"]).is_file()
+    assert {"Hat", "Tie"} <= {row["label"] for row in told["slopes"]}
+
+
+def test_the_stages_one_by_one_end_in_the_table_of_the_whole_audit(gslopes, synthesise, faces, toy, tmp_path):
+    run, names = tmp_path / "run", ["--classifier", toy, "--classifier", f"{toy},threshold=0.6"]
+    assert synthesise().code == 0
+    scored = gslopes("score", run, *names)
+    assert scored.code == 0
+    assert scored.out == f"{toy}: 18 answered\n{toy},threshold=0.6: 18 answered\n"
+    assert f"gslopes fit {run}" in scored.err
+    fitted = gslopes("fit", run)
+    assert fitted.code == 0
+    assert gslopes("report", run).out == f"{run}/report/index.html\n"
+    rows = json.loads(gslopes("fit", run, "--json").out)
+    assert {row["classifier"] for row in rows} == {toy, f"{toy},threshold=0.6"}
+    whole = gslopes("audit", faces.photos, "--out", tmp_path / "whole", "--steps", 3, *faces.args, *names)
+    assert whole.out == fitted.out
+
+
+def test_a_dry_run_tells_the_plan_and_writes_nothing(gslopes, synthesise, faces, tmp_path):
+    done = gslopes("audit", faces.photos, "--out", tmp_path / "run", "--dry-run")
+    assert done.code == 0
+    for line in (
+        "photos       6 in",
+        "images       42 at most",
+        "calls        42 at most",
+        "parts        1, of which 0",
+    ):
+        assert line in done.out
+    assert not (tmp_path / "run").exists()
+    synthesise()
+    plan = json.loads(synthesise("--dry-run", "--json").out)
+    assert (plan["photos"], plan["images"], plan["calls"], plan["parts_done"]) == (6, 18, 0, 1)
+
+
+def test_a_file_holds_the_options_and_the_command_line_wins(gslopes, faces, tmp_path):
+    file = tmp_path / "audit.toml"
+    file.write_text(f"photos = {json.dumps(str(faces.photos))}\nlimit = 2\n[edit]\nsteps = 5\n")
+    plan = json.loads(gslopes("audit", "--config", file, "--out", tmp_path / "run", "--dry-run", "--json").out)
+    assert (plan["photos"], plan["steps"]) == (2, {"gender": 5})
+    more = ("--steps", 3, "--limit", 1)
+    plan = json.loads(gslopes("audit", "--config", file, "--out", tmp_path / "run", "--dry-run", "--json", *more).out)
+    assert (plan["photos"], plan["steps"]) == (1, {"gender": 3})
+
+
+# --- Photos that are none ---
+
+
+def test_bad_photos_are_skipped_with_their_reasons_and_the_code_is_3(synthesise, faces, tmp_path):
+    folder, picture = faces.photos, (faces.photos / "000000.png").read_bytes()
+    jpeg = tmp_path / "whole.jpg"
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (64, 64, 3), np.uint8)).save(jpeg)
+    (folder / "truncated.jpg").write_bytes(jpeg.read_bytes()[:700])
+    (folder / "truncated.png").write_bytes(picture[: len(picture) // 2])
+    (folder / "zero.jpg").write_bytes(b"")
+    (folder / "zero2.jpg").write_bytes(b"")
+    (folder / "text.jpg").write_text("Dear diary,\n")
+    Image.new("RGB", (1, 1)).save(folder / "one.png")
+    Image.new("1", (20_000, 20_000)).save(folder / "bomb.png")
+    (folder / "folder.jpg").mkdir()
+    (folder / "link.jpg").symlink_to("nowhere.jpg")
+    (folder / "circle").symlink_to(folder)
+    shutil.copy(folder / "000001.png", folder / "copy.png")
+    done = synthesise()
+    reasons = photos(tmp_path / "run")
+    assert done.code == 3
+    assert reasons["000000.png"] == ""
+    for name in ("truncated.jpg", "truncated.png", "zero.jpg", "zero2.jpg", "text.jpg", "bomb.png", "link.jpg"):
+        assert reasons.pop(name).startswith("unreadable: "), name
+    assert reasons["one.png"] == "no face found"
+    assert reasons["copy.png"] == "same bytes as 000001.png"
+    assert not {"folder.jpg", "circle"} & set(reasons)
+    assert "6 used of 15" in done.err
+    assert "Traceback" not in done.err
+    assert synthesise().code == 3
+
+
+def test_names_with_spaces_newlines_and_any_bytes_are_photos_like_others(gslopes, draw, toy, tmp_path):
+    folder = draw(4).photos
+    names = [b"a b.png", b"new\nline.png", "Zoë 写真.png".encode(), b"latin-\xe9.png"]
+    for i, name in enumerate(names):
+        os.rename(os.fsencode(folder / f"00000{i}.png"), os.path.join(os.fsencode(folder), name))
+    run = tmp_path / "run ü 写"
+    table = tmp_path / "faces.csv"
+    points = [
+        f"{name}_{axis}" for name in ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth") for axis in "xy"
+    ]
+    at = [30, 30, 60, 30, 45, 45, 35, 60, 55, 60]
+    rows = [["a b.png", 20, 20, 70, 70, *at], ["latin-\\xe9.png", 20, 20, 70, 70, *at]]
+    pd.DataFrame(rows, columns=["path", "x0", "y0", "x1", "y1", *points]).to_csv(table, index=False)
+    masks = tmp_path / "masks"
+    masks.mkdir()
+    for name in ("a b.png", "latin-\\xe9.png"):
+        Image.new("L", (96, 96), 255).save(masks / name)
+    args = ("--steps", 3, "--landmarks", table, "--masks", masks, "--classifier", toy)
+    done = gslopes("audit", folder, "--out", run, *args)
+    assert done.code == 0, done.err
+    assert "2 used of 4" in done.err
+    assert f"page       {run}" in done.err
+    assert json.loads(gslopes("audit", folder, "--out", run, *args, "--json").out)["photos"]["used"] == 2
+    done = gslopes("audit", folder, "--out", tmp_path / "run \udcff", *args)
+    assert done.code == 2
+    assert "run \\xff is not valid UTF-8" in done.err
+
+
+def test_a_folder_without_photos_and_no_folder_are_usage_errors(gslopes, tmp_path):
+    (tmp_path / "empty").mkdir()
+    for folder, sentence in (("empty", "There are no photos"), ("none", "There is no folder")):
+        done = gslopes("audit", tmp_path / folder, "--out", tmp_path / "run")
+        assert (done.code, sentence in done.err) == (2, True)
+    assert not (tmp_path / "run").exists()
+
+
+# --- Run folders that cannot be worked in ---
+
+
+def test_a_run_folder_of_another_configuration_is_refused_with_both_values(synthesise):
+    assert synthesise().code == 0
+    done = synthesise("--min-face", 20, "--blend", "paste")
+    assert done.code == 2
+    assert "find.min_face is 32 there and 20 here" in done.err
+    assert 'compose.blend is "difference" there and "paste" here' in done.err
+    assert synthesise("--device", "cpu").code == 0
+
+
+def test_a_folder_with_other_things_in_it_is_no_run_folder(synthesise, tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    done = synthesise(out=tmp_path)
+    assert done.code == 2
+    assert "is not a run folder" in done.err
+
+
+def test_a_run_folder_in_use_by_another_process_is_left_alone(synthesise, gslopes, tmp_path):
+    synthesise()
+    with (tmp_path / "run" / ".lock").open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for done in (synthesise(), gslopes("score", tmp_path / "run")):
+            assert done.code == 1
+            assert "Another process is working in" in done.err
+
+
+@pytest.mark.parametrize("out", ["file", "file/run", "/proc/gslopes-run", "/dev/null/run"])
+def test_an_out_that_cannot_be_a_folder_is_a_storage_error(synthesise, tmp_path, out):
+    (tmp_path / "file").touch()
+    done = synthesise(out=tmp_path / out)
+    assert done.code == 1
+    assert "cannot be written" in done.err
+    assert "--out" in done.err
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"), [(errno.ENOSPC, "no space left"), (errno.EROFS, "read-only"), (errno.EACCES, "permission")]
+)
+def test_a_disk_that_refuses_is_a_sentence_and_later_the_same_command_finishes(
+    synthesise, tmp_path, monkeypatch, code, sentence
+):
+    def refuse(self, data):
+        raise OSError(code, os.strerror(code), str(self))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", refuse)
+        done = synthesise()
+    assert done.code == 1
+    assert sentence in done.err
+    assert "Traceback" not in done.err
+    assert synthesise().code == 0
+
+
+def test_a_file_size_limit_is_met_like_a_full_disk(home, faces, tmp_path):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    command = [sys.executable, "-m", "gslopes", "synthesise", faces.photos, "--out", tmp_path / "run", *faces.args]
+    done = subprocess.run(command, cwd=ROOT, preexec_fn=limit, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "larger than the system allows" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("run/parts/**/photos-*.parquet"))
