@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gslopes.zoo.build import LoadedModel, ModelEntry, build, editor_for, list_models, load, load_folder
+    from gslopes.zoo.loading import LoadedModel, ModelEntry, build, editor_for, list_models, load, load_folder
     from gslopes.zoo.home import homes
     from gslopes.zoo.spec import ModelSpec, read_spec
 
@@ -32,4 +32,4 @@ _WHERE = {"homes": "home", "ModelSpec": "spec", "read_spec": "spec"}
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"gslopes.zoo.{_WHERE.get(name, 'build')}"), name)
+    return getattr(import_module(f"gslopes.zoo.{_WHERE.get(name, 'loading')}"), name)
