@@ -29,7 +29,13 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
     result = run_demo(out, OneProcess(progress=True), faces=faces, seed=seed, device=device)
     places = {"page": result.rendered.page, "portrait_page": result.portrait.page, "sweep": result.sweep}
     if as_json:
-        print_json({"slopes": rows(result.recovered), **{name: str(path) for name, path in places.items()}})
+        print_json(
+            {
+                "slopes": rows(result.recovered),
+                "reach": result.reach,
+                **{name: str(path) for name, path in places.items()},
+            }
+        )
         return 0
     click.echo("\nThe planted bias, and what the walk recovered (slope of y/y_centre per unit of the cue):\n")
     click.echo(f"{'label':<12}{'planted':>10}{'recovered':>12}   95 % interval      photos")
@@ -37,7 +43,10 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
         interval = f"[{row.ci_low:+.3f}, {row.ci_high:+.3f}]"
         click.echo(f"{row.label:<12}{row.planted:>+10.3f}{row.slope:>+12.3f}   {interval:<18}{row.n:>7}")
     click.echo(
-        "\nPlanted: every face drawn anew at each value. Recovered: through the editor, the paper's estimator\n"
+        f"\nThe editor moves the drawn cue {result.reach:.2f} times as far per unit as drawing the face anew does."
+    )
+    click.echo(
+        "Planted: every face drawn anew at each value. Recovered: through the editor, the paper's estimator\n"
         "(OLS over K = 7 shares; its interval is about the straightness of the line, not about sampling photos)."
     )
     click.echo(f"\nsweep    {places['sweep']}\npages    {places['page']}\n         {places['portrait_page']}", err=True)

@@ -115,7 +115,9 @@ def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     epilog=f"{EXAMPLES}\n\nResults go to stdout, progress to stderr. Exit codes: 0 done, 1 error, 2 usage, 3 done but "
     "some photos could not be read, 130 stopped. Every command can be stopped and repeated: it goes on where it was.",
 )
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print it.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Print the version."
+)
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
 def main() -> None:
     """Does an image classifier's answer depend on how the face in a photo looks, and by how much?

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.core import runfolder
+from gslopes.core import runfolder, tables
 from gslopes.core.records import Answer, ByteArray, FloatArray
 from gslopes.datasets import rendered
 from gslopes.datasets.decode import decode
@@ -38,11 +38,13 @@ class Demo:
     """What the demo found.
 
     recovered: a row a label: label, planted (slope under re-rendering), slope, ci_low, ci_high (see report).
+    reach: how far the edit moved the drawn cue per unit, as a share of drawing the face anew; slopes scale with it.
     rendered: the audit of the drawn faces.  portrait: that of the astronaut.
     sweep: a picture of the astronaut's sweep.
     """
 
     recovered: pd.DataFrame
+    reach: float
     rendered: stages.Audit
     portrait: stages.Audit
     sweep: Path
@@ -90,7 +92,8 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     with runfolder.storage(out):
         out.mkdir(parents=True, exist_ok=True)
     first, classifier = audit_rendered(out, executor, faces, seed, device)
-    planted = true_slopes(classifier, faces, seed)
+    planted, drawn_cue = true_slopes(classifier, faces, seed)
+    reach = cue_per_unit(classifier, first.run) / drawn_cue
     assert first.slopes is not None
     found = first.slopes.set_index("label")[["slope", "ci_low", "ci_high", "n"]]
     recovered = planted.join(found).rename_axis("label").reset_index()
@@ -101,7 +104,9 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
         photos.mkdir(exist_ok=True)
         write_astronaut(photos / "astronaut.png")
     portrait = stages.audit(photos, out / "astronaut", executor=executor, seed=seed, device=device)
-    return Demo(recovered, first, portrait, write_sweep(portrait.run, photos / "astronaut.png", out / "sweep.png"))
+    return Demo(
+        recovered, reach, first, portrait, write_sweep(portrait.run, photos / "astronaut.png", out / "sweep.png")
+    )
 
 
 def audit_rendered(
@@ -138,17 +143,34 @@ def drawn(faces: int, seed: int) -> rendered.FaceParameters:
     return parameters.replace(gender=(parameters.gender / 2).astype(np.float32), width=0.0, eye_size=0.0)
 
 
-def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> pd.DataFrame:
-    """The slope of each planted label under do(cue): every face drawn anew at every value; index label, one column."""
+def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> tuple[pd.DataFrame, float]:
+    """The slope of each planted label under do(cue), and that of the cue as read: every face drawn anew at every value.
+
+    Returns (a frame with index label and one column, planted; mean read cue per unit).
+    """
     values = values_for("gender")
     parameters = drawn(faces, seed)
-    shares = np.zeros((len(PLANTED), len(values)))
+    shares, cue = np.zeros((len(PLANTED), len(values))), np.zeros((1, len(values)))
     for step, value in enumerate(values):
         pixels = rendered.render(parameters.replace(gender=float(value)), SIZE).pixels
-        answers = [{label for label, _ in classifier.parse(raw).labels} for raw in classifier.read(pixels).tolist()]
+        read = classifier.read(pixels)
+        cue[0, step] = read[:, 0].mean()
+        answers = [{label for label, _ in classifier.parse(raw).labels} for raw in read.tolist()]
         shares[:, step] = [sum(label in answer for answer in answers) / faces for label in PLANTED]
     centre = shares[:, [len(values) // 2]]
-    return pd.DataFrame({"planted": fit_lines(values.astype(np.float64), shares / centre).slope}, index=list(PLANTED))
+    lines = fit_lines(values.astype(np.float64), np.concatenate([shares / centre, cue])).slope
+    return pd.DataFrame({"planted": lines[:-1]}, index=list(PLANTED)), float(lines[-1])
+
+
+def cue_per_unit(classifier: PlantedClassifier, run: Path) -> float:
+    """The slope of the mean cue as read from a run's edited pictures."""
+    edits = tables.read(tables.EDITS, run / "edits.parquet")
+    values, cue = [], []
+    for value, group in edits.groupby("value"):
+        read = classifier.ask([(run / file).read_bytes() for file in group["file"]])
+        values.append(float(value))  # type: ignore[arg-type]
+        cue.append(np.asarray(read, np.float64)[:, 0].mean())
+    return float(fit_lines(np.array(values), np.array([cue])).slope[0])
 
 
 def write_astronaut(path: Path) -> None:

@@ -1,6 +1,6 @@
 """What a trained model reaches on the photos that it never saw: the numbers of its card, each with a 95 % interval.
 
-Intervals are percentile bootstraps over the held-out photos (1,000 resamples, seed 0): they speak of the choice of
+Intervals are percentile bootstraps over the held-out photos (200 resamples, seed 0): they speak of the choice of
 photos, not of training again.
 """
 
@@ -24,7 +24,7 @@ from gslopes.train.sets import TrainingSet
 from gslopes.train.sheet import VALUES, sheet
 from gslopes.zoo import ModelSpec, load_folder
 
-RESAMPLES = 1000
+RESAMPLES = 200
 # The regions that an edit may change, see compose.skin.
 FACE = ("skin", "nose", "left brow", "right brow", "left eye", "right eye", "mouth", "upper lip", "lower lip")
 SKIN = ("skin", "nose")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -75,20 +74,13 @@ def run_recipe(
     work.mkdir(parents=True, exist_ok=True)
     keep_options(work / "options.json", resolved)
 
-    began = time.monotonic()
     everything = SETS[plan.set](spec, data, device)
     seen = everything.part(~everything.held_out)
     state = LOOPS[spec.network](spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
-    minutes = (time.monotonic() - began) / 60
 
     digest = weights.save(folder, spec, state)
     numbers = measure(spec, folder, everything.part(everything.held_out), work, device)
-    facts = {
-        "recipe": path.name,
-        "trained_on": len(seen.pixels),
-        "minutes_of_last_call": round(minutes, 1),
-        "sha256": digest,
-    }
+    facts = {"recipe": path.name, "trained_on": len(seen.pixels), "sha256": digest}
     (folder / "metrics.json").write_text(json.dumps({**facts, **numbers}, indent=2) + "\n", encoding="utf-8")
     return folder
 
