@@ -223,14 +223,17 @@ def merge(run: Path, table: Table, stages: Iterable[str], count: int) -> Path:
     path = run / f"{table.name}.parquet"
     temporary = path.with_name(f".{path.name}.tmp")
     with storage(path):
-        with pq.ParquetWriter(temporary, table.schema.remove_metadata(), compression="zstd") as writer:
-            for stage in stages:
-                for index in range(count):
-                    rows = tables.check(table, tables.read(table, part_path(run, stage, table, index)))
-                    if rows.num_rows:
-                        writer.write_table(rows.cast(writer.schema))
-        settle([temporary])
-        temporary.replace(path)
+        try:
+            with pq.ParquetWriter(temporary, table.schema.remove_metadata(), compression="zstd") as writer:
+                for stage in stages:
+                    for index in range(count):
+                        rows = tables.check(table, tables.read(table, part_path(run, stage, table, index)))
+                        if rows.num_rows:
+                            writer.write_table(rows.cast(writer.schema))
+            settle([temporary])
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
     settle([path])
     return path
 
