@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gslopes.zoo.loading import LoadedModel, ModelEntry, build, editor_for, list_models, load, load_folder
     from gslopes.zoo.home import homes
+    from gslopes.zoo.loading import LoadedModel, ModelEntry, build, editor_for, list_models, load, load_folder
     from gslopes.zoo.spec import ModelSpec, read_spec
 
 __all__ = [

@@ -66,7 +66,10 @@ def load_folder(folder: Path, device: str | torch.device = "cpu") -> LoadedModel
     """A model from its own folder of weights.  Raises: ModelError."""
     spec, state, digest = weights.load(folder)
     module = build(spec)
-    missing, unexpected = module.load_state_dict(state, strict=False)
+    try:
+        missing, unexpected = module.load_state_dict(state, strict=False)
+    except RuntimeError as error:  # torch's word for a tensor of another shape
+        raise ModelError(f"{folder} does not fit its own spec: {str(error).splitlines()[-1].strip()}") from error
     lost = [key for key in missing if not key.endswith("num_batches_tracked")]
     if lost or unexpected:
         raise ModelError(f"{folder} does not fit its own spec: {', '.join([*lost, *unexpected][:3])} ….")
