@@ -20,7 +20,7 @@ from gslopes.networks.critics import LatentCritic, PatchCritic
 from gslopes.networks.fader import Fader
 from gslopes.train.augment import coloured, moved, places, to_float
 from gslopes.train.checkpoint import Ema, load_state, save_state
-from gslopes.train.guide import Guide, window
+from gslopes.train.guide import Guide, Tone, window
 from gslopes.train.log import Log
 from gslopes.train.sheet import sheet
 from gslopes.zoo import ModelSpec, build
@@ -47,6 +47,7 @@ def train_fader(
     difference: float = 0.1,  # weight of the size of the edit (mean absolute, in [-1, 1] units)
     smooth: float = 0.3,  # weight of the edit's total variation
     tint: float = 0.0,  # weight of the edit's mean colour: a reader can be swayed by a cast over the whole face
+    tone: float = 0.0,  # weight of the face's mean colour going to where the other end's colours lie (see guide.Tone)
     patch: float = 0.0,  # weight of the patch critic on composites
     ema: float = 0.998,
     seed: int = 0,
@@ -71,6 +72,7 @@ def train_fader(
     }  # fmt: skip
     start = load_state(folder / "state.pt", parts, generator)
     guide = Guide(spec.labels[0], device) if guidance else None
+    transport = Tone(pixels, labels[:, 0], spec, device) if tone else None
 
     # The whole set stays on the device.
     x_all, a_all = torch.from_numpy(pixels).to(device), torch.from_numpy(labels).to(device)
@@ -118,6 +120,8 @@ def train_fader(
             )
             size, colour = edit.abs().mean(), edit.mean((2, 3)).abs().mean()
             price = keep * stay + difference * size + smooth * roughness(edit) + tint * colour
+            if transport is not None:
+                price = price + tone * transport(photos, composite, a[some, 0], wanted[:, 0])
             loss = loss + late * (guidance * wish + price)
             seen |= {"wish": wish, "stay": stay, "edit": size, "colour": colour}
             if patch:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from gslopes.zoo import load
+from gslopes.core.records import ByteArray
+from gslopes.train.augment import to_float
+from gslopes.zoo import ModelSpec, load
 
 RACES = ("white", "black", "asian", "indian", "other")
 
@@ -46,6 +50,44 @@ class Guide:
     def _small(self, chips: Tensor) -> Tensor:
         small = F.interpolate(chips, size=(self.size, self.size), mode="area")
         return small.contiguous(memory_format=torch.channels_last)
+
+
+class Tone:
+    """Where a face's mean colour belongs when its attribute changes, by the colours of the training faces of each end.
+
+    Colour by colour, the linear map that carries one end's mean and spread onto the other's (optimal transport between
+    two normal distributions). A reader alone can be swayed by casts that no skin has; this says what skins have.
+
+    pixels: (n, S, S, 3) uint8 RGB.  values: (n,) the edited attribute, its sign says the end.
+    """
+
+    def __init__(self, pixels: ByteArray, values: NDArray[np.float32], spec: ModelSpec, device: str) -> None:
+        self.region = window(spec.size).to(device)
+        ends = []
+        for sign in (-1, 1):
+            rows = np.flatnonzero(np.sign(values) == sign)[:2000]
+            parts = [
+                self._colour(to_float(torch.from_numpy(pixels[r]), spec.mean, spec.std).to(device))
+                for r in rows[:, None]
+            ]
+            ends.append(torch.cat(parts))
+        self.mean = torch.stack([colours.mean(0) for colours in ends])  # (2, 3)
+        self.spread = torch.stack([colours.std(0) for colours in ends])
+
+    def __call__(self, photos: Tensor, edited: Tensor, own: Tensor, wanted: Tensor) -> Tensor:
+        """How far the edited faces' mean colours are from where they belong, mean absolute in [-1, 1] units.
+
+        photos, edited: (B, 3, S, S).  own, wanted: (B,) the attribute; half way between the ends is half the way.
+        """
+        before, now = self._colour(photos), self._colour(edited)
+        here, there = (own > 0).long(), (wanted > 0).long()
+        moved = self.mean[there] + self.spread[there] / self.spread[here] * (before - self.mean[here])
+        share = ((wanted - own.sign()).abs() / 2)[:, None]
+        return (now - before - share * (moved - before)).abs().mean()
+
+    def _colour(self, chips: Tensor) -> Tensor:
+        """(B, 3) mean colour of the face."""
+        return (chips * self.region).sum((2, 3)) / self.region.sum()
 
 
 def window(size: int) -> Tensor:

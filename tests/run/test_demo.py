@@ -1,0 +1,49 @@
+"""The demo as a newcomer runs it, with fewer faces: real editors, the real walk, no data and no network."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from gslopes.cli import main
+from gslopes.core import tables
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    out = tmp_path_factory.mktemp("demo")
+    result = CliRunner().invoke(main, ["demo", "--faces", "40", "--out", str(out), "--device", "cpu", "--json"])
+    assert result.exit_code == 0, result.output
+    return out, json.loads(result.stdout)
+
+
+def test_the_planted_directions_are_recovered_and_the_null_stays_flat(finished):
+    slopes = {row["label"]: row for row in finished[1]["slopes"]}
+    assert slopes["nurse"]["planted"] < 0
+    assert slopes["nurse"]["slope"] < -0.02
+    assert slopes["manager"]["planted"] > 0
+    assert slopes["portrait"]["planted"] == 0
+    assert abs(slopes["portrait"]["slope"]) < 0.02
+    assert 0.2 < finished[1]["reach"] < 1.2
+
+
+def test_its_pages_and_its_sweep_are_where_it_says(finished):
+    for name in ("page", "portrait_page"):
+        assert finished[1][name].endswith("index.html")
+        with open(finished[1][name], encoding="utf-8") as page:
+            assert "perceived gender" in page.read()
+    with Image.open(finished[1]["sweep"]) as sweep:
+        assert sweep.size == (8 * 256, 256)
+
+
+def test_the_astronaut_was_edited_and_answered_at_every_value(finished):
+    run = finished[0] / "astronaut"
+    assert len(tables.read(tables.EDITS, run / "edits.parquet")) == 7
+    assert set(tables.read(tables.ASKED, run / "asked.parquet")["status"]) == {"answered"}
+
+
+def test_run_again_it_goes_on_and_says_the_same(finished):
+    again = CliRunner().invoke(main, ["demo", "--faces", "40", "--out", str(finished[0]), "--device", "cpu", "--json"])
+    assert again.exit_code == 0
+    assert json.loads(again.stdout) == finished[1]

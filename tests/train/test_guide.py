@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+import torch
+
+from gslopes import zoo
+from gslopes.train.guide import Tone, window
+
+SPEC = zoo.ModelSpec("small", "", "fader", 32, ("race",), "", (), "", "")
+
+
+@pytest.fixture
+def tone() -> Tone:
+    rng = np.random.default_rng(0)
+    dark, light = rng.integers(40, 80, (50, 1, 1, 3)), rng.integers(150, 230, (50, 1, 1, 3))
+    pixels = np.broadcast_to(np.concatenate([dark, light]), (100, 32, 32, 3)).astype(np.uint8)
+    return Tone(pixels, np.repeat([-1.0, 1.0], 50).astype(np.float32), SPEC, "cpu")
+
+
+def plain(rgb: torch.Tensor) -> torch.Tensor:
+    return rgb[:, :, None, None].expand(-1, -1, 32, 32)
+
+
+def test_a_face_carried_to_the_other_ends_colours_costs_nothing(tone):
+    own, wanted = torch.tensor([-1.0, 1.0]), torch.tensor([1.0, -1.0])
+    photos = plain(tone.mean[[0, 1]] + 0.5 * tone.spread[[0, 1]])
+    moved = plain(tone.mean[[1, 0]] + 0.5 * tone.spread[[1, 0]])
+    assert tone(photos, moved, own, wanted) < 1e-5
+    assert tone(photos, photos, own, wanted) > 0.3
+
+
+def test_half_way_between_the_ends_is_half_the_way(tone):
+    own, wanted = torch.tensor([-1.0]), torch.tensor([0.0001])
+    photos = plain(tone.mean[[0]])
+    middle = plain((tone.mean[[0]] + tone.mean[[1]]) / 2)
+    assert tone(photos, middle, own, wanted) < 1e-3
+
+
+def test_the_window_is_closed_at_the_border_and_open_in_the_middle():
+    region = window(128)[0, 0]
+    assert region[64, 64] == 1
+    assert region[0, 0] == region[0, -1] == region[-1, 0] == 0
+    assert ((region >= 0) & (region <= 1)).all()
