@@ -12,7 +12,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from gslopes.core.config import from_dict
-from gslopes.core.errors import ModelError
+from gslopes.core.errors import ConfigError, ModelError
 from gslopes.zoo.spec import ModelSpec
 
 FILE = "model.safetensors"
@@ -53,8 +53,8 @@ def load(folder: Path) -> tuple[ModelSpec, dict[str, torch.Tensor], str]:
         with safe_open(path, framework="pt") as file:
             spec = from_dict(ModelSpec, json.loads((file.metadata() or {})["spec"]))
             state = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118 (no mapping)
-    except (SafetensorError, KeyError, ValueError) as error:
-        raise ModelError(f"{path} is no gslopes checkpoint: {error}.") from error
+    except (SafetensorError, ConfigError, KeyError, ValueError) as error:
+        raise ModelError(f"{path} is no gslopes checkpoint: {error}") from error
     return spec, state, actual
 
 

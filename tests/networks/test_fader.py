@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional as F
 
 from gslopes.networks.critics import LatentCritic, PatchCritic
-from gslopes.networks.fader import Fader, FaderConfig
+from gslopes.networks.fader import Fader, FaderConfig, Up
 
 
 @pytest.fixture
@@ -20,10 +20,24 @@ def test_decoding_gives_chips_of_the_same_shape_within_the_range(fader):
 
 
 def test_every_layer_of_the_decoder_hears_the_attributes(fader):
-    told = len(fader.config.attributes)
-    convolutions = [layer[1] for layer in fader.decoder] + [fader.to_rgb]
-    widths = [24, 16, 8, 8]
-    assert [conv.in_channels for conv in convolutions] == [width + told for width in widths]
+    fader.eval()
+    attributes = torch.zeros(2, 2, requires_grad=True)
+    x = fader.encode(torch.rand(2, 3, 32, 32)).detach()
+    for layer in fader.decoder:
+        x = layer(x, attributes).detach()
+        assert torch.autograd.grad(layer(torch.rand_like(layer_input(layer, x)), attributes).sum(), attributes)[0].any()
+    assert fader.told_rgb.weight.shape == (3, 2)
+
+
+def layer_input(layer, output):
+    return torch.empty(len(output), layer.conv.in_channels, output.shape[2] // 2, output.shape[3] // 2)
+
+
+def test_a_layer_is_nearest_upsampling_and_a_convolution():
+    layer = Up(5, 4, told=2).eval()
+    x, attributes = torch.rand(2, 5, 6, 7), torch.rand(2, 2)
+    plain = layer.conv(F.interpolate(x, scale_factor=2, mode="nearest")) + layer.told(attributes)[:, :, None, None]
+    torch.testing.assert_close(layer(x, attributes), F.relu(layer.norm(plain)))
 
 
 def test_each_attribute_changes_the_picture_by_itself(fader):
