@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from skimage.data import astronaut
 
-from gslopes.core.errors import ConfigError, ModelError, UnknownName
+from gslopes.core.errors import ConfigError, ModelError
 from gslopes.score.classifiers import load_classifier
 
 
@@ -81,9 +81,6 @@ def test_a_threshold_outside_zero_and_one_is_refused_before_the_weights_are_read
 
 
 def test_the_shipped_tagger_has_the_forty_labels_of_celeba():
-    try:
-        tagger = load_classifier("celeba-tagger")
-    except UnknownName:
-        pytest.skip("The weights of celeba-tagger are not there: train them with `gslopes train celeba-tagger`.")
+    tagger = load_classifier("celeba-tagger")
     assert len(tagger.labels) == 40
     assert {"Male", "Smiling", "Young", "Wearing_Lipstick"} <= set(tagger.labels)
