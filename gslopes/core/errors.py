@@ -9,8 +9,14 @@
     ├── TableError               a table does not have the columns or types that it claims
     ├── ModelError               a model's files are missing, damaged or of another kind
     ├── DataMissing              a data set is not where it was said to be
-    ├── ClassifierError          a classifier failed
-    │   └── AnswerError          a classifier's answer does not make sense
+    ├── ClassifierError          a classifier failed on some pictures
+    │   ├── AnswerError          a classifier's answer does not make sense
+    │   ├── Refused              it will never judge this picture: policy, format, size
+    │   ├── Throttled            too many requests: the same one may be sent again later
+    │   └── Unavailable          the server or the connection failed: the same one may be sent again
+    ├── ServiceError             a service will answer no picture: wrong use, quota used up, withdrawn, down
+    │   └── CredentialsError     its credentials are missing or rejected
+    ├── BudgetReached            a hard stop of --budget or --max-calls
     └── StorageError             disk full, read-only or in use by another process
 
 Each error is one clear sentence (``message``) and, where there is one, the next step (``hint``); the command line
@@ -97,6 +103,65 @@ class ClassifierError(GslopesError):
 
 class AnswerError(ClassifierError):
     """A classifier's answer does not make sense."""
+
+
+class Refused(ClassifierError):
+    """It will never judge this picture (content policy, format, size); recorded, not asked again.
+
+    reason: goes into the asked table.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"The picture was refused: {reason.rstrip('.')}.")
+        self.reason = reason
+
+
+class Throttled(ClassifierError):
+    """Too many requests: the same one is sent again later.
+
+    retry_after: seconds that the service asks us to wait, None if it does not say.
+    """
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Unavailable(ClassifierError):
+    """The server or the connection failed; the same request may succeed later, and is sent again.
+
+    billed: whether the service may have judged, and billed, the pictures before it failed (the answer got lost).
+    retry_after: seconds that the service asks us to wait, None if it does not say.
+    """
+
+    def __init__(self, message: str, *, billed: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.billed = billed
+        self.retry_after = retry_after
+
+
+class ServiceError(GslopesError):
+    """A service will answer no picture: wrong use, quota used up, withdrawn, down. The walk stops, resumable."""
+
+
+class CredentialsError(ServiceError):
+    """Credentials are missing or rejected; names the variables, never their values.
+
+    service: the classifier's bare name.  variables: the environment variables that hold them.
+    """
+
+    def __init__(self, service: str, variables: Iterable[str], *, rejected: bool = False, detail: str = "") -> None:
+        names = " and ".join(variables)
+        what = (
+            f"{service} rejects the credentials in {names}" if rejected else f"{service} needs credentials in {names}"
+        )
+        message = f"{what} ({detail})." if detail else f"{what}."
+        super().__init__(message, f"Set {names} in the environment; answers so far are kept.")
+        self.service = service
+
+
+class BudgetReached(GslopesError):
+    """A hard stop of --budget or --max-calls; what was answered is kept."""
 
 
 class StorageError(GslopesError):

@@ -73,11 +73,13 @@ class Answer:
     status: ``answered``, ``refused`` (it will not judge this picture) or ``failed``.
     labels: (label, score) pairs, score in [0, 1]; only the labels that were returned.
     reason: why it was refused or failed, empty when answered.
+    version: of the model that answered, as the service says with each answer; empty if it does not.
     """
 
     status: str
     labels: tuple[tuple[str, float], ...] = ()
     reason: str = ""
+    version: str = ""
 
 
 class Finder(Protocol):
@@ -116,8 +118,12 @@ class Classifier(Protocol):
     name: as given on the command line, with its parameters, such as ``celeba-tagger:threshold=0.3``.
     version: what identifies the model behind the name (a sha256, a service's model version), empty if unknown.
     batch: the largest number of pictures in one call of ``ask``.
-    ask: encoded pictures (the files' bytes: JPEG or PNG) to one raw answer each, JSON-able.
+    ask: encoded pictures (the files' bytes: JPEG or PNG) to one raw answer each, JSON-able; an entry may also be a
+        ClassifierError (Refused, Throttled, Unavailable) about that one picture.
     parse: one raw answer to an Answer.
+
+    Optional, read by the client where they are there: ``limits`` (``score.limits.Limits``), and ``prepare()``, called
+    once before the first ``ask``, which raises CredentialsError and whatever else would meet every picture.
     """
 
     name: str

@@ -4,7 +4,8 @@ r"""Classifier names with parameters: one grammar for the command line, the conf
     NAME[:key=value[,key=value...]]     celeba-tagger:threshold=0.3
 
 The options of a classifier are a frozen dataclass: its fields are the keys, their types are checked, a field made by
-``field(metadata=ARGUMENT)`` is what stands right after the colon.  A list of numbers is written with slashes
+``field(metadata=ARGUMENT)`` is what stands right after the colon, and one by ``field(metadata=OPERATIONAL)`` moves no
+answer (a rate, a price) and is left out of the canonical name.  A list of numbers is written with slashes
 (``mean=0.5/0.5/0.5``), a comma inside a value as ``\,``.  The canonical name has sorted keys and no defaults: it stands
 in the tables, so that one classifier with one set of parameters has one name however it was typed.
 """
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 Options = TypeVar("Options", bound="DataclassInstance")
 
 ARGUMENT: Mapping[str, bool] = {"argument": True}  # metadata of the field that is written right after the colon
+# metadata of a field that moves no answer (a rate, a price): no part of the canonical name, hence of the cache's key
+OPERATIONAL: Mapping[str, bool] = {"operational": True}
 
 _BOOLEANS: Mapping[str, bool] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -81,16 +84,16 @@ def canonical(base: str, options: DataclassInstance) -> str:
         value = getattr(options, item.name)
         if item.metadata.get("argument"):
             leading.append(_escape(value))
-        elif value != item.default:
+        elif value != item.default and not item.metadata.get("operational"):
             pairs.append(f"{item.name}={_escape(value)}")
     items = leading + sorted(pairs)
     return f"{base}:{','.join(items)}" if items else base
 
 
 def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
-    """How each parameter is written, with its default; a required one in capitals."""
+    """How each parameter is written, with its default; a required one in capitals, those that move no answer last."""
     rows = []
-    for item in dataclasses.fields(cls):
+    for item in sorted(dataclasses.fields(cls), key=lambda item: bool(item.metadata.get("operational"))):
         default = item.default
         shown = item.name.upper() if default is dataclasses.MISSING else _escape(default)
         rows.append(shown if item.metadata.get("argument") else f"{item.name}={shown}")

@@ -7,7 +7,10 @@ import re
 
 LIMIT = 300  # characters of a reason; the rest of a long message (a request's body, say) helps nobody in a table
 
+LEAST = 8  # characters of a secret
+
 _HIDDEN = "***"
+_REMEMBERED: set[str] = set()
 _WORD = (
     r"[\w.-]*(?:api[_-]?key|access[_-]?key(?:[_-]?id)?|subscription-key|secret|token|passwo?r?d|passwd|signature|credential|"
     r"x-amz-[\w-]+|session[_-]?id)[\w-]*|(?<![A-Za-z0-9])(?:key|sig|pat|pwd|auth)"
@@ -35,15 +38,30 @@ def scrub(text: str) -> str:
     >>> scrub("401 for https://host/tag?key=abc&size=2")
     '401 for https://host/tag?key=***&size=2'
     """
+    text = " ".join(scrub_text(text).split()).encode("utf-8", "replace").decode("utf-8")
+    return text if len(text) <= LIMIT else text[: LIMIT - 1] + "…"
+
+
+def scrub_text(text: str) -> str:
+    """The text in its own lines and whole length, without credentials; removed is what ``scrub`` removes."""
     for value in _secrets():
         text = text.replace(value, _HIDDEN)
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
-    text = " ".join(text.split()).encode("utf-8", "replace").decode("utf-8")
-    return text if len(text) <= LIMIT else text[: LIMIT - 1] + "…"
+    return text
+
+
+def remember_secret(value: str) -> None:
+    """Have this value taken out of every text from now on: for secrets that come from a vendor's own file.
+
+    It is kept in this process's memory only. Values of fewer than 8 characters are no secrets.
+    """
+    if len(value) >= LEAST:
+        _REMEMBERED.add(value)
 
 
 def _secrets() -> list[str]:
     """Longest first, so that a secret inside another one leaves no rest."""
-    found = {value for name, value in os.environ.items() if _SECRET_VARIABLE.search(name) and len(value) >= 8}
+    found = {value for name, value in os.environ.items() if _SECRET_VARIABLE.search(name) and len(value) >= LEAST}
+    found |= _REMEMBERED
     return sorted(found, key=len, reverse=True)

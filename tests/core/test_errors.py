@@ -10,11 +10,26 @@ import re
 import pytest
 
 from gslopes.core import errors
-from gslopes.core.errors import GslopesError, PhotoError, UnknownName, UsageError
+from gslopes.core.errors import (
+    CredentialsError,
+    GslopesError,
+    PhotoError,
+    Refused,
+    Throttled,
+    Unavailable,
+    UnknownName,
+    UsageError,
+)
 
 ALL = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, Exception)]
+OTHER = (PhotoError, UnknownName, Refused, Throttled, Unavailable, CredentialsError)
 EXAMPLES = [
-    *[kind("The disk is full.", "Make room.") for kind in ALL if kind not in (PhotoError, UnknownName)],
+    *[kind("The disk is full.", "Make room.") for kind in ALL if kind not in OTHER],
+    Refused("policy"),
+    Throttled("Too many requests.", 2.5),
+    Unavailable("The server failed.", billed=True, retry_after=1.0),
+    CredentialsError("google", ["A_KEY", "A_SECRET"]),
+    CredentialsError("google", ["A_KEY"], rejected=True, detail="401"),
     PhotoError("a b/ü.jpg", "it ends too early"),
     UnknownName("model", "fader-gendr", ["fader-race", "fader-gender"]),
 ]
@@ -73,3 +88,9 @@ def test_unknown_name_offers_the_nearest_or_lists_what_there_is():
 def test_photo_error_keeps_path_and_reason():
     error = PhotoError("x.jpg", "it is empty")
     assert (error.path, error.reason, error.message) == ("x.jpg", "it is empty", "x.jpg: it is empty.")
+
+
+def test_credentials_are_named_by_their_variables():
+    missing, rejected = CredentialsError("google", ["A_KEY", "B_KEY"]), CredentialsError("x", ["K"], rejected=True)
+    assert missing.message == "google needs credentials in A_KEY and B_KEY."
+    assert rejected.message == "x rejects the credentials in K."

@@ -6,21 +6,26 @@ instances are ``core.records.Classifier``.  Other packages add theirs by an entr
     [project.entry-points."gslopes.classifiers"]
     mood = "my_package.mood:Mood"
 
-Listing imports none of them; their libraries are imported when one is loaded.
+What gslopes has of its own stands in ``local`` and ``services``. Listing imports none of them; their libraries are
+imported when one is loaded.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
 from gslopes.core.errors import ClassifierError, GslopesError, UsageError
 from gslopes.core.registry import Registry, Target
 from gslopes.score import names
-from gslopes.score.scrub import scrub
+from gslopes.score.classifiers.listing import Listed
+from gslopes.score.classifiers.local import LOCALS
+from gslopes.score.classifiers.services import SERVICES
+from gslopes.score.limits import LOCAL, Limits
+from gslopes.score.scrub import scrub, scrub_text
 
 if TYPE_CHECKING:
     from gslopes.core.records import Classifier
@@ -35,6 +40,8 @@ class ClassifierEntry:
     installed: whether its libraries are there (nothing is imported to find out).
     parameters: how each is written with its default, an argument or a required value in capitals; empty for other
         packages' classifiers, which are not imported.
+    credentials: ``none needed``, ``present``, or ``missing`` with the variables; no value is looked at.
+    limits: see ``score.limits``.  price: USD per 1,000 pictures; None where it depends on the plan.
     """
 
     name: str
@@ -42,45 +49,12 @@ class ClassifierEntry:
     extra: str
     installed: bool
     parameters: tuple[str, ...]
+    credentials: str = "none needed"
+    limits: Limits = LOCAL
+    price: float | None = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Own:
-    """A classifier of gslopes: ``path`` is module:Class, ``needs`` are the modules that its extra brings."""
-
-    path: str
-    summary: str
-    parameters: tuple[str, ...]
-    extra: str = ""
-    needs: tuple[str, ...] = ()
-
-
-_OWN: Mapping[str, _Own] = {
-    "celeba-tagger": _Own(
-        "gslopes.score.classifiers.celeba_tagger:CelebaTagger",
-        "40 CelebA attributes, a small network that ships with gslopes.",
-        ("threshold=0.5",),
-    ),
-    "onnx": _Own(
-        "gslopes.score.classifiers.onnx:OnnxClassifier",
-        "A model of yours in an ONNX file, with a labels file and its preprocessing.",
-        (
-            "FILE",
-            "labels=LABELS",
-            "threshold=0.5",
-            "top_k=0",
-            "activation=none",
-            "size=0",
-            "white=1",
-            "mean=0/0/0",
-            "std=1/1/1",
-            "channels=rgb",
-            "layout=nchw",
-        ),
-        extra="gslopes[onnx]",
-        needs=("onnxruntime",),
-    ),
-}
+_OWN: Mapping[str, Listed] = {**LOCALS, **SERVICES}
 
 _REGISTRY = Registry("classifier", {name: own.path for name, own in _OWN.items()}, "gslopes.classifiers")
 
@@ -107,12 +81,13 @@ def canonical_name(text: str) -> str:
     return names.canonical(base, options)
 
 
-def load_classifier(text: str, device: str = "cpu") -> Classifier:
+def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True) -> Classifier:
     """Make a classifier ready to be asked; everything that can be wrong with it is found here, before any work.
 
     text: NAME[:ARGUMENT][,key=value...], see ``score.names``.  device: ``cpu`` or ``cuda[:N]``.
+    prepare: check the credentials, too; without, it can only parse answers that are there already.
     Raises: UnknownName, ConfigError, UsageError (its extra is not installed), ModelError (its files),
-        ClassifierError (anything else that it raises).
+        CredentialsError, ServiceError (withdrawn), ClassifierError (anything else that it raises).
 
     >>> load_classifier("celeba-tager")
     Traceback (most recent call last):
@@ -120,10 +95,32 @@ def load_classifier(text: str, device: str = "cpu") -> Classifier:
     """
     base, options, factory = _resolve(text)
     name = names.canonical(base, options)
+    with _loading(name):
+        classifier = cast("Classifier", factory(name, options, device))
+    if prepare:
+        prepare_classifier(classifier)
+    return classifier
+
+
+def prepare_classifier(classifier: Classifier) -> None:
+    """Check what would meet every picture, credentials above all; does nothing for a classifier without ``prepare``.
+
+    Raises: CredentialsError, ServiceError, and as ``load_classifier``.
+    """
+    prepare = getattr(classifier, "prepare", None)
+    if prepare is not None:
+        with _loading(classifier.name):
+            prepare()
+
+
+@contextmanager
+def _loading(name: str) -> Iterator[None]:
     try:
-        return cast("Classifier", factory(name, options, device))
-    except GslopesError:
-        raise
+        yield
+    except GslopesError as error:
+        error.message, error.hint = scrub_text(error.message), scrub_text(error.hint)
+        error.args = (error.message,)
+        raise error from None
     except Exception as error:  # any library may be behind it; its text may hold credentials
         raise ClassifierError(
             f"The classifier {name} cannot be loaded: {scrub(f'{type(error).__name__}: {error}')}."
@@ -134,18 +131,19 @@ def _entry(target: Target) -> ClassifierEntry:
     own = _OWN.get(target.name)
     if own is None:
         return ClassifierEntry(target.name, target.summary, target.package, True, ())
-    return ClassifierEntry(target.name, own.summary, own.extra, not _missing(own), own.parameters)
-
-
-def _missing(own: _Own) -> list[str]:
-    return [module for module in own.needs if find_spec(module) is None]
+    missing = own.missing_credentials
+    state = f"missing: {', '.join(missing)}" if missing else "present" if own.credentials else "none needed"
+    installed = not own.missing_modules
+    return ClassifierEntry(
+        target.name, own.summary, own.extra, installed, own.parameters, state, own.limits, own.limits.price
+    )
 
 
 def _resolve(text: str) -> tuple[str, Any, Any]:
     base, items = names.split(text)
     target = _REGISTRY.find(base)
     own = _OWN.get(base)
-    if own and (missing := _missing(own)):
+    if own and (missing := own.missing_modules):
         message = f"The classifier {base!r} needs {' and '.join(missing)}, which is not installed."
         raise UsageError(message, f"Run: pip install '{own.extra}'.")
     factory = target.load()

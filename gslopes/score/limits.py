@@ -1,0 +1,131 @@
+"""What a classifier can bear and what it costs, and the pace that follows from it."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gslopes.core.errors import ConfigError
+from gslopes.core.records import Classifier
+from gslopes.score.names import OPERATIONAL
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits and the price of a classifier; the defaults are those of a local one: none.
+
+    requests_per_second, pictures_per_second: of one account; 0 is no limit.  concurrency: requests in flight at once.
+    picture_bytes: of one encoded picture; 0 is no limit.  Larger ones are encoded anew, and it is said.
+    request_bytes: of all encoded pictures of one request together, before any base64; 0 is no limit.
+    least_side, most_side: pixels; smaller pictures are refused without asking, larger ones are scaled down.
+    formats: what it takes, as Pillow names it; others are encoded as JPEG.  Empty: everything.
+    price: USD per 1,000 pictures; 0 for a local classifier, None where it depends on the user's plan.
+    note: what a user should know about rate and price, one sentence; empty if nothing.
+    """
+
+    requests_per_second: float = 0.0
+    pictures_per_second: float = 0.0
+    concurrency: int = 1
+    picture_bytes: int = 0
+    request_bytes: int = 0
+    least_side: int = 1
+    most_side: int = 0
+    formats: tuple[str, ...] = ()
+    price: float | None = 0.0
+    note: str = ""
+
+    @property
+    def free(self) -> bool:
+        """Whether asking costs nothing."""
+        return self.price == 0
+
+    def adjusted(self, options: ServiceOptions) -> Limits:
+        """With what the user gave as ``rate``, ``concurrency`` and ``price``."""
+        changes: dict[str, float | int] = {}
+        if options.rate:
+            changes["requests_per_second"] = options.rate
+        if options.concurrency:
+            changes["concurrency"] = options.concurrency
+        if options.price:
+            changes["price"] = options.price
+        return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
+
+    def seconds(self, pictures: int, requests: int) -> float:
+        """How long so many take at the quota; 0 where there is none."""
+        by_requests = requests / self.requests_per_second if self.requests_per_second else 0.0
+        by_pictures = pictures / self.pictures_per_second if self.pictures_per_second else 0.0
+        return max(by_requests, by_pictures)
+
+    def cost(self, pictures: int) -> float | None:
+        """USD for so many pictures, None if the price is not known."""
+        return None if self.price is None else self.price * pictures / 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceOptions:
+    """What every service has: options about pace and price that are no part of the classifier's name.
+
+    rate: requests a second; 0: as listed.  concurrency: requests in flight at once; 0: as listed.
+    price: USD per 1,000 pictures on the user's plan; 0: as listed.
+    """
+
+    rate: float = field(default=0.0, metadata=OPERATIONAL)
+    concurrency: int = field(default=0, metadata=OPERATIONAL)
+    price: float = field(default=0.0, metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        if min(self.rate, self.concurrency, self.price) < 0:
+            raise ConfigError("A service's rate, concurrency and price are not negative.")
+
+
+LOCAL = Limits()
+
+
+def limits_of(classifier: Classifier) -> Limits:
+    """The classifier's own limits, or none."""
+    found = getattr(classifier, "limits", LOCAL)
+    return found if isinstance(found, Limits) else LOCAL
+
+
+MARGIN = 1.02  # threads wake up a little early or late; a quota is counted in windows
+
+
+class Pace:
+    """Even spacing of requests, shared by all threads that ask one classifier.
+
+    Even, not in bursts: whatever window the service counts in, its limit is kept.
+
+    limits: the quota.  wait: sleeps so many seconds, or less if the walk is stopped; returns whether it is stopped.
+    clock: seconds, monotonic.
+    """
+
+    def __init__(
+        self, limits: Limits, wait: Callable[[float], bool], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._limits = limits
+        self._wait = wait
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._free_at = self._held = clock()
+
+    def take(self, pictures: int) -> bool:
+        """Wait for the turn of a request with so many pictures; False if the walk was stopped meanwhile."""
+        gap = self._limits.seconds(pictures, 1) * MARGIN
+        while True:
+            with self._lock:
+                turn = max(self._clock(), self._free_at)
+                self._free_at = turn + gap
+            while (left := turn - self._clock()) > 0:
+                if self._wait(left):
+                    return False
+            if turn >= self._held:  # else somebody was throttled while we waited
+                return True
+
+    def hold(self, seconds: float) -> None:
+        """Let nobody ask for so long: the service said that it is too much."""
+        with self._lock:
+            self._held = max(self._held, self._clock() + seconds)
+            self._free_at = max(self._free_at, self._held)
