@@ -1,0 +1,300 @@
+"""The fake as a whole: what it is told to do, what it did, and the two servers that it listens with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import secrets
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from tests.fake_provider import azure, clarifai, google, imagga, pictures, rekognition, web
+from tests.fake_provider.protocol import Accounts, Bad, Job, Labels
+
+SERVICES = ("google", "rekognition", "clarifai", "azure", "imagga")
+_CHECKS = {
+    module.__name__.rpartition(".")[2]: module.check for module in (google, rekognition, clarifai, azure, imagga)
+}
+
+# The ways to fail. ``close``: the connection ends before any work. ``lost``: after it, without a reply. ``truncate``:
+# in the middle of the reply (Clarifai: fewer outputs than inputs). The last two are billed, and nobody has the answer.
+KINDS = ("throttle", "fail", "unavailable", "close", "lost", "truncate", "delay")
+_RAISED = {
+    "throttle": ("throttled", "Too many requests: please slow down."),
+    "fail": ("failed", "Internal error encountered."),
+    "unavailable": ("unavailable", "The service is currently unavailable."),
+    "reject": ("credentials", "The credentials were withdrawn."),
+}
+
+
+@dataclass
+class Call:
+    """One request. Times are of ``time.monotonic``.
+
+    images: sha256 of each picture, in the order of the request.  billed: of those that were judged.
+    outcome: ``answered``, or what was wrong.  trouble: the failure that was planted, if any.
+    delivered: whether the whole reply was handed to the connection.
+    """
+
+    service: str
+    began: float
+    ended: float = 0.0
+    images: tuple[str, ...] = ()
+    billed: tuple[str, ...] = ()
+    parameters: dict[str, object] = field(default_factory=dict)
+    outcome: str = "open"
+    trouble: str = ""
+    delivered: bool = False
+
+
+@dataclass
+class Log:
+    """Every call since the beginning, in the order of arrival."""
+
+    calls: list[Call] = field(default_factory=list)
+
+    def of(self, service: str) -> list[Call]:
+        return [call for call in self.calls if call.service == service]
+
+    def billed(self, service: str) -> list[str]:
+        """sha256 of the pictures that were judged, as often as they were."""
+        return [image for call in self.of(service) for image in call.billed]
+
+    def clear(self) -> None:
+        self.calls.clear()
+
+
+@dataclass
+class _Bucket:
+    """A token bucket: how fast requests, or pictures, may come."""
+
+    per_second: float
+    burst: float
+    unit: str
+    tokens: float
+    at: float
+
+    def take(self, amount: float) -> float:
+        """0 if it may pass, otherwise the seconds to wait."""
+        now = time.monotonic()
+        self.tokens = min(self.burst, self.tokens + (now - self.at) * self.per_second)
+        self.at = now
+        if self.tokens < min(amount, self.burst):
+            return (min(amount, self.burst) - self.tokens) / self.per_second
+        self.tokens -= amount
+        return 0.0
+
+
+class FakeProvider:
+    """Five services on two loopback ports. A context manager; everything can be changed while it runs."""
+
+    def __init__(self, seed: int = 0, threads: int = 32, watch: Callable[[Call], object] = lambda call: None) -> None:
+        self.log = Log()
+        self.slopes: dict[str, Mapping[str, float]] = dict(pictures.PLANTED)
+        self.versions = {service: f"{service}-1.0" for service in SERVICES}
+        self.latency = 0.0  # seconds that every request takes
+        self.retry_after = 0.0  # what a throttled request is told to wait, in seconds; 0: nothing is said
+        self._folder = tempfile.TemporaryDirectory(prefix="fake-provider-")
+        self._lock = threading.Lock()
+        self._lot = random.Random(seed)
+        self._threads = threads
+        self._watch = watch
+        self._limits: dict[str, _Bucket] = {}
+        self._refused: Callable[[str], bool] = lambda sha256: False
+        self._changes: dict[str, tuple[int, str]] = {}
+        self._answered = dict.fromkeys(SERVICES, 0)
+        self.heal()
+        self.accounts, self._service_account = _accounts(Path(self._folder.name))
+
+    # --- being told ---
+
+    def limit(self, service: str, per_second: float, *, unit: str = "requests", burst: float | None = None) -> None:
+        """Throttle what is faster.  unit: ``requests`` or ``images``.  burst: how many at once; a tenth of a second's."""
+        size = max(1.0, per_second / 10) if burst is None else burst
+        with self._lock:
+            self._limits[service] = _Bucket(per_second, size, unit, size, time.monotonic())
+
+    def trouble(
+        self, share: float, kinds: Iterable[str] = KINDS, services: Iterable[str] = SERVICES, delay: float = 0.05
+    ) -> None:
+        """Let this share of the requests fail, each in one of these ways, drawn by lot.  delay: seconds."""
+        kinds = tuple(kinds)
+        assert set(kinds) <= {*KINDS, "reject"}
+        self._trouble = (share, kinds, frozenset(services), delay)
+
+    def heal(self) -> None:
+        """No more trouble, no more limits."""
+        self.trouble(0.0, ())
+        self._limits = {}
+
+    def refuse(self, which: Iterable[str] | float) -> None:
+        """Refuse these pictures for good: a set of sha256, or the share of all that falls by their sha256."""
+        if isinstance(which, float):
+            self._refused = lambda sha256: int(sha256[:8], 16) < which * 2**32
+        else:
+            self._refused = frozenset(which).__contains__
+
+    def change_version(self, service: str, version: str, after: int = 0) -> None:
+        """Answer with another model version once so many more requests were answered."""
+        self._changes[service] = (self._answered[service] + after, version)
+
+    # --- what a client needs ---
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self._http_port}"
+
+    @property
+    def clarifai_address(self) -> str:
+        return f"127.0.0.1:{self._grpc_port}"
+
+    @property
+    def credentials(self) -> dict[str, str]:
+        """Environment variables with the credentials that are accepted."""
+        return {
+            "GOOGLE_APPLICATION_CREDENTIALS": str(self._service_account),
+            "AWS_ACCESS_KEY_ID": self.accounts.aws_key,
+            "AWS_SECRET_ACCESS_KEY": self.accounts.aws_secret,
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "CLARIFAI_PAT": self.accounts.clarifai,
+            "VISION_KEY": self.accounts.azure,
+            "IMAGGA_API_KEY": self.accounts.imagga_key,
+            "IMAGGA_API_SECRET": self.accounts.imagga_secret,
+        }
+
+    @property
+    def endpoints(self) -> dict[str, str]:
+        """Environment variables that point the clients here."""
+        return {
+            "GOOGLE_VISION_ENDPOINT": self.address,
+            "AWS_ENDPOINT_URL_REKOGNITION": self.address,
+            "CLARIFAI_GRPC_BASE": f"http://{self.clarifai_address}",
+            "VISION_ENDPOINT": self.address,
+            "IMAGGA_ENDPOINT": self.address,
+        }
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return self.credentials | self.endpoints
+
+    @property
+    def secrets(self) -> list[str]:
+        """Every text that no output may hold."""
+        private = json.loads(self._service_account.read_text())["private_key"].splitlines()[1:-1]
+        keys = self.accounts
+        return [*private, keys.aws_key, keys.aws_secret, keys.clarifai, keys.azure, keys.imagga_key, keys.imagga_secret]
+
+    # --- working ---
+
+    def __enter__(self) -> FakeProvider:
+        self._http_port, stop_http = web.serve(self)
+        self._grpc_port, stop_grpc = clarifai.serve(self, self._threads)
+        self._stops = (stop_http, stop_grpc)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for stop in self._stops:
+            stop()
+        self._folder.cleanup()
+
+    @contextmanager
+    def call(self, service: str) -> Iterator[Call]:
+        """One line of the log, from the request's arrival to the end of its reply."""
+        call = Call(service, time.monotonic())
+        with self._lock:
+            self.log.calls.append(call)
+        try:
+            yield call
+            call.delivered = call.trouble not in ("lost", "truncate", "close")
+        finally:
+            call.ended = time.monotonic()
+            self._watch(call)
+
+    def work(self, call: Call, job: Job) -> tuple[list[Labels | Bad], str]:
+        """Judge the pictures of a valid request, or fail as told: what each shows, and the model's version.
+
+        Raises: Bad; ConnectionError if the connection shall end without a reply.
+        """
+        call.images = tuple(hashlib.sha256(image).hexdigest() for image in job.images)
+        call.parameters = job.parameters
+        call.trouble = self._draw(call.service)
+        self._throttle(call.service, len(job.images))
+        if call.trouble in _RAISED:
+            raise Bad(*_RAISED[call.trouble])
+        if call.trouble == "close":
+            call.outcome = "closed"
+            raise ConnectionError
+        time.sleep(self.latency + (self._trouble[3] if call.trouble == "delay" else 0))
+        results = [self._look(call.service, image, name) for image, name in zip(job.images, call.images, strict=True)]
+        call.billed = tuple(
+            name for name, result in zip(call.images, results, strict=True) if not isinstance(result, Bad)
+        )
+        call.outcome = "answered"
+        if call.trouble == "lost":
+            raise ConnectionError
+        return results, self._version(call.service)
+
+    def _look(self, service: str, image: bytes, sha256: str) -> Labels | Bad:
+        try:
+            _CHECKS[service](image)
+            pixels = pictures.decode(image)
+        except Bad as bad:
+            return bad
+        except (OSError, ValueError):
+            return Bad("format", "The picture is damaged.")
+        if self._refused(sha256):
+            return Bad("policy", "The picture is not judged: content policy.")
+        return pictures.labels(pixels, self.slopes[service])
+
+    def _draw(self, service: str) -> str:
+        share, kinds, services, _ = self._trouble
+        with self._lock:
+            hit = kinds and service in services and self._lot.random() < share
+            return self._lot.choice(kinds) if hit else ""
+
+    def _throttle(self, service: str, images: int) -> None:
+        with self._lock:
+            bucket = self._limits.get(service)
+            wait = bucket.take(images if bucket.unit == "images" else 1) if bucket else 0
+        if wait:
+            raise Bad("throttled", f"Too many requests: quota exceeded, wait {wait:.3f} s.")
+
+    def _version(self, service: str) -> str:
+        with self._lock:
+            self._answered[service] += 1
+            after, version = self._changes.get(service, (0, ""))
+            if version and self._answered[service] > after:
+                self.versions[service] = version
+            return self.versions[service]
+
+
+def _accounts(folder: Path) -> tuple[Accounts, Path]:
+    """Fresh credentials, and the file of a Google service account."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    plain = serialization.NoEncryption()
+    private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain).decode()
+    spki = serialization.PublicFormat.SubjectPublicKeyInfo
+    public = key.public_key().public_bytes(serialization.Encoding.PEM, spki).decode()
+    file = folder / "service-account.json"
+    content = {
+        "type": "service_account",
+        "project_id": "fake",
+        "private_key_id": secrets.token_hex(20),
+        "private_key": private,
+        "client_email": "audit@fake.iam.gserviceaccount.com",
+        "client_id": "1",
+        "token_uri": "http://127.0.0.1:9/token",  # nobody is there: the client signs its tokens itself
+    }
+    file.write_text(json.dumps(content))
+    aws = "AKIA" + secrets.token_hex(8).upper()
+    plant = [f"planted-{secrets.token_hex(16)}" for _ in range(5)]
+    return Accounts(public, aws, *plant), file

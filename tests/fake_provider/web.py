@@ -1,0 +1,81 @@
+"""The HTTP server of the four services that speak HTTP."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
+
+from tests.fake_provider.azure import Azure
+from tests.fake_provider.google import Google
+from tests.fake_provider.imagga import Imagga
+from tests.fake_provider.protocol import Bad, Reply, Request, Service
+from tests.fake_provider.rekognition import Rekognition
+
+if TYPE_CHECKING:
+    from tests.fake_provider.control import FakeProvider
+
+SERVICES: tuple[Service, ...] = (Google(), Rekognition(), Azure(), Imagga())
+
+
+def serve(provider: FakeProvider) -> tuple[int, Callable[[], None]]:
+    """Start it on a free loopback port: the port, and a function that stops it."""
+
+    class Handler(_Handler):
+        fake = provider
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    server.block_on_close = False
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def stop() -> None:
+        server.shutdown()
+        server.server_close()
+
+    return server.server_address[1], stop
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    fake: FakeProvider
+
+    def do_POST(self) -> None:  # noqa: N802 -- the base class's name
+        url = urlsplit(self.path)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        body = self.rfile.read(int(headers.get("content-length", 0)))
+        request = Request("POST", url.path, dict(parse_qsl(url.query)), headers, body, url.query)
+        service = next((one for one in SERVICES if one.owns(request)), None)
+        if service is None:
+            self._send(Reply.of(404, {"error": "No service here."}))
+            return
+        with self.fake.call(service.name) as call:
+            try:
+                job = service.read(request, self.fake.accounts)
+                results, version = self.fake.work(call, job)
+                reply = service.answer(job, results, version)
+            except Bad as bad:
+                call.outcome = bad.kind
+                reply = service.error(bad, self.fake.retry_after)
+            except ConnectionError:
+                self.close_connection = True
+                return
+            self._send(reply, cut=call.trouble == "truncate")
+
+    def do_GET(self) -> None:  # noqa: N802 -- the base class's name
+        self._send(Reply.of(405, {"error": "Only POST."}))
+
+    def _send(self, reply: Reply, cut: bool = False) -> None:
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(reply.body)))
+        self.end_headers()
+        self.wfile.write(reply.body[: len(reply.body) // 2] if cut else reply.body)
+        self.close_connection = self.close_connection or cut
+
+    def log_message(self, *_: object) -> None:
+        """Nothing: the fake keeps a log of its own."""
