@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
+from typing import Any
 
 LIMIT = 300  # characters of a reason; the rest of a long message (a request's body, say) helps nobody in a table
 
@@ -25,6 +27,9 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     # Keys that are known by their shape: Amazon, Google, JSON web tokens, private key blocks.
     (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]+|\beyJ[\w-]{8,}\.[\w.-]+"), _HIDDEN),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL), _HIDDEN),
+)
+_HEADER = re.compile(
+    r"(?i)(?:proxy-)?authorization|(?:set-)?cookie|x-amz-[\w-]+|ocp-apim-subscription-key|x-api-key|api[_-]key"
 )
 _SECRET_VARIABLE = re.compile(r"(?i)(?:^|_)(?:keys?|secret|token|pat|password|passwd|credentials?|auth)(?:_|$)|apikey")
 
@@ -49,6 +54,51 @@ def scrub_text(text: str) -> str:
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
     return text
+
+
+def scrub_json(value: object) -> object:
+    """A JSON value without credentials: what was named like a header, and every known secret wherever it stands.
+
+    Milder than ``scrub``: a label may be called "Secret: garden" and must come back as it is.
+    """
+    known = _secrets()
+    return _scrubbed(value, known)
+
+
+def _scrubbed(value: object, known: list[str]) -> object:
+    if isinstance(value, dict):
+        return {
+            _scrubbed(key, known): _HIDDEN if _HEADER.fullmatch(str(key)) else _scrubbed(item, known)
+            for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_scrubbed(item, known) for item in value]
+    if isinstance(value, str):
+        for secret in known:
+            value = value.replace(secret, _HIDDEN)
+        for pattern, replacement in (*_RULES[:3], *_RULES[4:]):
+            value = pattern.sub(replacement, value)
+    return value
+
+
+def guard_logs() -> None:
+    """Take credentials out of every log record of this process, whatever library writes it; harmless if repeated."""
+    make = logging.getLogRecordFactory()
+    if getattr(make, "guards_secrets", False):
+        return
+
+    def guarded(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = make(*args, **kwargs)
+        try:
+            record.msg, record.args = scrub_text(record.getMessage()), ()
+        except Exception:  # a wrong format string is the logger's business
+            record.msg, record.args = scrub_text(str(record.msg)), ()
+        if record.exc_info:
+            record.exc_text = scrub_text(logging.Formatter().formatException(record.exc_info))
+        return record
+
+    guarded.guards_secrets = True  # type: ignore[attr-defined]
+    logging.setLogRecordFactory(guarded)
 
 
 def remember_secret(value: str) -> None:

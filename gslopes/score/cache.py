@@ -1,0 +1,288 @@
+"""Every answer is kept: one SQLite file that any number of processes may share.
+
+An answer is found by the sha256 of the picture, the classifier's name with its parameters and its declared version. It
+is kept raw, with the time, the model version that the service returned and the version of gslopes that asked. Before a
+picture is asked it is *claimed*, in one transaction with the look-up, so that two processes never ask the same. A claim
+ends with the answer, with its owner (a lock that the kernel drops with the process), or after ``LEASE`` seconds.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import threading
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import uuid4
+
+from gslopes.core.errors import StorageError
+from gslopes.core.runfolder import show, storage
+from gslopes.core.runtime import gslopes_version
+from gslopes.score.scrub import scrub_json
+
+FILE = "answers.sqlite"
+VARIABLE = "GSLOPES_CACHE"
+LEASE = 900.0  # seconds; longer than one request with all its repetitions
+MANY = 500  # keys in one statement; SQLite takes at least 999 values
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS shelves (id INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL,
+    UNIQUE (name, version));
+CREATE TABLE IF NOT EXISTS sources (id INTEGER PRIMARY KEY, model TEXT NOT NULL, client TEXT NOT NULL,
+    UNIQUE (model, client));
+CREATE TABLE IF NOT EXISTS answers (id INTEGER PRIMARY KEY, shelf INTEGER NOT NULL, picture BLOB NOT NULL,
+    status TEXT NOT NULL, raw BLOB NOT NULL, source INTEGER NOT NULL, asked INTEGER NOT NULL);
+CREATE UNIQUE INDEX IF NOT EXISTS by_picture ON answers (shelf, picture);
+CREATE TABLE IF NOT EXISTS claims (shelf INTEGER NOT NULL, picture BLOB NOT NULL, owner TEXT NOT NULL,
+    until REAL NOT NULL, PRIMARY KEY (shelf, picture)) WITHOUT ROWID;
+"""
+_FORM = 1  # of the schema, in PRAGMA user_version
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One answer in the cache.
+
+    status: ``answered`` or ``refused``.  raw: as the classifier's ``ask`` gave it; the reason if refused.
+    model: the version that the service returned, empty if it does not say.  asked: seconds since 1970, UTC.
+    client: the version of gslopes that asked.
+    """
+
+    status: str
+    raw: object
+    model: str = ""
+    asked: int = 0
+    client: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What came of claiming pictures, by sha256: ``mine`` to ask, ``kept`` already, ``others`` are being asked."""
+
+    mine: set[bytes] = field(default_factory=set)
+    kept: dict[bytes, Kept] = field(default_factory=dict)
+    others: set[bytes] = field(default_factory=set)
+
+
+def cache_folder(given: Path | str | None = None) -> Path:
+    """Where the cache is: what was given, else $GSLOPES_CACHE, else the user's cache folder."""
+    if given or os.environ.get(VARIABLE):
+        return Path(given or os.environ[VARIABLE]).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("gslopes", appauthor=False) / "answers"
+
+
+class Store:
+    """The cache, open; any number of threads may use one.
+
+    folder: made if missing.
+
+    Raises: StorageError, here and in every method, if the file cannot be read or written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        self.owner = uuid4().hex
+        self._lock = threading.RLock()
+        self._sources: dict[tuple[str, str], int] = {}
+        with storage(folder):
+            (folder / "owners").mkdir(parents=True, exist_ok=True)
+            self._alive = os.open(self._sign(self.owner), os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(self._alive, fcntl.LOCK_EX)
+        # one process at a time: SQLite cannot wait while a file that is just being made changes to WAL
+        with (folder / ".opening").open("w") as turn, _sentences(self.path):
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
+            self._prepare()
+
+    def _prepare(self) -> None:
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=FULL")  # what was paid for survives even a power cut
+        (form,) = self._db.execute("PRAGMA user_version").fetchone()
+        if form > _FORM:
+            raise StorageError(f"{show(self.path)} was made by a newer gslopes.", "Choose another folder with --cache.")
+        if form < _FORM:
+            with self._transaction():
+                for statement in _SCHEMA.split(";"):
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA user_version={_FORM}")
+
+    def close(self) -> None:
+        """Give back what is still claimed, and close."""
+        with suppress(StorageError, sqlite3.Error), self._transaction():
+            self._db.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
+        self._db.close()
+        self._sign(self.owner).unlink(missing_ok=True)
+        os.close(self._alive)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+
+    def shelf(self, name: str, version: str) -> int:
+        """The number under which the answers of one classifier in one version are kept."""
+        with self._transaction():
+            self._db.execute("INSERT OR IGNORE INTO shelves (name, version) VALUES (?, ?)", (name, version))
+            return int(self._db.execute(*_SHELF, (name, version)).fetchone()[0])
+
+    def count(self, shelf: int) -> int:
+        """How many answers a shelf holds."""
+        with self._reading() as db:
+            return int(db.execute("SELECT count(*) FROM answers WHERE shelf = ?", (shelf,)).fetchone()[0])
+
+    def has(self, shelf: int, pictures: Iterable[bytes]) -> set[bytes]:
+        """Which of the pictures have an answer."""
+        found: set[bytes] = set()
+        for part in _cut(list(dict.fromkeys(pictures))):
+            with self._reading() as db:
+                rows = db.execute(f"SELECT picture FROM answers WHERE shelf = ? AND {_among(part)}", (shelf, *part))
+                found |= {row[0] for row in rows}
+        return found
+
+    def find(self, shelf: int, pictures: Iterable[bytes]) -> dict[bytes, Kept]:
+        """The answers that there are, by the sha256 of their pictures."""
+        found: dict[bytes, Kept] = {}
+        for part in _cut(list(dict.fromkeys(pictures))):
+            query = f"SELECT {_KEPT} AND answers.shelf = ? AND {_among(part)}"
+            with self._reading() as db:
+                rows = db.execute(query, (shelf, *part)).fetchall()
+            found |= {row[0]: _kept(row[1:]) for row in rows}
+        return found
+
+    def claim(self, shelf: int, pictures: Sequence[bytes]) -> Claim:
+        """Take the pictures that have no answer and that nobody else is asking, to be asked by us."""
+        claim = Claim()
+        for part in _cut(pictures):
+            with self._transaction():
+                claim.kept.update(self.find(shelf, part))
+                claim.others.update(self._claimed_by_others(shelf, part))
+                mine = [picture for picture in part if picture not in claim.kept and picture not in claim.others]
+                self._db.executemany(
+                    "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)",
+                    [(shelf, picture, self.owner, time.time() + LEASE) for picture in mine],
+                )
+                claim.mine.update(mine)
+        return claim
+
+    def keep(self, shelf: int, answers: Mapping[bytes, Kept]) -> None:
+        """Write answers, durable when this returns, and end their claims. The first answer to a picture stays."""
+        now, client = int(time.time()), gslopes_version()
+        with self._transaction():
+            rows = [
+                (shelf, picture, kept.status, _packed(kept.raw), self._source(kept, client), kept.asked or now)
+                for picture, kept in answers.items()
+            ]
+            columns = "(shelf, picture, status, raw, source, asked)"
+            self._db.executemany(f"INSERT OR IGNORE INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?)", rows)
+            self._drop(shelf, answers)
+
+    def release(self, shelf: int, pictures: Iterable[bytes]) -> None:
+        """End claims without an answer."""
+        with self._transaction():
+            self._drop(shelf, pictures)
+
+    def _drop(self, shelf: int, pictures: Iterable[bytes]) -> None:
+        ours = [(shelf, picture, self.owner) for picture in pictures]
+        self._db.executemany("DELETE FROM claims WHERE shelf = ? AND picture = ? AND owner = ?", ours)
+
+    def _source(self, kept: Kept, client: str) -> int:
+        key = (kept.model, kept.client or client)
+        if key not in self._sources:
+            self._db.execute("INSERT OR IGNORE INTO sources (model, client) VALUES (?, ?)", key)
+            row = self._db.execute("SELECT id FROM sources WHERE model = ? AND client = ?", key).fetchone()
+            self._sources[key] = int(row[0])
+        return self._sources[key]
+
+    # -- claims of others ---------------------------------------------------------------------------------------------
+
+    def _claimed_by_others(self, shelf: int, pictures: Sequence[bytes]) -> set[bytes]:
+        query = f"SELECT picture, owner, until FROM claims WHERE shelf = ? AND {_among(pictures)}"
+        rows = self._db.execute(query, (shelf, *pictures)).fetchall()
+        owners = {owner: owner != self.owner and self._lives(owner) for _, owner, _ in rows}
+        now = time.time()
+        return {picture for picture, owner, until in rows if owners[owner] and until > now}
+
+    def _lives(self, owner: str) -> bool:
+        """Whether that process still runs: it holds the lock on its file as long as it does."""
+        try:
+            handle = os.open(self._sign(owner), os.O_RDWR)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+        else:
+            self._sign(owner).unlink(missing_ok=True)
+            return False
+        finally:
+            os.close(handle)
+
+    def _sign(self, owner: str) -> Path:
+        return self.path.parent / "owners" / owner
+
+    # -- the connection -----------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, _sentences(self.path):
+            yield self._db
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Everything or nothing, and nobody else in between."""
+        with self._lock, _sentences(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._sources.clear()
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+
+_SHELF = ("SELECT id FROM shelves WHERE name = ? AND version = ?",)
+_KEPT = (
+    "answers.picture, answers.status, answers.raw, sources.model, answers.asked, sources.client "
+    "FROM answers JOIN sources ON sources.id = answers.source WHERE 1"
+)
+
+
+@contextmanager
+def _sentences(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        hint = "Choose another folder with --cache, or make room and run the same command again."
+        raise StorageError(f"The cache {show(path)} cannot be used: {error}.", hint) from error
+
+
+def _cut(pictures: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    for start in range(0, len(pictures), MANY):
+        yield pictures[start : start + MANY]
+
+
+def _among(pictures: Sequence[bytes]) -> str:
+    return f"picture IN ({','.join('?' * len(pictures))})"
+
+
+def _packed(raw: object) -> bytes:
+    text = json.dumps(scrub_json(raw), ensure_ascii=False, separators=(",", ":"))
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
+
+
+def _kept(row: tuple[str, bytes, str, int, str]) -> Kept:
+    status, raw, model, asked, client = row
+    return Kept(status, json.loads(zlib.decompress(raw).decode("utf-8", "surrogatepass")), model, asked, client)
