@@ -14,7 +14,7 @@ from tests.fake_provider import KINDS, Call, FakeProvider
 def say(call: Call) -> None:
     seconds = call.ended - call.began
     what = f"{len(call.images)} pictures, {len(call.billed)} billed, {call.outcome} {call.trouble}"
-    print(f"{call.service:<12}{seconds:7.3f} s  {what.strip()}", file=sys.stderr)
+    sys.stderr.write(f"{call.service:<12}{seconds:7.3f} s  {what.strip()}\n")
 
 
 def main() -> None:
@@ -29,7 +29,8 @@ def main() -> None:
         for service in provider.versions if args.limit else ():
             provider.limit(service, args.limit)
         for name, value in provider.environment.items():
-            print(f"export {name}={shlex.quote(value)}", flush=True)
+            sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
+        sys.stdout.flush()
         with suppress(KeyboardInterrupt):
             while True:
                 time.sleep(3600)

@@ -118,7 +118,7 @@ class FakeProvider:
     # --- being told ---
 
     def limit(self, service: str, per_second: float, *, unit: str = "requests", burst: float | None = None) -> None:
-        """Throttle what is faster.  unit: ``requests`` or ``images``.  burst: how many at once; a tenth of a second's."""
+        """Throttle what is faster.  unit: ``requests`` or ``images``.  burst: at once, by default a tenth of it."""
         size = max(1.0, per_second / 10) if burst is None else burst
         with self._lock:
             self._limits[service] = _Bucket(per_second, size, unit, size, time.monotonic())

@@ -26,7 +26,8 @@ _STATUS = {
     "policy": (400, "InvalidImageFormatException"),
 }
 _AUTHORIZATION = re.compile(
-    r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/]+)/(?P<scope>(?P<day>\d{8})/(?P<region>[\w-]+)/rekognition/aws4_request), "
+    r"AWS4-HMAC-SHA256 Credential=(?P<key>[^/]+)/"
+    r"(?P<scope>(?P<day>\d{8})/(?P<region>[\w-]+)/rekognition/aws4_request), "
     r"SignedHeaders=(?P<headers>[\w;-]+), Signature=(?P<signature>[0-9a-f]{64})"
 )
 

@@ -43,7 +43,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     fake: FakeProvider
 
-    def do_POST(self) -> None:  # noqa: N802 -- the base class's name
+    def do_POST(self) -> None:
         url = urlsplit(self.path)
         headers = {name.lower(): value for name, value in self.headers.items()}
         body = self.rfile.read(int(headers.get("content-length", 0)))
@@ -65,7 +65,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             self._send(reply, cut=call.trouble == "truncate")
 
-    def do_GET(self) -> None:  # noqa: N802 -- the base class's name
+    def do_GET(self) -> None:
         self._send(Reply.of(405, {"error": "Only POST."}))
 
     def _send(self, reply: Reply, cut: bool = False) -> None:

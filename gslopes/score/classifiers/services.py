@@ -1,9 +1,114 @@
-"""The commercial services, as ``gslopes classifiers`` lists them; importing this imports none of their clients."""
+"""The commercial services, as ``gslopes classifiers`` lists them; importing this imports none of their clients.
+
+Limits and prices are those that the vendors published in November 2026; the user's contract may say otherwise, and the
+parameters ``rate``, ``concurrency`` and ``price`` tell what it says.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gslopes.score.classifiers.listing import Listed
+from gslopes.score.classifiers.listing import Credential, Listed
+from gslopes.score.limits import Limits
 
-SERVICES: Mapping[str, Listed] = {}
+_MIB = 2**20
+_PACE = ("rate=0", "concurrency=0", "price=0")
+
+SERVICES: Mapping[str, Listed] = {
+    "azure": Listed(
+        "gslopes.score.classifiers.azure:Azure",
+        "Tags of Azure AI Vision, Image Analysis 4.0.",
+        ("language=en", "model_version=latest", "endpoint=", *_PACE),
+        extra="gslopes[azure]",
+        needs=("azure.ai.vision.imageanalysis",),
+        limits=Limits(
+            requests_per_second=20,
+            concurrency=8,
+            picture_bytes=20 * _MIB,
+            least_side=50,
+            most_side=16_000,
+            formats=("JPEG", "PNG"),
+            price=1.0,
+            note="20 requests a minute on the free plan: rate=0.33. Ends after 2028-09-25.",
+        ),
+        credentials=(Credential("VISION_ENDPOINT"), Credential("VISION_KEY")),
+    ),
+    "clarifai": Listed(
+        "gslopes.score.classifiers.clarifai:Clarifai",
+        "Clarifai's general-image-recognition.",
+        ("max_concepts=200", "min_value=0", "endpoint=", *_PACE),
+        extra="gslopes[clarifai]",
+        needs=("clarifai_grpc", "grpc"),
+        limits=Limits(
+            requests_per_second=15,
+            concurrency=4,
+            picture_bytes=20_000_000,
+            request_bytes=100_000_000,
+            formats=("JPEG", "PNG"),
+            price=None,
+            note="The price depends on the plan: price=USD_PER_1000.",
+        ),
+        credentials=(Credential("CLARIFAI_PAT"),),
+    ),
+    "google": Listed(
+        "gslopes.score.classifiers.google:Google",
+        "Label detection of Google Cloud Vision.",
+        ("max_results=50", "endpoint=", *_PACE, "images_per_minute=1800"),
+        extra="gslopes[google]",
+        needs=("google.cloud.vision",),
+        limits=Limits(
+            requests_per_second=30,
+            pictures_per_second=30,
+            concurrency=4,
+            picture_bytes=7_500_000,  # a picture above it would not fit into a request, whose JSON takes 10 MiB
+            request_bytes=7_500_000,
+            formats=("JPEG", "PNG"),
+            price=1.5,
+            note="The first 1,000 pictures a month are free.",
+        ),
+        credentials=(
+            Credential("GOOGLE_APPLICATION_CREDENTIALS", ("~/.config/gcloud/application_default_credentials.json",)),
+        ),
+    ),
+    "imagga": Listed(
+        "gslopes.score.classifiers.imagga:Imagga",
+        "Tags of Imagga.",
+        ("limit=-1", "threshold=0", "language=en", "endpoint=", *_PACE),
+        extra="gslopes[imagga]",
+        needs=("httpx",),
+        limits=Limits(
+            concurrency=1,
+            formats=("JPEG", "PNG"),
+            price=None,
+            note="Price and concurrency depend on the plan: price=USD_PER_1000, concurrency=N.",
+        ),
+        credentials=(Credential("IMAGGA_API_KEY"), Credential("IMAGGA_API_SECRET")),
+    ),
+    "rekognition": Listed(
+        "gslopes.score.classifiers.rekognition:Rekognition",
+        "Labels of Amazon Rekognition.",
+        ("max_labels=1000", "min_confidence=0", "region=", "endpoint=", *_PACE),
+        extra="gslopes[rekognition]",
+        needs=("boto3",),
+        limits=Limits(
+            requests_per_second=5,
+            concurrency=8,
+            picture_bytes=5 * _MIB,
+            least_side=80,
+            most_side=10_000,
+            formats=("JPEG", "PNG"),
+            price=1.0,
+            note="Requests a second are a quota of the account, 50 in some regions: rate=50.",
+        ),
+        credentials=(
+            Credential("AWS_ACCESS_KEY_ID", ("~/.aws/credentials",)),
+            Credential("AWS_SECRET_ACCESS_KEY", ("~/.aws/credentials",)),
+            Credential("AWS_DEFAULT_REGION", ("~/.aws/config",)),
+        ),
+    ),
+    "watson": Listed(
+        "gslopes.score.classifiers.watson:Watson",
+        "Withdrawn by IBM in December 2021: recorded answers can be audited with replay.",
+        _PACE,
+    ),
+}

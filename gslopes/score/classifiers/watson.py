@@ -1,0 +1,43 @@
+"""``watson``: IBM Watson Visual Recognition, which the paper audited and IBM withdrew."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from gslopes.core.errors import ServiceError
+from gslopes.score.limits import ServiceOptions
+
+WithdrawnOptions = ServiceOptions
+
+
+class Watson:
+    """Refuses: there is nobody to ask. Recorded answers of other years can be audited with ``replay``."""
+
+    Options = WithdrawnOptions
+    batch = 1
+    version = ""
+
+    def __init__(self, name: str, options: WithdrawnOptions, device: str = "cpu") -> None:
+        del options, device
+        self.name = name
+
+    def prepare(self) -> None:
+        """Raises: ServiceError, always."""
+        _refuse()
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Raises: ServiceError, always."""
+        del pictures
+        _refuse()
+
+    def parse(self, raw: object) -> NoReturn:
+        """Raises: ServiceError, always."""
+        del raw
+        _refuse()
+
+
+def _refuse() -> NoReturn:
+    raise ServiceError(
+        "IBM withdrew Watson Visual Recognition in December 2021; nobody can ask it any more.",
+        "Recorded answers can still be audited: replay:FILE.",
+    )

@@ -1,0 +1,141 @@
+"""What the classifiers over a commercial service share: addresses, answers, and what a vendor's error means to us.
+
+Every error of a vendor's client is of one *kind*; ``error_of`` makes ours of it:
+
+    throttled    too many requests at the moment
+    unavailable  the service or the way to it failed before the picture was judged
+    lost         the same, but the picture may have been judged, and billed, by then
+    refused      this picture will never be judged
+    credentials  who asks is not known, or may not ask
+    service      no picture will ever be judged: wrong use, a quota used up, a wrong address
+    failed       this request did not work, for a reason of its own
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from gslopes.core.errors import (
+    ClassifierError,
+    ConfigError,
+    CredentialsError,
+    GslopesError,
+    Refused,
+    ServiceError,
+    Throttled,
+    Unavailable,
+)
+from gslopes.score.scrub import scrub
+
+Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed"]
+
+CONNECT_TIMEOUT, TIMEOUT = 10.0, 60.0  # seconds, to connect and to answer
+_HOME = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+# --- addresses ---
+
+
+def address(option: str, *variables: str) -> str:
+    """Where to ask instead of the service's own address: the option, or the first variable that is set, or nothing.
+
+    Raises: ConfigError if it is plain http to another machine, since credentials would travel in the open.
+    """
+    found = option or next((os.environ[name] for name in variables if os.environ.get(name)), "")
+    parts = urlsplit(found)
+    if parts.scheme == "http" and parts.hostname not in _HOME:
+        message = f"{scrub(found)!r} would be sent credentials without encryption."
+        raise ConfigError(message, "Write https://, or ask a server on this machine.")
+    return found.rstrip("/")
+
+
+def version_at(option: str, found: str) -> str:
+    """The declared version of a service at an address that a variable names, so that its answers are nobody else's.
+
+    An address that is given as an option is in the classifier's name already.
+    """
+    return f"at {scrub(found)}" if found and not option else ""
+
+
+# --- answers ---
+
+
+def best(pairs: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    """Each label once, with its highest score, in the order in which they came; scores cut to [0, 1].
+
+    A service's percent may exceed 100 by rounding.
+    """
+    found: dict[str, float] = {}
+    for label, score in pairs:
+        found[label] = max(found.get(label, 0.0), min(max(float(score), 0.0), 1.0))
+    return tuple(found.items())
+
+
+# --- errors ---
+
+
+def error_of(service: str, kind: Kind, text: str, variables: Iterable[str], wait: float | None = None) -> GslopesError:
+    """Our error for a vendor's.
+
+    service: the classifier's bare name.  text: what the vendor says.  variables: that hold the credentials.
+    wait: seconds that the service asks for, None if it does not say.
+    """
+    said = scrub(text).strip().rstrip(".") or "no reason given"
+    if kind == "throttled":
+        return Throttled(f"{service} asks us to slow down: {said}.", wait)
+    if kind in ("unavailable", "lost"):
+        return Unavailable(f"{service} cannot be reached or failed: {said}.", billed=kind == "lost", retry_after=wait)
+    if kind == "refused":
+        return Refused(said)
+    if kind == "credentials":
+        return CredentialsError(service, variables, rejected=True, detail=said)
+    if kind == "service":
+        return ServiceError(f"{service} does not answer: {said}.", "Answers so far are kept.")
+    return ClassifierError(f"{service} failed: {said}.")
+
+
+def kind_of(error: BaseException, table: Mapping[str, Kind]) -> Kind | None:
+    """The kind of the nearest class of an error that the table names as ``module.Class``; None if there is none."""
+    return kind_of_class(type(error), table)
+
+
+def kind_of_class(kind: type[BaseException], table: Mapping[str, Kind]) -> Kind | None:
+    """As ``kind_of``, for a class."""
+    names = (f"{one.__module__}.{one.__qualname__}" for one in kind.__mro__)
+    return next((table[name] for name in names if name in table), None)
+
+
+def kind_of_status(status: int) -> Kind:
+    """The kind of an HTTP status that is no success."""
+    if status in (401, 403, 407):
+        return "credentials"
+    if status == 429:
+        return "throttled"
+    if status in (413, 415):
+        return "refused"
+    if status in (404, 405, 410, 426, 501) or 300 <= status < 400 or status == 402:
+        return "service"
+    if status in (408, 504):
+        return "lost"
+    return "unavailable" if status >= 500 or status in (409, 425) else "failed"
+
+
+def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:
+    """What ``Retry-After`` says, in seconds from now; None if it says nothing that can be read."""
+    text = str((headers or {}).get("Retry-After") or (headers or {}).get("retry-after") or "").strip()
+    if not text:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        when = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
