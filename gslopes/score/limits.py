@@ -42,6 +42,11 @@ class Limits:
         """Whether asking costs nothing."""
         return self.price == 0
 
+    @property
+    def remote(self) -> bool:
+        """Whether it is asked over a network: paced, billed, or several at once."""
+        return self.price != 0 or self.concurrency > 1 or bool(self.requests_per_second or self.pictures_per_second)
+
     def adjusted(self, options: ServiceOptions) -> Limits:
         """With what the user gave as ``rate``, ``concurrency`` and ``price``."""
         changes: dict[str, float | int] = {}

@@ -45,6 +45,7 @@ class CelebaTagger:
     """
 
     Options = TaggerOptions
+    cached = True
     batch = 32
 
     def __init__(self, name: str, options: TaggerOptions, device: str = "cpu") -> None:

@@ -72,6 +72,7 @@ class OnnxClassifier:
     """
 
     Options = OnnxOptions
+    cached = True
 
     def __init__(self, name: str, options: OnnxOptions, device: str = "cpu") -> None:
         self.name = name

@@ -14,7 +14,7 @@ from gslopes.core.errors import ClassifierError, ConfigError, PhotoError, Unknow
 from gslopes.core.records import Answer
 from gslopes.core.registry import Target
 from gslopes.score import classifiers, names
-from gslopes.score.classifiers import canonical_name, list_classifiers, load_classifier
+from gslopes.score.classifiers import canonical_name, list_classifiers, listing, load_classifier
 from gslopes.score.client import check_answer
 
 OWN = sorted(classifiers._OWN)
@@ -100,7 +100,7 @@ def test_an_unknown_classifier_names_the_nearest():
 
 def test_a_missing_extra_is_said_with_the_command_that_installs_it(monkeypatch):
     find = util.find_spec
-    monkeypatch.setattr(classifiers, "find_spec", lambda name: None if name == "onnxruntime" else find(name))
+    monkeypatch.setattr(listing, "find_spec", lambda name: None if name == "onnxruntime" else find(name))
     assert not next(entry for entry in list_classifiers() if entry.name == "onnx").installed
     with pytest.raises(UsageError, match=r"needs onnxruntime.* Run: pip install 'gslopes\[onnx\]'"):
         load_classifier("onnx:m.onnx,labels=l.txt")

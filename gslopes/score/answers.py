@@ -1,0 +1,109 @@
+"""From a classifier's raw answers to rows of the tables; whatever makes no sense is found here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core import tables
+from gslopes.core.errors import AnswerError, ClassifierError, GslopesError, PhotoError, Refused
+from gslopes.core.records import Answer, Classifier
+from gslopes.score.questions import Question
+from gslopes.score.scrub import scrub, scrub_text
+
+_STATUSES = ("answered", "refused", "failed")
+
+
+def check_answer(answer: Answer) -> Answer:
+    """The answer itself, with plain numbers in it.
+
+    Raises: AnswerError if its status is unknown, a score is not in [0, 1], or a label is empty, no text or there twice.
+    """
+    if getattr(answer, "status", None) not in _STATUSES:
+        raise AnswerError(f"The classifier's answer is {str(answer)[:80]!r}, not an Answer with a known status.")
+    if answer.labels and answer.status != "answered":
+        raise AnswerError(f"The classifier gave labels with the status {answer.status}.")
+    pairs = tuple((_checked_label(label), _checked_score(label, score)) for label, score in answer.labels)
+    labels = [label for label, _ in pairs]
+    if len(set(labels)) < len(labels):
+        double = next(label for label in labels if labels.count(label) > 1)
+        raise AnswerError(f"The classifier returned the label {double!r} twice.")
+    version = str(answer.version)
+    if answer.status == "answered":
+        return Answer("answered", pairs, version=version)
+    return Answer(answer.status, (), scrub(str(answer.reason)) or "no reason given", version)
+
+
+def parsed(classifier: Classifier, raw: object) -> Answer:
+    """The checked answer that a raw one holds, ``failed`` with the reason if there is none.
+
+    Raises: what ``raise_if_general`` raises.
+    """
+    try:
+        return check_answer(classifier.parse(raw))
+    except Exception as error:
+        raise_if_general(error)
+        return failure(error)
+
+
+def failure(error: Exception) -> Answer:
+    """What goes into the tables if asking about one picture ends in this error."""
+    if isinstance(error, Refused):
+        return Answer("refused", (), scrub(error.reason))
+    if isinstance(error, PhotoError):
+        return Answer("failed", (), scrub(error.reason))
+    text = error.message if isinstance(error, GslopesError) else f"{type(error).__name__}: {error}"
+    return Answer("failed", (), scrub(text))
+
+
+def raise_if_general(error: Exception) -> None:
+    """Raise again what concerns every picture, without its chain: a library's error may hold credentials."""
+    if isinstance(error, GslopesError) and not isinstance(error, (ClassifierError, PhotoError)):
+        error.message, error.hint = scrub_text(error.message), scrub_text(error.hint)
+        error.args = (error.message,)
+        raise error from None
+
+
+def asked_rows(questions: Sequence[Question], outcomes: Sequence[Answer], name: str) -> pd.DataFrame:
+    """Rows of the asked table, sorted by their key."""
+    rows = [(q.photo, q.attribute, q.step, name, a.status, a.reason) for q, a in zip(questions, outcomes, strict=True)]
+    return _frame(tables.ASKED, rows)
+
+
+def score_rows(questions: Sequence[Question], outcomes: Sequence[Answer], name: str) -> pd.DataFrame:
+    """Rows of the scores table, one a label, sorted by their key."""
+    pairs = zip(questions, outcomes, strict=True)
+    rows = [(q.photo, q.attribute, q.step, q.value, name, *label) for q, a in pairs for label in a.labels]
+    return _frame(tables.SCORES, rows)
+
+
+def joined(table: tables.Table, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Frames of one table, one below the other."""
+    full = [frame for frame in frames if len(frame)]
+    return pd.concat(full, ignore_index=True) if full else table.empty()
+
+
+def _checked_label(label: object) -> str:
+    if not isinstance(label, str) or not label.strip():
+        raise AnswerError(f"The classifier returned {label!r} as a label.")
+    try:
+        label.encode("utf-8")
+    except UnicodeEncodeError:
+        raise AnswerError(f"The classifier returned a label that is no Unicode text: {label!a}.") from None
+    return label
+
+
+def _checked_score(label: object, score: object) -> float:
+    if isinstance(score, (bool, np.bool_)) or not isinstance(score, Real) or not 0 <= float(score) <= 1:
+        raise AnswerError(f"The classifier's score of {label!r} is {score}, not a number in [0, 1].")
+    return float(score)
+
+
+def _frame(table: tables.Table, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
+    if not rows:
+        return table.empty()
+    frame = pd.DataFrame(rows, columns=pd.Index(table.columns)).sort_values(list(table.key), ignore_index=True)
+    return tables.check(table, frame).to_pandas()

@@ -1,0 +1,65 @@
+"""Pictures as a service takes them: not too many bytes, not too many pixels, a format that it knows."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+from PIL import Image
+
+from gslopes.core.errors import PhotoError, Refused
+from gslopes.datasets.decode import decode
+from gslopes.score.limits import Limits
+
+# Tried in this order until all pictures of a photo fit: JPEG quality, scale of the sides.
+TRIES = ((95, 1.0), (90, 1.0), (80, 1.0), (80, 0.7), (80, 0.5), (80, 0.35), (80, 0.25), (80, 0.1))
+
+
+def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes], str]:
+    """The pictures of one photo within the limits; all are encoded anew if one has to be.
+
+    All or none: a picture that alone were compressed harder could pose as an effect of the edit.
+
+    pictures: the files' bytes.
+    Returns: their bytes, and what was done in words, empty if nothing.
+    Raises: Refused if they are too small; PhotoError if one cannot be decoded.
+    """
+    if not (limits.picture_bytes or limits.most_side or limits.least_side > 1 or limits.formats):
+        return list(pictures), ""
+    heads = [_head(data) for data in pictures]
+    width, height = min(head[0] for head in heads), min(head[1] for head in heads)
+    if min(width, height) < limits.least_side:
+        raise Refused(f"{width} x {height} pixels; the service takes no side under {limits.least_side}")
+    longest = max(max(head[0], head[1]) for head in heads)
+    scale = limits.most_side / longest if limits.most_side and longest > limits.most_side else 1.0
+    known = not limits.formats or all(head[2] in limits.formats for head in heads)
+    if scale == 1.0 and known and _fits(pictures, limits):
+        return list(pictures), ""
+    for quality, smaller in TRIES:
+        size = round(longest * min(scale, smaller))
+        encoded = [_encoded(data, quality, min(scale, smaller)) for data in pictures]
+        if _fits(encoded, limits):
+            return encoded, f"JPEG of quality {quality}, longer side {size} pixels"
+    raise Refused("it cannot be made small enough for the service")
+
+
+def _fits(pictures: Sequence[bytes], limits: Limits) -> bool:
+    return not limits.picture_bytes or max(map(len, pictures)) <= limits.picture_bytes
+
+
+def _head(data: bytes) -> tuple[int, int, str]:
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            return image.width, image.height, image.format or ""
+    except Exception as error:  # Pillow's readers raise many kinds
+        raise PhotoError("picture", "it is not a picture that can be decoded") from error
+
+
+def _encoded(data: bytes, quality: int, scale: float) -> bytes:
+    image = Image.fromarray(decode(data, "picture")[0])
+    if scale < 1:
+        size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
+        image = image.resize(size, Image.Resampling.LANCZOS)
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=quality, subsampling=0)
+    return buffer.getvalue()
