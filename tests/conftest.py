@@ -6,11 +6,15 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tests.fake_provider import FakeProvider
 
 # No claim is about time: a busy machine may be slow. In CI the examples are the same in every run.
 settings.register_profile("house", settings.get_profile("ci" if os.environ.get("CI") else "default"), deadline=None)
@@ -56,3 +60,23 @@ def unpacked(shared_data: Path) -> Callable[[str], Path]:
         return folder
 
     return unpack
+
+
+@pytest.fixture(scope="session")
+def listening_provider() -> Iterator[FakeProvider]:
+    """The fake of the commercial services, started once; use ``provider``."""
+    from tests.fake_provider import FakeProvider
+
+    with FakeProvider() as fake:
+        yield fake
+
+
+@pytest.fixture
+def provider(listening_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> FakeProvider:
+    """The fake of the commercial services as it is in the beginning, with the environment pointing at it."""
+    listening_provider.reset()
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in listening_provider.environment.items():
+        monkeypatch.setenv(name, value)
+    return listening_provider

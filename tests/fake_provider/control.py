@@ -99,23 +99,28 @@ class FakeProvider:
 
     def __init__(self, seed: int = 0, threads: int = 32, watch: Callable[[Call], object] = lambda call: None) -> None:
         self.log = Log()
+        self._folder = tempfile.TemporaryDirectory(prefix="fake-provider-")
+        self._lock = threading.Lock()
+        self._seed = seed
+        self._threads = threads
+        self._watch = watch
+        self.reset()
+        self.accounts, self._service_account = _accounts(Path(self._folder.name))
+
+    # --- being told ---
+
+    def reset(self) -> None:
+        """As it was in the beginning, on the same ports and with the same credentials."""
+        self.log.clear()
         self.slopes: dict[str, Mapping[str, float]] = dict(pictures.PLANTED)
         self.versions = {service: f"{service}-1.0" for service in SERVICES}
         self.latency = 0.0  # seconds that every request takes
         self.retry_after = 0.0  # what a throttled request is told to wait, in seconds; 0: nothing is said
-        self._folder = tempfile.TemporaryDirectory(prefix="fake-provider-")
-        self._lock = threading.Lock()
-        self._lot = random.Random(seed)
-        self._threads = threads
-        self._watch = watch
-        self._limits: dict[str, _Bucket] = {}
+        self._lot = random.Random(self._seed)
         self._refused: Callable[[str], bool] = lambda sha256: False
         self._changes: dict[str, tuple[int, str]] = {}
         self._answered = dict.fromkeys(SERVICES, 0)
         self.heal()
-        self.accounts, self._service_account = _accounts(Path(self._folder.name))
-
-    # --- being told ---
 
     def limit(self, service: str, per_second: float, *, unit: str = "requests", burst: float | None = None) -> None:
         """Throttle what is faster.  unit: ``requests`` or ``images``.  burst: at once, by default a tenth of it."""
@@ -134,7 +139,7 @@ class FakeProvider:
     def heal(self) -> None:
         """No more trouble, no more limits."""
         self.trouble(0.0, ())
-        self._limits = {}
+        self._limits: dict[str, _Bucket] = {}
 
     def refuse(self, which: Iterable[str] | float) -> None:
         """Refuse these pictures for good: a set of sha256, or the share of all that falls by their sha256."""

@@ -86,8 +86,9 @@ def _authenticate(request: Request, accounts: Accounts) -> None:
         return
     scheme, _, token = header.partition(" ")
     try:
-        claims = jwt.decode(token, certs=accounts.google_public, verify=True, audience="https://vision.googleapis.com/")
+        claims = jwt.decode(token, certs=accounts.google_public)
     except (ValueError, exceptions.GoogleAuthError) as error:
         raise Bad("credentials", "Request had invalid authentication credentials.") from error
-    if scheme != "Bearer" or not claims.get("iss"):
+    meant = claims.get("aud") == "https://vision.googleapis.com/" or "cloud-platform" in claims.get("scope", "")
+    if scheme != "Bearer" or not meant:
         raise Bad("credentials", "Request had invalid authentication credentials.")

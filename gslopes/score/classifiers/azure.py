@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -43,7 +44,6 @@ PICTURES = frozenset(
         "InvalidImageData",
         "NotSupportedImage",
         "UnsupportedMediaType",
-        "BadArgument",
         "ResponsibleAIPolicyViolation",
         "ContentFiltered",
     }
@@ -98,6 +98,7 @@ class Azure:
             connection_timeout=wire.CONNECT_TIMEOUT,
             read_timeout=wire.TIMEOUT,
         )
+        weakref.finalize(self, self._client.close)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """One encoded picture to the reply about it.

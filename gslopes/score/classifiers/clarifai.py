@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -123,6 +124,7 @@ class Clarifai:
             channel = grpc.secure_channel(address.removeprefix("https://"), secure, options=options)
         # The stub takes its deserialiser from the last channel that this class made; nothing is connected here.
         ClarifaiChannel.get_grpc_channel("localhost").close()
+        weakref.finalize(self, channel.close)
         self._stub = service_pb2_grpc.V2Stub(channel)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
@@ -197,7 +199,8 @@ def _grpc_kind(name: str, said: str) -> wire.Kind:
 
 
 def _error(status: Any) -> GslopesError:
-    text = f"{status.code}: {status.description} {status.details}"
+    said = dict.fromkeys(text for text in (status.description, status.details) if text)
+    text = f"{status.code}: {'; '.join(said)}"
     return wire.error_of("clarifai", kind_of_code(status.code), text, VARIABLES)
 
 

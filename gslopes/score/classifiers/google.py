@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as option
@@ -112,6 +114,7 @@ class Google:
         self._client = vision.ImageAnnotatorClient(
             credentials=self._credentials(), transport="rest", client_options=where
         )
+        weakref.finalize(self, self._client.transport.close)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Up to 16 encoded pictures to the reply about each, as a dictionary, or an error about that one alone.
@@ -164,8 +167,8 @@ def ours(error: Exception) -> GslopesError:
         kind = "unavailable"
     if kind is None:
         raise error
-    text = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
-    return wire.error_of("google", kind, str(text), VARIABLES, wait)
+    text = str(getattr(error, "message", None) or f"{type(error).__name__}: {error}")
+    return wire.error_of("google", kind, re.sub(r"^[A-Z]+ https?://\S+ ", "", text), VARIABLES, wait)
 
 
 def _answer(response: Any) -> object:

@@ -6,6 +6,7 @@ The service does not tell which model answered.
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -87,6 +88,7 @@ class Imagga:
             auth=(key, secret),
             timeout=httpx.Timeout(wire.TIMEOUT, connect=wire.CONNECT_TIMEOUT),
         )
+        weakref.finalize(self, self._client.close)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """One encoded picture to the reply about it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -58,7 +59,7 @@ CODES: Mapping[str, wire.Kind] = {
             "TooManyRequestsException",
             "SlowDown",
         ),
-        cast(wire.Kind, "throttled"),
+        "throttled",
     ),
     **dict.fromkeys(
         (
@@ -82,7 +83,7 @@ CODES: Mapping[str, wire.Kind] = {
             "UnauthorizedOperation",
             "UnrecognizedClientException",
         ),
-        cast(wire.Kind, "credentials"),
+        "credentials",
     ),
     "ImageTooLargeException": "refused",
     "InvalidImageFormatException": "refused",
@@ -152,6 +153,7 @@ class Rekognition:
             for secret in found.get_frozen_credentials():
                 remember_secret(secret or "")
             self._client = session.client("rekognition", endpoint_url=self._address or None, config=config)
+            weakref.finalize(self, self._client.close)
         except BotoCoreError as error:
             raise ours(error) from None
 
@@ -172,6 +174,8 @@ class Rekognition:
                 )
             except Exception as error:
                 raise ours(error) from None
+            if "Labels" not in reply:  # boto3 takes a reply that ends too early for an empty one
+                raise wire.error_of("rekognition", "lost", "the reply has no labels", VARIABLES)
             answers.append({key: reply[key] for key in ("Labels", "LabelModelVersion") if key in reply})
         return answers
 
