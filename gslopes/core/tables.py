@@ -131,12 +131,149 @@ SLOPES = Table(
             _column("p_perm", pa.float64(), "permutation within photos; null if not run", null=True),
             _column("q", pa.float64(), "p adjusted over the classifier's labels", null=True),
             _column("estimator", pa.string(), "paper, or another one by name"),
+            _column("unit", pa.string(), "of slope, intercept, se and all intervals", null=True),
+            _column("boot_low", pa.float64(), "95 % percentile bootstrap over units, lower end", null=True),
+            _column("boot_high", pa.float64(), "95 % percentile bootstrap over units, upper end", null=True),
+            _column("bca_low", pa.float64(), "95 % BCa bootstrap over units, lower end", null=True),
+            _column("bca_high", pa.float64(), "95 % BCa bootstrap over units, upper end", null=True),
+            _column("p_max", pa.float64(), "max-T over the classifier's labels, from permutations", null=True),
+            _column("agreement", pa.string(), "p and p_perm below alpha: both, paper only, ...", null=True),
+            _column("note", pa.string(), "why there is no test, if there is none", null=True),
         ]
     ),
     ("classifier", "attribute", "estimator", "label"),
 )
 
-TABLES: dict[str, Table] = {table.name: table for table in (PHOTOS, EDITS, ASKED, SCORES, SLOPES)}
+_COUNTS = [
+    _column("n", pa.int64(), "photos answered at all K values"),
+    _column("active", pa.int64(), "photos with the label at one value at least"),
+]
+_ESTIMATOR = _column("estimator", pa.string(), "by name; the slopes table has its unit")
+
+
+def _number(name: str, unit: str) -> pa.Field:
+    return _column(name, pa.float64(), unit, null=True)
+
+
+GROUPS = Table(
+    "groups",
+    pa.schema(
+        [
+            _CLASSIFIER,
+            _ATTRIBUTE,
+            _ESTIMATOR,
+            _column("column", pa.string(), "of the photos CSV; a + b crosses two"),
+            _column("group", pa.string(), "the column's value"),
+            _LABEL,
+            *_COUNTS,
+            _number("y_centre", "share of the group's photos with the label at the centre"),
+            _number("slope", "of the group's photos, in the estimator's unit"),
+            _number("se", "standard error of the slope"),
+            _number("p", "two-sided one-sample t, null: the group's mean slope is 0"),
+            _number("ci_low", "lower end of the slope's 95 % t interval"),
+            _number("ci_high", "upper end of the slope's 95 % t interval"),
+            _number("q", "p adjusted over the group's labels"),
+            _column("note", pa.string(), "why there is no test, if there is none"),
+        ]
+    ),
+    ("classifier", "attribute", "estimator", "column", "group", "label"),
+)
+
+DIFFERENCES = Table(
+    "differences",
+    pa.schema(
+        [
+            _CLASSIFIER,
+            _ATTRIBUTE,
+            _ESTIMATOR,
+            _column("column", pa.string(), "of the photos CSV; a + b crosses two"),
+            _column("group", pa.string(), "the one"),
+            _column("other", pa.string(), "the other"),
+            _LABEL,
+            _number("difference", "slope of group minus slope of other, in the estimator's unit"),
+            _number("se", "standard error of the difference"),
+            _number("p", "two-sided Welch t, null: both groups have the same mean slope"),
+            _number("ci_low", "lower end of the difference's 95 % interval"),
+            _number("ci_high", "upper end of the difference's 95 % interval"),
+            _number("q", "p adjusted over the pair's labels"),
+            _column("note", pa.string(), "why there is no test, if there is none"),
+        ]
+    ),
+    ("classifier", "attribute", "estimator", "column", "group", "other", "label"),
+)
+
+SHAPE = Table(
+    "shape",
+    pa.schema(
+        [
+            _CLASSIFIER,
+            _ATTRIBUTE,
+            _LABEL,
+            *_COUNTS,
+            _column("varying", pa.int64(), "units (photos, clusters) with the label at some values, not at all"),
+            _number("slope", "photo-rate over all values, percentage points per unit"),
+            _number("ci_low", "lower end of its 95 % t interval"),
+            _number("ci_high", "upper end of its 95 % t interval"),
+            _number("inner_slope", "photo-rate over the values in [-1, 1] alone"),
+            _number("inner_low", "lower end of its 95 % t interval"),
+            _number("inner_high", "upper end of its 95 % t interval"),
+            _number("inner_p", "two-sided one-sample t, null: inner slope 0"),
+            _number("curvature", "quadratic coefficient, percentage points per unit squared"),
+            _number("curvature_low", "lower end of its 95 % t interval"),
+            _number("curvature_high", "upper end of its 95 % t interval"),
+            _number("curvature_p", "two-sided one-sample t, null: no curvature"),
+            _number("lack_of_fit", "Hotelling's T squared of all departures from a line, as F"),
+            _number("lack_of_fit_p", "null: the K mean answers lie on a line"),
+            _number("within", "correlation between a photo's answers at two values"),
+            _column("reading", pa.string(), "whether the inner range carries the finding"),
+        ]
+    ),
+    ("classifier", "attribute", "label"),
+)
+
+JOINT = Table(
+    "joint",
+    pa.schema(
+        [
+            _CLASSIFIER,
+            _column("attribute", pa.string(), "the one"),
+            _column("other", pa.string(), "the other"),
+            _LABEL,
+            *_COUNTS,
+            _number("slope", "photo-rate along attribute, percentage points per unit"),
+            _number("slope_other", "photo-rate along other, percentage points per unit"),
+            _number("correlation", "over photos, of a photo's two slopes"),
+            _number("difference", "slope minus slope_other"),
+            _number("ci_low", "lower end of the difference's 95 % paired t interval"),
+            _number("ci_high", "upper end of the difference's 95 % paired t interval"),
+            _number("t_squared", "Hotelling's T squared of both slopes, as F"),
+            _number("p", "null: both mean slopes are 0"),
+            _number("q", "p adjusted over the classifier's labels"),
+            _column("note", pa.string(), "why there is no test, if there is none"),
+        ]
+    ),
+    ("classifier", "attribute", "other", "label"),
+)
+
+BALANCE = Table(
+    "balance",
+    pa.schema(
+        [
+            _CLASSIFIER,
+            _ATTRIBUTE,
+            _column("used", pa.int64(), "photos answered at all K values"),
+            _column("units", pa.int64(), "independent units: those photos, or clusters of them"),
+            _column("refused", pa.int64(), "photos dropped: refused at one value at least"),
+            _column("failed", pa.int64(), "photos dropped: never refused, failed at one value at least"),
+            _column("missing", pa.int64(), "photos dropped: not asked about at some value"),
+        ]
+    ),
+    ("classifier", "attribute"),
+)
+
+TABLES: dict[str, Table] = {
+    table.name: table for table in (PHOTOS, EDITS, ASKED, SCORES, SLOPES, GROUPS, DIFFERENCES, SHAPE, JOINT, BALANCE)
+}
 
 
 def check(table: Table, frame: pd.DataFrame) -> pa.Table:
@@ -181,11 +318,23 @@ def read(table: Table, path: Path) -> pd.DataFrame:
 
     Raises: TableError if the file is missing, no Parquet, or of another schema.
     """
+    return _read(table, path, []).to_pandas()
+
+
+def read_arrow(table: Table, path: Path) -> pa.Table:
+    """The same as an Arrow table whose texts are dictionary-encoded: a long table of few names takes little memory.
+
+    Raises: TableError as ``read``.
+    """
+    texts = [field.name for field in table.schema if field.type == pa.string()]
+    return _read(table, path, texts).unify_dictionaries()
+
+
+def _read(table: Table, path: Path, texts: list[str]) -> pa.Table:
     try:
-        raw = pq.read_table(path)
-        names = raw.schema.names
-        if raw.schema.equals(table.schema, check_metadata=False):
-            return raw.to_pandas()
+        names = pq.read_schema(path).names
+        if pq.read_schema(path).equals(table.schema, check_metadata=False):
+            return pq.read_table(path, read_dictionary=texts)
     except FileNotFoundError as error:
         raise TableError(f"There is no {table.name} table at {path}.", "Run the stage that makes it first.") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # damaged names are no UTF-8

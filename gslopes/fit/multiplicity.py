@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+Array = NDArray[np.float64]
 
-def benjamini_hochberg(p: NDArray[np.float64]) -> NDArray[np.float64]:
+
+def benjamini_hochberg(p: Array) -> Array:
     """The smallest false discovery rate at which each test would be called a finding.
 
     p: (L,) p-values of one family of tests, in [0, 1]; NaN where nothing was tested: it stays NaN and does not count.
@@ -17,8 +21,43 @@ def benjamini_hochberg(p: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> benjamini_hochberg(np.array([0.01, np.nan, 0.04])).tolist()
     [0.02, nan, 0.04]
     """
+    return _discovery(p, "bh")
+
+
+def benjamini_yekutieli(p: Array) -> Array:
+    """The same, holding however the tests depend on one another.  p: (L,), as for ``benjamini_hochberg``.
+
+    Source: Benjamini & Yekutieli 2001, doi 10.1214/aos/1013699998.
+
+    >>> benjamini_yekutieli(np.array([0.01, np.nan, 0.04])).tolist()
+    [0.03, nan, 0.06]
+    """
+    return _discovery(p, "by")
+
+
+def holm(p: Array) -> Array:
+    """The smallest chance of any false finding at which each test would be one.  p: as for ``benjamini_hochberg``.
+
+    Source: Holm 1979, Scandinavian Journal of Statistics 6, 65-70.
+
+    >>> holm(np.array([0.01, np.nan, 0.04])).tolist()
+    [0.02, nan, 0.04]
+    """
+    q = np.full(p.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    q[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)), 1)
+    return q
+
+
+def adjust(p: Array, how: str) -> Array:
+    """(L,) q by ``bh``, ``by`` or ``holm``.  p: (L,) one family, NaN where nothing was tested."""
+    return {"bh": benjamini_hochberg, "by": benjamini_yekutieli, "holm": holm}[how](p)
+
+
+def _discovery(p: Array, method: Literal["bh", "by"]) -> Array:
     q = np.full(p.shape, np.nan)
     tested = ~np.isnan(p)
     if tested.any():
-        q[tested] = stats.false_discovery_control(p[tested], method="bh")
+        q[tested] = stats.false_discovery_control(p[tested], method=method)
     return q

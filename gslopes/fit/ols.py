@@ -67,7 +67,7 @@ def fit_lines(values: Array, curves: Array, *, confidence: float = 0.95) -> Line
     error = np.where(error <= negligible, 0.0, error)
 
     se = np.sqrt(error / freedom / spread)
-    t = _ratio(slope, se)
+    t = t_ratio(slope, se)
     half = special.stdtrit(freedom, 0.5 + confidence / 2) * se
     return Lines(
         slope=slope,
@@ -80,7 +80,7 @@ def fit_lines(values: Array, curves: Array, *, confidence: float = 0.95) -> Line
     )
 
 
-def _ratio(slope: Array, se: Array) -> Array:
+def t_ratio(slope: Array, se: Array) -> Array:
     """Slope / se, with 0 / 0 = 0 (a flat line is no evidence) and b / 0 = infinity with the sign of b."""
     exact = np.where(slope == 0, 0.0, np.copysign(np.inf, slope))
     with np.errstate(over="ignore"):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from scipy import sparse
+
+from gslopes.fit.answers import Answers, gather
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -56,61 +57,15 @@ def count(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> lis
 
     Source: Joo & Kärkkäinen 2020, section 4.3.
     """
-    cut = len(asked)
-    codes = {name: _codes(asked.column(name), scores.column(name)) for name in ("classifier", "attribute", "photo")}
-    (classifier, classifiers), (attribute, attributes), (photo, photos) = codes.values()
-    label, labels = _codes(scores.column("label"))
-    steps = [table.column("step").to_numpy().astype(np.int64) for table in (asked, scores)]
-    answered = np.asarray(asked.column("status").to_numpy() == "answered", dtype=bool)
-    pair = classifier * len(attributes) + attribute
-
-    results = []
-    for group in np.unique(pair[cut:]):
-        name, edit = classifiers[group // len(attributes)], attributes[group % len(attributes)]
-        here = np.flatnonzero(answered & (pair[:cut] == group))
-        complete = _complete(photo[:cut][here], steps[0][here], len(photos), len(values[edit]))
-        rows = np.flatnonzero(pair[cut:] == group)
-        found, local = np.unique(label[rows], return_inverse=True)
-        keep = complete[photo[cut:][rows]]
-        present = presence(photo[cut:][rows][keep], local[keep], steps[1][rows][keep], len(found), len(values[edit]))
-        results.append(_rates(name, edit, values[edit], labels[found], int(complete.sum()), present))
-    return sorted(results, key=lambda rates: (rates.classifier, rates.attribute))
+    return [rates(answers) for answers in gather(scores, asked, values)]
 
 
-def presence(photo: Integers, label: Integers, step: Integers, labels: int, steps: int) -> sparse.csr_array:
-    """A sparse (photos, labels * steps) matrix, one stored entry where the photo has the label at the step.
-
-    photo, label, step: (rows,) codes from 0; column label * steps + step.
-    """
-    height = int(photo.max(initial=-1)) + 1
-    ones = np.ones(len(photo), dtype=np.int32)
-    # Built from coordinates, so that scipy merges a label that was returned twice for one picture.
-    return sparse.coo_array((ones, (photo, label * steps + step)), shape=(height, labels * steps)).tocsr()
-
-
-def _rates(
-    classifier: str, attribute: str, values: Array, labels: NDArray[np.object_], n: int, present: sparse.csr_array
-) -> Rates:
-    size, width = len(labels), len(values)
-    counts = np.bincount(present.indices, minlength=size * width).reshape(size, width)
-    rows = np.repeat(np.arange(present.shape[0]), np.diff(present.indptr))
-    anywhere = presence(rows, present.indices.astype(np.int64) // width, np.zeros_like(rows), size, 1)
-    active = np.bincount(anywhere.indices, minlength=size)
-    order = np.argsort(labels)
-    return Rates(classifier, attribute, values, labels[order], n, counts[order], active[order])
-
-
-def _complete(photo: Integers, step: Integers, photos: int, steps: int) -> NDArray[np.bool_]:
-    """(photos,) whether the photo was answered at every one of the steps."""
-    pairs = np.unique(photo * steps + step)
-    return np.asarray(np.bincount(pairs // steps, minlength=photos) == steps, dtype=bool)
-
-
-def _codes(*columns: pa.ChunkedArray) -> tuple[Integers, NDArray[np.object_]]:
-    """The columns, one after the other, as (rows,) codes into (names,) the strings in them."""
-    chunks = [chunk for column in columns for chunk in column.chunks]
-    encoded = pa.chunked_array(chunks, type=pa.string()).dictionary_encode().unify_dictionaries()
-    if not encoded.num_chunks:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=object)
-    codes = np.concatenate([chunk.indices.to_numpy() for chunk in encoded.chunks]).astype(np.int64)
-    return codes, np.array(encoded.chunk(0).dictionary.to_pylist(), dtype=object)
+def rates(answers: Answers) -> Rates:
+    """Counts of every label of one classifier and attribute."""
+    size, width = len(answers.labels), len(answers.values)
+    counts = np.zeros((size, width), dtype=np.int64)
+    for step in range(width):
+        counts[:, step] = np.bincount(answers.label[answers.present[:, step]], minlength=size)
+    active = np.bincount(answers.label, minlength=size)
+    values, photos = answers.values, len(answers.photos)
+    return Rates(answers.classifier, answers.attribute, values, answers.labels, photos, counts, active)

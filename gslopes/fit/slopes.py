@@ -26,7 +26,7 @@ def fit_slopes(
     frequency at the centre more for each unit of the attribute.  The p-value is two-sided, from t with K-2 degrees of
     freedom, for the null hypothesis that the slope is 0; the interval covers 95 %; q is Benjamini and Hochberg's over
     the labels of one classifier and attribute that have a p-value.  A label that no photo has at the centre has no
-    slope: its row holds nulls.
+    slope: its row holds nulls.  ``fit.findings.analyse`` gives the same rows, and more beside them.
 
     scores, asked: data frames with the columns of core.tables.SCORES and ASKED, rows in any order.  A photo that was
         refused, failed or not asked at one step drops out as a whole.
@@ -45,8 +45,8 @@ def fit_slopes(
     >>> fit_slopes(scores, asked)[["label", "n", "active", "y_centre", "slope"]].values.tolist()
     [['Chef', 2, 2, 0.5, 0.5]]
     """
-    frames = [_paper(rates) for rates in _rates(scores, asked, values)]
-    return _checked(pd.concat(frames) if frames else tables.SLOPES.empty())
+    frames = [paper(rates) for rates in _rates(scores, asked, values)]
+    return checked(tables.SLOPES, frames)
 
 
 def curves(
@@ -68,7 +68,8 @@ def _rates(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Seque
     return count(answers, questions, values_by_attribute(answers, questions, values))
 
 
-def _paper(rates: Rates) -> pd.DataFrame:
+def paper(rates: Rates) -> pd.DataFrame:
+    """The paper's rows of one classifier and attribute; the columns that it does not speak of are left out."""
     lines = fit_lines(rates.values, rates.relative)
     return pd.DataFrame(
         {
@@ -107,8 +108,18 @@ def _curves(rates: Rates) -> pd.DataFrame:
     )
 
 
-def _checked(frame: pd.DataFrame) -> pd.DataFrame:
-    """Sorted by the key and with the very types that reading the written table gives back."""
-    ordered = frame.sort_values(list(tables.SLOPES.key), kind="stable")
-    result: pd.DataFrame = tables.check(tables.SLOPES, ordered).to_pandas()
+def checked(table: tables.Table, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """The frames as one table, sorted by its key and with the very types that reading the written table gives back.
+
+    Columns that may be null and that no frame has are null.
+
+    Raises: TableError as ``core.tables.check``.
+    """
+    frames = [frame for frame in frames if len(frame)]
+    if not frames:
+        return tables.check(table, table.empty()).to_pandas()
+    whole = pd.concat(frames, ignore_index=True)
+    missing = {field.name: None for field in table.schema if field.nullable and field.name not in whole}
+    ordered = whole.assign(**missing).sort_values(list(table.key), kind="stable")
+    result: pd.DataFrame = tables.check(table, ordered).to_pandas()
     return result

@@ -16,7 +16,7 @@ def slopes_table(rows: list[tuple]) -> pd.DataFrame:
     frame = frame.assign(t=frame["slope"] / 0.01, ci_low=frame["slope"] - 0.02, ci_high=frame["slope"] + 0.02)
     frame = frame.assign(p_perm=np.nan, q=frame["p"], estimator="paper")
     frame.loc[frame["slope"].isna(), "y_centre"] = 0.0
-    return frame[schemas.SLOPES.columns]
+    return frame.reindex(columns=schemas.SLOPES.columns)
 
 
 EXAMPLE = [

@@ -1,0 +1,147 @@
+"""Intervals by resampling photos: one draw of weights for all labels and estimators, as sparse matrix products.
+
+Resampling U units with replacement gives each of them a count; counts are the weights of a product with the labels'
+answers. Null hypothesis: none, it makes intervals. They hold where the units are independent and enough of them carry
+the label; below about ten the resamples repeat too few patterns, which is why such labels are not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, special
+
+from gslopes.fit.logodds import fit_logits
+from gslopes.fit.photo import KINDS
+from gslopes.fit.profiles import Profiles, line_weights
+
+Array = NDArray[np.float64]
+Single = NDArray[np.float32]
+
+BLOCK = 32  # resamples at once: their weights stay in the cache
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Intervals:
+    """Ends of the bootstrap's intervals, (L,) each; NaN where there is none."""
+
+    low: Array
+    high: Array
+    bca_low: Array
+    bca_high: Array
+
+
+def replicates(
+    own: Mapping[str, Profiles], estimators: Sequence[str], count: int, seed: int, *, start: Array | None = None
+) -> dict[str, Single]:
+    """Each estimator's slopes on resamples of the units: name to (L, B) float32, NaN where a resample has no slope.
+
+    own: kind of number (see ``profiles``) to its profiles, all over the same units.
+    estimators: names; ``paper`` is ``photo-z``.  count: B.
+    start: (L, 2) the fitted logits, from which those of the resamples are found.
+    """
+    any_profile = next(iter(own.values()))
+    products = {kind: _products(profile, kind) for kind, profile in own.items()}
+    result = {name: np.empty((any_profile.labels, count), dtype=np.float32) for name in estimators}
+    blocks = range(0, count, BLOCK)
+    for first, source in zip(blocks, np.random.SeedSequence([seed, 1]).spawn(len(blocks)), strict=True):
+        size = min(BLOCK, count - first)
+        weights = draw(len(any_profile.sizes), size, np.random.default_rng(source))
+        photos = any_profile.sizes @ weights
+        sums = {kind: _sums(product, weights) for kind, product in products.items()}
+        for name in estimators:
+            value = _slopes(name, sums[KINDS[name]], photos, any_profile.values, start)
+            result[name][:, first : first + size] = value
+    return result
+
+
+def draw(units: int, count: int, generator: np.random.Generator) -> Single:
+    """(U, count) float32: how often each unit is drawn in each resample of U units with replacement."""
+    weights = np.empty((units, count), dtype=np.float32)
+    for column in range(count):
+        weights[:, column] = np.bincount(generator.integers(0, units, units), minlength=units)
+    return weights
+
+
+def intervals(slopes: Single, estimate: Array, acceleration: Array, *, confidence: float = 0.95) -> Intervals:
+    """Percentile and BCa intervals of every label.
+
+    BCa moves the percentiles for the estimate's median bias and for its skewness. It has no ends (NaN) where all
+    resamples lie on one side of the estimate.
+
+    slopes: (L, B), overwritten: sorted.  estimate, acceleration: (L,).
+
+    Source: Efron 1987, doi 10.1080/01621459.1987.10478410, section 6; ties count half, as in scipy.stats.bootstrap.
+    """
+    tolerance = 1e-6 * np.abs(estimate)[:, None]
+    below = (slopes < estimate[:, None] - tolerance).sum(axis=1)
+    tied = (np.abs(slopes - estimate[:, None]) <= tolerance).sum(axis=1)
+    slopes.sort(axis=1)
+    known = np.isfinite(slopes).sum(axis=1)
+    tail = (1 - confidence) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bias = special.ndtri((below + tied / 2) / known)
+        ends = [bias + z for z in special.ndtri([tail, 1 - tail])]
+        levels = [special.ndtr(bias + end / (1 - acceleration * end)) for end in ends]
+    low, high = (_quantile(slopes, known, np.full(len(known), level)) for level in (tail, 1 - tail))
+    bca = [_quantile(slopes, known, np.where(np.isfinite(bias), level, np.nan)) for level in levels]
+    return Intervals(low, high, bca[0], bca[1])
+
+
+def _quantile(ordered: Single, known: NDArray[np.int64], level: Array) -> Array:
+    """Linear interpolation among each row's first ``known`` numbers."""
+    place = np.where(np.isfinite(level) & (known > 0), level * (known - 1), 0)
+    lower = place.astype(np.int64)
+    upper = np.minimum(lower + 1, np.maximum(known - 1, 0))
+    rows = np.arange(len(ordered))
+    if not ordered.shape[1]:
+        return np.full(len(ordered), np.nan)
+    left, right = ordered[rows, lower].astype(np.float64), ordered[rows, upper].astype(np.float64)
+    ends = left + (place - lower) * (right - left)
+    return np.where(np.isfinite(level) & (known > 0), ends, np.nan)
+
+
+def _products(profile: Profiles, kind: str) -> list[sparse.csr_array]:
+    """Matrices of units: for presence the unvarying part and (L * K) varying parts, for scores the slopes."""
+    units, labels, width = len(profile.sizes), profile.labels, len(profile.values)
+    if kind != "rate":
+        slope = (profile.numbers @ line_weights(profile.values).astype(np.float32)).astype(np.float32)
+        return [_matrix(slope, profile.unit, profile.starts, units)]
+    moves = (profile.numbers != profile.numbers[:, :1]).any(axis=1)
+    label = profile.label
+    flat = np.flatnonzero(~moves)
+    starts = np.searchsorted(label[flat], np.arange(labels + 1))
+    constant = _matrix(profile.numbers[flat, 0], profile.unit[flat], starts, units)
+    row, step = np.nonzero(np.where(moves[:, None], profile.numbers, 0))
+    place = (label[row] * width + step, profile.unit[row])
+    moving = sparse.coo_array((profile.numbers[row, step], place), shape=(labels * width, units)).tocsr()
+    return [constant, moving]
+
+
+def _matrix(data: Single, unit: NDArray[np.int32], starts: NDArray[np.int64], units: int) -> sparse.csr_array:
+    return sparse.csr_array((data, unit, starts), shape=(len(starts) - 1, units))
+
+
+def _sums(products: list[sparse.csr_array], weights: Single) -> Single:
+    """(L, K, b) counts, or (L, b) sums of slopes."""
+    first = products[0] @ weights
+    if len(products) == 1:
+        return np.asarray(first)
+    rest = (products[1] @ weights).reshape(len(first), -1, weights.shape[1])
+    return np.asarray(first[:, None] + rest)
+
+
+def _slopes(name: str, sums: Single, photos: Array, values: Array, start: Array | None) -> Array:
+    if sums.ndim == 2:
+        return np.asarray(sums / photos, dtype=np.float64)
+    if name == "photo-logodds":
+        counts = np.moveaxis(sums, 1, -1).astype(np.float64)
+        return fit_logits(counts, photos, values, start=None if start is None else start[:, None])[..., 1]
+    slope = np.einsum("k,lkb->lb", line_weights(values), sums)
+    if name == "photo-rate":
+        return np.asarray(100 * slope / photos, dtype=np.float64)
+    centre = sums[:, len(values) // 2].astype(np.float64)
+    return np.divide(slope, centre, out=np.full(slope.shape, np.nan), where=centre > 0)

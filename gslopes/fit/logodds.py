@@ -1,0 +1,69 @@
+"""Logistic regression of a label's presence on the attribute, for all labels (and resamples) at once.
+
+With an independence working model the coefficients depend on the counts at the K values alone; that the K answers of
+one photo hang together enters through the standard error.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+Array = NDArray[np.float64]
+
+
+def fit_logits(counts: Array, photos: Array | float, values: Array, *, start: Array | None = None) -> Array:
+    """(..., 2) intercept and slope of the logit by Newton's method; NaN where they are not finite.
+
+    They are not where the label is on no photo, on all, or only beyond some value while absent only before it.
+
+    counts: (..., K) photos with the label at each value.  photos: how many there are, broadcast against counts[..., 0].
+    start: (..., 2) where to begin; four steps from there instead of up to thirty from the mean.
+
+    Source: McCullagh & Nelder, Generalized Linear Models, section 4.4.
+    """
+    n = np.broadcast_to(np.asarray(photos, dtype=np.float64), counts.shape[:-1])
+    share = counts / np.maximum(n, 1)[..., None]
+    if start is None:
+        mean = np.clip(share.mean(axis=-1), 1e-9, 1 - 1e-9)
+        beta = np.stack([special.logit(mean), np.zeros_like(mean)], axis=-1)
+    else:
+        beta = np.broadcast_to(start, (*counts.shape[:-1], 2)).copy()
+    finite = ~_separated(share, values)
+    for _ in range(30 if start is None else 4):
+        fitted = special.expit(beta[..., :1] + beta[..., 1:] * values)
+        step = _newton(share - fitted, fitted * (1 - fitted), values)
+        beta = beta + np.clip(step, -2, 2)
+        if np.abs(step[finite]).max(initial=0.0) < 1e-10:
+            break
+    beta[~finite] = np.nan
+    return beta
+
+
+def influence_weights(fitted: Array, values: Array) -> Array:
+    """(L, K) w such that a photo's influence on the slope is w . (x - p); fitted as ``fit_logits`` returns it."""
+    p = special.expit(fitted[:, :1] + fitted[:, 1:] * values)
+    v = p * (1 - p)
+    zero, one, two = (v.sum(axis=1), v @ values, v @ values**2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        weights = (zero[:, None] * values - one[:, None]) / (zero * two - one**2)[:, None]
+    return np.asarray(weights, dtype=np.float64)
+
+
+def _newton(residual: Array, weight: Array, values: Array) -> Array:
+    zero, one, two = weight.sum(axis=-1), weight @ values, weight @ values**2
+    score, lean = residual.sum(axis=-1), residual @ values
+    determinant = np.maximum(zero * two - one**2, 1e-300)
+    return np.stack([(two * score - one * lean) / determinant, (zero * lean - one * score) / determinant], axis=-1)
+
+
+def _separated(share: Array, values: Array) -> NDArray[np.bool_]:
+    """Whether no finite line of log-odds fits best: presence ends, along the values, no later than absence begins."""
+    yes, no = share > 0, share < 1
+    ends = []
+    for one, other in ((yes, no), (no, yes)):
+        last = np.where(one, values, -np.inf).max(axis=-1)
+        first = np.where(other, values, np.inf).min(axis=-1)
+        ends.append(last <= first)
+    return np.asarray(ends[0] | ends[1], dtype=bool)

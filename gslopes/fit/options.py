@@ -1,0 +1,52 @@
+"""What a fit computes beside the paper's estimator, and how hard it tries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gslopes.core.errors import ConfigError, UnknownName
+
+ESTIMATORS = ("paper", "photo-rate", "photo-score", "photo-censored", "photo-z", "photo-logodds")
+DEFAULT = ("paper", "photo-rate", "photo-score", "photo-z", "photo-logodds")
+Correction = Literal["bh", "by", "holm", "max-t"]
+
+
+@dataclass(frozen=True, slots=True)
+class FitOptions:
+    """Settings of ``fit.findings.analyse``.
+
+    estimators: which rows the table of slopes has; see ``fit.photo``.
+    bootstrap: resamples of photos, B; 0 for none.  permutations: within photos, m; 0 for none.
+    correction: how q is made of the p-values of a family (one classifier, attribute and estimator): Benjamini-Hochberg,
+        Benjamini-Yekutieli, Holm, or the permutations' max-T.
+    min_active: a label on fewer photos is listed as too rare to judge and not tested.
+    confidence: coverage of every interval.  alpha: the level at which the paper's p and the permutations' are compared.
+    bundles: photos are permuted in so many bundles at most, see ``fit.permutation``.
+    seed: of resamples and permutations.
+    """
+
+    estimators: tuple[str, ...] = DEFAULT
+    bootstrap: int = 2000
+    permutations: int = 10_000
+    correction: Correction = "bh"
+    min_active: int = 10
+    confidence: float = 0.95
+    alpha: float = 0.001
+    bundles: int = 1024
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in self.estimators:
+            if name not in ESTIMATORS:
+                raise UnknownName("estimator", name, ESTIMATORS)
+        if not self.estimators:
+            raise ConfigError("No estimator is given.", f"Name one of {', '.join(ESTIMATORS)}.")
+        for name, least in (("bootstrap", 0), ("permutations", 0), ("min_active", 0), ("bundles", 2), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise ConfigError(f"{name} is {getattr(self, name)}; it must be at least {least}.")
+        for name in ("confidence", "alpha"):
+            if not 0 < getattr(self, name) < 1:
+                raise ConfigError(f"{name} is {getattr(self, name)}; it must lie between 0 and 1.")
+        if self.correction == "max-t" and not self.permutations:
+            raise ConfigError("max-T needs permutations.", "Allow some with --permutations, or choose bh, by or holm.")

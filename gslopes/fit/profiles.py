@@ -1,0 +1,144 @@
+"""Numbers, unit by unit, ready for any estimator that is linear in a unit's K answers; and their moments.
+
+A *unit* is what is resampled and permuted as one: a photo, or all photos of a cluster (a person, a keyword).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.fit.answers import Answers
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Kind = Literal["rate", "score", "censored"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profiles:
+    """The K answers of each unit for each label that it has, sums over the unit's photos; all others are zero.
+
+    values: (K,).  sizes: (U,) float64, photos in each unit.
+    unit: (P,) int32, sorted inside each label.  starts: (L + 1,) int64: label l has rows starts[l] to starts[l + 1].
+    numbers: (P, K) float32.
+    """
+
+    values: Array
+    sizes: Array
+    unit: NDArray[np.int32]
+    starts: Integers
+    numbers: NDArray[np.float32]
+
+    @property
+    def labels(self) -> int:
+        """L."""
+        return len(self.starts) - 1
+
+    @property
+    def photos(self) -> int:
+        """n, over all units."""
+        return int(self.sizes.sum())
+
+    @property
+    def label(self) -> Integers:
+        """(P,) the label of each row."""
+        return np.repeat(np.arange(self.labels), np.diff(self.starts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Sums over units, from which every linear estimator's mean and variance follow; x is a unit's K numbers.
+
+    photos: n.  units: U.  squares: the sum of sizes squared.
+    first: (L, K), sum of x.  weighted: (L, K), sum of size * x.  second: (L, K, K), sum of x x'.
+    """
+
+    photos: int
+    units: int
+    squares: float
+    first: Array
+    weighted: Array
+    second: Array
+
+
+def profiles(answers: Answers, kind: Kind = "rate", cluster: Integers | None = None) -> Profiles:
+    """Profiles of one kind of number.
+
+    kind: ``rate``: 1 where the label was returned, 0 elsewhere.  ``score``: the score, 0 where it was not returned.
+        ``censored``: how far the score lies above the classifier's threshold (the smallest score that it returned), 0
+        where the label was not returned: the same slopes as if absent labels had exactly that score.
+    cluster: (n,) codes from 0 of the units that photos belong to; each photo is its own without it.
+    """
+    if kind == "rate":
+        numbers = answers.present.astype(np.float32)
+    elif kind == "score":
+        numbers = answers.score
+    else:
+        numbers = np.where(answers.present, answers.score - np.float32(answers.threshold), np.float32(0))
+    labels = len(answers.labels)
+    if cluster is None:
+        starts = np.searchsorted(answers.label, np.arange(labels + 1)).astype(np.int64)
+        return Profiles(answers.values, np.ones(len(answers.photos)), answers.photo, starts, numbers)
+    codes, sizes = np.unique(cluster, return_inverse=True)[1], np.unique(cluster, return_counts=True)[1]
+    key = answers.label.astype(np.int64) * max(len(sizes), 1) + codes[answers.photo]
+    order = np.argsort(key, kind="stable")
+    keys, heads = np.unique(key[order], return_index=True)
+    summed = np.add.reduceat(numbers[order], heads, axis=0) if len(heads) else numbers[:0]
+    starts = np.searchsorted(keys // max(len(sizes), 1), np.arange(labels + 1)).astype(np.int64)
+    unit = (keys % max(len(sizes), 1)).astype(np.int32)
+    return Profiles(answers.values, sizes.astype(np.float64), unit, starts, summed)
+
+
+def dense(numbers: NDArray[np.float32], values: Array) -> Profiles:
+    """Profiles from a dense array, (L, n, K): simulated answers, or a table that was never sparse."""
+    label, photo = np.nonzero(numbers.any(axis=2))
+    starts = np.searchsorted(label, np.arange(len(numbers) + 1)).astype(np.int64)
+    rows = np.ascontiguousarray(numbers[label, photo], dtype=np.float32)
+    return Profiles(values, np.ones(numbers.shape[1]), photo.astype(np.int32), starts, rows)
+
+
+def moments(own: Profiles) -> Moments:
+    """The sums; one small matrix product a label."""
+    width = len(own.values)
+    first = np.zeros((own.labels, width))
+    weighted = np.zeros((own.labels, width))
+    second = np.zeros((own.labels, width, width))
+    single = bool((own.sizes == 1).all())
+    for label, (start, stop) in enumerate(zip(own.starts[:-1], own.starts[1:], strict=True)):
+        rows = own.numbers[start:stop].astype(np.float64)
+        first[label] = rows.sum(axis=0)
+        weighted[label] = first[label] if single else own.sizes[own.unit[start:stop]] @ rows
+        second[label] = rows.T @ rows
+    return Moments(own.photos, len(own.sizes), float(np.square(own.sizes).sum()), first, weighted, second)
+
+
+def by_label(own: Profiles, function: Callable[[NDArray[np.float32], slice], Array], columns: int = 1) -> Array:
+    """(L, columns): a function of each label's rows, 0 for a label without any."""
+    result = np.zeros((own.labels, columns))
+    for label, (start, stop) in enumerate(zip(own.starts[:-1], own.starts[1:], strict=True)):
+        if stop > start:
+            result[label] = function(own.numbers[start:stop], slice(start, stop))
+    return result
+
+
+def line_weights(values: Array) -> Array:
+    """(K,) w such that the least squares slope of any curve y on the values is w . y; they sum to 0."""
+    centred = values - values.mean()
+    return np.asarray(centred / (centred @ centred), dtype=np.float64)
+
+
+def varying(own: Profiles) -> Integers:
+    """(L,) how many units have numbers that are not all the same."""
+    moves = (own.numbers != own.numbers[:, :1]).any(axis=1)
+    totals = np.concatenate([[0], np.cumsum(moves)])
+    return np.asarray(totals[own.starts[1:]] - totals[own.starts[:-1]], dtype=np.int64)
+
+
+def active(own: Profiles) -> Integers:
+    """(L,) how many units have the label at one value at least."""
+    return np.diff(own.starts)

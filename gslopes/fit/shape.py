@@ -1,0 +1,130 @@
+"""Is the line the right summary? Curvature, lack of fit, and the slope over the range that the editor has seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import special
+
+from gslopes.fit.ols import Lines
+from gslopes.fit.photo import Linear, covariance, infer
+from gslopes.fit.profiles import Moments, line_weights
+
+Array = NDArray[np.float64]
+
+
+def shape(sums: Moments, values: Array, *, tested: NDArray[np.bool_], confidence: float = 0.95) -> pd.DataFrame:
+    """What the shape table says of every label, in percentage points; NaN where ``tested`` is False.
+
+    The curvature is the quadratic coefficient of each photo's least squares parabola, averaged over photos.  Lack of
+    fit is Hotelling's T squared for all K - 2 departures of the mean answers from a line, on F.  The inner slope takes
+    the values in [-1, 1] alone, the range seen in training; with fewer than two of them it is NaN.
+
+    Null hypotheses: no curvature in the mean; the K mean answers lie on a line; the inner slope is 0.
+    Intervals: one-sample t over units.
+
+    sums: moments of presence.  values: (K,).  tested: (L,).
+
+    Source: Hotelling 1931, doi 10.1214/aoms/1177732979; orthogonal polynomials as in any book on repeated measures.
+    """
+    means = 100 * sums.first / max(sums.photos, 1)
+    whole = _contrast(line_weights(values), means, sums, confidence)
+    bend = _contrast(_curve_weights(values), means, sums, confidence)
+    inner = _contrast(_inner_weights(values), means, sums, confidence)
+    statistic, p = departures(100 * _rest(values), sums)
+    frame = pd.DataFrame(
+        {
+            "slope": whole.slope,
+            "ci_low": whole.low,
+            "ci_high": whole.high,
+            "inner_slope": inner.slope,
+            "inner_low": inner.low,
+            "inner_high": inner.high,
+            "inner_p": inner.p,
+            "curvature": bend.slope,
+            "curvature_low": bend.low,
+            "curvature_high": bend.high,
+            "curvature_p": bend.p,
+            "lack_of_fit": statistic,
+            "lack_of_fit_p": p,
+            "within": within(sums),
+        }
+    )
+    frame.loc[~tested, [name for name in frame if name not in ("slope", "inner_slope", "curvature", "within")]] = np.nan
+    return frame.assign(reading=[_reading(row) for row in frame.itertuples(index=False)])
+
+
+def departures(weights: Array, sums: Moments) -> tuple[Array, Array]:
+    """Hotelling's T squared of q means over photos as an F statistic with its p; NaN with too few units.
+
+    weights: (K, q), of a unit's K numbers.  Directions in which the units do not vary are left out.
+    """
+    many = np.broadcast_to(weights, (len(sums.first), *weights.shape))
+    mean = np.einsum("lk,lkq->lq", sums.first, many) / max(sums.photos, 1)
+    spread = covariance(many, sums)
+    size = np.abs(spread).max(axis=(1, 2), initial=0.0)
+    safe = np.where(size[:, None, None] > 0, spread / np.where(size > 0, size, 1)[:, None, None], 0)
+    rank = np.linalg.matrix_rank(safe, hermitian=True, tol=1e-9) if len(safe) else np.zeros(0, dtype=np.int64)
+    inverse = np.linalg.pinv(safe, hermitian=True, rcond=1e-9) if len(safe) else safe
+    squared = np.einsum("lq,lqr,lr->l", mean, inverse, mean) / np.where(size > 0, size, 1)
+    freedom = sums.units - rank
+    enough = (rank > 0) & (freedom > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where(enough, squared * freedom / (rank * (sums.units - 1)), np.nan)
+        p = np.where(enough, special.fdtrc(np.maximum(rank, 1), np.maximum(freedom, 1), statistic), np.nan)
+    flat = (rank == 0) & (np.abs(mean).max(axis=1, initial=0.0) <= 1e-9)
+    return np.where(flat, 0.0, statistic), np.where(flat, 1.0, p)
+
+
+def within(sums: Moments) -> Array:
+    """(L,) correlation between a photo's answers at two values, averaged over pairs of values; NaN if none vary."""
+    n = max(sums.photos, 1)
+    mean = sums.first / n
+    spread = sums.second / n - mean[:, :, None] * mean[:, None, :]
+    own = np.trace(spread, axis1=1, axis2=2)
+    width = mean.shape[1]
+    shared = (spread.sum(axis=(1, 2)) - own) / (width - 1)
+    return np.divide(shared, own, out=np.full(len(own), np.nan), where=own > 1e-15)
+
+
+def _contrast(weights: Array, means: Array, sums: Moments, confidence: float) -> Lines:
+    many = np.broadcast_to(100 * weights, means.shape)
+    slope = (means * weights).sum(axis=1)
+    slope = np.where(np.abs(slope) <= 1e-12 * np.abs(means).max(axis=1, initial=0.0), 0.0, slope)
+    if not np.isfinite(weights).all():
+        gap = np.full(len(means), np.nan)
+        return Lines(gap, gap, gap, gap, gap, gap, gap)
+    return infer(Linear(slope, slope, many), sums, confidence=confidence)
+
+
+def _curve_weights(values: Array) -> Array:
+    """(K,) w such that w . y is the quadratic coefficient of the least squares parabola through y."""
+    return np.asarray(np.linalg.pinv(np.vander(values, 3))[0], dtype=np.float64)
+
+
+def _inner_weights(values: Array) -> Array:
+    inside = np.abs(values) <= 1 + 1e-6
+    weights = np.zeros(len(values))
+    if inside.sum() < 2:
+        return np.full(len(values), np.nan)
+    weights[inside] = line_weights(values[inside])
+    return weights
+
+
+def _rest(values: Array) -> Array:
+    """(K, K-2), orthonormal, orthogonal to constants and lines."""
+    return np.asarray(np.linalg.svd(np.vander(values, 2))[0][:, 2:], dtype=np.float64)
+
+
+def _reading(row: object) -> str:
+    """What the inner range says about the slope over all values."""
+    whole, low, high, inner = (getattr(row, name) for name in ("slope", "ci_low", "ci_high", "inner_slope"))
+    bottom, top = getattr(row, "inner_low"), getattr(row, "inner_high")  # noqa: B009 (a row of any frame)
+    if np.isnan(low) or np.isnan(bottom):
+        return "not judged"
+    if low <= 0 <= high:
+        return "no finding over the whole range"
+    if bottom <= 0 <= top:
+        return "open: inside [-1, 1] the interval holds 0"
+    return "holds inside [-1, 1]" if np.sign(inner) == np.sign(whole) else "turned round inside [-1, 1]"
