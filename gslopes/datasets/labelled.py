@@ -40,6 +40,15 @@ class LabelledPhotos:
         """(n,) whether a photo is never trained on: fixed by the sha256 of its file name, the same for every model."""
         return np.array([held_out(path.name, share) for path in self.paths], bool)
 
+    def fold(self, name: str) -> NDArray[np.bool_]:
+        """(n,) whether a photo belongs to a fold: ``held-out``, ``judges`` or ``editors`` (see ``fold``)."""
+        return np.array([fold(path.name) == name for path in self.paths], bool)
+
+
+def place(name: str) -> float:
+    """Where a photo stands in [0, 1), evenly and for good: by the sha256 of its file name."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) / 2**64
+
 
 def held_out(name: str, share: float = 0.1) -> bool:
     """Whether the photo of this file name belongs to the held-out split.
@@ -47,7 +56,20 @@ def held_out(name: str, share: float = 0.1) -> bool:
     >>> sum(held_out(f"{i:06}.jpg") for i in range(1000))
     104
     """
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) / 2**64 < share
+    return place(name) < share
+
+
+def fold(name: str) -> str:
+    """Which models may learn from a photo, where editors and those who judge them must not share any.
+
+    held-out (a tenth): none.  judges (35 %): the reader, which measures editors.  editors (55 %): editors, and the guide
+    of their training.
+
+    >>> fold("000001.jpg")
+    'editors'
+    """
+    where = place(name)
+    return "held-out" if where < 0.1 else "judges" if where < 0.45 else "editors"
 
 
 def need(path: Path, what: str) -> Path:

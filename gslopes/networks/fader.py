@@ -58,9 +58,10 @@ class Fader(nn.Module):
         return torch.tanh(self.to_rgb(x) + self.told_rgb(attributes)[:, :, None, None])  # (B, 3, S, S)
 
     def forward(self, chips: Tensor, attributes: Tensor) -> tuple[Tensor, Tensor]:
-        """Chips and attributes to (latents, decoded chips)."""
+        """Chips (B, 3, S, S) and attributes (B + n, A) to (latents, chips); the last n decode the first n again."""
         latents = self.encode(chips)
-        return latents, self.decode(latents, attributes)
+        again = latents[: len(attributes) - len(chips)]
+        return latents, self.decode(torch.cat([latents, again]), attributes)
 
 
 class Up(nn.Module):

@@ -19,7 +19,7 @@ def places(batch: int, generator: torch.Generator, *, zoom: float, turn: float, 
 
     zoom: largest change of scale (0.1: 0.9 to 1.1).  turn: radians.  shift: share of the side.
     """
-    u = torch.rand(batch, 5, generator=generator) * 2 - 1
+    u = torch.rand(batch, 5, generator=generator, device=generator.device) * 2 - 1
     scale, angle = 1 + zoom * u[:, 0], turn * u[:, 1]
     flip = torch.where(u[:, 4] < 0, -1.0, 1.0)
     cos, sin = scale * angle.cos(), scale * angle.sin()
@@ -38,7 +38,7 @@ def moved(x: Tensor, places: Tensor, mode: str = "bilinear") -> Tensor:
 
 def coloured(x: Tensor, generator: torch.Generator, *, strength: float) -> Tensor:
     """Random brightness, contrast and colour cast of (B, 3, H, W) pictures in [-1, 1], each up to ``strength``."""
-    u = (torch.rand(len(x), 5, 1, 1, generator=generator) * 2 - 1).to(x.device)
+    u = (torch.rand(len(x), 5, 1, 1, generator=generator, device=generator.device) * 2 - 1).to(x.device)
     mean = x.mean((1, 2, 3), keepdim=True)
     return (x - mean) * (1 + strength * u[:, :1]) + mean + strength * u[:, 1:2] + 0.4 * strength * u[:, 2:5]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
 def save_state(path: Path, step: int, parts: dict[str, Any], generator: torch.Generator) -> None:
@@ -62,3 +62,27 @@ class Ema:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore what ``state_dict`` gave."""
         self.average.load_state_dict(state)
+
+
+class Recent:
+    """The last few batches of latents with their attributes, so that an adversary learns on more than the last one.
+
+    batches: how many it keeps.
+    """
+
+    def __init__(self, batches: int) -> None:
+        self.batches = max(1, batches)
+        self.kept: list[tuple[Tensor, Tensor]] = []
+
+    def add(self, latents: Tensor, attributes: Tensor) -> tuple[Tensor, Tensor]:
+        """Keep a batch (no gradient flows into it); returns all that are kept, one after the other."""
+        self.kept = [*self.kept, (latents.detach(), attributes)][-self.batches :]
+        return torch.cat([z for z, _ in self.kept]), torch.cat([a for _, a in self.kept])
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is kept."""
+        return {"kept": [[z.cpu(), a.cpu()] for z, a in self.kept]}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what ``state_dict`` gave."""
+        self.kept = [(z, a) for z, a in state["kept"]]

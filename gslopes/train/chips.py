@@ -34,6 +34,13 @@ class Chips:
     pixels: ByteArray
     outside: NDArray[np.float32]
 
+    def part(self, chosen: NDArray[np.bool_]) -> Chips:
+        """The chosen ones, in memory."""
+        photos = self.photos
+        paths = tuple(path for path, wanted in zip(photos.paths, chosen, strict=True) if wanted)
+        labelled = LabelledPhotos(photos.set, paths, photos.names, photos.values[chosen])
+        return Chips(labelled, self.pixels[chosen], self.outside[chosen])
+
 
 def cache_folder() -> Path:
     """``$GSLOPES_CACHE``, or ``gslopes`` below the user's cache folder."""

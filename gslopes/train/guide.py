@@ -1,4 +1,4 @@
-"""A reader as a guide: does it see the wanted edit on the composite, and nothing else?"""
+"""A hardened reader as a guide: does it see the wanted edit on the composite, and nothing else?"""
 
 from __future__ import annotations
 
@@ -16,40 +16,54 @@ RACES = ("white", "black", "asian", "indian", "other")
 
 
 class Guide:
-    """The shipped reader, fixed, looking at chips in [-1, 1].
+    """The hardened reader of the zoo, fixed, looking at chips in [-1, 1].
 
     attribute: gender or race.
+    pixels, values: training chips (n, S, S, 3) uint8 RGB and their edited attribute (n,), -1 or 1: what the guide says
+        of them, in the middle of each end, is what it should say of edits.
     """
 
-    def __init__(self, attribute: str, device: str) -> None:
-        model = load("reader", device)
+    def __init__(self, attribute: str, pixels: ByteArray, values: NDArray[np.float32], device: str) -> None:
+        model = load("guide", device)
         self.reader, self.labels, self.size = model.module, model.spec.labels, model.spec.size
         plus, minus = {"gender": (("masculine",), ()), "race": (("white",), ("black",))}[attribute]
         self.direction = torch.tensor([(n in plus) - (n in minus) for n in self.labels], dtype=torch.float32).to(device)
         aside = {"masculine"} if attribute == "gender" else set(RACES)
         self.others = [i for i, name in enumerate(self.labels) if name not in aside]
+        ends = []
+        for sign in (-1, 1):
+            chips = pixels[np.flatnonzero(np.sign(values) == sign)[:1000]]
+            x = to_float(torch.from_numpy(np.array(chips)).to(device), model.spec.mean, model.spec.std)
+            with torch.no_grad():
+                ends.append((self._says(x) @ self.direction).median())
+        self.centre, self.half = (ends[1] + ends[0]) / 2, (ends[1] - ends[0]) / 2
 
-    def __call__(self, edited: Tensor, photos: Tensor, wanted: Tensor, margin: float) -> tuple[Tensor, Tensor]:
-        """(how far the reader is from seeing ``wanted``, how far its other answers moved).
+    def __call__(
+        self, edited: Tensor, photos: Tensor, own: Tensor, wanted: Tensor, strength: float
+    ) -> tuple[Tensor, Tensor]:
+        """(how far the guide is from seeing ``wanted``, how far its other answers moved).
 
-        edited, photos: (B, 3, S, S) in [-1, 1].  wanted: (B,) in [-1, 1].
-        margin: the logit at which it is content with -1 or 1; less for values between.
+        edited, photos: (B, 3, S, S) in [-1, 1].  own, wanted: (B,) the attribute before and after.
+        strength: what it should say at 1, in units of half the distance between what it says of the two ends.
+
+        It should say the same of every face at a value far from the face's own, and of the own value what it says of
+        the photo; between them the line between. Too much is as wrong as too little.
         """
-        said = self.reader(self._small(edited))
+        said = self._says(edited)
         with torch.no_grad():
-            before = self.reader(self._small(photos))
-        wish = F.relu(margin * wanted.abs() - wanted.sign() * (said @ self.direction)).mean()
+            before = self._says(photos)
+            aim, here = (self.centre + strength * self.half * value for value in (wanted, own))
+            near = (1 - (wanted - own).abs() / 2).clamp(min=0)
+            aim = aim + near * (before @ self.direction - here)
+        wish = F.smooth_l1_loss(said @ self.direction, aim)
         stay = F.smooth_l1_loss(said[:, self.others], before[:, self.others])
         return wish, stay
 
-    def probability(self, chips: Tensor) -> Tensor:
-        """(B,) how likely the reader takes (B, 3, S, S) chips in [-1, 1] for the positive end, in [0, 1]."""
-        said: Tensor = self.reader(self._small(chips)) @ self.direction
-        return said.sigmoid()
-
-    def _small(self, chips: Tensor) -> Tensor:
+    def _says(self, chips: Tensor) -> Tensor:
+        """Its logits (B, labels) for (B, 3, S, S) chips in [-1, 1]."""
         small = F.interpolate(chips, size=(self.size, self.size), mode="area")
-        return small.contiguous(memory_format=torch.channels_last)
+        said: Tensor = self.reader(small.contiguous(memory_format=torch.channels_last))
+        return said.float()
 
 
 class Tone:
@@ -74,20 +88,24 @@ class Tone:
         self.mean = torch.stack([colours.mean(0) for colours in ends])  # (2, 3)
         self.spread = torch.stack([colours.std(0) for colours in ends])
 
-    def __call__(self, photos: Tensor, edited: Tensor, own: Tensor, wanted: Tensor) -> Tensor:
+    def __call__(
+        self, photos: Tensor, edited: Tensor, own: Tensor, wanted: Tensor, within: Tensor | None = None
+    ) -> Tensor:
         """How far the edited faces' mean colours are from where they belong, mean absolute in [-1, 1] units.
 
         photos, edited: (B, 3, S, S).  own, wanted: (B,) the attribute; half way between the ends is half the way.
+        within: (B, 1, S, S) where the edit may change anything, the whole face by default: the mean is over it.
         """
-        before, now = self._colour(photos), self._colour(edited)
+        before, now = self._colour(photos, within), self._colour(edited, within)
         here, there = (own > 0).long(), (wanted > 0).long()
         moved = self.mean[there] + self.spread[there] / self.spread[here] * (before - self.mean[here])
         share = ((wanted - own.sign()).abs() / 2)[:, None]
         return (now - before - share * (moved - before)).abs().mean()
 
-    def _colour(self, chips: Tensor) -> Tensor:
+    def _colour(self, chips: Tensor, within: Tensor | None = None) -> Tensor:
         """(B, 3) mean colour of the face."""
-        return (chips * self.region).sum((2, 3)) / self.region.sum()
+        region = self.region if within is None else within
+        return (chips * region).sum((2, 3)) / region.sum((2, 3)).clamp(min=1)
 
 
 def window(size: int) -> Tensor:

@@ -13,11 +13,13 @@ class Log:
     """A log file of JSON lines in the run's folder, and a progress bar on stderr.
 
     steps: the last step.  start: the step to begin with, when resumed.
+    quiet: write and show nothing, as all processes but the first do.
     """
 
-    def __init__(self, folder: Path, steps: int, start: int) -> None:
+    def __init__(self, folder: Path, steps: int, start: int, *, quiet: bool = False) -> None:
         self.path = folder / "log.jsonl"
-        self.bar = tqdm(total=steps, initial=start, unit="step", mininterval=5)
+        self.quiet = quiet
+        self.bar = tqdm(total=steps, initial=start, unit="step", mininterval=5, disable=quiet)
         self.began = time.monotonic()
         self.first = start
 
@@ -27,6 +29,8 @@ class Log:
 
     def report(self, step: int, **values: float) -> None:
         """Add one line: the step, steps per second since the start, and the values."""
+        if self.quiet:
+            return
         rate = (step - self.first) / max(time.monotonic() - self.began, 1e-9)
         row = {"step": step, "steps_per_s": round(rate, 3), **{k: round(float(v), 5) for k, v in values.items()}}
         with self.path.open("a", encoding="utf-8") as file:

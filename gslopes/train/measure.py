@@ -18,17 +18,14 @@ from torch import Tensor, nn
 
 from gslopes.core.records import ByteArray
 from gslopes.train.augment import to_float
-from gslopes.train.guide import Guide, window
+from gslopes.train.guide import window
 from gslopes.train.parser import middle
+from gslopes.train.regions import FACE, SKIN
 from gslopes.train.sets import TrainingSet
-from gslopes.train.sheet import VALUES, sheet
+from gslopes.train.sheet import sheet
 from gslopes.zoo import ModelSpec, load_folder
 
 RESAMPLES = 200
-# The regions that an edit may change, see compose.skin.
-FACE = ("skin", "nose", "left brow", "right brow", "left eye", "right eye", "mouth", "upper lip", "lower lip")
-SKIN = ("skin", "nose")
-
 Rows = NDArray[np.intp]
 Number = dict[str, float]
 
@@ -100,29 +97,19 @@ def _ratio(counts: NDArray[np.int64]) -> Number:
 
 
 def _fader(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: str) -> dict[str, Any]:
-    """Reconstruction, the size of the edit, and what the reader that guided the editor says of composites."""
-    guide = Guide(spec.labels[0], device) if len(spec.labels) > 1 else None
+    """Reconstruction and the size of the edit; what others read on composites is ``gslopes evaluate``'s to say."""
     region = window(spec.size).to(device)
-    error, edit, said = [], [], []
+    error, edit = [], []
     for rows, x in _batches(spec, data.pixels, device):
         a = torch.from_numpy(data.labels[rows]).to(device)
         z = module.encode(x)
-        rebuilt = module.decode(z, a)
-        error.append((rebuilt - x).abs().mean((1, 2, 3)) / 2)
-        edits = [
-            region * (module.decode(z, torch.cat([torch.full_like(a[:, :1], v), a[:, 1:]], 1)) - rebuilt)
-            for v in VALUES
-        ]
-        edit.append((edits[-1] - edits[0]).abs().mean((1, 2, 3)) / 2)
-        if guide is not None:
-            said.append(torch.stack([guide.probability((x + e).clamp(-1, 1)) for e in edits], 1))
-    chosen = np.linspace(0, len(data.pixels) - 1, 8).astype(int)
-    sheet(spec, module, data.pixels[chosen], data.labels[chosen], work / "sheet.png", device)
-    numbers = {"l1": _mean(torch.cat(error)), "edit_size": _mean(torch.cat(edit))}
-    if said:
-        readings = torch.cat(said)
-        numbers |= {f"guide_at_{v:+.0f}": _mean(readings[:, i]) for i, v in enumerate(VALUES)}
-    return numbers
+        error.append((module.decode(z, a) - x).abs().mean((1, 2, 3)) / 2)
+        ends = [module.decode(z, torch.cat([torch.full_like(a[:, :1], v), a[:, 1:]], 1)) for v in (-2.0, 2.0)]
+        edit.append((region * (ends[1] - ends[0])).abs().mean((1, 2, 3)) / 2)
+    chosen = np.linspace(0, len(data.pixels) - 1, 12).astype(int)
+    regions = None if data.regions is None else data.regions[chosen]
+    sheet(spec, module, data.pixels[chosen], data.labels[chosen], work / "sheet.png", device, regions)
+    return {"l1": _mean(torch.cat(error)), "edit_size": _mean(torch.cat(edit))}
 
 
 def _mean(values: Tensor) -> Number:

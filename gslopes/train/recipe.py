@@ -13,6 +13,7 @@ import torch
 
 from gslopes.core.config import load_toml
 from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.train import parallel
 from gslopes.train.fader import train_fader
 from gslopes.train.measure import measure
 from gslopes.train.parser import train_parser
@@ -72,11 +73,16 @@ def run_recipe(
         return folder
     work = folder / "training"
     work.mkdir(parents=True, exist_ok=True)
-    keep_options(work / "options.json", resolved)
+    if parallel.rank() == 0:
+        keep_options(work / "options.json", resolved)
 
     everything = SETS[plan.set](spec, data, device)
     seen = everything.part(~everything.held_out)
+    if seen.regions is not None:
+        options["regions"] = seen.regions
     state = LOOPS[spec.network](spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
+    if parallel.rank() > 0:
+        return folder
 
     digest = weights.save(folder, spec, state)
     numbers = measure(spec, folder, everything.part(everything.held_out), work, device)
@@ -109,7 +115,7 @@ def check_options(plan: Recipe, spec: ModelSpec, path: Path) -> dict[str, Any]:
     known = {
         name: parameter.default
         for name, parameter in inspect.signature(LOOPS[spec.network]).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY and name != "device"
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in ("device", "regions")
     }
     unknown = sorted(set(plan.train) - set(known))
     if unknown:

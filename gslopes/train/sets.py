@@ -18,6 +18,7 @@ from gslopes.datasets import celeba, celebamask, rendered, utkface
 from gslopes.datasets.labelled import held_out
 from gslopes.train.augment import to_float
 from gslopes.train.chips import Chips, aligned, cache_folder, find_points, read_rgb, resized
+from gslopes.train.regions import parsed
 from gslopes.zoo import ModelSpec, load
 from gslopes.zoo.crops import CHIP
 
@@ -30,16 +31,21 @@ class TrainingSet:
 
     pixels: (n, S, S, 3) uint8 RGB.  labels: (n, L) float32 (1, 0, NaN unknown), or (n, S, S) uint8 classes.
     weights: (n,) how often a photo is drawn.  held_out: (n,) never trained on.
+    regions: (n, S, S) uint8, where an editor may change the chip, as ``regions.parsed`` codes it.
     """
 
     pixels: ByteArray
     labels: NDArray[np.float32]
     weights: NDArray[np.float64]
     held_out: NDArray[np.bool_]
+    regions: ByteArray | None = None
 
     def part(self, chosen: NDArray[np.bool_]) -> TrainingSet:
         """The chosen rows."""
-        return TrainingSet(self.pixels[chosen], self.labels[chosen], self.weights[chosen], self.held_out[chosen])
+        regions = None if self.regions is None else self.regions[chosen]
+        return TrainingSet(
+            self.pixels[chosen], self.labels[chosen], self.weights[chosen], self.held_out[chosen], regions
+        )
 
 
 def balanced(*columns: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -50,12 +56,10 @@ def balanced(*columns: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 def reader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
-    """UTKFace for gender, race and age, CelebA for gender and the smile; unknown labels are left open."""
-    utk, celebs = aligned(utkface.read(data), device=device), aligned(celeba.read(data), device=device)
-    races = [utk.photos.column(name) for name in ("white", "black", "asian", "indian", "other")]
-    young = (utk.photos.column("age") < YOUNG).astype(np.float32)
-    columns = [utk.photos.column("masculine"), *races, young, np.full(len(young), np.nan, np.float32)]
-    first = np.stack(columns, 1)
+    """The judges' fold of UTKFace for gender, race and age, CelebA for gender and smile; unknown labels stay open."""
+    utk, celebs = utkface_fold(data, "judges", device), aligned(celeba.read(data), device=device)
+    first = _annotated(utk)
+    young = first[:, 6]
     second = np.full((len(celebs.photos), len(spec.labels)), np.nan, np.float32)
     second[:, spec.labels.index("masculine")] = celebs.photos.column("Male")
     second[:, spec.labels.index("smiling")] = celebs.photos.column("Smiling")
@@ -67,6 +71,28 @@ def reader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
         np.concatenate([weights / weights.sum(), 0.6 * other / other.sum()]),
         np.concatenate([utk.photos.held_out(), celebs.photos.held_out()]),
     )
+
+
+def guide(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
+    """The editors' fold of UTKFace, its smiles as the reader sees them."""
+    utk = utkface_fold(data, "editors", device)
+    labels = _annotated(utk)
+    labels[:, 7] = read_labels(utk.pixels, "smiling", device)
+    weights = balanced(labels[:, 0], np.argmax(labels[:, 1:6], 1).astype(np.float32), labels[:, 6])
+    return TrainingSet(resized(utk.pixels, spec.size), labels, weights, utk.photos.held_out())
+
+
+def utkface_fold(data: Path, fold: str, device: str) -> Chips:
+    """Chips of UTKFace: one fold of it, and the held-out photos."""
+    chips = aligned(utkface.read(data), device=device)
+    return chips.part(chips.photos.fold(fold) | chips.photos.held_out())
+
+
+def _annotated(utk: Chips) -> NDArray[np.float32]:
+    """UTKFace's own labels in the order of the reader's, (n, 8); the smile is unknown."""
+    races = [utk.photos.column(name) for name in ("white", "black", "asian", "indian", "other")]
+    young = (utk.photos.column("age") < YOUNG).astype(np.float32)
+    return np.stack([utk.photos.column("masculine"), *races, young, np.full(len(young), np.nan, np.float32)], 1)
 
 
 def tagger(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
@@ -100,12 +126,14 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     return TrainingSet(np.stack(photos), np.stack(masks), np.ones(len(names)), keep)
 
 
-def fader(spec: ModelSpec, data: Path, device: str, *, most_outside: float = 0.06) -> TrainingSet:
-    """UTKFace with the spec's attributes as -1 and 1; smiles as the reader sees them, since the set has no such label.
+def fader(spec: ModelSpec, data: Path, device: str, *, most_outside: float = 0.15) -> TrainingSet:
+    """The editors' fold of UTKFace with the spec's attributes as -1 and 1.
+
+    The set has no smiles: they are as the reader sees them.
 
     most_outside: chips with a larger share outside their picture are left out.
     """
-    chips = aligned(utkface.read(data), device=device)
+    chips = utkface_fold(data, "editors", device)
     photos = chips.photos
     keep = chips.outside <= most_outside
     if spec.labels[0] == "race":
@@ -122,7 +150,8 @@ def fader(spec: ModelSpec, data: Path, device: str, *, most_outside: float = 0.0
     labels = np.stack([2 * known[name] - 1 for name in spec.labels], 1)
     race = np.argmax(np.stack([photos.column(n) for n in ("white", "black", "asian", "indian", "other")], 1), 1)[index]
     weights = balanced(known["gender"], race.astype(np.float32), known["young"])
-    return TrainingSet(pixels, labels.astype(np.float32), weights, photos.held_out()[index])
+    held = photos.held_out()[index]
+    return TrainingSet(pixels, labels.astype(np.float32), weights, held, parsed(pixels, device))
 
 
 def read_labels(pixels: ByteArray, label: str, device: str) -> NDArray[np.float32]:
@@ -159,6 +188,7 @@ def rendered_chips(parameters: rendered.FaceParameters, size: int) -> ByteArray:
 
 SETS: dict[str, Callable[[ModelSpec, Path, str], TrainingSet]] = {
     "reader": reader,
+    "guide": guide,
     "tagger": tagger,
     "parser": parser,
     "fader": fader,

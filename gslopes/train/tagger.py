@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
@@ -30,6 +31,7 @@ def train_tagger(
     lr: float = 2e-3,  # peak, of a one-cycle cosine
     decay: float = 0.02,  # AdamW's weight decay
     smooth: float = 0.02,  # label smoothing
+    attack: float = 0.0,  # L2 length, in normalised units, of the worst change that it should bear; 0 trains plainly
     ema: float = 0.998,
     seed: int = 0,
     device: str = "cpu",
@@ -38,7 +40,9 @@ def train_tagger(
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
 
-    Loss: binary cross-entropy averaged over the known labels of a batch.
+    Loss: binary cross-entropy averaged over the known labels of a batch. With ``attack`` on pictures changed for the
+    worse (one gradient step from a random start, after Wong et al. 2020, arXiv 2001.03994): such a network's gradients
+    show what a person would see (Santurkar et al. 2019), which is what a guide is for.
     """
     # What is trained, and where it stands.
     torch.manual_seed(seed)
@@ -70,8 +74,9 @@ def train_tagger(
         y = y_all[index]
         known = y.isfinite()
         target = torch.where(known, y, 0.5) * (1 - 2 * smooth) + smooth
-        losses = F.binary_cross_entropy_with_logits(network(x), target, reduction="none")
-        loss = (losses * known).sum() / known.sum()
+        if attack:
+            x = worsened(network, x, target, known, attack * min(1.0, 3 * step / steps), generator)
+        loss = loss_of(network(x), target, known)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         optimiser.step()
@@ -84,3 +89,26 @@ def train_tagger(
             save_state(folder / "state.pt", step + 1, parts, generator)
     log.close()
     return average.state_dict()
+
+
+def loss_of(logits: Tensor, target: Tensor, known: Tensor) -> Tensor:
+    """Mean binary cross-entropy over the known entries of (B, L)."""
+    losses = F.binary_cross_entropy_with_logits(logits, target, reduction="none")
+    return (losses * known).sum() / known.sum()
+
+
+def worsened(
+    network: nn.Module, x: Tensor, target: Tensor, known: Tensor, radius: float, generator: torch.Generator
+) -> Tensor:
+    """Pictures (B, 3, S, S) moved by at most ``radius`` (L2) to where the loss is larger."""
+    start = torch.randn(x.shape, generator=generator).to(x)
+    moved = (x + unit(start) * 0.5 * radius).detach().requires_grad_()
+    (slope,) = torch.autograd.grad(loss_of(network(moved), target, known), moved)
+    change = moved.detach() + unit(slope) * radius - x
+    length = change.flatten(1).norm(dim=1)[:, None, None, None]
+    return x + change * (radius / length.clamp_min(1e-9)).clamp(max=1)
+
+
+def unit(x: Tensor) -> Tensor:
+    """Each picture of (B, C, H, W) divided by its L2 length."""
+    return x / x.flatten(1).norm(dim=1).clamp_min(1e-9)[:, None, None, None]

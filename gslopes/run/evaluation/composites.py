@@ -1,0 +1,115 @@
+"""Held-out faces and what an audit would make of them: the real rooms, on photos that no model has learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.compose.paste import Blend, compose
+from gslopes.compose.skin import ParserMasker
+from gslopes.core.geometry import outside, similarity, warp
+from gslopes.core.records import ByteArray, Face, FloatArray, Photo
+from gslopes.datasets import utkface
+from gslopes.datasets.folder import open_photo
+from gslopes.edit.sweep import FaderEditor
+from gslopes.zoo import load
+from gslopes.zoo.crops import CHIP
+
+VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
+REGIONS = ("face", "skin")
+BLENDS: tuple[Blend, ...] = ("difference", "paste")
+MOST_OUTSIDE = 0.15  # of a chip's area beyond its picture, as for training
+BATCH = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """Held-out faces with what their annotators said.
+
+    photos, faces: n of each.  masculine, white, black: (n,) 0 or 1.  age: (n,) years.
+    """
+
+    photos: list[Photo]
+    faces: list[Face]
+    labels: dict[str, NDArray[np.float32]]
+
+    def __len__(self) -> int:
+        return len(self.photos)
+
+    def chips(self, size: int) -> ByteArray:
+        """(n, size, size, 3) uint8 RGB, aligned."""
+        return np.stack([warp(p.pixels, f.matrix, size) for p, f in zip(self.photos, self.faces, strict=True)])
+
+    def groups(self) -> dict[str, NDArray[np.object_]]:
+        """(n,) names of perceived gender, race, age and their combination, as annotated."""
+        gender = np.where(self.labels["masculine"] > 0.5, "men", "women").astype(object)
+        races = ("white", "black", "asian", "indian", "other")
+        race = np.array(races, object)[np.argmax(np.stack([self.labels[name] for name in races], 1), 1)]
+        age = np.where(self.labels["age"] < 35, "under 35", "35 and over").astype(object)
+        return {"gender": gender, "race": race, "age": age, "gender, race and age": gender + ", " + race + ", " + age}
+
+
+def held_out_faces(data: Path, attribute: str, most: int | None, device: str, size: int = 128) -> HeldOut:
+    """UTKFace's held-out photos that an editor of the attribute is for: for race, of White and Black people.
+
+    Raises: DataMissing.
+    """
+    from gslopes.train.chips import cache_folder, find_points
+
+    every = utkface.read(data)
+    points = find_points(every.paths, cache_folder() / "points", device)
+    photos, faces, rows = [], [], []
+    for row in np.flatnonzero(every.held_out()):
+        known = points[row]
+        matrix = None if known is None else similarity(known, CHIP * size - 0.5)
+        wanted = attribute != "race" or every.column("white")[row] + every.column("black")[row] > 0
+        if known is None or matrix is None or not wanted:
+            continue
+        photo = open_photo(every.paths[row])
+        height, width = photo.pixels.shape[:2]
+        if outside(matrix, width, height, size) <= MOST_OUTSIDE:
+            photos.append(photo)
+            faces.append(Face(np.array([0, 0, width, height], np.float32), known, 1.0, 1, matrix))
+            rows.append(row)
+    keep = np.random.default_rng(0).permutation(len(rows))[:most] if most else np.arange(len(rows))
+    keep = np.sort(keep)
+    labels = {name: every.column(name)[np.array(rows)[keep]] for name in every.names}
+    return HeldOut([photos[i] for i in keep], [faces[i] for i in keep], labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Swept:
+    """One batch of faces at every value.
+
+    rows: slice of the held-out faces.  masks: region to (B, S, S).
+    pictures: (region, blend) to B lists of K photos, (H, W, 3) uint8 RGB.
+    """
+
+    rows: slice
+    masks: dict[str, FloatArray]
+    pictures: dict[tuple[str, str], list[list[ByteArray]]]
+
+
+def swept(held: HeldOut, editor: FaderEditor, device: str) -> Iterator[Swept]:
+    """Composites of all faces, batch by batch, in both regions and with both blends."""
+    maskers = {region: ParserMasker(load("parser", device), region, editor.size, device) for region in REGIONS}
+    values = np.array(VALUES, np.float32)
+    for start in range(0, len(held), BATCH):
+        rows = slice(start, start + BATCH)
+        photos, faces = held.photos[rows], held.faces[rows]
+        chips = np.stack([warp(p.pixels, f.matrix, editor.size) for p, f in zip(photos, faces, strict=True)])
+        edited, neutral = editor.sweep(chips, values)
+        masks = {region: masker(photos, faces, chips) for region, masker in maskers.items()}
+        pictures: dict[tuple[str, str], list[list[ByteArray]]] = {}
+        for region in REGIONS:
+            for blend in BLENDS:
+                pictures[region, blend] = []
+                for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
+                    mask = masks[region][i]
+                    whole = compose(photo.pixels, photo.gray, edited[i], neutral[i], mask, face.matrix, blend)
+                    pictures[region, blend].append([whole.picture(k) for k in range(len(values))])
+        yield Swept(rows, masks, pictures)
