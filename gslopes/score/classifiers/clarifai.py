@@ -64,6 +64,8 @@ CODES: tuple[tuple[int, int, wire.Kind], ...] = (
     (30100, 30399, "refused"),
     (39996, 39998, "unavailable"),  # connection, maintenance
     (40010, 40037, "unavailable"),  # database, remote calls
+    (60000, 69999, "service"),  # licence, billing
+    (98000, 98999, "unavailable"),  # internal
     (99001, 99009, "unavailable"),
 )
 

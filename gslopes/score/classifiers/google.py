@@ -29,6 +29,7 @@ VARIABLES = (VARIABLE,)
 # google.api_core's errors with an HTTP status are told apart by it; here are all others.
 ERRORS: Mapping[str, wire.Kind] = {
     "google.api_core.exceptions.GoogleAPIError": "failed",
+    "google.api_core.exceptions.DuplicateCredentialArgs": "credentials",
     "google.api_core.exceptions.RetryError": "unavailable",
     "google.api_core.exceptions.ResumableTransferError": "lost",
     "google.api_core.exceptions.AsyncRestUnsupportedParameterError": "service",

@@ -29,7 +29,6 @@ ERRORS: Mapping[str, wire.Kind] = {
     "botocore.exceptions.IncompleteReadError": "lost",
     "botocore.exceptions.ChecksumError": "lost",
     "botocore.exceptions.FlexibleChecksumError": "lost",
-    "botocore.exceptions.EventStreamError": "lost",
     "botocore.exceptions.MetadataRetrievalError": "unavailable",
     "botocore.exceptions.CapacityNotAvailableError": "unavailable",
     "boto3.exceptions.RetriesExceededError": "unavailable",
@@ -44,6 +43,7 @@ ERRORS: Mapping[str, wire.Kind] = {
     "botocore.exceptions.ProfileNotFound": "credentials",
     "botocore.exceptions.SSOError": "credentials",
     "botocore.exceptions.LoginError": "credentials",
+    "botocore.eventstream.ParserError": "lost",
     "botocore.parsers.ResponseParserError": "lost",  # a reply that is no JSON
 }
 CODES: Mapping[str, wire.Kind] = {

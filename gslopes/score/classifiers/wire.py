@@ -120,7 +120,7 @@ def kind_of_status(status: int) -> Kind:
         return "refused"
     if status in (404, 405, 410, 426, 501) or 300 <= status < 400 or status == 402:
         return "service"
-    if status in (408, 504):
+    if status in (408, 499, 504):
         return "lost"
     return "unavailable" if status >= 500 or status in (409, 425) else "failed"
 
