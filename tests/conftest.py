@@ -27,6 +27,12 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test meets the answers that another one, or the user, has cached."""
+    monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder with the zips of real photos, which may not be part of the project."""

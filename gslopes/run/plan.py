@@ -32,6 +32,8 @@ from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.runfolder import show
 from gslopes.core.runtime import pick_device
 from gslopes.datasets.folder import PhotoFile, list_photos
+from gslopes.run.conditions import ScoreConfig as ScoreConfig
+from gslopes.run.fitting import FitConfig
 
 # What makes two runs the same run. The device does not: it moves numbers by rounding alone. Classifiers do not either:
 # any number of them can be asked about the same pictures, and each is recorded with its own version.
@@ -83,19 +85,18 @@ class ComposeConfig:
     region: ``face`` (skin, nose, brows, eyes, lips, mouth) or ``skin`` (skin and nose).
     blend: ``difference`` (the photo plus the editor's change) or ``paste`` (the editor's picture, as in the paper).
     format: ``jpeg`` (quality 95, 4:4:4) or ``png``.  masks: a folder of known masks instead of the parser's.
+    skin_weights: a file with a public face parser instead of the shipped one; see ``zoo.load_parser``.
     """
 
     region: Literal["face", "skin"] = "face"
     blend: Literal["difference", "paste"] = "difference"
     format: Literal["jpeg", "png"] = "jpeg"
     masks: Path | None = None
+    skin_weights: Path | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class ScoreConfig:
-    """classifiers: names with parameters, such as ``celeba-tagger:threshold=0.3``."""
-
-    classifiers: tuple[str, ...] = ()
+    def __post_init__(self) -> None:
+        if self.masks is not None and self.skin_weights is not None:
+            raise ConfigError("Both known masks and a parser's weights are given.", "Use --masks or --skin-weights.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,7 @@ class RunConfig:
     edit: EditConfig = field(default_factory=EditConfig)
     compose: ComposeConfig = field(default_factory=ComposeConfig)
     score: ScoreConfig = field(default_factory=ScoreConfig)
+    fit: FitConfig = field(default_factory=FitConfig)
 
     def __post_init__(self) -> None:
         _at_least("part", self.part, 1)
@@ -125,7 +127,7 @@ class RunConfig:
     def identity(self) -> dict[str, Any]:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
         whole: dict[str, Any] = to_dict(self)
-        return {key: value for key, value in whole.items() if key not in ("device", "seed", "score")}
+        return {key: value for key, value in whole.items() if key not in ("device", "seed", "score", "fit")}
 
 
 class Options(TypedDict, total=False):
@@ -142,10 +144,17 @@ class Options(TypedDict, total=False):
     blend: str | None
     format: str | None
     masks: str | Path | None
+    skin_weights: str | Path | None
     limit: int | None
     seed: int | None
     device: str | None
     config: str | Path | None
+    cache: str | Path | None
+    budget: float | None
+    max_calls: int | None
+    confirm_above: float | None
+    yes: bool | None
+    retry_failed: bool | None
 
 
 _HOMES = {
@@ -160,9 +169,16 @@ _HOMES = {
     "blend": ("compose", "blend"),
     "format": ("compose", "format"),
     "masks": ("compose", "masks"),
+    "skin_weights": ("compose", "skin_weights"),
     "limit": ("limit",),
     "seed": ("seed",),
     "device": ("device",),
+    "cache": ("score", "cache"),
+    "budget": ("score", "budget"),
+    "max_calls": ("score", "max_calls"),
+    "confirm_above": ("score", "confirm_above"),
+    "yes": ("score", "yes"),
+    "retry_failed": ("score", "retry_failed"),
 }
 
 
@@ -188,11 +204,7 @@ def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfi
         mapping["photos"] = str(photos)
     if "photos" not in mapping:
         raise ConfigError("No folder of photos is given.", "Name the folder that holds the photos.")
-    for home in (("photos",), ("find", "landmarks"), ("compose", "masks")):
-        section: Any = mapping if len(home) == 1 else mapping.get(home[0])
-        if isinstance(section, dict) and isinstance(section.get(home[-1]), (str, Path)):
-            section[home[-1]] = os.path.abspath(section[home[-1]])
-    return from_dict(RunConfig, mapping)
+    return from_dict(RunConfig, _absolute(mapping, Path()))
 
 
 def _put(mapping: dict[str, Any], home: tuple[str, ...], value: Any) -> None:
@@ -206,8 +218,10 @@ def _put(mapping: dict[str, Any], home: tuple[str, ...], value: Any) -> None:
 
 def _absolute(mapping: dict[str, Any], base: Path) -> dict[str, Any]:
     """Paths in a file are relative to that file, so that it works from any folder."""
-    for section, key in ((mapping, "photos"), (mapping.get("find"), "landmarks"), (mapping.get("compose"), "masks")):
-        if isinstance(section, dict) and isinstance(section.get(key), str):
+    homes = [_HOMES.get(name, (name,)) for name in ("photos", "landmarks", "masks", "skin_weights", "cache")]
+    for *sections, key in [*homes, ("fit", "photos_csv")]:
+        section = mapping.get(sections[0]) if sections else mapping
+        if isinstance(section, dict) and isinstance(section.get(key), (str, Path)):
             section[key] = os.path.abspath(base / section[key])
     return mapping
 
@@ -341,6 +355,8 @@ def digest(config: RunConfig, files: tuple[PhotoFile, ...]) -> dict[str, Any]:
         found["landmarks"] = hashlib.sha256(config.find.landmarks.read_bytes()).hexdigest()
     if config.compose.masks is not None and not config.compose.masks.is_dir():
         raise UsageError(f"There is no folder {show(config.compose.masks)}.", "Name the folder of known masks.")
+    if config.compose.skin_weights is not None and not config.compose.skin_weights.is_file():
+        raise UsageError(f"There is no file {show(config.compose.skin_weights)}.", "Name a face parser's .pth file.")
     return found
 
 

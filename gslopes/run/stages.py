@@ -13,11 +13,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from gslopes.core import runfolder, runtime, tables
+from gslopes.core.config import from_dict
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
 from gslopes.run import synthesis
-from gslopes.run.executors import Executor, OneProcess, Tick
+from gslopes.run.executors import Executor, OneProcess
+from gslopes.run.fitting import FitConfig, fit_folder
 from gslopes.run.plan import (
     IDENTITY,
     Options,
@@ -29,6 +31,8 @@ from gslopes.run.plan import (
     manifest,
 )
 from gslopes.run.rooms import Rooms, default_rooms
+from gslopes.run.scoring import Scoring, models_of, score_stage
+from gslopes.score.limits import limits_of
 
 QUIET = OneProcess()
 DEFAULT_CLASSIFIER = "celeba-tagger"
@@ -76,10 +80,10 @@ def audit(
     plan = plan_walk(photos, out, options) if classifiers else plan_audit(photos, out, options)
     ready = [*_load(plan.classifiers, plan.device), *classifiers]
     _check_versions(plan.run, ready)
+    terms = _agreed(plan, ready, executor)
     run_synthesise(plan, rooms, executor)
-    for classifier in ready:
-        run_score(plan.run, classifier, executor)
-    return run_report(plan.run, run_fit(plan.run), executor)
+    run_score(plan.run, ready, executor, terms)
+    return run_report(plan.run, run_fit(plan.run, plan.config.fit), executor)
 
 
 def synthesise(
@@ -100,12 +104,15 @@ def score_photos(
     *,
     device: str = "auto",
     executor: Executor = QUIET,
+    **terms: Any,
 ) -> Path:
-    """Ask classifiers about every picture of a run folder; returns the path of the ``scores`` table.
+    """Ask classifiers, side by side, about every picture of a run folder; returns the path of the ``scores`` table.
 
     classifier: a name with its parameters, an object as in core.records, or several of either.
+    terms: fields of ``run.plan.ScoreConfig``: cache, budget, max_calls, confirm_above, yes, retry_failed.
 
-    Raises: UsageError if the pictures are not complete; UnknownName, ModelError, ClassifierError, StorageError.
+    Raises: UsageError if the pictures are not complete, or if it would cost more than was agreed to; UnknownName,
+        ModelError, CredentialsError, ServiceError, ClassifierError, BudgetReached, StorageError.
     """
     run = Path(run)
     _parts(run)
@@ -113,9 +120,8 @@ def score_photos(
     device = runtime.pick_device(device)
     ready: list[Classifier] = [_load([one], device)[0] if isinstance(one, str) else one for one in several]
     _check_versions(run, ready)
-    for one in ready:
-        run_score(run, one, executor)
-    return run / "scores.parquet"
+    given = {key: value for key, value in terms.items() if value is not None}
+    return run_score(run, ready, executor, from_dict(ScoreConfig, given))
 
 
 def plan_walk(photos: str | Path | None, out: str | Path, options: Mapping[str, Any]) -> Plan:
@@ -127,7 +133,7 @@ def plan_audit(photos: str | Path | None, out: str | Path, options: Mapping[str,
     """What ``audit`` would do: the same, with the classifier that is asked if none is named."""
     config = configure(photos, options)
     if not config.score.classifiers:
-        config = replace(config, score=ScoreConfig((DEFAULT_CLASSIFIER,)))
+        config = replace(config, score=replace(config.score, classifiers=(DEFAULT_CLASSIFIER,)))
     return make_plan(config, Path(out))
 
 
@@ -153,47 +159,41 @@ def run_synthesise(plan: Plan, rooms: Rooms | None, executor: Executor) -> Audit
     return summary(plan.run)
 
 
-def run_score(run: Path, classifier: Classifier, executor: Executor) -> Path:
-    """Pictures to answers.  Raises: UsageError, RunFolderMismatch, ClassifierError, StorageError."""
-    from gslopes.score.client import ask_part
-
+def run_score(
+    run: Path, classifiers: Sequence[Classifier], executor: Executor, terms: ScoreConfig | None = None
+) -> Path:
+    """Pictures to answers.  Raises: as ``score_photos``; KeyboardInterrupt after what is in flight."""
     parts, seed = _parts(run), int(_content(run)["seed"])
-    stage = score_stage(classifier.name)
-
-    def work(part: int, tick: Tick) -> None:
-        edits = tables.read(tables.EDITS, runfolder.part_path(run, synthesis.STAGE, tables.EDITS, part))
-        asked, scores = ask_part(edits, run, classifier, seed=seed)
-        runfolder.write_table(tables.SCORES, scores, runfolder.part_path(run, stage, tables.SCORES, part))
-        runfolder.write_table(tables.ASKED, asked, runfolder.part_path(run, stage, tables.ASKED, part))
-        tick(len(edits))
-
     with runfolder.locked(run):
-        _check_versions(run, [classifier])
+        _check_versions(run, classifiers)
         content = _content(run)
-        content["classifiers"] = {**content.get("classifiers", {}), classifier.name: {"version": classifier.version}}
+        known = content.setdefault("classifiers", {})
+        for one in classifiers:
+            known[one.name] = {**known.get(one.name, {}), "version": one.version}
         runfolder.write_json(run / runfolder.MANIFEST, content)
-        pictures = {part: _rows(run, part) for part in range(parts)}
-        missing = runfolder.missing_parts(run, stage, tables.ASKED, parts)
-        sizes = {part: pictures[part] for part in missing}
-        executor(work, sizes, label="score", unit="pictures", done=sum(pictures.values()) - sum(sizes.values()))
+        try:
+            Scoring(run, classifiers, parts, seed, terms or ScoreConfig(), executor).ask()
+        finally:
+            for one in classifiers:
+                known[one.name] |= models_of(run, one.name)
+            runfolder.write_json(run / runfolder.MANIFEST, content)
         # a classifier that was stopped half way stays out of the tables until it is finished
-        stages = [score_stage(name) for name in sorted(content["classifiers"])]
+        stages = [score_stage(name) for name in sorted(known)]
         stages = [name for name in stages if not runfolder.missing_parts(run, name, tables.ASKED, parts)]
         runfolder.merge(run, tables.ASKED, stages, parts)
         return runfolder.merge(run, tables.SCORES, stages, parts)
 
 
-def run_fit(run: Path) -> pd.DataFrame:
-    """Answers to slopes.  Raises: UsageError if there are no answers yet; TableError, StorageError."""
-    from gslopes.fit.slopes import fit_slopes
+def run_fit(run: Path, config: FitConfig | None = None) -> pd.DataFrame:
+    """Answers to slopes and the tables beside them, see ``run.fitting``; returns the slopes.
 
+    Raises: UsageError if there are no answers yet or the CSV does not fit the run; ConfigError, TableError,
+        StorageError.
+    """
     content = _content(run)
     _need(run, tables.SCORES, "has no answers of a classifier yet", "gslopes score RUN --classifier NAME")
     with runfolder.locked(run):
-        asked, scores = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.ASKED, tables.SCORES))
-        slopes = fit_slopes(scores, asked, values=content["values"])
-        runfolder.write_table(tables.SLOPES, slopes, run / "slopes.parquet")
-    return slopes
+        return fit_folder(run, config or FitConfig(), content["values"], int(content["seed"])).slopes
 
 
 def run_report(
@@ -233,18 +233,28 @@ def answers(run: Path) -> dict[str, dict[str, int]]:
     return counts
 
 
-def score_stage(classifier: str) -> str:
-    """The folder of a classifier's parts, below RUN/parts."""
-    return f"score/{runfolder.slug(classifier)}"
-
-
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
 def _load(names: Sequence[str], device: str) -> list[Classifier]:
     from gslopes.score.classifiers import load_classifier
 
-    return [load_classifier(name, device) for name in names]
+    return [load_classifier(name, device, prepare=False) for name in names]
+
+
+def _agreed(plan: Plan, ready: Sequence[Classifier], executor: Executor) -> ScoreConfig:
+    """Before pictures are made for hours: credentials that are missing, a price that is too high."""
+    from gslopes.run.terms import agree, estimate_walk
+    from gslopes.score.classifiers import prepare_classifier
+
+    terms = plan.config.score
+    if plan.done == plan.parts:
+        return terms
+    for one in ready:
+        prepare_classifier(one)
+    part = plan.config.part * sum(len(values) for values in plan.values.values())
+    agree([estimate_walk(one, plan.images, part) for one in ready if not limits_of(one).free], terms, executor)
+    return replace(terms, yes=True)
 
 
 def _begin(run: Path, new: dict[str, Any], executor: Executor) -> None:
@@ -281,10 +291,6 @@ def _parts(run: Path) -> int:
         hint = "Finish it first: repeat the command that began it."
         raise UsageError(f"{show(run)} is not complete: {missing} of its {parts} parts have no pictures yet.", hint)
     return parts
-
-
-def _rows(run: Path, part: int) -> int:
-    return int(pq.read_metadata(runfolder.part_path(run, synthesis.STAGE, tables.EDITS, part)).num_rows)
 
 
 def _check_versions(run: Path, classifiers: Sequence[Classifier]) -> None:

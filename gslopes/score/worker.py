@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 
 from gslopes.core.errors import ClassifierError, GslopesError, Refused, ServiceError, StorageError
@@ -25,6 +26,15 @@ class Shelf:
         self.classifier = classifier
         self._store = store if is_cached(classifier) else None
         self._number = self._store.shelf(classifier.name, shelf_version(classifier)) if self._store else 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether it holds no answer at all."""
+        return not self._store or not self._store.count(self._number)
+
+    def count(self, keys: Iterable[bytes]) -> int:
+        """How many of these pictures have an answer."""
+        return len(self._store.has(self._number, keys)) if self._store else 0
 
     def find(self, keys: list[bytes]) -> dict[bytes, Answer]:
         """The answers that there are."""

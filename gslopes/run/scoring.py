@@ -1,0 +1,207 @@
+"""The score stage: several classifiers side by side, each part's tables written as soon as its last answer is there."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+
+from gslopes.core import runfolder, tables
+from gslopes.core.records import Classifier
+from gslopes.core.runfolder import part_path
+from gslopes.run import synthesis
+from gslopes.run.conditions import ScoreConfig
+from gslopes.run.executors import Executor
+from gslopes.run.meters import Meters
+from gslopes.run.terms import agree, estimate_parts
+from gslopes.score.book import Book
+from gslopes.score.budget import Purse, Tally
+from gslopes.score.cache import Store, cache_folder
+from gslopes.score.classifiers import prepare_classifier
+from gslopes.score.client import Client
+from gslopes.score.worker import Shelf, is_cached
+
+LOOK = 0.2  # seconds between updates of the progress lines
+
+
+def score_stage(classifier: str) -> str:
+    """The folder of a classifier's parts, below RUN/parts."""
+    return f"score/{runfolder.slug(classifier)}"
+
+
+def missing_of(run: Path, classifier: Classifier, parts: int, terms: ScoreConfig) -> list[int]:
+    """Parts that a classifier has still to be asked about; with ``retry_failed`` those with failures as well."""
+    stage = score_stage(classifier.name)
+    missing = set(runfolder.missing_parts(run, stage, tables.ASKED, parts))
+    if terms.retry_failed:
+        for part in set(range(parts)) - missing:
+            status = pq.read_table(part_path(run, stage, tables.ASKED, part), columns=["status"])["status"]
+            if "failed" in status.unique().to_pylist():
+                missing.add(part)
+    return sorted(missing)
+
+
+class Scoring:
+    """One command's questions to any number of classifiers about one run folder, which this process has locked.
+
+    parts: of the run.  seed: of the order of the questions.
+    """
+
+    def __init__(
+        self,
+        run: Path,
+        classifiers: Sequence[Classifier],
+        parts: int,
+        seed: int,
+        terms: ScoreConfig,
+        executor: Executor,
+    ) -> None:
+        self._run = run
+        self._parts = parts
+        self._seed = seed
+        self._terms = terms
+        self._executor = executor
+        self._missing = {one.name: missing_of(run, one, parts, terms) for one in classifiers}
+        self._due = [one for one in classifiers if self._missing[one.name]]
+        self._purse = Purse(terms.budget, terms.max_calls)
+        self._tallies = {one.name: Tally() for one in self._due}
+        self._warned: set[str] = set()
+
+    def ask(self, *, prepared: bool = False) -> None:
+        """Ask what has not been asked yet.
+
+        prepared: the classifiers' credentials were checked already.
+
+        Raises: UsageError, CredentialsError, ServiceError, ClassifierError, BudgetReached, StorageError;
+            KeyboardInterrupt after the requests in flight are finished.
+        """
+        if not self._due:
+            return
+        with ExitStack() as stack:
+            store = None
+            if any(is_cached(one) for one in self._due):
+                store = stack.enter_context(Store(cache_folder(self._terms.cache)))
+            self._agree(store)
+            if not prepared:
+                for one in self._due:
+                    prepare_classifier(one)
+            clients = [
+                Client(one, store=store, purse=self._purse, tally=self._tallies[one.name], seed=self._seed)
+                for one in self._due
+            ]
+            self._side_by_side(clients)
+
+    def _agree(self, store: Store | None) -> None:
+        estimates = []
+        for one in self._due:
+            missing = self._missing[one.name]
+            paths = [part_path(self._run, synthesis.STAGE, tables.EDITS, part) for part in missing]
+            before = sum(self._rows(part) for part in range(self._parts) if part not in set(missing))
+            estimates.append(estimate_parts(self._run, one, paths, Shelf(one, store), before))
+        agree(estimates, self._terms, self._executor)
+
+    def _side_by_side(self, clients: Sequence[Client]) -> None:
+        """A thread a classifier; this one watches, shows progress and takes Ctrl-C."""
+        errors: list[BaseException] = []
+        threads = [threading.Thread(target=self._drive, args=(one, clients, errors), daemon=True) for one in clients]
+        meters = Meters(bool(getattr(self._executor, "progress", False)))
+        with meters.watch({one.classifier.name: self._extent(one.classifier.name) for one in clients}):
+            for thread in threads:
+                thread.start()
+            try:
+                self._watch(threads, meters)
+            except KeyboardInterrupt as stop:
+                errors.insert(0, stop)
+                for client in clients:
+                    client.halt()
+                self._executor.note("\nStopping: the requests in flight are finished first.")
+                self._watch(threads, meters)
+            meters.update(self._tallies)
+        self._tell(clients)
+        if errors:
+            raise errors[0]
+
+    def _watch(self, threads: Sequence[threading.Thread], meters: Meters) -> None:
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(LOOK)
+                meters.update(self._tallies)
+                self._warn()
+
+    def _drive(self, client: Client, clients: Sequence[Client], errors: list[BaseException]) -> None:
+        """One classifier, in its thread; its error stops the others as well."""
+        name = client.classifier.name
+        stage = score_stage(name)
+
+        def done(part: int, asked: pd.DataFrame, scores: pd.DataFrame, book: Book) -> None:
+            models = part_path(self._run, stage, tables.ASKED, part).with_name(f"models-{part:06d}.json")
+            if book.models() or models.exists():
+                runfolder.write_json(models, {"models": book.models(), "mixed": book.mixed()})
+            runfolder.write_table(tables.SCORES, scores, part_path(self._run, stage, tables.SCORES, part))
+            runfolder.write_table(tables.ASKED, asked, part_path(self._run, stage, tables.ASKED, part))
+
+        try:
+            with runfolder.storage(self._run):
+                (self._run / "parts" / stage).mkdir(parents=True, exist_ok=True)
+            client.ask_parts(self._edits(name), self._run, done)
+        except BaseException as error:
+            errors.append(error)
+            for other in clients:
+                other.halt()
+
+    def _edits(self, name: str) -> Iterator[tuple[int, pd.DataFrame]]:
+        for part in self._missing[name]:
+            yield part, tables.read(tables.EDITS, part_path(self._run, synthesis.STAGE, tables.EDITS, part))
+
+    def _extent(self, name: str) -> tuple[int, int]:
+        """Pictures in the finished parts, and in all."""
+        missing = set(self._missing[name])
+        rows = [self._rows(part) for part in range(self._parts)]
+        return sum(count for part, count in enumerate(rows) if part not in missing), sum(rows)
+
+    def _rows(self, part: int) -> int:
+        return int(pq.read_metadata(part_path(self._run, synthesis.STAGE, tables.EDITS, part)).num_rows)
+
+    # -- what a user should know --------------------------------------------------------------------------------------
+
+    def _warn(self) -> None:
+        """Say it once, as soon as a service answers with another model than before."""
+        for name, tally in self._tallies.items():
+            with tally.lock:
+                versions = list(tally.models)
+            if len(versions) > 1 and name not in self._warned:
+                self._warned.add(name)
+                told = " and then ".join(versions[:2])
+                self._executor.note(f"Warning: {name} changed its model in the middle: {told}.")
+
+    def _tell(self, clients: Sequence[Client]) -> None:
+        self._warn()
+        for client in clients:
+            name, tally = client.classifier.name, client.tally
+            if tally.refitted:
+                how = "; ".join(sorted(client.refits))
+                told = f"{name}: {tally.refitted:,} pictures were too large or of another format and encoded anew"
+                self._executor.note(f"score      {told} ({how}), all of a photo alike.")
+            if str(tally):
+                self._executor.note(f"score      {name}: {tally.requests:,} calls, {tally}.")
+
+
+def models_of(run: Path, name: str) -> dict[str, Any]:
+    """Which model versions a service answered with, from the parts that are done; empty if it does not say.
+
+    Returns: ``models``, version to pictures, and ``mixed``, photos whose pictures were not all answered by one.
+    """
+    models: Counter[str] = Counter()
+    mixed = 0
+    for path in sorted((run / "parts" / score_stage(name)).glob("models-*.json")):
+        content = json.loads(path.read_text("utf-8"))
+        models.update(content["models"])
+        mixed += content["mixed"]
+    return {"models": dict(sorted(models.items())), "mixed": mixed} if models else {}

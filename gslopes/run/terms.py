@@ -1,0 +1,80 @@
+"""Before the first question: what it will take, and whether that is wanted."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from gslopes.core import tables
+from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.records import Classifier
+from gslopes.run.conditions import ScoreConfig
+from gslopes.run.executors import Executor
+from gslopes.score.budget import Estimate, estimate
+from gslopes.score.limits import limits_of
+from gslopes.score.questions import digest
+from gslopes.score.worker import Shelf
+
+
+def estimate_parts(run: Path, classifier: Classifier, edits: Sequence[Path], shelf: Shelf, before: int) -> Estimate:
+    """What one classifier still has to be asked.
+
+    edits: the files of the edits table's missing parts.  shelf: its answers; read only if asking costs anything.
+    before: pictures in finished parts.
+    """
+    left, kept = [], 0
+    for path in edits:
+        frame = tables.read(tables.EDITS, path)
+        files = frame["file"].tolist()
+        if limits_of(classifier).remote and not shelf.empty:
+            keys = {digest(data) for file in files if (data := _bytes(run / file))}
+            left.append(len(keys) - shelf.count(keys))
+            kept += len(files) - left[-1]
+        else:
+            left.append(len(files))
+    return estimate(classifier.name, limits_of(classifier), classifier.batch, left, kept + before)
+
+
+def estimate_walk(classifier: Classifier, images: int, part: int) -> Estimate:
+    """What it takes at most to ask about the pictures that are still to be made.
+
+    images: at most.  part: pictures of one part, at most.
+    """
+    parts = [min(part, images - start) for start in range(0, images, part)] if part else []
+    return estimate(classifier.name, limits_of(classifier), classifier.batch, parts, 0)
+
+
+def agree(estimates: Sequence[Estimate], terms: ScoreConfig, executor: Executor) -> None:
+    """Tell what is going to happen; above ``confirm_above`` ask, or insist on ``--yes`` where nobody can answer.
+
+    Raises: ConfigError if there is a budget but no price; UsageError if it is not wanted or nobody can be asked.
+    """
+    due = [one for one in estimates if one.pictures]
+    for one in due:
+        executor.note(f"score      {one}" + (f" ({one.note})" if one.note else ""))
+    unknown = [one.name for one in due if one.usd is None]
+    if unknown and terms.budget is not None:
+        name = unknown[0].partition(":")[0]
+        raise ConfigError(
+            f"A budget needs a price, and that of {unknown[0]} depends on your plan.",
+            f"Give it in USD per 1,000 pictures, such as {name}:price=1.2.",
+        )
+    total = sum(one.usd or 0.0 for one in due)
+    total = total if terms.budget is None else min(total, terms.budget)
+    if terms.yes or (total <= terms.confirm_above and not unknown):
+        return
+    price = f"up to {total:,.2f} USD" + (f" and what your plan says for {', '.join(unknown)}" if unknown else "")
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        hint = "Add --yes (yes=True in Python), or set a --budget; --confirm-above moves the line."
+        raise UsageError(f"This will cost {price}, and nobody is at a terminal to confirm it.", hint)
+    print(f"This will cost {price}. Go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("Nothing was asked.", "Add --limit or --budget for a smaller audit.")
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
