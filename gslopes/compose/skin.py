@@ -6,16 +6,21 @@ Source of the idea: Joo & Kärkkäinen 2020, §3.3, "segment the facial skin reg
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
+import cv2
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn.functional import interpolate
 
 from gslopes.compose.masks import soft_mask
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
+from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.datasets.celebamask import CLASSES
 from gslopes.zoo import LoadedModel
+from gslopes.zoo.crops import CHIP, CROPS
 
 # Hair, ears, neck, spectacles and background are in neither. By name alone: CelebAMask-HQ and the parsers trained on it
 # are around with several numberings, and a wrong one would edit hair without anybody noticing.
@@ -25,6 +30,10 @@ REGIONS: dict[str, tuple[str, ...]] = {
     ),
     "skin": ("skin", "nose"),
 }  # fmt: skip
+
+
+# Pixels that the parser sees at once: 4 pictures of 512 pixels, 67 of 128. Memory must not grow with the batch.
+AT_ONCE = 1_100_000
 
 
 def region_classes(region: str | Iterable[str | int], labels: tuple[str, ...] = CLASSES) -> tuple[int, ...]:
@@ -66,6 +75,11 @@ class ParserMasker:
     device: where the parser is, as torch names it.
     sigma, border: of the mask's edge, in chip pixels; see ``soft_mask``.
 
+    A parser sees what it was trained on. One whose spec says ``chip`` gets the chips. Any other gets its own framing,
+    cut anew from the photo at its own resolution along the face's matrix: the chip ends above the brows, which a parser
+    of whole heads has never seen. What it says is then cut back to the chip. Where that framing goes beyond the photo,
+    the photo is mirrored there, as in the pictures of CelebA-HQ.
+
     Raises: UnknownName or ConfigError as ``region_classes``.
     """
 
@@ -84,32 +98,62 @@ class ParserMasker:
         self.device = torch.device(device)
         self.classes = region_classes(region, parser.spec.labels)
         self.sigma, self.border = sigma, border
+        self.frame = _frame(parser.spec.crop, size, parser.spec.size)
 
     def __call__(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> FloatArray:
-        """(B, size, size) float32 in [0, 1]; the photos and faces are not looked at, the chips hold it all."""
-        if len(chips) == 0:
-            return np.zeros((0, self.size, self.size), np.float32)
-        return np.stack([soft_mask(p, self.sigma, self.border) for p in self.likelihood(chips)])
+        """(B, size, size) float32 in [0, 1]; a parser of chips does not look at the photos and faces."""
+        masks = np.zeros((len(chips), self.size, self.size), np.float32)
+        step = max(1, AT_ONCE // self.parser.spec.size**2)
+        for part in (slice(start, start + step) for start in range(0, len(chips), step)):
+            likely = self.likelihood(chips[part]) if self.frame is None else self.around(photos[part], faces[part])
+            masks[part] = [soft_mask(one, self.sigma, self.border) for one in likely]
+        return masks
+
+    def around(self, photos: list[Photo], faces: list[Face]) -> FloatArray:
+        """As ``likelihood``, (B, size, size), of the parser's own framing of each face, cut back to the chip."""
+        assert self.frame is not None
+        side, back = self.parser.spec.size, cv2.invertAffineTransform(self.frame)
+        framed = [
+            warp(photo.pixels, self.frame @ np.vstack([face.matrix, (0, 0, 1)]), side)
+            for photo, face in zip(photos, faces, strict=True)
+        ]
+        likely = self._ask(np.stack(framed))[:, 0].cpu().numpy()
+        # a map of one channel is carried like a picture
+        chips = [warp(cast(ByteArray, one), back, self.size) for one in likely]
+        return np.clip(np.stack(chips), 0, 1).astype(np.float32)
 
     def likelihood(self, chips: ByteArray) -> FloatArray:
         """How likely each pixel is in the region, (B, size, size) float32 in [0, 1].
 
-        chips: (B, size, size, 3) uint8 RGB.
+        chips: (B, size, size, 3) uint8 RGB, seen by the parser as they are.
 
         Raises: ModelError if the parser's output does not have one channel per class of its spec.
         """
+        with torch.inference_mode():
+            result: FloatArray = _resize(self._ask(chips), self.size)[:, 0].clamp(0, 1).cpu().numpy()
+        return result
+
+    def _ask(self, pictures: ByteArray) -> torch.Tensor:
+        """Pictures (B, s, s, 3) uint8 RGB to (B, 1, S, S): how likely each of the parser's pixels is in the region."""
         spec = self.parser.spec
         with torch.inference_mode():
-            rgb = torch.from_numpy(np.ascontiguousarray(chips)).to(self.device).permute(0, 3, 1, 2).float() / 255
+            rgb = torch.from_numpy(np.ascontiguousarray(pictures)).to(self.device).permute(0, 3, 1, 2).float() / 255
             mean, std = (torch.tensor(v, device=self.device).view(1, 3, 1, 1) for v in (spec.mean, spec.std))
             logits = self.parser.module(_resize((rgb - mean) / std, spec.size))
             if logits.shape[1] != len(spec.labels):
                 raise ModelError(
                     f"The face parser {spec.name} gives {logits.shape[1]} classes, its spec names {len(spec.labels)}."
                 )
-            likely = logits.float().softmax(1)[:, list(self.classes)].sum(1, keepdim=True)
-            result: FloatArray = _resize(likely, self.size)[:, 0].clamp(0, 1).cpu().numpy()
-        return result
+            return logits.float().softmax(1)[:, list(self.classes)].sum(1, keepdim=True)
+
+
+def _frame(crop: str, chip: int, side: int) -> NDArray[np.float64] | None:
+    """(2, 3), the similarity from the chip's frame to that of a parser's pictures; None if they are the chips."""
+    if crop == "chip":
+        return None
+    frame = similarity(CHIP * chip - 0.5, CROPS[crop] * side - 0.5)
+    assert frame is not None  # the templates span planes
+    return frame
 
 
 def _resize(pictures: torch.Tensor, size: int) -> torch.Tensor:

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gslopes.zoo.external import load_parser
     from gslopes.zoo.home import homes
     from gslopes.zoo.loading import LoadedModel, ModelEntry, build, editor_for, list_models, load, load_folder
     from gslopes.zoo.spec import ModelSpec, read_spec
@@ -23,10 +24,11 @@ __all__ = [
     "list_models",
     "load",
     "load_folder",
+    "load_parser",
     "read_spec",
 ]
 
-_WHERE = {"homes": "home", "ModelSpec": "spec", "read_spec": "spec"}
+_WHERE = {"homes": "home", "load_parser": "external", "ModelSpec": "spec", "read_spec": "spec"}
 
 
 def __getattr__(name: str) -> Any:

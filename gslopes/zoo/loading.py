@@ -48,6 +48,10 @@ def build(spec: ModelSpec) -> nn.Module:
         return Fader(from_dict(FaderConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
     if spec.network == "bisenet":
         return BiSeNet(from_dict(BiSeNetConfig, {"classes": len(spec.labels), **spec.config}))
+    if spec.network == "bisenet-resnet18":
+        from gslopes.networks.bisenet_resnet18 import BiSeNetResNet18  # brings torchvision's models with it
+
+        return BiSeNetResNet18(len(spec.labels))
     return Tagger(from_dict(TaggerConfig, {"labels": len(spec.labels), **spec.config}))
 
 

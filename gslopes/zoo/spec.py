@@ -20,14 +20,15 @@ class ModelSpec:
     size: side of its input, pixels.
     mean, std: of RGB in [0, 1]; the network sees (rgb - mean) / std.
     labels: what its outputs mean, in order; the editor's attributes for a Fader, the edited one first.
-    crop: which part of a photo it sees: ``chip`` (the editors' aligned chip) or ``portrait`` (CelebA's own framing).
+    crop: which part of a photo it sees: ``chip`` (the editors' aligned chip), ``portrait`` (CelebA's own framing)
+        or ``headshot`` (CelebA-HQ's).
     ends: for an editor, the words for -1 and +1 of the edited attribute.
     values: for an editor, how many values its sweep has by default and how far it goes.
     """
 
     name: str
     summary: str
-    network: Literal["fader", "bisenet", "tagger"]
+    network: Literal["fader", "bisenet", "bisenet-resnet18", "tagger"]
     size: int
     labels: tuple[str, ...]
     licence: str
@@ -37,7 +38,7 @@ class ModelSpec:
     config: dict[str, Any] = field(default_factory=dict)
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
-    crop: Literal["chip", "portrait"] = "chip"
+    crop: Literal["chip", "portrait", "headshot"] = "chip"
     ends: tuple[str, ...] = ()
 
 
