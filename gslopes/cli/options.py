@@ -56,6 +56,13 @@ _WALK = (
     click.option("--format", metavar="jpeg|png", help="How the pictures are written. [default: jpeg]"),
     click.option("--landmarks", type=PATH, metavar="CSV", help="Known faces instead of a face detector."),
     click.option("--masks", type=PATH, metavar="DIR", help="Known masks instead of a face parser."),
+    click.option(
+        "--skin-weights",
+        type=PATH,
+        metavar="FILE",
+        help="A public face parser instead of the shipped one: a CelebAMask-HQ BiSeNet with a ResNet-18, such as "
+        "79999_iter.pth, or the same as .safetensors. About half a second a face on a CPU core.",
+    ),
     click.option("--limit", type=int, metavar="N", help="Only the first N photos."),
     click.option("--seed", type=int, metavar="S", help="Of everything that is drawn by lot. [default: 0]"),
     click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]"),

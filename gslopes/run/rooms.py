@@ -81,6 +81,9 @@ def _masker(config: RunConfig, size: int, device: str, models: dict[str, dict[st
     from gslopes import zoo
     from gslopes.compose.skin import ParserMasker
 
-    parser = zoo.load("parser", device)
+    own = config.compose.skin_weights
+    parser = zoo.load("parser", device) if own is None else zoo.load_parser(own, device)
     models["parser"] = {"sha256": parser.sha256, "licence": parser.spec.licence}
+    if own is not None:
+        models["parser"]["file"] = parser.spec.name
     return ParserMasker(parser, config.compose.region, size, device)
