@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,21 +14,43 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
     short_help="Answers to slopes.",
     epilog=examples(
         "gslopes fit run",
+        "gslopes fit run --photos-csv people.csv --groups gender --groups 'gender + ethnicity' --cluster id",
+        "gslopes fit run --estimator paper --bootstrap 0 --permutations 0",
+        "gslopes fit run --correction max-t --permutations 20000",
         "gslopes fit run --json > slopes.json",
     ),
 )
 @click.argument("run", type=PATH)
+@click.option(
+    "--estimator", "estimators", multiple=True, metavar="NAME", help="Which; may be repeated. [default: all but one]"
+)
+@click.option("--bootstrap", type=int, metavar="B", help="Resamples of photos, 0 for none. [default: 2000]")
+@click.option("--permutations", type=int, metavar="M", help="Within photos, 0 for none. [default: 10000]")
+@click.option("--correction", metavar="bh|by|holm|max-t", help="Of q, over a classifier's labels. [default: bh]")
+@click.option("--min-active", type=int, metavar="N", help="Labels on fewer photos are not judged. [default: 10]")
+@click.option("--photos-csv", type=PATH, metavar="CSV", help="A row a photo, for --groups and --cluster.")
+@click.option("--groups", multiple=True, metavar="COLUMN", help="Slopes by its values; 'a + b' crosses two.")
+@click.option("--cluster", metavar="COLUMN", help="Photos that share its value are one unit.")
+@click.option("--seed", type=int, metavar="S", help="Of resamples and permutations. [default: the run's]")
 @json_option
-def fit(run: Path, as_json: bool) -> int:
-    """Fit the slope of every label of a scored run folder, by the estimator of Joo and Kärkkäinen (2020)."""
-    from gslopes.core.runfolder import show
-    from gslopes.report.tables import print_table
-    from gslopes.run import stages
+def fit(run: Path, as_json: bool, **options: Any) -> int:
+    """Fit the slope of every label of a scored run folder.
 
-    slopes = stages.run_fit(run)
+    Beside the estimator of Joo and Kärkkäinen (2020), paper, stand those whose unit is the photo: photo-rate (the one
+    that is printed), photo-score, photo-censored (only when named), photo-z and photo-logodds, with bootstrap intervals
+    and permutation tests.
+    """
+    from gslopes.core.config import from_dict
+    from gslopes.core.runfolder import show
+    from gslopes.report.evidence import print_evidence
+    from gslopes.run import stages
+    from gslopes.run.fitting import FitConfig
+
+    config = from_dict(FitConfig, {name: value for name, value in options.items() if value not in (None, ())})
+    slopes = stages.run_fit(run, config)
     if as_json:
         print_json(rows(slopes))
         return 0
-    click.echo(print_table(slopes))
-    click.echo(f"\nslopes     {show(run / 'slopes.parquet')}\nnext       gslopes report {show(run)}", err=True)
+    click.echo(print_evidence(slopes, correction=config.correction))
+    click.echo(f"\ntables     {show(run)}/*.parquet\nnext       gslopes report {show(run)}", err=True)
     return 0

@@ -91,7 +91,7 @@ def _block(part: pd.DataFrame, p: float, slope: float, limit: int) -> str:
     judged = judged.assign(_plain=~past_thresholds(judged, p=p, slope=slope), _flat=-judged["slope"].abs())
     shown = judged.sort_values(["_plain", "_flat", "label"])[:limit].sort_values(["slope", "label"])
     rows = [[*cells(row), "" if row["_plain"] else "*"] for _, row in shown.iterrows()]
-    lines = [title, *_aligned([[*HEADER, ""], *rows])]
+    lines = [title, *aligned([[*HEADER, ""], *rows])]
     if len(judged) > limit:
         lines.append(f"  and {len(judged) - limit:,} less steep labels, which are in the slopes table")
     return "\n".join([*lines, *_without_slope(part)])
@@ -109,7 +109,7 @@ def _without_slope(part: pd.DataFrame, most: int = 10) -> list[str]:
     return lines
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Columns padded to one width; the first to the left, the others to the right."""
     widths = [max(words.width(row[index]) for row in rows) for index in range(len(rows[0]))]
     lines = []

@@ -84,9 +84,10 @@ def test_neither_a_picture_nor_a_question_is_repeated_and_every_stage_can_be_tak
     assert len(counting.seen) == asked
     slopes = stages.run_fit(run)
     tables_of_stages = read(run)
-    pd.testing.assert_frame_equal(
-        slopes, gslopes.fit_slopes(tables_of_stages["scores"], tables_of_stages["asked"], values={"gender": [-2, 0, 2]})
-    )
+    paper = gslopes.fit_slopes(tables_of_stages["scores"], tables_of_stages["asked"], values={"gender": [-2, 0, 2]})
+    common = paper.columns[paper.notna().any()]
+    kept = slopes[slopes["estimator"] == "paper"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(kept[common], paper[common])
 
 
 def test_a_classifier_stopped_half_way_goes_on_where_it_was_and_stays_out_of_the_tables_until_then(

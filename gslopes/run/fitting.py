@@ -1,0 +1,123 @@
+"""The fit of a run folder: its configuration, what a CSV tells about its photos, and the tables that it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.runfolder import show
+from gslopes.fit.options import DEFAULT, Correction, FitOptions
+
+if TYPE_CHECKING:
+    from gslopes.fit.findings import Findings
+
+KEYS = ("photo", "path", "file", "filename", "name", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class FitConfig:
+    """What the fit computes; see ``fit.options.FitOptions``.
+
+    photos_csv: a row a photo, with a first column named photo (sha256), path, file, filename, name or id.
+    groups: its columns to fit by; ``"a + b"`` crosses two.  cluster: its column that says which photos belong together.
+    seed: of resamples and permutations; the run's own if None.
+    """
+
+    estimators: tuple[str, ...] = DEFAULT
+    bootstrap: int = 2000
+    permutations: int = 10_000
+    correction: Correction = "bh"
+    min_active: int = 10
+    photos_csv: Path | None = None
+    groups: tuple[str, ...] = ()
+    cluster: str = ""
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        self.options(0)
+        if (self.groups or self.cluster) and self.photos_csv is None:
+            raise ConfigError("Groups and clusters are columns of a table of photos.", "Name it with --photos-csv.")
+
+    def options(self, seed: int) -> FitOptions:
+        """The pure part.  Raises: ConfigError, UnknownName.  seed: of the run."""
+        return FitOptions(
+            estimators=self.estimators,
+            bootstrap=self.bootstrap,
+            permutations=self.permutations,
+            correction=self.correction,
+            min_active=self.min_active,
+            seed=seed if self.seed is None else self.seed,
+        )
+
+
+def fit_folder(
+    run: Path, config: FitConfig, values: dict[str, list[float]], seed: int, photos: Iterable[str] | None = None
+) -> Findings:
+    """Answers of a run folder to the tables slopes, shape, groups, differences, joint and balance in it.
+
+    values: attribute to its K values.  seed: of the run.  photos: ids of those that count; all if None.
+
+    Raises: TableError, ConfigError, StorageError.
+    """
+    from gslopes.fit.findings import analyse
+
+    scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    found = analyse(
+        scores,
+        asked,
+        values=values,
+        options=config.options(seed),
+        about=None if config.photos_csv is None else read_about(config.photos_csv, run),
+        groups=config.groups,
+        cluster=config.cluster,
+        photos=None if photos is None else set(photos),
+    )
+    order = sorted(found.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
+    for table, frame in order:
+        runfolder.write_table(table, frame, run / f"{table.name}.parquet")
+    return found
+
+
+def read_about(path: Path, run: Path) -> pd.DataFrame:
+    """What a CSV tells about the photos of a run: its columns as texts, the index the photos' ids.
+
+    A row belongs to the photo whose id, path, file name or file name without ending its first column gives, or, where
+    none of them does, to all photos whose file name begins with it and an underscore or a minus (001: 001_03.jpg).
+
+    Raises: UsageError if the file cannot be read, has no such column, or tells about no photo of the run.
+    """
+    try:
+        rows = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{show(path)} cannot be read as a CSV: {error}.", "Name a CSV with a row a photo.") from error
+    key = next((column for column in rows if str(column).strip().lower() in KEYS), None)
+    if key is None:
+        raise UsageError(f"{show(path)} does not say which photo a row is about.", f"Name a column {', '.join(KEYS)}.")
+    rows = rows.drop_duplicates(key).set_index(key)
+    photos = tables.read(tables.PHOTOS, run / "photos.parquet")
+    photos = photos[photos["status"] == "used"].drop_duplicates("photo")
+    known = set(rows.index)
+    pairs = [(photo, _row(photo, name, known)) for photo, name in zip(photos["photo"], photos["path"], strict=True)]
+    told = [(photo, row) for photo, row in pairs if row is not None]
+    if not told:
+        hint = f"Its column {key} should hold paths as in the photos table, such as {photos['path'].iloc[0]!r}."
+        raise UsageError(f"{show(path)} tells about none of the {len(photos)} photos of {show(run)}.", hint)
+    about = rows.loc[[row for _, row in told]]
+    about.index = pd.Index([photo for photo, _ in told])
+    return about
+
+
+def _row(photo: str, path: str, known: set[str]) -> str | None:
+    name = PurePosixPath(path)
+    stem = name.stem
+    starts = [stem[:place] for place in range(len(stem) - 1, 0, -1) if stem[place] in "_-"]
+    for candidate in (photo, path, name.name, str(name.with_suffix("")), stem, *starts):
+        if candidate in known:
+            return candidate
+    return None

@@ -1,0 +1,168 @@
+"""Speed and memory of the fit at 36 million rows, beside a loop of statsmodels over labels on a subsample.
+
+OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 python tests/benches/bench_fit.py --out fit.json [--small]
+
+64,500 photos, 7 values, 80 labels returned a picture out of 1,000, as ``gslopes score`` writes them; from scores.parquet
+to all tables of the fit, with 1,000 resamples and 1,000 permutations, in a process of its own whose peak memory is
+the kernel's (ru_maxrss). The loop does, for a few labels of a thousand photos, what the fit does for all: the slopes of
+the photos, their t test, resamples and permutations one after the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scipy
+
+from gslopes.core import tables
+from gslopes.fit import FitOptions, analyse
+
+SEED, REPLICATES = 0, 1000
+VALUES = np.linspace(-2, 2, 7)
+RETURNED = 80
+
+
+def machine() -> dict[str, object]:
+    info = Path("/proc/cpuinfo").read_text().splitlines()
+    models = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
+    return {
+        "processor": models[0] if models else platform.processor(),
+        "cores": os.cpu_count(),
+        "threads": {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")},
+        "load": os.getloadavg()[0],
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "pyarrow": pa.__version__,
+        "system": platform.platform(),
+    }
+
+
+def write(folder: Path, photos: int, labels: int) -> int:
+    """Scores and asked tables, part by part as a run leaves them; returns the number of rows of scores.
+
+    Each photo has its own ranking of labels, which drifts a little from value to value, so that labels come and go.
+    """
+    generator = np.random.default_rng(SEED)
+    ids = np.array([f"{index:064x}" for index in range(photos)])
+    names = np.array([f"label {index:04d}" for index in range(labels)])
+    popular = -np.log(np.arange(1, labels + 1)) * 1.2
+    lean = np.where(np.arange(labels) % 10 == 0, generator.normal(0, 0.1, labels), 0)
+    rows = 0
+    with pq.ParquetWriter(folder / "scores.parquet", tables.SCORES.schema.remove_metadata(), compression="zstd") as out:
+        for start in range(0, photos, 256):
+            own = ids[start : start + 256]
+            liking = (popular + generator.gumbel(size=(len(own), labels)))[:, None]
+            liking = liking + lean * VALUES[:, None] + generator.normal(0, 0.15, (len(own), 7, labels))
+            best = np.argpartition(-liking, RETURNED, axis=2)[:, :, :RETURNED]
+            score = 1 / (1 + np.exp(-np.take_along_axis(liking, best, axis=2) / 4))
+            photo, step, _ = np.indices(best.shape)
+            columns = {
+                "photo": own[photo.ravel()],
+                "attribute": np.full(best.size, "gender"),
+                "step": step.ravel().astype(np.int16),
+                "value": VALUES[step.ravel()].astype(np.float32),
+                "classifier": np.full(best.size, "service"),
+                "label": names[best.ravel()],
+                "score": score.ravel().astype(np.float32),
+            }
+            out.write_table(pa.table(columns).cast(out.schema))
+            rows += best.size
+    count = photos * 7
+    asked = {
+        "photo": np.repeat(ids, 7),
+        "attribute": np.full(count, "gender"),
+        "step": np.tile(np.arange(7, dtype=np.int16), photos),
+        "classifier": np.full(count, "service"),
+        "status": np.full(count, "answered"),
+        "reason": np.full(count, ""),
+    }
+    pq.write_table(pa.table(asked).cast(tables.ASKED.schema.remove_metadata()), folder / "asked.parquet")
+    return rows
+
+
+def ours(folder: Path) -> dict[str, object]:
+    start, processor = time.perf_counter(), time.process_time()
+    scores, asked = (tables.read_arrow(table, folder / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    read = time.perf_counter() - start
+    options = FitOptions(bootstrap=REPLICATES, permutations=REPLICATES, seed=SEED)
+    found = analyse(scores, asked, options=options)
+    return {
+        "seconds": round(time.perf_counter() - start, 1),
+        "of_which_reading": round(read, 1),
+        "processor_seconds": round(time.process_time() - processor, 1),
+        "peak_gib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
+        "rows_of_slopes": len(found.slopes),
+        "labels": int(found.slopes["label"].nunique()),
+        "labels_judged": int((found.slopes.query("estimator == 'photo-rate'")["note"] == "").sum()),
+    }
+
+
+def loop(photos: int = 1000, labels: int = 3, replicates: int = 100) -> dict[str, object]:
+    """Seconds a label for one estimator, presence, with as many replicates as above (measured on fewer)."""
+    import statsmodels.api as sm
+
+    generator = np.random.default_rng(SEED)
+    design = sm.add_constant(VALUES)
+    start = time.perf_counter()
+    for _ in range(labels):
+        present = (generator.random((photos, 7)) < 0.3).astype(float)
+        slopes = np.array([sm.OLS(row, design).fit().params[1] for row in present])
+        sm.OLS(slopes, np.ones(photos)).fit().summary2()
+        for _ in range(replicates):
+            drawn = present[generator.integers(0, photos, photos)]
+            sm.OLS(drawn.mean(axis=0), design).fit()
+            dealt = generator.permuted(present, axis=1)
+            sm.OLS(dealt.mean(axis=0), design).fit()
+    each = (time.perf_counter() - start) / labels
+    return {"photos": photos, "labels": labels, "replicates": replicates, "seconds_a_label": round(each, 3)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--folder", type=Path, help="the tables, if they are written already; only the fit")
+    parser.add_argument("--photos", type=int, default=64_500)
+    parser.add_argument("--labels", type=int, default=1000)
+    parser.add_argument("--repeats", type=int, default=3)
+    args = parser.parse_args()
+    if args.folder:
+        sys.stdout.write(json.dumps(ours(args.folder)) + "\n")
+        return
+    with tempfile.TemporaryDirectory() as name:
+        rows = write(Path(name), args.photos, args.labels)
+        command = [sys.executable, __file__, "--folder", name]
+        runs = [json.loads(subprocess.run(command, check=True, capture_output=True).stdout) for _ in range(args.repeats)]
+    seconds = np.percentile([run["seconds"] for run in runs], [25, 50, 75])
+    facts = {
+        "bench": "fit",
+        "machine": machine(),
+        "seed": SEED,
+        "rows": rows,
+        "photos": args.photos,
+        "replicates": REPLICATES,
+        "seconds": {"median": seconds[1], "iqr": round(seconds[2] - seconds[0], 1)},
+        "peak_gib": max(run["peak_gib"] for run in runs),
+        "runs": runs,
+        "statsmodels_loop": loop(),
+    }
+    text = json.dumps(facts, indent=2) + "\n"
+    sys.stdout.write(text)
+    if args.out:
+        args.out.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
