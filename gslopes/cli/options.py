@@ -133,9 +133,9 @@ def print_audit(audit: Audit, as_json: bool) -> int:
         print_json({"run": str(audit.run), "page": page, "photos": counts, "slopes": slopes})
         return code
     if audit.slopes is not None:
-        from gslopes.report.tables import print_table
+        from gslopes.report.evidence import print_evidence
 
-        click.echo(print_table(audit.slopes))
+        click.echo(print_evidence(audit.slopes))
     lines = ["", f"photos     {audit.used:,} used of {audit.photos:,}"]
     lines += [f"           {count:,} skipped: {reason}" for reason, count in audit.skipped.items()]
     lines += [f"tables     {show(audit.run)}/*.parquet", f"pictures   {show(audit.run)}/edits/"]
