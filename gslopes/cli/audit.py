@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, classifier_option, examples, json_option, print_audit, print_plan, walk_options
+from gslopes.cli.options import (
+    PATH,
+    classifier_option,
+    examples,
+    json_option,
+    print_audit,
+    print_plan,
+    terms_options,
+    walk_options,
+)
 
 
 @click.command(
@@ -23,6 +32,7 @@ from gslopes.cli.options import PATH, classifier_option, examples, json_option, 
 @click.argument("photos", type=PATH, required=False)
 @classifier_option
 @walk_options
+@terms_options
 @json_option
 def audit(photos: Path | None, out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
     """Measure how a classifier's labels go along with the look of the face in the photos of a folder.

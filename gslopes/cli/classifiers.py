@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from gslopes.cli.options import examples, json_option, print_json
+
+if TYPE_CHECKING:
+    from gslopes.score.classifiers import ClassifierEntry
 
 
 @click.command(
@@ -31,4 +35,21 @@ def classifiers(as_json: bool) -> int:
             click.echo(f"  {entry.summary}")
         if entry.parameters:
             click.echo(click.wrap_text(f"{entry.name}:{','.join(entry.parameters)}", 100, "  ", "    "))
+        for line in _conditions(entry):
+            click.echo(f"  {line}")
     return 0
+
+
+def _conditions(entry: ClassifierEntry) -> list[str]:
+    """Extra, credentials, limits and price, as far as there is something to say."""
+    limits, lines = entry.limits, [f"extra        pip install '{entry.extra}'"] if entry.extra else []
+    if not limits.remote:
+        return lines
+    if entry.credentials != "none needed":
+        lines.append(f"credentials  {entry.credentials}")
+    rates = [(limits.requests_per_second, "requests a second"), (limits.pictures_per_second, "pictures a second")]
+    told = [f"{rate:g} {unit}" for rate, unit in rates if rate] + [f"{limits.concurrency} at once"]
+    told += [f"{limits.picture_bytes:,} bytes a picture"] if limits.picture_bytes else []
+    price = "depends on your plan" if entry.price is None else f"{entry.price:,.2f} USD per 1,000 pictures"
+    lines += [f"limits       {', '.join(told)}", f"price        {price}"]
+    return lines + ([f"             {limits.note}"] if limits.note else [])

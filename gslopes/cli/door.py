@@ -16,7 +16,7 @@ from gslopes.core.errors import GslopesError
 INTERRUPTED = 130
 
 # In the order of the walk. A verb is the function of its name in the module of its name, imported when it is needed.
-VERBS = ("audit", "synthesise", "score", "fit", "report", "classifiers", "models", "demo", "train")
+VERBS = ("audit", "synthesise", "score", "fit", "report", "classifiers", "cache", "models", "demo", "train", "evaluate")
 
 
 EXAMPLES = examples(
@@ -63,7 +63,9 @@ class Door(click.Group):
             sys.exit(2)
         except (GslopesError, click.ClickException, click.Abort, Exception) as error:
             if debug:
-                traceback.print_exc()
+                from gslopes.score.scrub import scrub_text
+
+                click.echo(scrub_text(traceback.format_exc()), err=True)
             sys.exit(_explain(error, debug))
         sys.exit(code if isinstance(code, int) else 0)
 
@@ -91,7 +93,9 @@ def _explain(error: BaseException, debug: bool) -> int:
         _say("Memory ran out.", "What was done is kept: close other programs and run the same command again.")
         return 1
     hint = "" if debug else "The same command with --debug shows where; please report it."
-    _say(f"Unexpected {type(error).__name__}: {error}", hint)
+    from gslopes.score.scrub import scrub_text
+
+    _say(f"Unexpected {type(error).__name__}: {scrub_text(str(error))}", hint)
     return 1
 
 

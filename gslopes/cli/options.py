@@ -74,6 +74,27 @@ classifier_option = click.option(
     "--classifier", "-c", multiple=True, metavar="NAME", help="Whom to ask; may be repeated. [default: celeba-tagger]"
 )
 
+cache_option = click.option(
+    "--cache", type=PATH, metavar="DIR", help="Where answers are kept. [default: $GSLOPES_CACHE, or your cache folder]"
+)
+_TERMS = (
+    cache_option,
+    click.option("--budget", type=float, metavar="USD", help="Stop before more than this is spent."),
+    click.option("--max-calls", type=int, metavar="N", help="Stop after so many requests to services."),
+    click.option(
+        "--confirm-above", type=float, metavar="USD", help="Ask first if it may cost more than this. [default: 10]"
+    ),
+    click.option("--yes", is_flag=True, default=None, help="Do not ask whether the price is right."),
+    click.option("--retry-failed", is_flag=True, default=None, help="Ask again about pictures that failed."),
+)
+
+
+def terms_options(command: Command) -> Command:
+    """Add the options about where answers are kept and what they may cost."""
+    for option in reversed(_TERMS):
+        command = option(command)
+    return command
+
 
 def walk_options(command: Command) -> Command:
     """Add the options of a walk from photos."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, classifier_option, examples, json_option, print_json
+from gslopes.cli.options import PATH, classifier_option, examples, json_option, print_json, terms_options
 
 
 @click.command(
@@ -15,20 +16,26 @@ from gslopes.cli.options import PATH, classifier_option, examples, json_option, 
         "gslopes score run",
         "gslopes score run --classifier celeba-tagger:threshold=0.3",
         "gslopes score run --classifier celeba-tagger --classifier onnx:model.onnx,labels=labels.txt",
+        "gslopes score run --classifier google --classifier rekognition --budget 25 --yes",
     ),
 )
 @click.argument("run", type=PATH)
 @classifier_option
 @click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
+@terms_options
 @json_option
-def score(run: Path, classifier: tuple[str, ...], device: str, as_json: bool) -> int:
-    """Ask classifiers about every picture of a run folder. None is asked about the same picture twice."""
+def score(run: Path, classifier: tuple[str, ...], device: str, as_json: bool, **terms: Any) -> int:
+    """Ask classifiers about every picture of a run folder. None is asked about the same picture twice.
+
+    Before the first request it says what asking will take and cost. Ctrl-C finishes the requests in flight; the same
+    command goes on from there.
+    """
     from gslopes.core.runfolder import show
     from gslopes.run import stages
     from gslopes.run.executors import OneProcess
 
     names = classifier or (stages.DEFAULT_CLASSIFIER,)
-    scores = stages.score_photos(run, names, device=device, executor=OneProcess(progress=True))
+    scores = stages.score_photos(run, names, device=device, executor=OneProcess(progress=True), **terms)
     if as_json:
         print_json({"run": str(run), "scores": str(scores), "answers": stages.answers(run)})
         return 0

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from gslopes.core.errors import StorageError
@@ -191,6 +192,21 @@ class Store:
         """End claims without an answer."""
         with self._transaction():
             self._drop(shelf, pictures)
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """The rows of a query that only reads."""
+        with self._reading() as db:
+            return db.execute(query, values).fetchall()
+
+    def delete(self, where: str, values: Sequence[object]) -> int:
+        """Delete the answers that meet a condition, and shrink the file; returns how many."""
+        with self._transaction():
+            count = self._db.execute(f"DELETE FROM answers WHERE {where}", values).rowcount
+            self._db.execute("DELETE FROM shelves WHERE id NOT IN (SELECT shelf FROM answers)")
+        with self._reading() as db:
+            db.execute("VACUUM")
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return count
 
     def _drop(self, shelf: int, pictures: Iterable[bytes]) -> None:
         ours = [(shelf, picture, self.owner) for picture in pictures]

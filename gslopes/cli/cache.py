@@ -1,0 +1,94 @@
+"""``gslopes cache``: the answers that are kept, so that nothing is asked twice."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from gslopes.cli.options import PATH, cache_option, examples, json_option, print_json
+
+FILE = click.argument("file", type=PATH)
+
+
+@click.group(
+    short_help="The answers that are kept.",
+    epilog=examples(
+        "gslopes cache show",
+        "gslopes cache export answers.jsonl --classifier google",
+        "gslopes cache import answers.jsonl",
+        "gslopes cache prune --before 2026-01-01",
+    ),
+)
+def cache() -> None:
+    """Look at, copy and delete the answers of classifiers. They are kept raw, with their date and model version."""
+
+
+@cache.command(epilog=examples("gslopes cache show", "gslopes cache show --json"))
+@cache_option
+@json_option
+def show(cache: Path | None, as_json: bool) -> int:
+    """What is in the cache, and where it is."""
+    from gslopes.score import cache_files
+    from gslopes.score.cache import Store, cache_folder
+
+    with Store(cache_folder(cache)) as store:
+        found, size = cache_files.facts(store), store.path.stat().st_size
+    if as_json:
+        print_json({"path": str(store.path), "bytes": size, "classifiers": [asdict(one) for one in found]})
+        return 0
+    for one in found:
+        models = f", models {', '.join(one.models)}" if one.models else ""
+        refused = f" ({one.refused:,} refused)" if one.refused else ""
+        click.echo(f"{one.classifier}: {one.answers:,} answers{refused}, {one.first[:10]} to {one.last[:10]}{models}")
+    click.echo(f"\ncache      {store.path}, {size / 2**20:,.1f} MiB", err=True)
+    return 0
+
+
+@cache.command("export", epilog=examples("gslopes cache export answers.jsonl --classifier google"))
+@FILE
+@click.option("--classifier", "-c", default="", metavar="NAME", help="Only its answers. [default: all]")
+@cache_option
+def export_(file: Path, classifier: str, cache: Path | None) -> int:
+    """Write answers to FILE, one JSON object a line; replay:FILE answers from it."""
+    from gslopes.score import cache_files
+    from gslopes.score.cache import Store, cache_folder
+
+    with Store(cache_folder(cache)) as store:
+        click.echo(f"{cache_files.export_answers(store, file, classifier):,} answers written to {file}")
+    return 0
+
+
+@cache.command("import", epilog=examples("gslopes cache import answers.jsonl"))
+@FILE
+@cache_option
+def import_(file: Path, cache: Path | None) -> int:
+    """Add the answers of FILE, as export wrote it; those that are there already stay."""
+    from gslopes.score import cache_files
+    from gslopes.score.cache import Store, cache_folder
+
+    with Store(cache_folder(cache)) as store:
+        lines, new = cache_files.import_answers(store, file)
+    click.echo(f"{new:,} of {lines:,} answers were new")
+    return 0
+
+
+@cache.command(epilog=examples("gslopes cache prune --classifier google", "gslopes cache prune --before 2026-01-01"))
+@click.option("--classifier", "-c", default="", metavar="NAME", help="Only its answers.")
+@click.option("--before", type=click.DateTime(["%Y-%m-%d"]), help="Only answers from before this day, UTC.")
+@click.option("--all", "everything", is_flag=True, help="All answers.")
+@cache_option
+def prune(classifier: str, before: datetime | None, everything: bool, cache: Path | None) -> int:
+    """Delete answers. What is deleted is asked, and paid for, again when it is needed."""
+    from gslopes.core.errors import UsageError
+    from gslopes.score import cache_files
+    from gslopes.score.cache import Store, cache_folder
+
+    if not (classifier or before or everything):
+        raise UsageError("Which answers are to be deleted?", "Give --classifier, --before or --all.")
+    when = before.replace(tzinfo=UTC) if before else None
+    with Store(cache_folder(cache)) as store:
+        click.echo(f"{cache_files.prune(store, name=classifier, before=when):,} answers deleted")
+    return 0
