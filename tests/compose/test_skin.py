@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from torch import Tensor, nn
 from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.skin import ParserMasker, region_classes
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
+from gslopes.core.geometry import warp
+from gslopes.core.records import Face, Photo
 from gslopes.datasets.celebamask import CLASSES
 from gslopes.zoo import LoadedModel, ModelSpec
 
@@ -125,3 +128,78 @@ def test_a_parser_with_other_classes_than_its_spec_is_a_model_error() -> None:
     lacking = LoadedModel(PARSER.module, replace(SPEC, labels=("background", "skin")), "")
     with pytest.raises(UnknownName, match="left brow"):
         ParserMasker(lacking, "face", 64)
+
+
+# --- Parsers of whole heads ---
+
+
+class Recorder(Painted):
+    """Painted, and it keeps what it was shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[Tensor] = []
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.seen.append(x)
+        return super().forward(x)
+
+
+def head(turn: float = 0.0, scale: float = 3.0) -> tuple[Photo, Face]:
+    """A photo of 500 x 600 pixels that is painted as the chip is, with hair above it, and its face.
+
+    turn: degrees.  scale: photo pixels for each of the chip's.
+    """
+    a = np.deg2rad(turn)
+    there = np.array([(np.cos(a), -np.sin(a)), (np.sin(a), np.cos(a))]) * scale  # chip to photo
+    shift = np.array([250.0, 320.0]) - there @ np.array([63.5, 63.5])
+    matrix = np.concatenate([np.linalg.inv(there), -np.linalg.inv(there) @ shift[:, None]], 1)
+    y, x = np.mgrid[:600, :500].astype(np.float64)
+    u, v = (np.stack([x, y, np.ones_like(x)], -1) @ matrix.T).transpose(2, 0, 1)
+    painted = chip(512)[..., 0][np.clip(4 * v, 0, 511).astype(int), np.clip(4 * u, 0, 511).astype(int)]
+    outside = (v >= 128) | (u < 0) | (u >= 128)
+    painted = np.where(v < 0, CLASSES.index("hair") * 10, np.where(outside, 0, painted)).astype(np.uint8)
+    nothing = np.zeros(4, np.float32)
+    face = Face(nothing, np.zeros((5, 2), np.float32), 1.0, 1, matrix)
+    return Photo("0" * 64, Path("head.png"), np.repeat(painted[..., None], 3, 2)), face
+
+
+HEADS = replace(SPEC, size=256, crop="headshot")
+
+
+@pytest.mark.parametrize(("turn", "scale"), [(0, 3), (25, 1.5), (-40, 0.6)])
+def test_a_parser_of_whole_heads_gives_the_mask_that_a_parser_of_chips_gives(turn: float, scale: float) -> None:
+    photo, face = head(turn, scale)
+    chips = warp(photo.pixels, face.matrix, 128)[None]
+    mask = ParserMasker(LoadedModel(Painted(), HEADS, ""), "face", 128)([photo], [face], chips)[0]
+    wanted = ParserMasker(PARSER, "face", 128)([], [], chip()[None])[0]
+    assert mask.shape == (128, 128)
+    assert np.abs(mask - wanted).mean() < (0.02 if scale > 1 else 0.05)
+    assert ((mask > 0.5) & (wanted > 0.5)).sum() / ((mask > 0.5) | (wanted > 0.5)).sum() > (0.97 if scale > 1 else 0.9)
+
+
+def test_a_parser_of_whole_heads_sees_the_hair_and_the_neck_with_the_face_where_it_was_in_training() -> None:
+    photo, face = head()
+    network = Recorder()
+    ParserMasker(LoadedModel(network, HEADS, ""), "face", 128)([photo], [face], chip()[None])
+    (seen,) = network.seen
+    assert seen.shape == (1, 3, 256, 256)
+    red = ((seen[0, 0] * SPEC.std[0] + SPEC.mean[0]) * 25.5).round().numpy()
+    assert (red[40, 60:200] == CLASSES.index("hair")).all()
+    y, x = np.nonzero(red == CLASSES.index("nose"))
+    top = red[:, 128] == CLASSES.index("skin")
+    assert abs(x.mean() / 256 - 0.5) < 0.02
+    assert 0.55 < y.mean() / 256 < 0.7
+    assert 80 < np.nonzero(top)[0].min() < 130
+
+
+def test_a_parser_is_asked_about_a_few_pictures_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    photo, face = head()
+    monkeypatch.setattr("gslopes.compose.skin.AT_ONCE", 2 * 256**2)
+    network = Recorder()
+    masker = ParserMasker(LoadedModel(network, HEADS, ""), "skin", 128)
+    chips = np.repeat(chip()[None], 5, 0)
+    masks = masker([photo] * 5, [face] * 5, chips)
+    assert [len(seen) for seen in network.seen] == [2, 2, 1]
+    assert all((mask == masks[0]).all() for mask in masks)
+    assert masks[0].max() == 1
