@@ -17,7 +17,6 @@ KINDS = {
     "iou": "intersection over union of a region, pixels of all photos together",
     "l1": "mean absolute error of the reconstruction, share of the range",
     "edit_size": "mean absolute change between -2 and +2, share of the range",
-    "guide_at": "mean probability of the positive end, read by the reader that guided the training (not independent)",
 }
 
 
@@ -48,12 +47,32 @@ def numbers(metrics: dict[str, Any]) -> str:
         "| --- | --- |",
     ]
     for kind, value in metrics.items():
-        if not isinstance(value, dict):
+        if not isinstance(value, dict) or kind == "evaluation":
             continue
         rows = {kind: value} if "value" in value else {f"{kind} {label}": number for label, number in value.items()}
         lines += [f"| {row} | {n['value']} [{n['low']}, {n['high']}] |" for row, n in rows.items()]
     said = [f"{kind}: {text}" for kind, text in KINDS.items() if any(key.startswith(kind) for key in metrics)]
-    return "\n".join([*lines, "", "; ".join(said) + "."])
+    text = "\n".join([*lines, "", "; ".join(said) + "."])
+    return f"{text}\n\n{tables_as_text(metrics['evaluation'])}" if "evaluation" in metrics else text
+
+
+def tables_as_text(evaluation: dict[str, Any]) -> str:
+    """What ``gslopes evaluate`` found, ``{"note": …, "tables": {title: {row: {column: cell}}}}``, as Markdown."""
+    parts = [evaluation["note"]]
+    for title, rows in evaluation["tables"].items():
+        columns = list(dict.fromkeys(name for row in rows.values() for name in row))
+        lines = [f"| {title} | {' | '.join(columns)} |", f"| --- |{' --- |' * len(columns)}"]
+        lines += [
+            f"| {name} | {' | '.join(_cell(row.get(column)) for column in columns)} |" for name, row in rows.items()
+        ]
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{value['value']} [{value['low']}, {value['high']}]"
+    return "" if value is None else str(value)
 
 
 def _between(text: str, marks: tuple[str, str], inside: str) -> str:

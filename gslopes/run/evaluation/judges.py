@@ -73,6 +73,10 @@ class Judges:
         flat = [picture for row in pictures for picture in row]
         return np.array([len(d.scores) > 0 for d in self.detector(flat)]).reshape(len(pictures), -1)
 
+    def probabilities(self, chips: ByteArray) -> NDArray[np.float64]:
+        """(n, labels): what the reader says of chips (n, S, S, 3)."""
+        return self._ask(self.reader, chips)
+
     def features(self, chips: ByteArray) -> NDArray[np.float64]:
         """(n, C): the reader's last features of chips (n, S, S, 3), for KID."""
         return self._ask(self.reader, chips, features=True)
@@ -95,10 +99,8 @@ class Judges:
         with torch.inference_mode():
             for start in range(0, len(chips), 128):
                 x = self._normal(model, chips[start : start + 128])
-                if features:
-                    y = model.module.blocks(model.module.stem(x)).mean((2, 3))
-                else:
-                    y = model.module(x).sigmoid()
+                module = model.module
+                y = module.blocks(module.stem(x)).mean((2, 3)) if features else module(x).sigmoid()
                 out.append(y.double().cpu().numpy())
         return np.concatenate(out)
 

@@ -1,0 +1,37 @@
+"""``gslopes evaluate``: measure a model on people that no model has learned from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from gslopes.cli.options import PATH, examples, json_option, print_json
+
+
+@click.command(
+    short_help="Measure a model on held-out people.",
+    epilog=examples(
+        "gslopes evaluate fader-gender --data data",
+        "gslopes evaluate parser --data data --no-write --json",
+        "gslopes evaluate fader-race --data data --photos 200 --device cuda",
+    ),
+)
+@click.argument("model")
+@click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
+@click.option("--photos", type=click.IntRange(min=40), metavar="N", help="At most so many photos. [default: all]")
+@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where to compute. [default: auto]")
+@click.option("--write/--no-write", default=True, help="Also into metrics.json and the card. [default: write]")
+@json_option
+def evaluate(model: str, data: Path, photos: int | None, device: str, write: bool, as_json: bool) -> int:
+    """Measure MODEL, a name or a folder of weights: what it edits, what else moves, for whom, how natural it looks."""
+    from gslopes.core.runtime import pick_device
+    from gslopes.run.evaluation import evaluate as measure
+    from gslopes.zoo.cards import tables_as_text
+
+    result = measure(model, data=data, photos=photos, device=pick_device(device), write=write)
+    if as_json:
+        print_json(result)
+        return 0
+    click.echo(tables_as_text(result))
+    return 0
