@@ -1,0 +1,189 @@
+"""Does the edit move anything else, and has the latent forgotten the attribute?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+from torch import nn
+from torch.nn import functional as F
+
+from gslopes.validate.calibration import area, auc
+from gslopes.validate.numbers import Floats, Number, interval
+
+_PENALTIES = (1.0, 10.0, 100.0, 1000.0)  # of the probe's squared weights, on standardised components
+_HIDDEN, _EPOCHS, _PATIENCE = 32, 40, 6
+
+
+def slopes(readings: ArrayLike, values: ArrayLike) -> Floats:
+    """Each photo's own least-squares slope per unit of the attribute, (n,).  readings: (n, K).  values: (K,).
+
+    >>> slopes([[0.0, 1.0, 2.0]], [-1, 0, 1]).tolist()
+    [1.0]
+    """
+    steps = np.asarray(values, np.float64)
+    steps = steps - steps.mean()
+    return np.asarray(readings, np.float64) @ steps / float(steps @ steps)
+
+
+def share_of_target(
+    other: ArrayLike,
+    target: ArrayLike,
+    values: ArrayLike,
+    *,
+    other_unedited: ArrayLike,
+    target_unedited: ArrayLike,
+) -> Number:
+    """How far another reading moves with the edit, as a share of how far the target's moves. 0 is none; it has a sign.
+
+    other, target: (n, K) readings of the same n photos at the K values, in any units.  values: (K,).
+    other_unedited, target_unedited: (m,) the same readings of unedited photos.
+
+    Mean slope of each reading per unit of the attribute (every photo its own line), divided by the standard deviation
+    of that reading over unedited photos; then the other's over the target's. The division makes readings of different
+    units and spreads comparable: 0.1 says that while the edit carries a face one standard deviation along the target,
+    it carries it a tenth of one along the other. The standard deviations are those of people as they come, not of
+    edited faces, whose spread in the target the edit itself has changed. Slopes of opposite sign cancel over photos.
+    NaN where a reading does not vary over the unedited photos. The interval is over the n photos.
+
+    The photos may be correlated in both readings (men smile less): a perfect edit still has a share of 0, since it
+    changes one thing alone; a share is therefore what the edit does, not what the world does.
+    """
+    spread_other, spread_target = (float(np.std(np.asarray(x, np.float64))) for x in (other_unedited, target_unedited))
+    if spread_other < 1e-12 or spread_target < 1e-12:
+        return Number(np.nan, np.nan, np.nan)
+    a, b = slopes(other, values) / spread_other, slopes(target, values) / spread_target
+
+    def ratio(rows: NDArray[np.intp]) -> float:
+        below = float(b[rows].mean())
+        return float(a[rows].mean()) / below if abs(below) > 1e-12 else np.nan
+
+    return interval(ratio, len(a))
+
+
+# -- the probe --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """Out-of-fold AUC of probes on a latent: a linear one, a small network, and the better of the two.
+
+    The better one is chosen on the same photos, so ``best`` leans upwards: against a latent that has forgotten.
+    """
+
+    best: Number
+    linear: Number
+    network: Number
+
+
+def folds_by_people(people: ArrayLike, folds: int = 5, seed: int = 0) -> NDArray[np.intp]:
+    """The fold of each photo, (n,) from 0 to folds-1: all photos of a person in one.  people: (n,) ids."""
+    names, which = np.unique(np.asarray(people), return_inverse=True)
+    order = np.random.default_rng(seed).permutation(len(names)) % folds
+    return np.asarray(order[which], np.intp)
+
+
+def probe_auc(
+    latents: ArrayLike, truth: ArrayLike, folds: ArrayLike, *, people: ArrayLike | None = None, seed: int = 0
+) -> Probe:
+    """Can the attribute be read from the latent by a probe trained afresh? AUC 0.5 means that it cannot.
+
+    latents: (n, D).  truth: (n,) bool.
+    folds: (n,) integers, three kinds or more, as ``folds_by_people`` makes them: each fold is judged by probes trained
+        on the others, of which one decides when to stop and how much to penalise.
+    people: (n,) ids for the interval, which is over photos without them.
+
+    Two probes: logistic regression with a squared penalty, and a network with one hidden layer, on the latent's
+    principal components. The AUC is that of each photo's rank within its fold, as scores of different probes do not
+    compare.
+
+    Raises: ValueError with fewer than three folds.
+    """
+    x, yes, fold = np.asarray(latents, np.float32), np.asarray(truth, bool), np.asarray(folds)
+    kinds = np.unique(fold)
+    if len(kinds) < 3:
+        raise ValueError("a probe needs three folds or more: to train, to choose, to judge")
+    scores = np.zeros((2, len(x)))
+    for index, kind in enumerate(kinds):
+        judge, choose = fold == kind, fold == kinds[(index + 1) % len(kinds)]
+        fit = ~(judge | choose)
+        parts = _components(x, fit)
+        fitting, choosing, judging = ((parts[mask], yes[mask]) for mask in (fit, choose, judge))
+        scores[0, judge] = _linear(fitting, choosing, judging[0])
+        scores[1, judge] = _network(fitting, choosing, judging[0], seed + index)
+    ranks = np.array([_within(row, fold) for row in scores])
+    clusters = None if people is None else np.asarray(people)
+    linear, network = (auc(yes, row, clusters) for row in ranks)
+    return Probe(max(linear, network, key=lambda number: number.value), linear, network)
+
+
+def _components(x: NDArray[np.float32], fit: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """All photos in the principal components of those to fit on, scaled by one factor: nothing of those is lost."""
+    centre = x[fit].mean(0)
+    spread = x[fit].std(0)
+    standard = (x - centre) / np.where(spread > 1e-6, spread, 1)
+    values, vectors = np.linalg.eigh(standard[fit] @ standard[fit].T)
+    keep = values > 1e-4 * values[-1]
+    base = (standard[fit].T @ vectors[:, keep]) / np.sqrt(values[keep])
+    parts = standard @ base
+    return np.asarray(parts / parts[fit].std(), np.float32)
+
+
+Known = tuple[NDArray[np.float32], NDArray[np.bool_]]
+
+
+def _linear(fitting: Known, choosing: Known, judging: NDArray[np.float32]) -> Floats:
+    x, yes = fitting[0].astype(np.float64), fitting[1].astype(np.float64)
+    best, chosen = -np.inf, np.zeros(x.shape[1] + 1)
+    start = chosen
+    for penalty in sorted(_PENALTIES, reverse=True):
+
+        def loss(w: Floats, penalty: float = penalty) -> tuple[float, Floats]:
+            line = x @ w[:-1] + w[-1]
+            off = expit(line) - yes
+            value = float((np.logaddexp(0, line) - yes * line).sum() + penalty / 2 * w[:-1] @ w[:-1])
+            return value, np.append(x.T @ off + penalty * w[:-1], off.sum())
+
+        start = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
+        reached = area(choosing[1], choosing[0] @ start[:-1])
+        if reached > best:
+            best, chosen = reached, start
+    return np.asarray(judging @ chosen[:-1] + chosen[-1])
+
+
+def _network(fitting: Known, choosing: Known, judging: NDArray[np.float32], seed: int) -> Floats:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        x, y = torch.from_numpy(fitting[0]), torch.from_numpy(fitting[1]).float()
+        probe = nn.Sequential(nn.Linear(x.shape[1], _HIDDEN), nn.ReLU(), nn.Dropout(0.5), nn.Linear(_HIDDEN, 1))
+        optimiser = torch.optim.AdamW(probe.parameters(), 3e-3, weight_decay=0.1)
+        best, waited, said = -np.inf, 0, np.zeros(len(judging))
+        for _ in range(_EPOCHS):
+            probe.train()
+            for rows in torch.randperm(len(x)).split(32):
+                optimiser.zero_grad()
+                F.binary_cross_entropy_with_logits(probe(x[rows])[:, 0], y[rows]).backward()
+                optimiser.step()
+            probe.eval()
+            with torch.no_grad():
+                reached = area(choosing[1], probe(torch.from_numpy(choosing[0]))[:, 0].numpy())
+                if reached > best:
+                    best, waited, said = reached, 0, probe(torch.from_numpy(judging))[:, 0].double().numpy()
+                    continue
+            waited += 1
+            if waited == _PATIENCE:
+                break
+    return said
+
+
+def _within(scores: Floats, fold: NDArray[np.generic]) -> Floats:
+    """Scores as ranks within their fold, in (0, 1), so that those of different probes may be pooled."""
+    out = np.zeros(len(scores))
+    for kind in np.unique(fold):
+        rows = fold == kind
+        out[rows] = (np.argsort(np.argsort(scores[rows])) + 0.5) / rows.sum()
+    return out

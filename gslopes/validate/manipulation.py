@@ -1,0 +1,62 @@
+"""Does the edit move what it should? Readings of the target attribute at the K values of a sweep."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gslopes.validate import numbers
+from gslopes.validate.numbers import Floats, Groups, Number
+
+
+def means_by_value(readings: ArrayLike) -> tuple[Number, ...]:
+    """Mean reading at each of the K values.
+
+    readings: (n, K), such as P(masculine) of n faces at K values in increasing order.
+    """
+    return numbers.means(readings)
+
+
+def shift(readings: ArrayLike) -> Number:
+    """Mean reading at the last value minus that at the first, of (n, K)."""
+    return numbers.mean(_shifts(readings))
+
+
+def kendall(readings: ArrayLike, values: ArrayLike) -> Floats:
+    """Kendall's tau-b between each face's readings and the values, (n,) in [-1, 1]; NaN where all readings are equal.
+
+    readings: (n, K).  values: (K,).
+
+    Source: Kendall 1945, The treatment of ties in ranking problems.
+
+    >>> kendall([[0.1, 0.4, 0.9], [0.9, 0.4, 0.1]], [-1, 0, 1]).tolist()
+    [1.0, -1.0]
+    """
+    array, steps = np.asarray(readings, np.float64), np.asarray(values, np.float64)
+    first, second = np.triu_indices(len(steps), 1)
+    up = np.sign(array[:, second] - array[:, first])  # (n, pairs)
+    along = np.sign(steps[second] - steps[first])
+    untied = np.sqrt((up != 0).sum(1) * float((along != 0).sum()))
+    return np.where(untied > 0, (up @ along) / np.where(untied > 0, untied, 1), np.nan)
+
+
+def share_monotone(readings: ArrayLike, values: ArrayLike, least: float = 0.8) -> Number:
+    """Share of faces whose readings rise with the values: tau-b of at least ``least``.
+
+    A face whose readings are all equal does not count as rising. readings: (n, K).  values: (K,).
+    """
+    return numbers.mean((kendall(readings, values) >= least).astype(np.float64))
+
+
+def by_group(readings: ArrayLike, groups: ArrayLike, least: int = 20) -> Groups:
+    """The shift in every group, and the gap between the groups that have ``least`` faces or more.
+
+    readings: (n, K).  groups: (n,) name of each face's group.
+    """
+    shifts = _shifts(readings)
+    return numbers.by_group(lambda rows: float(shifts[rows].mean()), groups, least)
+
+
+def _shifts(readings: ArrayLike) -> Floats:
+    array = np.asarray(readings, np.float64)
+    return array[:, -1] - array[:, 0]

@@ -1,0 +1,197 @@
+"""Does a composite look like a photo? Distances between sets of photos, a two-sample test, colours that none has."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from gslopes.core.records import ByteArray, FloatArray
+from gslopes.networks.tagger import Tagger, TaggerConfig
+from gslopes.validate import numbers
+from gslopes.validate.calibration import area
+from gslopes.validate.numbers import Floats, Number, Rows
+
+# -- distance between two sets ----------------------------------------------------------------------------------------
+
+
+def kid(features_a: ArrayLike, features_b: ArrayLike, block: int = 25, seed: int = 0) -> Number:
+    """Kernel inception distance, squared: about 0 for two sets of one kind, where it may also be below 0.
+
+    features_a, features_b: (n, D) and (m, D), of any network; values compare on the same features alone.
+    block: photos of each set in a block, see below.
+
+    The U-statistic of the squared maximum mean discrepancy under the kernel (x·y / D + 1)³, over all pairs. Between
+    equal sets that statistic is degenerate and a bootstrap of photos is wrong; the interval therefore resamples the
+    statistics of disjoint blocks of both sets, which is right for either case and somewhat too wide.
+
+    Source: Bińkowski et al. 2018, Demystifying MMD GANs, §3; blocks: Zaremba et al. 2013, B-test.
+    """
+    a, b = np.asarray(features_a, np.float64), np.asarray(features_b, np.float64)
+    random = np.random.default_rng(seed)
+    first, second = random.permutation(len(a)), random.permutation(len(b))
+    ends = range(0, min(len(a), len(b)) - block + 1, block)
+    parts = np.array([_mmd(a[first[s : s + block]], b[second[s : s + block]]) for s in ends])
+    value = _mmd(a, b)
+    if not len(parts):
+        return Number(value, np.nan, np.nan)
+    around = numbers.mean(parts)
+    return Number(value, value + around.low - around.value, value + around.high - around.value)
+
+
+def _mmd(a: Floats, b: Floats) -> float:
+    def kernel(x: Floats, y: Floats) -> Floats:
+        return np.asarray((x @ y.T / x.shape[1] + 1) ** 3)
+
+    def within(x: Floats) -> float:
+        k = kernel(x, x)
+        return float((k.sum() - np.trace(k)) / (len(x) * (len(x) - 1)))
+
+    return within(a) + within(b) - 2 * float(kernel(a, b).mean())
+
+
+# -- a classifier as a two-sample test --------------------------------------------------------------------------------
+
+_EPOCHS, _BATCH = 20, 32
+
+
+def two_sample_auc(photos: ByteArray, composites: ByteArray, people: ArrayLike, seed: int = 0) -> Number:
+    """AUC with which a small network, trained for it, tells composites from photos: 0.5 if it cannot.
+
+    photos, composites: (n, S, S, 3) uint8 RGB, row by row of the same photo, sides of 32 or more.  people: (n,) ids.
+
+    Every person is drawn to be a photo or a composite, and to be in one of two halves; a network trained on either
+    half judges the other, so nobody is in both classes, nor in training and test. Colour and position vary little
+    while training (mirror, shifts of two pixels), for they may be what gives a composite away. The AUC is the mean of
+    both halves', its interval over people. Near 0.5 means that this network saw no difference with so many photos;
+    another one with more of them may.
+
+    Source: Lopez-Paz & Oquab 2017, Revisiting classifier two-sample tests.
+    """
+    names, which = np.unique(np.asarray(people), return_inverse=True)
+    quarter = np.random.default_rng(seed).permutation(len(names)) % 4
+    fake, half = quarter[which] % 2 == 1, quarter[which] // 2
+    chips = np.where(fake[:, None, None, None], composites, photos)
+    scores = np.zeros(len(chips))
+    for index in (0, 1):
+        scores[half == index] = _told_apart(chips, fake, half != index, half == index, seed + index)
+
+    def both(rows: Rows) -> float:
+        return float(np.mean([area(fake[r], scores[r]) for r in (rows[half[rows] == 0], rows[half[rows] == 1])]))
+
+    return numbers.interval(both, len(chips), clusters=which)
+
+
+def _told_apart(
+    chips: ByteArray, fake: NDArray[np.bool_], train: NDArray[np.bool_], test: NDArray[np.bool_], seed: int
+) -> Floats:
+    """Logits of a network trained on the rows ``train`` for the rows ``test``."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = Tagger(TaggerConfig(1, (16, 32, 64)))
+        x, y = _tensor(chips[train]), torch.from_numpy(fake[train]).float()
+        steps = _EPOCHS * -(-len(x) // _BATCH)
+        optimiser = torch.optim.AdamW(network.parameters(), 2e-3, weight_decay=0.05)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 4e-3, total_steps=steps)
+        network.train()
+        for _ in range(_EPOCHS):
+            for rows in torch.randperm(len(x)).split(_BATCH):
+                optimiser.zero_grad()
+                F.binary_cross_entropy_with_logits(network(_moved(x[rows]))[:, 0], y[rows]).backward()
+                optimiser.step()
+                schedule.step()
+        network.eval()
+        with torch.no_grad():
+            judged = _tensor(chips[test])
+            said = [(network(part) + network(part.flip(3)))[:, 0] for part in judged.split(_BATCH)]
+    return torch.cat(said).double().numpy()
+
+
+def _tensor(chips: ByteArray) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(chips.transpose(0, 3, 1, 2))).float() / 127.5 - 1
+
+
+def _moved(x: Tensor) -> Tensor:
+    """Half of the chips mirrored, all of them shifted by up to two pixels."""
+    mirrored = torch.where(torch.rand(len(x), 1, 1, 1) < 0.5, x.flip(3), x)
+    down, right = torch.randint(0, 5, (2,)).tolist()
+    padded = F.pad(mirrored, (2, 2, 2, 2), mode="reflect")
+    return padded[:, :, down : down + x.shape[2], right : right + x.shape[3]]
+
+
+# -- colours ----------------------------------------------------------------------------------------------------------
+
+_BIN, _BINS = 4, 64
+
+
+def colour_ratio(
+    photos: ByteArray, composites: ByteArray, masks: FloatArray, rare: float = 0.01, seed: int = 0
+) -> Number:
+    """How many times more often composites have a colour that photos hardly have; 1 for no more often.
+
+    photos, composites: (n, S, S, 3) uint8 RGB, row by row of the same photo.
+    masks: (n, S, S) in [0, 1]; pixels of 0.5 and more count, those that the edit may change.
+    rare: the share of the photos' pixels that lie in colours called rare.
+
+    Colours are bins of 4 by 4 units of a* and b* (CIELAB, D65). Of one half of the photos, the rarest bins that hold
+    ``rare`` of its pixels together, with all bins it has not, are the rare colours; on the other half their share is
+    measured in photos and in composites; then the halves change places. The mean share in composites over the mean
+    share in photos, with an interval over photos (the bins stay as they are).
+    """
+    counts = [_colours(chips, masks) for chips in (photos, composites)]  # each (n, bins) shares of a photo's pixels
+    half = np.random.default_rng(seed).permutation(len(photos)) % 2
+    shares = np.zeros((2, len(photos)))
+    for index in (0, 1):
+        whole = counts[0][half != index].sum(0)
+        order = np.argsort(whole, kind="stable")
+        hardly = order[np.cumsum(whole[order]) <= rare * whole.sum()]
+        for row, count in enumerate(counts):
+            shares[row, half == index] = count[half == index][:, hardly].sum(1)
+    own, edited = shares
+
+    def ratio(rows: Rows) -> float:
+        below = float(own[rows].mean())
+        return float(edited[rows].mean()) / below if below > 0 else np.nan
+
+    return numbers.interval(ratio, len(photos))
+
+
+def _colours(chips: ByteArray, masks: FloatArray) -> Floats:
+    """(n, bins): of each photo's masked pixels, the share in each bin; zeros where the mask is empty."""
+    out = np.zeros((len(chips), _BINS * _BINS))
+    for row, (chip, mask) in enumerate(zip(chips, masks, strict=True)):
+        ab = np.floor((_lab(chip)[mask >= 0.5][:, 1:] + 128) / _BIN).clip(0, _BINS - 1).astype(np.intp)
+        out[row] = np.bincount(ab[:, 0] * _BINS + ab[:, 1], minlength=_BINS * _BINS) / max(1, len(ab))
+    return out
+
+
+def _lab(chip: ByteArray) -> NDArray[np.float32]:
+    """(S, S, 3): L* in [0, 100], a* and b*, of sRGB."""
+    return np.asarray(cv2.cvtColor(chip.astype(np.float32) / 255, cv2.COLOR_RGB2LAB))
+
+
+# -- readings ---------------------------------------------------------------------------------------------------------
+
+
+def sharpness(chips: ByteArray, masks: FloatArray) -> Floats:
+    """Log variance of the Laplacian of luminance L* within each mask, (n,); NaN where a mask is empty.
+
+    chips: (n, S, S, 3) uint8 RGB.  masks: (n, S, S) in [0, 1]; pixels of 0.5 and more count.
+
+    Source: Pech-Pacheco et al. 2000, Diatom autofocusing in brightfield microscopy.
+    """
+    out = np.full(len(chips), np.nan)
+    for row, (chip, mask) in enumerate(zip(chips, masks, strict=True)):
+        if (mask >= 0.5).any():
+            edges = cv2.Laplacian(np.ascontiguousarray(_lab(chip)[..., 0]), cv2.CV_32F)
+            out[row] = np.log(float(edges[mask >= 0.5].var()) + 1e-6)
+    return out
+
+
+def luminance(chips: ByteArray, masks: FloatArray) -> Floats:
+    """Mean L* within each mask, (n,) in [0, 100]; NaN where a mask is empty. Arguments as ``sharpness``."""
+    inside = [_lab(chip)[mask >= 0.5, 0] for chip, mask in zip(chips, masks, strict=True)]
+    return np.array([values.mean() if len(values) else np.nan for values in inside], np.float64)

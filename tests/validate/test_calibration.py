@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+from scipy.special import expit
+from scipy.stats import mannwhitneyu
+
+from gslopes.validate.calibration import (
+    area,
+    auc,
+    auc_by_group,
+    error_by_group,
+    expected_calibration_error,
+    platt,
+    temperature,
+)
+
+
+def answers(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Logits, and truths that come as often as the logits say."""
+    random = np.random.default_rng(seed)
+    logits = random.normal(0, 2, n)
+    return logits, random.random(n) < expit(logits)
+
+
+def test_area_is_that_of_scipys_rank_test_with_ties() -> None:
+    random = np.random.default_rng(0)
+    truth, scores = random.random(200) < 0.3, random.integers(0, 10, 200).astype(float)
+    expected = mannwhitneyu(scores[truth], scores[~truth]).statistic / (truth.sum() * (~truth).sum())
+    assert area(truth, scores) == pytest.approx(expected)
+
+
+def test_area_without_both_answers_is_unknown() -> None:
+    assert np.isnan(area([True, True], [0.1, 0.2]))
+    assert np.isnan(auc([True, True], [0.1, 0.2]).low)
+
+
+def test_auc_of_two_normals_one_apart_is_076() -> None:
+    random = np.random.default_rng(1)
+    truth = np.arange(4000) % 2 == 0
+    found = auc(truth, random.normal(0, 1, 4000) + truth)
+    assert found.low < 0.7602 < found.high
+    assert found.high - found.low < 0.05
+
+
+def test_auc_is_lower_in_the_group_whose_scores_are_noise() -> None:
+    random = np.random.default_rng(2)
+    truth, group = random.random(800) < 0.5, np.repeat(["clear", "noise"], 400)
+    scores = np.where(group == "clear", truth, 0) + random.normal(0, 0.1, 800)
+    found = auc_by_group(truth, scores, group)
+    assert found.each["clear"].number.value > 0.99
+    assert found.gap is not None
+    assert found.gap.value == pytest.approx(0.5, abs=0.08)
+
+
+def test_probabilities_that_are_what_they_say_have_a_small_error() -> None:
+    logits, truth = answers(6000)
+    assert expected_calibration_error(truth, expit(logits)).value < 0.025
+
+
+def test_a_reader_that_always_says_80_percent_and_is_right_half_of_the_time_errs_by_30_points() -> None:
+    truth = np.arange(1000) % 2 == 0
+    assert expected_calibration_error(truth, np.full(1000, 0.8)).value == pytest.approx(0.3, abs=0.02)
+
+
+def test_error_is_told_by_group() -> None:
+    truth, group = np.arange(1000) % 2 == 0, np.repeat(["right", "sure"], 500)
+    found = error_by_group(truth, np.where(group == "right", 0.5, 0.9), group, bins=1)
+    assert found.each["right"].number.value == pytest.approx(0)
+    assert found.each["sure"].number.value == pytest.approx(0.4)
+
+
+def test_temperature_undoes_a_factor_on_the_logits() -> None:
+    logits, truth = answers(20000)
+    assert temperature(3 * logits, truth) == pytest.approx(3, rel=0.05)
+
+
+def test_temperature_of_several_classes_undoes_it_too() -> None:
+    random = np.random.default_rng(3)
+    logits = random.normal(0, 2, (20000, 4))
+    gumbel = random.gumbel(0, 1, logits.shape)
+    assert temperature(0.5 * logits, (logits + gumbel).argmax(1)) == pytest.approx(0.5, rel=0.05)
+
+
+def test_platt_finds_scale_and_shift() -> None:
+    logits, truth = answers(20000)
+    assert platt((logits - 1) / 2, truth) == pytest.approx((2, 1), rel=0.06)
+
+
+def test_platt_stays_finite_where_a_line_separates() -> None:
+    scale, shift = platt(np.array([-2.0, -1, 1, 2]), np.array([False, False, True, True]))
+    assert 0 < scale < 10
+    assert abs(shift) < 1e-3

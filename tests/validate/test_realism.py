@@ -1,0 +1,137 @@
+import numpy as np
+import pytest
+
+from gslopes.validate.realism import colour_ratio, kid, luminance, sharpness, two_sample_auc
+
+
+def faces(n: int, size: int = 32, seed: int = 0) -> np.ndarray:
+    """Blots of skin colour on grey, one a photo, with noise: photos enough for a test."""
+    random = np.random.default_rng(seed)
+    y, x = np.mgrid[:size, :size] / size - 0.5
+    out = np.full((n, size, size, 3), 120.0)
+    for row in range(n):
+        radius = random.uniform(0.3, 0.45)
+        out[row][x**2 + y**2 < radius**2] = random.uniform(0.6, 1.1) * np.array([220, 170, 140])
+    return (out + random.normal(0, 6, out.shape)).clip(0, 255).astype(np.uint8)
+
+
+# -- KID --------------------------------------------------------------------------------------------------------------
+
+
+def test_kid_of_two_draws_of_one_kind_is_about_zero() -> None:
+    random = np.random.default_rng(0)
+    found = [kid(random.normal(0, 1, (100, 16)), random.normal(0, 1, (100, 16)), seed=seed) for seed in range(40)]
+    assert abs(np.mean([number.value for number in found])) < 0.01
+    assert np.mean([number.low <= 0 <= number.high for number in found]) > 0.8
+
+
+def test_kid_of_two_kinds_is_the_kernels_expectation() -> None:
+    random = np.random.default_rng(1)
+    shift = np.array([1, 0, 0, 0])
+    a, b = random.normal(0, 1, (2000, 4)), random.normal(0, 1, (2000, 4)) + shift
+    found = kid(a, b, block=100)
+    # by the kernel's feature means: ||E phi(a) - E phi(b)||^2 with (1 + t)^3 = 1 + 3 t + 3 t^2 + t^3, t = x.y / 4
+    x, y = (random.normal(0, 1, (400000, 4)) for _ in range(2))
+
+    def kernel(p: np.ndarray, q: np.ndarray) -> float:
+        return float(((np.einsum("nd,nd->n", p, q) / 4 + 1) ** 3).mean())
+
+    truth = kernel(x, y) + kernel(x + shift, y + shift) - 2 * kernel(x, y + shift)
+    assert found.value == pytest.approx(truth, rel=0.1)
+    assert found.low < truth < found.high
+
+
+def test_kid_grows_with_the_distance() -> None:
+    random = np.random.default_rng(2)
+    a, b = random.normal(0, 1, (2, 100, 8))
+    values = [kid(a, b + step).value for step in (0.0, 0.5, 1.0, 2.0)]
+    assert values == sorted(values)
+
+
+def test_too_few_photos_for_two_blocks_leave_the_value_without_surprise() -> None:
+    a, b = np.random.default_rng(3).normal(0, 1, (2, 10, 4))
+    found = kid(a, b)
+    assert np.isfinite(found.value)
+    assert np.isnan(found.low)
+
+
+# -- two samples ------------------------------------------------------------------------------------------------------
+
+
+def test_equal_pictures_cannot_be_told_apart() -> None:
+    photos = faces(120)
+    found = two_sample_auc(photos, photos, np.arange(120))
+    assert found.low < 0.5 < found.high
+
+
+def test_a_seam_around_the_face_is_seen() -> None:
+    photos = faces(100)
+    seamed = photos.copy()
+    seamed[:, 8:24, [8, 9, 22, 23]] //= 2
+    found = two_sample_auc(photos, seamed, np.arange(100))
+    assert found.low > 0.8
+
+
+def test_people_are_known_by_their_looks_but_do_not_help() -> None:
+    people = np.repeat(np.arange(20), 6)
+    photos = faces(20, seed=1)[people]
+    found = two_sample_auc(photos, photos, people)
+    assert found.low < 0.6
+
+
+# -- colours ----------------------------------------------------------------------------------------------------------
+
+
+def test_photos_themselves_have_the_ratio_1() -> None:
+    photos = faces(40)
+    masks = np.ones((40, 32, 32), np.float32)
+    assert colour_ratio(photos, photos, masks).value == 1
+
+
+def test_blue_lips_have_a_ratio_far_above_1_and_outside_of_the_mask_none() -> None:
+    photos = faces(40)
+    odd = photos.copy()
+    odd[:, 20:24, 12:20] = [40, 60, 230]
+    masks = np.zeros((40, 32, 32), np.float32)
+    masks[:, 8:28, 8:24] = 1
+    found = colour_ratio(photos, odd, masks)
+    blue, inside = 4 * 8, 20 * 16
+    assert found.value > 0.8 * (blue / inside) / 0.01 * 0.5
+    assert found.low > 3
+    masks[:, 20:24] = 0
+    assert colour_ratio(photos, odd, masks).value == 1
+
+
+def test_lightness_alone_moves_no_colour() -> None:
+    """a* and b* of greys stay, however light."""
+    grey = np.repeat(np.random.default_rng(0).integers(20, 200, (20, 16, 16, 1)), 3, axis=3).astype(np.uint8)
+    found = colour_ratio(grey, grey + np.uint8(30), np.ones((20, 16, 16), np.float32))
+    assert np.isnan(found.value)  # no photo has a rare colour at all
+
+
+# -- readings ---------------------------------------------------------------------------------------------------------
+
+
+def test_blur_lowers_sharpness_and_light_raises_luminance() -> None:
+    photos = faces(3)
+    soft = ((photos.astype(int) + np.roll(photos, 1, 1) + np.roll(photos, 1, 2)) // 3).astype(np.uint8)
+    masks = np.ones((3, 32, 32), np.float32)
+    assert (sharpness(soft, masks) < sharpness(photos, masks)).all()
+    assert (luminance((photos * 0.5).astype(np.uint8), masks) < luminance(photos, masks)).all()
+
+
+def test_white_is_100_and_an_empty_mask_unknown() -> None:
+    white = np.full((2, 8, 8, 3), 255, np.uint8)
+    masks = np.stack([np.ones((8, 8)), np.zeros((8, 8))]).astype(np.float32)
+    np.testing.assert_allclose(luminance(white, masks), [100, np.nan], atol=0.01)
+    assert np.isnan(sharpness(white, masks)[1])
+
+
+def test_only_the_mask_is_read() -> None:
+    photos = faces(2)
+    masks = np.zeros((2, 32, 32), np.float32)
+    masks[:, 12:20, 12:20] = 1
+    other = photos.copy()
+    other[:, :8] = 0
+    np.testing.assert_array_equal(luminance(photos, masks), luminance(other, masks))
+    np.testing.assert_array_equal(sharpness(photos, masks), sharpness(other, masks))
