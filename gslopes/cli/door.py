@@ -16,7 +16,20 @@ from gslopes.core.errors import GslopesError
 INTERRUPTED = 130
 
 # In the order of the walk. A verb is the function of its name in the module of its name, imported when it is needed.
-VERBS = ("audit", "synthesise", "score", "fit", "report", "classifiers", "cache", "models", "demo", "train", "evaluate")
+VERBS = (
+    "audit",
+    "synthesise",
+    "score",
+    "fit",
+    "report",
+    "power",
+    "classifiers",
+    "cache",
+    "models",
+    "demo",
+    "train",
+    "evaluate",
+)
 
 
 EXAMPLES = examples(

@@ -1,0 +1,68 @@
+"""``gslopes power``: how many photos does an audit need?"""
+
+from __future__ import annotations
+
+import click
+
+from gslopes.cli.options import Range, examples, json_option, print_json
+
+
+@click.command(
+    short_help="How many photos does an audit need?",
+    epilog=examples(
+        "gslopes power --photos 500 --rate 0.05",
+        "gslopes power --photos 500 --rate 0.05 --slope 1",
+        "gslopes power --rate 0.05 --slope 0.5 --within 0.8",
+        "gslopes power --photos 2000 --rate 0.01 --alpha 0.00005 --json",
+    ),
+)
+@click.option("--photos", type=int, metavar="N", help="How many photos there will be.")
+@click.option("--rate", type=float, required=True, metavar="Y", help="Share of photos with the label, such as 0.05.")
+@click.option("--slope", type=float, metavar="B", help="Percentage points per unit of the attribute.")
+@click.option("--power", "chance", type=float, default=0.8, metavar="P", help="Chance to show it. [default: 0.8]")
+@click.option("--alpha", type=float, default=0.05, metavar="A", help="Two-sided level. [default: 0.05]")
+@click.option("--within", type=float, default=0.0, metavar="R", help="Correlation of a photo's answers. [default: 0]")
+@click.option("--steps", type=int, default=7, metavar="K", help="Values of the sweep. [default: 7]")
+@click.option("--range", "extent", type=Range(), default="-2,2", metavar="LOW,HIGH", help="Its ends. [default: -2,2]")
+@json_option
+def power(
+    photos: int | None,
+    rate: float,
+    slope: float | None,
+    chance: float,
+    alpha: float,
+    within: float,
+    steps: int,
+    extent: tuple[float, float],
+    as_json: bool,
+) -> int:
+    """Plan an audit by its photo-rate slopes.
+
+    With --photos: the smallest slope that they show. With --slope: how many photos show it. With both: the chance that
+    they do.
+    """
+    import numpy as np
+
+    from gslopes.fit import power as planning
+
+    if photos is None and slope is None:
+        raise click.UsageError("Give --photos, --slope or both.")
+    design = planning.Design(rate, np.linspace(*extent, max(steps, 0)).tolist(), within, alpha)
+    told: dict[str, float | int | None] = {"photos": photos, "rate": rate, "slope": slope, "power": chance}
+    if photos is None and slope is not None:
+        told["photos"] = planning.photos_needed(design, slope, chance)
+    elif photos is not None and slope is None:
+        told["slope"] = planning.smallest_slope(design, photos, chance)
+    elif photos is not None and slope is not None:
+        told["power"] = planning.power(design, photos, slope)
+    if as_json:
+        print_json({**told, "alpha": alpha, "within": within, "deviation": design.deviation})
+        return 0
+    click.echo(
+        f"{told['photos']:,} photos show a slope of {abs(told['slope'] or 0):.3g} percentage points per unit with a power "
+        f"of {told['power']:.1%},\nfor a label on {rate:.3g} of the photos; two-sided t of the photos' slopes, alpha "
+        f"{alpha:g}, correlation within photos {within:g}."
+    )
+    if (told["photos"] or 0) * rate < 10:
+        click.echo("Fewer than 10 photos would have the label: the fit would call it too rare to judge.")
+    return 0

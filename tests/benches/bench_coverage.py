@@ -1,0 +1,254 @@
+"""Do the intervals cover and do the tests keep their level? Every estimator on simulated answers whose truth is known.
+
+OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 python tests/benches/bench_coverage.py --out tests/benches/results/coverage
+
+A photo has a latent score u + e_k at each of 7 values from -2 to 2 and shows the label where it passes a threshold: u is
+the photo's own (variance 0.6), e_k what the K pictures of it add (variance 0.4). Three kinds of e_k, all with mean 0:
+
+    noise    independent from picture to picture: the K answers are exchangeable
+    drift    smooth along the sweep (Gaussian, length 1): exchangeability does not hold, the mean slope is 0
+    slopes   the photo's own random slope times the value, and a little noise: the same
+
+With an effect, 0.15 per unit is added for every photo; the true slope is then computed exactly (scores: by
+quadrature). Scores are the probit of the latent score's excess, 0 where the label is not shown. A thousand data sets a cell
+(half of that at 3,000 photos), 500 resamples and 499 permutations each. Rows with few photos that show the label are
+judged as the fit judges them: below 10 they are left out, and the share of data sets that remain is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy import special
+
+from gslopes.fit.bootstrap import intervals, replicates
+from gslopes.fit.logodds import fit_logits
+from gslopes.fit.ols import fit_lines
+from gslopes.fit.permutation import permute
+from gslopes.fit.photo import KINDS, acceleration, infer, linear
+from gslopes.fit.profiles import dense, line_weights, moments
+
+SEED = 20
+VALUES = np.linspace(-2, 2, 7)
+EFFECT, RESAMPLES, DEALINGS, MIN_ACTIVE = 0.15, 500, 499, 10
+SIZES, RATES, KINDS_OF_NULL = (30, 300, 3000), (0.001, 0.01, 0.1, 0.5, 0.9), ("noise", "drift", "slopes")
+ESTIMATORS = ("photo-rate", "photo-score", "photo-z", "photo-logodds")
+
+
+def variances(kind: str) -> np.ndarray:
+    """(K, K) covariance of a photo's latent scores."""
+    if kind == "noise":
+        own = 0.4 * np.eye(7)
+    elif kind == "drift":
+        own = 0.4 * np.exp(-np.square(VALUES[:, None] - VALUES) / 2)
+    else:
+        own = 0.2 * np.outer(VALUES, VALUES) + 0.1 * np.eye(7)
+    return 0.6 + own
+
+
+def latent(generator: np.random.Generator, shape: tuple[int, int], kind: str, effect: float) -> np.ndarray:
+    root = np.linalg.cholesky(variances(kind) + 1e-9 * np.eye(7)).astype(np.float32)
+    noise = generator.standard_normal((*shape, 7), dtype=np.float32)
+    return noise @ root.T + (effect * VALUES).astype(np.float32)
+
+
+def scores(excess: np.ndarray) -> np.ndarray:
+    return np.where(excess > 0, special.ndtr(np.maximum(excess, 0)), 0).astype(np.float32)
+
+
+def truth(kind: str, rate: float, effect: float) -> dict[str, float]:
+    deviations = np.sqrt(np.diag(variances(kind)))
+    limit = deviations[3] * special.ndtri(1 - rate)
+    shares = special.ndtr((effect * VALUES - limit) / deviations)
+    slope = float(line_weights(VALUES) @ shares)
+    found = {"photo-rate": 100 * slope, "photo-z": slope / shares[3], "paper": slope / shares[3]}
+    found["photo-logodds"] = float(fit_logits(shares[None] * 1e9, 1e9, VALUES)[0, 1])
+    # the mean score at each value, by quadrature over the latent score
+    nodes = np.linspace(1e-6, 12, 200_001)
+    density = np.exp(-0.5 * np.square((nodes + limit - effect * VALUES[:, None]) / deviations[:, None]))
+    density /= deviations[:, None] * np.sqrt(2 * np.pi)
+    means = np.trapezoid(special.ndtr(nodes) * density, nodes, axis=1)
+    found["photo-score"] = float(line_weights(VALUES) @ means)
+    return found
+
+
+def cell(kind: str, rate: float, photos: int, effect: float, sets: int, seed: int) -> list[dict[str, object]]:
+    """One row for each estimator and method: false positives (no effect) and coverage, over the judged data sets."""
+    generator = np.random.default_rng([SEED, seed])
+    known = truth(kind, rate, effect)
+    limit = np.sqrt(variances(kind)[3, 3]) * special.ndtri(1 - rate)
+    tally: dict[tuple[str, str], list[np.ndarray]] = {}
+    judged = 0
+    each = max(1, min(sets, 3_000_000 // (photos * 7) or 1, 500))
+    done = 0
+    while done < sets:
+        excess = latent(generator, (min(each, sets - done), photos), kind, effect) - np.float32(limit)
+        done += len(excess)
+        judged += study(excess, known, effect, tally, seed + done)
+    head = {"null": kind, "rate": rate, "photos": photos, "effect": effect, "sets": sets, "judged": judged / sets}
+    rows = []
+    for (estimator, method), parts in tally.items():
+        hits = np.concatenate(parts)
+        rows.append({**head, "estimator": estimator, "method": method, "number": len(hits), **_share(hits)})
+    return rows
+
+
+def _share(hits: np.ndarray) -> dict[str, float | None]:
+    if not len(hits):
+        return {"covered": None, "false_positives": None, "false_positives_001": None}
+    low, high, p, target = hits.T
+    covered = np.mean((low <= target + 1e-12) & (target - 1e-12 <= high)) if not np.isnan(low).all() else None
+    positive = np.mean(p < 0.05) if not np.isnan(p).all() else None
+    strict = np.mean(p < 0.001) if not np.isnan(p).all() else None
+    return {
+        "covered": None if covered is None else round(float(covered), 4),
+        "false_positives": None if positive is None else round(float(positive), 4),
+        "false_positives_001": None if strict is None else round(float(strict), 4),
+    }
+
+
+def study(excess: np.ndarray, known: dict[str, float], effect: float, tally: dict, seed: int) -> int:
+    """Add each method's (low, high, p, truth) of every judged data set to the tally; how many were judged."""
+    own = {"rate": dense((excess > 0).astype(np.float32), VALUES), "score": dense(scores(excess), VALUES)}
+    sums = {kind: moments(profile) for kind, profile in own.items()}
+    judged = np.diff(own["rate"].starts) >= MIN_ACTIVE
+    shares = sums["rate"].first / sums["rate"].photos
+    centre = shares[:, 3] > 0
+
+    def add(estimator: str, method: str, low: np.ndarray, high: np.ndarray, p: np.ndarray, keep: np.ndarray) -> None:
+        row = np.stack([low, high, p, np.full(len(low), known[estimator])], axis=1)[keep]
+        tally.setdefault((estimator, method), []).append(row)
+
+    gap = np.full(len(shares), np.nan)
+    line = fit_lines(VALUES, shares / np.where(centre, shares[:, 3], np.nan)[:, None])
+    add("paper", "t, all", line.low, line.high, line.p, centre)
+    add("paper", "t", line.low, line.high, line.p, centre & judged)
+    if not judged.any():
+        return 0
+    start = fit_logits(sums["rate"].first, sums["rate"].photos, VALUES)
+    drawn = replicates(own, ESTIMATORS, RESAMPLES, seed, start=start)
+    for name in ESTIMATORS:
+        point = linear(name, sums[KINDS[name]], VALUES)
+        keep = judged & np.isfinite(point.slope)
+        lines = infer(point, sums[KINDS[name]])
+        ends = intervals(drawn.pop(name), point.slope, acceleration(point, own[KINDS[name]]))
+        add(name, "t", lines.low, lines.high, lines.p, keep)
+        add(name, "percentile", ends.low, ends.high, gap, keep)
+        lost = np.isnan(ends.bca_low)
+        add(name, "BCa", np.where(lost, ends.low, ends.bca_low), np.where(lost, ends.high, ends.bca_high), gap, keep)
+    if effect == 0:
+        for kind, name in (("rate", "photo-rate"), ("score", "photo-score")):
+            dealt = permute(own[kind], judged, DEALINGS, seed, paper=kind == "rate")
+            add(name, "permutation", gap, gap, dealt.p, judged)
+            if kind == "rate":
+                add("paper", "permutation", gap, gap, dealt.p_paper, judged & centre)
+    return int(judged.sum())
+
+
+def markdown(rows: list[dict], facts: dict) -> str:
+    methods = list(dict.fromkeys((row["estimator"], row["method"]) for row in rows))
+    order = ("paper", *ESTIMATORS)
+    methods.sort(key=lambda pair: order.index(pair[0]))
+    lines = [
+        "# Coverage and false positives on simulated answers",
+        "",
+        f"`python tests/benches/bench_coverage.py`, seed {facts['seed']}, {facts['minutes']} minutes. How the answers are",
+        "simulated is said at the top of that file. **Bold**: outside 4-6 % false positives or 93-97 % coverage by more",
+        "than two standard errors of the simulation. A dash: no data set was judged. Judged: share of data sets with 10",
+        "photos at least that show the label; the rows of the paper's own rule (t, all) take those with fewer, too.",
+        "",
+    ]
+    for field, title, low, high in (
+        ("false_positives", "False positives at p < 0.05, nothing planted, %", 0.04, 0.06),
+        ("covered", "Coverage of the 95 % interval, %", 0.93, 0.97),
+    ):
+        for effect in (0.0, EFFECT) if field == "covered" else (0.0,):
+            own = [pair for pair in methods if any(r[field] is not None and _is(r, pair) for r in rows)]
+            lines += [f"## {title}{'' if field != 'covered' else f', effect {effect:g}'}", ""]
+            lines.append("| null | photos | rate | judged | " + " | ".join(f"{a} {b}" for a, b in own) + " |")
+            lines.append("|" + " --- |" + " ---: |" * (3 + len(own)))
+            for kind in KINDS_OF_NULL:
+                for photos in SIZES:
+                    for rate in RATES:
+                        here = [r for r in rows if (r["null"], r["photos"], r["rate"], r["effect"]) == (kind, photos, rate, effect)]
+                        cells = [_cell(next((r for r in here if _is(r, pair)), None), field, low, high) for pair in own]
+                        judged = f"{100 * here[0]['judged']:.0f}" if here else "-"
+                        lines.append(f"| {kind} | {photos:,} | {rate:g} | {judged} | " + " | ".join(cells) + " |")
+            lines.append("")
+    lines += ["## Where each one fails", "", *verdicts(rows, methods), ""]
+    return "\n".join(lines)
+
+
+def verdicts(rows: list[dict], methods: list[tuple[str, str]]) -> list[str]:
+    lines = []
+    for pair in methods:
+        told = []
+        for field, low, high, word in (
+            ("false_positives", 0.04, 0.06, "false positives"),
+            ("covered", 0.93, 0.97, "coverage"),
+        ):
+            mine = [r for r in rows if _is(r, pair) and r[field] is not None and r["number"] >= 100]
+            mine = [r for r in mine if field == "covered" or r["effect"] == 0]
+            if not mine:
+                continue
+            inside = [r for r in mine if _inside(r, field, low, high)]
+            values = [r[field] for r in mine]
+            told.append(
+                f"{word} within bounds in {len(inside)} of {len(mine)} cells (from {100 * min(values):.1f} to "
+                f"{100 * max(values):.1f} %)"
+            )
+        lines.append(f"- {pair[0]}, {pair[1]}: {'; '.join(told)}.")
+    return lines
+
+
+def _is(row: dict, pair: tuple[str, str]) -> bool:
+    return (row["estimator"], row["method"]) == pair
+
+
+def _inside(row: dict, field: str, low: float, high: float) -> bool:
+    slack = 2 * np.sqrt(0.05 * 0.95 / max(row["number"], 1))
+    return low - slack <= row[field] <= high + slack
+
+
+def _cell(row: dict | None, field: str, low: float, high: float) -> str:
+    if row is None or row[field] is None or row["number"] < 100:
+        return "-"
+    text = f"{100 * row[field]:.1f}"
+    return text if _inside(row, field, low, high) else f"**{text}**"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="without ending: .json and .md are written")
+    parser.add_argument("--sets", type=int, default=1000)
+    args = parser.parse_args()
+    start, rows, number = time.perf_counter(), [], 0
+    for photos in SIZES:
+        for rate in RATES:
+            for kind in KINDS_OF_NULL:
+                for effect in (0.0, EFFECT):
+                    number += 1
+                    sets = args.sets if photos < 3000 else args.sets // 2
+                    rows += cell(kind, rate, photos, effect, sets, 10_000 * number)
+            print(photos, rate, round(time.perf_counter() - start), flush=True)  # noqa: T201
+    facts = {
+        "bench": "coverage",
+        "seed": SEED,
+        "minutes": round((time.perf_counter() - start) / 60, 1),
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "resamples": RESAMPLES,
+        "permutations": DEALINGS,
+        "min_active": MIN_ACTIVE,
+    }
+    args.out.with_suffix(".json").write_text(json.dumps({**facts, "rows": rows}, indent=1) + "\n")
+    args.out.with_suffix(".md").write_text(markdown(rows, facts))
+
+
+if __name__ == "__main__":
+    main()
