@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from tests.fake_provider import azure, clarifai, google, imagga, pictures, rekognition, web
 from tests.fake_provider.protocol import Accounts, Bad, Job, Labels
 
+UNIVERSE = "loopback.example"  # in Google's own, its client looks up by itself, at Google, where data may go
 SERVICES = ("google", "rekognition", "clarifai", "azure", "imagga")
 _CHECKS = {
     module.__name__.rpartition(".")[2]: module.check for module in (google, rekognition, clarifai, azure, imagga)
@@ -135,6 +136,7 @@ class FakeProvider:
         kinds = tuple(kinds)
         assert set(kinds) <= {*KINDS, "reject"}
         self._trouble = (share, kinds, frozenset(services), delay)
+        self._bag: list[str] = []
 
     def heal(self) -> None:
         """No more trouble, no more limits."""
@@ -181,6 +183,7 @@ class FakeProvider:
         """Environment variables that point the clients here."""
         return {
             "GOOGLE_VISION_ENDPOINT": self.address,
+            "GOOGLE_CLOUD_UNIVERSE_DOMAIN": UNIVERSE,
             "AWS_ENDPOINT_URL_REKOGNITION": self.address,
             "CLARIFAI_GRPC_BASE": f"http://{self.clarifai_address}",
             "VISION_ENDPOINT": self.address,
@@ -263,8 +266,11 @@ class FakeProvider:
     def _draw(self, service: str) -> str:
         share, kinds, services, _ = self._trouble
         with self._lock:
-            hit = kinds and service in services and self._lot.random() < share
-            return self._lot.choice(kinds) if hit else ""
+            if not kinds or service not in services or self._lot.random() >= share:
+                return ""
+            if not self._bag:  # every kind comes once before any comes twice
+                self._bag = self._lot.sample(kinds, len(kinds))
+            return self._bag.pop()
 
     def _throttle(self, service: str, images: int) -> None:
         with self._lock:
@@ -297,6 +303,7 @@ def _accounts(folder: Path) -> tuple[Accounts, Path]:
         "private_key": private,
         "client_email": "audit@fake.iam.gserviceaccount.com",
         "client_id": "1",
+        "universe_domain": UNIVERSE,
         "token_uri": "http://127.0.0.1:9/token",  # nobody is there: the client signs its tokens itself
     }
     file.write_text(json.dumps(content))

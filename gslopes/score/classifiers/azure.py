@@ -14,6 +14,7 @@ from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.services import SERVICES
 from gslopes.score.limits import ServiceOptions
+from gslopes.score.scrub import guard_logs
 
 VARIABLES = ("VISION_ENDPOINT", "VISION_KEY")
 _OWN = (".cognitiveservices.azure.com", ".api.cognitive.microsoft.com", ".services.ai.azure.com")
@@ -88,6 +89,7 @@ class Azure:
         from azure.core.credentials import AzureKeyCredential
         from azure.core.pipeline.policies import RetryPolicy
 
+        guard_logs()  # vendors write requests there
         there = {"VISION_ENDPOINT": self._address, "VISION_KEY": os.environ.get("VISION_KEY", "")}
         if missing := [name for name, value in there.items() if not value]:
             raise CredentialsError("azure", missing)

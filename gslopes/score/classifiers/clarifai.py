@@ -13,6 +13,7 @@ from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.services import SERVICES
 from gslopes.score.limits import ServiceOptions
+from gslopes.score.scrub import guard_logs
 
 VARIABLES = ("CLARIFAI_PAT",)
 ADDRESS, USER, APP, MODEL = "api.clarifai.com", "clarifai", "main", "general-image-recognition"
@@ -113,6 +114,7 @@ class Clarifai:
         from clarifai_grpc.channel.clarifai_channel import ClarifaiChannel
         from clarifai_grpc.grpc.api import service_pb2_grpc
 
+        guard_logs()  # vendors write requests there
         if not os.environ.get("CLARIFAI_PAT"):
             raise CredentialsError("clarifai", VARIABLES)
         # The vendor's channel sends again by itself, up to five times: ours is the same without that.

@@ -21,7 +21,7 @@ from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.services import SERVICES
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.names import OPERATIONAL
-from gslopes.score.scrub import remember_secret
+from gslopes.score.scrub import guard_logs, remember_secret
 
 VARIABLE = "GOOGLE_APPLICATION_CREDENTIALS"
 VARIABLES = (VARIABLE,)
@@ -111,6 +111,7 @@ class Google:
         from google.api_core.client_options import ClientOptions
         from google.cloud import vision
 
+        guard_logs()  # vendors write requests there
         where = ClientOptions(api_endpoint=self._address) if self._address else None
         self._client = vision.ImageAnnotatorClient(
             credentials=self._credentials(), transport="rest", client_options=where

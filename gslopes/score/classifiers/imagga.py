@@ -16,6 +16,7 @@ from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.services import SERVICES
 from gslopes.score.limits import ServiceOptions
+from gslopes.score.scrub import guard_logs
 
 VARIABLES = ("IMAGGA_API_KEY", "IMAGGA_API_SECRET")
 ADDRESS = "https://api.imagga.com"
@@ -80,6 +81,7 @@ class Imagga:
         """Find the credentials and make the client.  Raises: CredentialsError."""
         import httpx
 
+        guard_logs()  # vendors write requests there
         key, secret = (os.environ.get(name, "") for name in VARIABLES)
         if not key or not secret:
             raise CredentialsError("imagga", [name for name in VARIABLES if not os.environ.get(name)])

@@ -12,7 +12,7 @@ from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.services import SERVICES
 from gslopes.score.limits import ServiceOptions
-from gslopes.score.scrub import remember_secret
+from gslopes.score.scrub import guard_logs, remember_secret
 
 VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 REGION = "AWS_DEFAULT_REGION"
@@ -137,6 +137,7 @@ class Rekognition:
         from botocore.config import Config
         from botocore.exceptions import BotoCoreError
 
+        guard_logs()  # vendors write requests there
         config = Config(
             retries={"total_max_attempts": 1, "mode": "standard"},  # the careful client sends again, nobody else
             connect_timeout=wire.CONNECT_TIMEOUT,

@@ -11,7 +11,6 @@ import pytest
 from gslopes.core.errors import CredentialsError, Refused, ServiceError, Throttled, Unavailable
 from gslopes.score.classifiers import load_classifier
 from gslopes.score.classifiers.services import SERVICES
-from gslopes.score.scrub import guard_logs
 from tests.fake_provider import FURNITURE, FakeProvider, paint
 
 NAMES = ("azure", "clarifai", "google", "imagga", "rekognition")
@@ -160,7 +159,6 @@ def test_no_secret_reaches_an_error_a_log_or_an_answer(
     provider: FakeProvider, caplog, capfd, monkeypatch, name, trouble
 ):
     monkeypatch.setattr(logging, "_logRecordFactory", logging.getLogRecordFactory())  # put back at the end
-    guard_logs()
     with caplog.at_level(logging.DEBUG):
         classifier = ready(name)
         said = [repr(vars(classifier))]
