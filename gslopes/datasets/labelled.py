@@ -44,6 +44,10 @@ class LabelledPhotos:
         """(n,) whether a photo belongs to a fold: ``held-out``, ``judges`` or ``editors`` (see ``fold``)."""
         return np.array([fold(path.name) == name for path in self.paths], bool)
 
+    def between(self, low: float, high: float) -> NDArray[np.bool_]:
+        """(n,) whether a photo's ``place`` lies in [low, high)."""
+        return np.array([low <= place(path.name) < high for path in self.paths], bool)
+
 
 def place(name: str) -> float:
     """Where a photo stands in [0, 1), evenly and for good: by the sha256 of its file name."""

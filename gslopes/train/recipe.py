@@ -14,6 +14,7 @@ import torch
 from gslopes.core.config import load_toml
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.train import parallel
+from gslopes.train.calibration import calibrated
 from gslopes.train.fader import train_fader
 from gslopes.train.measure import measure
 from gslopes.train.parser import train_parser
@@ -77,13 +78,16 @@ def run_recipe(
         keep_options(work / "options.json", resolved)
 
     everything = SETS[plan.set](spec, data, device)
-    seen = everything.part(~everything.held_out)
+    aside = everything.held_out if everything.calibration is None else everything.held_out | everything.calibration
+    seen = everything.part(~aside)
     if seen.regions is not None:
         options["regions"] = seen.regions
     state = LOOPS[spec.network](spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
     if parallel.rank() > 0:
         return folder
 
+    if everything.calibration is not None:
+        state = calibrated(spec, state, everything.part(everything.calibration), device)
     digest = weights.save(folder, spec, state)
     numbers = measure(spec, folder, everything.part(everything.held_out), work, device)
     facts = {"recipe": path.name, "trained_on": len(seen.pixels), "sha256": digest}

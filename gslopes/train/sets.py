@@ -32,6 +32,7 @@ class TrainingSet:
     pixels: (n, S, S, 3) uint8 RGB.  labels: (n, L) float32 (1, 0, NaN unknown), or (n, S, S) uint8 classes.
     weights: (n,) how often a photo is drawn.  held_out: (n,) never trained on.
     regions: (n, S, S) uint8, where an editor may change the chip, as ``regions.parsed`` codes it.
+    calibration: (n,) not trained on either: a reader's probabilities are calibrated on them.
     """
 
     pixels: ByteArray
@@ -39,12 +40,14 @@ class TrainingSet:
     weights: NDArray[np.float64]
     held_out: NDArray[np.bool_]
     regions: ByteArray | None = None
+    calibration: NDArray[np.bool_] | None = None
 
     def part(self, chosen: NDArray[np.bool_]) -> TrainingSet:
         """The chosen rows."""
         regions = None if self.regions is None else self.regions[chosen]
+        calibration = None if self.calibration is None else self.calibration[chosen]
         return TrainingSet(
-            self.pixels[chosen], self.labels[chosen], self.weights[chosen], self.held_out[chosen], regions
+            self.pixels[chosen], self.labels[chosen], self.weights[chosen], self.held_out[chosen], regions, calibration
         )
 
 
@@ -70,6 +73,7 @@ def reader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
         np.concatenate([first, second]),
         np.concatenate([weights / weights.sum(), 0.6 * other / other.sum()]),
         np.concatenate([utk.photos.held_out(), celebs.photos.held_out()]),
+        calibration=np.concatenate([utk.photos.between(0.1, 0.14), celebs.photos.between(0.1, 0.18)]),
     )
 
 

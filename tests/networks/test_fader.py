@@ -60,4 +60,17 @@ def test_the_adversarial_term_reaches_the_encoder(fader):
 
 
 def test_the_patch_critic_judges_patches():
-    assert PatchCritic(8)(torch.rand(2, 3, 64, 64)).shape == (2, 1, 8, 8)
+    assert PatchCritic(8)(torch.rand(2, 3, 64, 64), torch.zeros(2)).shape == (2, 1, 4, 4)
+
+
+def test_the_patch_critic_hears_which_end_it_should_see():
+    critic, chips = PatchCritic(8).eval(), torch.rand(2, 3, 64, 64)
+    assert not torch.allclose(critic(chips, torch.ones(2)), critic(chips, -torch.ones(2)))
+
+
+def test_attributes_beyond_the_chips_decode_the_first_ones_again(fader):
+    fader.eval()
+    chips, attributes = torch.rand(3, 3, 32, 32), torch.rand(5, 2)
+    latents, pictures = fader(chips, attributes)
+    assert pictures.shape == (5, 3, 32, 32)
+    assert torch.allclose(pictures[3:], fader.decode(latents[:2], attributes[3:]), atol=1e-6)

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from gslopes import zoo
-from gslopes.train.guide import Tone, window
+from gslopes.train.guide import Guide, Tone, window
 
 SPEC = zoo.ModelSpec("small", "", "fader", 32, ("race",), "", (), "", "")
 
@@ -40,3 +40,35 @@ def test_the_window_is_closed_at_the_border_and_open_in_the_middle():
     assert region[64, 64] == 1
     assert region[0, 0] == region[0, -1] == region[-1, 0] == 0
     assert ((region >= 0) & (region <= 1)).all()
+
+
+@pytest.fixture(scope="module")
+def guide() -> Guide:
+    rng = np.random.default_rng(1)
+    pixels = rng.integers(0, 255, (40, 128, 128, 3)).astype(np.uint8)
+    return Guide("gender", pixels, np.repeat([-1.0, 1.0], 20).astype(np.float32), "cpu")
+
+
+def test_the_guide_asks_nothing_of_an_unchanged_face_at_its_own_value(guide):
+    photos = torch.rand(3, 3, 128, 128) * 2 - 1
+    own = torch.tensor([-1.0, 1.0, 1.0])
+    wish, stay = guide(photos, photos, own, own, 0.75)
+    assert wish < 1e-9
+    assert stay < 1e-9
+
+
+def test_the_guide_asks_for_more_the_further_a_value_is(guide):
+    guide.half = torch.tensor(2.0)
+    photos = torch.zeros(1, 3, 128, 128)
+    own = torch.tensor([-1.0])
+    near, far = (guide(photos, photos, own, torch.tensor([value]), 1.0)[0] for value in (0.0, 1.0))
+    assert far > near > 0
+
+
+def test_the_wish_reaches_the_pixels(guide):
+    photos = torch.zeros(1, 3, 128, 128)
+    edited = photos.clone().requires_grad_()
+    wish, _ = guide(edited, photos, torch.tensor([-1.0]), torch.tensor([1.0]), 1.0)
+    wish.backward()
+    assert edited.grad is not None
+    assert edited.grad.abs().sum() > 0
