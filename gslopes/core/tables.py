@@ -271,8 +271,48 @@ BALANCE = Table(
     ("classifier", "attribute"),
 )
 
+VERDICTS = Table(
+    "verdicts",
+    pa.schema(
+        [
+            _PHOTO,
+            _ATTRIBUTE,
+            _column("kept", pa.bool_(), "whether classifiers are asked about this sweep"),
+            _column("reason", pa.string(), "the first check that it failed; empty if kept"),
+            _column("steps", pa.int16(), "values of the sweep"),
+            _column("found", pa.int16(), "of them, those at which the face is found again", null=True),
+            _number("tau", "Kendall's tau-b between the target's reading and the values"),
+            _number("shift", "the target's reading at the last value minus that at the first"),
+            _number("off_target", "steepest slope of another reading, of 1, per unit; it has a sign"),
+            _column("off_target_reading", pa.string(), "whose that is; empty if none was read"),
+            _column("mask_area", pa.float32(), "share of the photo's pixels that may change"),
+            _number("mask_share", "the same pixels over the area of the face's box"),
+            _number("change", "mean difference from the centre within the box, most over values, of 255"),
+        ]
+    ),
+    ("photo", "attribute"),
+)
+
+READINGS = Table(
+    "readings",
+    pa.schema(
+        [
+            _PHOTO,
+            _ATTRIBUTE,
+            _column("step", pa.int16(), "0 to K-1; -1 is the photo as it was, unedited"),
+            _column("reading", pa.string(), "gender, race, young, smiling (the reader's), luminance, sharpness"),
+            _column("score", pa.float32(), "probability, L* in 0 to 100, log variance of the Laplacian"),
+        ]
+    ),
+    ("photo", "attribute", "reading", "step"),
+)
+
 TABLES: dict[str, Table] = {
-    table.name: table for table in (PHOTOS, EDITS, ASKED, SCORES, SLOPES, GROUPS, DIFFERENCES, SHAPE, JOINT, BALANCE)
+    table.name: table
+    for table in (
+        *(PHOTOS, EDITS, VERDICTS, READINGS, ASKED, SCORES),
+        *(SLOPES, GROUPS, DIFFERENCES, SHAPE, JOINT, BALANCE),
+    )
 }
 
 

@@ -28,6 +28,8 @@ def values(field: pa.Field) -> st.SearchStrategy:
     kind = field.type
     if pa.types.is_string(kind):
         drawn = TEXT
+    elif pa.types.is_boolean(kind):
+        drawn = st.booleans()
     elif pa.types.is_integer(kind):
         drawn = st.integers(-(2 ** (kind.bit_width - 1)), 2 ** (kind.bit_width - 1) - 1)
     elif pa.types.is_list(kind):
@@ -45,11 +47,11 @@ def frames(draw: st.DrawFn, table: Table, min_size: int = 0) -> pd.DataFrame:
 
 
 def some(table: Table, n: int = 3) -> pd.DataFrame:
-    """n plain rows, distinct in every column."""
-    plain = {"string": "x{}".format, "list": lambda i: [float(i)] * 4}
+    """n plain rows, distinct in every column that has so many values."""
+    plain = {"string": "x{}".format, "list": lambda i: [float(i)] * 4, "bool": lambda i: i > 0}
     columns = {}
     for field in table.schema:
-        kind = "string" if pa.types.is_string(field.type) else "list" if pa.types.is_list(field.type) else ""
+        kind = next((name for name in plain if str(field.type).startswith(name)), "")
         columns[field.name] = pa.array([plain[kind](i) if kind else i for i in range(n)], field.type)
     return pa.table(columns, schema=table.schema).to_pandas()
 
