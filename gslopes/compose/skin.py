@@ -35,6 +35,9 @@ REGIONS: dict[str, tuple[str, ...]] = {
 # Pixels that the parser sees at once: 4 pictures of 512 pixels, 67 of 128. Memory must not grow with the batch.
 AT_ONCE = 1_100_000
 
+# Beyond the photo, in units of the picture's side: sigma of the blur, and the length over which it sets in.
+BLUR, FADE = 1 / 16, 1 / 24
+
 
 def region_classes(region: str | Iterable[str | int], labels: tuple[str, ...] = CLASSES) -> tuple[int, ...]:
     """Indices of the classes that make up a region, ascending.
@@ -78,7 +81,7 @@ class ParserMasker:
     A parser sees what it was trained on. One whose spec says ``chip`` gets the chips. Any other gets its own framing,
     cut anew from the photo at its own resolution along the face's matrix: the chip ends above the brows, which a parser
     of whole heads has never seen. What it says is then cut back to the chip. Where that framing goes beyond the photo,
-    the photo is mirrored there, as in the pictures of CelebA-HQ.
+    the photo is mirrored and blurred, as the pictures of CelebA-HQ were made (see ``framed``).
 
     Raises: UnknownName or ConfigError as ``region_classes``.
     """
@@ -113,11 +116,11 @@ class ParserMasker:
         """As ``likelihood``, (B, size, size), of the parser's own framing of each face, cut back to the chip."""
         assert self.frame is not None
         side, back = self.parser.spec.size, cv2.invertAffineTransform(self.frame)
-        framed = [
-            warp(photo.pixels, self.frame @ np.vstack([face.matrix, (0, 0, 1)]), side)
+        heads = [
+            framed(photo.pixels, self.frame @ np.vstack([face.matrix, (0, 0, 1)]), side)
             for photo, face in zip(photos, faces, strict=True)
         ]
-        likely = self._ask(np.stack(framed))[:, 0].cpu().numpy()
+        likely = self._ask(np.stack(heads))[:, 0].cpu().numpy()
         # a map of one channel is carried like a picture
         chips = [warp(cast(ByteArray, one), back, self.size) for one in likely]
         return np.clip(np.stack(chips), 0, 1).astype(np.float32)
@@ -145,6 +148,29 @@ class ParserMasker:
                     f"The face parser {spec.name} gives {logits.shape[1]} classes, its spec names {len(spec.labels)}."
                 )
             return logits.float().softmax(1)[:, list(self.classes)].sum(1, keepdim=True)
+
+
+def framed(pixels: ByteArray, matrix: NDArray[np.float64], side: int) -> ByteArray:
+    """A picture that may go far beyond the photo, (side, side, 3) uint8 RGB, for a parser alone, never for a result.
+
+    pixels: (H, W, 3) uint8 RGB.  matrix: (2, 3), photo frame to the picture's.
+
+    Beyond the photo stands its mirror image, more and more blurred: a tight photo must not be ringed by faces.
+
+    Source: Karras, Aila, Laine, Lehtinen 2018, Progressive Growing of GANs, appendix C.
+    """
+    picture = warp(pixels, matrix, side)
+    scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
+    y, x = np.mgrid[:side, :side].astype(np.float32)
+    back = cv2.invertAffineTransform(matrix).astype(np.float32)
+    u, v = (row[0] * x + row[1] * y + row[2] for row in back)
+    height, width = pixels.shape[:2]
+    beyond = scale * -np.minimum(np.minimum(u, width - 1 - u), np.minimum(v, height - 1 - v))
+    blurred = np.clip(beyond / (FADE * side), 0, 1)[..., None]
+    if not blurred.any():
+        return picture
+    smooth = cv2.GaussianBlur(picture, (0, 0), BLUR * side, borderType=cv2.BORDER_REPLICATE)
+    return np.rint(picture + blurred * (smooth.astype(np.float32) - picture)).astype(np.uint8)
 
 
 def _frame(crop: str, chip: int, side: int) -> NDArray[np.float64] | None:

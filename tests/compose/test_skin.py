@@ -9,12 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from gslopes.compose.masks import mask_is_degenerate
-from gslopes.compose.skin import ParserMasker, region_classes
+from gslopes.compose.skin import ParserMasker, framed, region_classes
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.core.geometry import warp
 from gslopes.core.records import Face, Photo
 from gslopes.datasets.celebamask import CLASSES
 from gslopes.zoo import LoadedModel, ModelSpec
+from gslopes.zoo.crops import CHIP, CROPS
 
 SPEC = ModelSpec(
     name="painted", summary="Reads the class off the colour.", network="bisenet", size=128, labels=CLASSES,
@@ -181,16 +182,29 @@ def test_a_parser_of_whole_heads_gives_the_mask_that_a_parser_of_chips_gives(tur
 def test_a_parser_of_whole_heads_sees_the_hair_and_the_neck_with_the_face_where_it_was_in_training() -> None:
     photo, face = head()
     network = Recorder()
-    ParserMasker(LoadedModel(network, HEADS, ""), "face", 128)([photo], [face], chip()[None])
+    masker = ParserMasker(LoadedModel(network, HEADS, ""), "face", 128)
+    assert masker.frame is not None
+    masker([photo], [face], chip()[None])
     (seen,) = network.seen
     assert seen.shape == (1, 3, 256, 256)
     red = ((seen[0, 0] * SPEC.std[0] + SPEC.mean[0]) * 25.5).round().numpy()
     assert (red[40, 60:200] == CLASSES.index("hair")).all()
-    y, x = np.nonzero(red == CLASSES.index("nose"))
-    top = red[:, 128] == CLASSES.index("skin")
-    assert abs(x.mean() / 256 - 0.5) < 0.02
-    assert 0.55 < y.mean() / 256 < 0.7
-    assert 80 < np.nonzero(top)[0].min() < 130
+    for name, place in (("left eye", (0.35, 0.4)), ("nose", (0.5, 0.55)), ("mouth", (0.5, 0.72))):
+        x, y = np.rint(masker.frame @ (128 * place[0] - 0.5, 128 * place[1] - 0.5, 1)).astype(int)
+        assert red[y, x] == CLASSES.index(name)
+    points = (CHIP * 128 - 0.5) @ masker.frame[:, :2].T + masker.frame[:, 2]
+    assert np.abs((points + 0.5) / 256 - CROPS["headshot"]).max() < 0.02
+
+
+def test_beyond_the_photo_a_head_is_ringed_by_a_blur_and_not_by_faces() -> None:
+    y, x = np.mgrid[:100, :100]
+    checks = np.repeat((((x // 10 + y // 10) % 2) * 200).astype(np.uint8)[..., None], 3, 2)
+    inside = framed(checks, np.array([(2.0, 0, 0), (0, 2, 0)]), 200)
+    assert (inside == warp(checks, np.array([(2.0, 0, 0), (0, 2, 0)]), 200)).mean() > 0.99
+    wide = framed(checks, np.array([(1.0, 0, 50), (0, 1, 50)]), 200)
+    assert (wide[50:150, 50:150] == checks).all()
+    assert wide[:35].std() < 15 < checks.std() / 4
+    assert abs(wide[:35].mean() - checks.mean()) < 15
 
 
 def test_a_parser_is_asked_about_a_few_pictures_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
