@@ -1,0 +1,126 @@
+"""What classifiers in a file of the user's own share: options, labels, digests, and what makes scores of outputs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.core.errors import ConfigError, ModelError
+from gslopes.score.names import ARGUMENT
+
+Labels = tuple[tuple[str, float], ...]
+Three = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFileOptions:
+    """How to ask the model and how to read its first output.
+
+    file: the model.  labels: text file, one label a line, in the order of the outputs.
+    threshold: a label is returned where its score is at least this, in [0, 1].
+    top_k: if above 0, the k highest labels are returned instead, whatever their scores.
+    activation: what makes scores in [0, 1] of the outputs; ``none`` if the model does so itself.
+    size: side of the square input in pixels; 0: as the model declares.
+    white: value of a white pixel before mean and std (1, or 255 for models that take bytes).
+    mean, std: of the channels, in units of ``white``, in the order of ``channels``.
+    layout: order of the input's axes.
+    """
+
+    file: Path = field(metadata=ARGUMENT)
+    labels: Path
+    threshold: float = 0.5
+    top_k: int = 0
+    activation: Literal["none", "sigmoid", "softmax"] = "none"
+    size: int = 0
+    white: float = 1.0
+    mean: Three = (0.0, 0.0, 0.0)
+    std: Three = (1.0, 1.0, 1.0)
+    channels: Literal["rgb", "bgr"] = "rgb"
+    layout: Literal["nchw", "nhwc"] = "nchw"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.threshold <= 1:
+            raise ConfigError(f"A threshold is in [0, 1], not {self.threshold}.")
+        if self.top_k < 0 or self.size < 0 or self.white <= 0 or min(self.std) <= 0:
+            raise ConfigError("top_k and size are not negative, white and std are above 0.")
+        if self.top_k and self.threshold != 0.5:
+            raise ConfigError("top_k and threshold exclude each other.", "Give one of them.")
+
+
+# --- files ---
+
+
+def existing(path: Path, what: str) -> Path:
+    """The file itself, ``~`` resolved.  Raises: ModelError if it is not there."""
+    path = path.expanduser()
+    if not path.is_file():
+        raise ModelError(f"There is no {what} at {path}.", "Paths are relative to the working folder.")
+    return path
+
+
+def read_labels(path: Path) -> tuple[str, ...]:
+    """One label a line, all different.  Raises: ModelError."""
+    try:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+    except UnicodeDecodeError:
+        raise ModelError(f"The labels file {path} is not UTF-8 text.") from None
+    while lines and not lines[-1]:
+        lines.pop()
+    if not lines or not all(lines):
+        raise ModelError(f"The labels file {path} is empty or has an empty line.", "It holds one label a line.")
+    if len(set(lines)) < len(lines):
+        double = next(line for line in lines if lines.count(line) > 1)
+        raise ModelError(f"The labels file {path} holds {double!r} twice.", "Labels must differ.")
+    return tuple(lines)
+
+
+def digest_of(files: list[Path]) -> str:
+    """sha256 over the files that exist; ``.data`` is where exporters put the weights of a large model."""
+    total = hashlib.sha256()
+    for path in files:
+        if path.is_file():
+            with path.open("rb") as file:
+                total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()
+
+
+# --- scores ---
+
+
+def _sigmoid(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    return 0.5 * (1 + np.tanh(outputs / 2))  # no overflow at either end
+
+
+def _softmax(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    powers = np.exp(outputs - outputs.max())
+    return np.asarray(powers / powers.sum())
+
+
+def _bounded(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores as they are, rounding errors at 0 and 1 taken off; anything further out is the client's to refuse."""
+    near = (outputs > -1e-6) & (outputs < 1 + 1e-6)
+    return np.where(near, np.clip(outputs, 0, 1), outputs)
+
+
+ACTIVATIONS: Mapping[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
+    "none": _bounded,
+    "sigmoid": _sigmoid,
+    "softmax": _softmax,
+}
+
+
+def choose(labels: Sequence[str], scores: NDArray[np.float64], threshold: float, top_k: int) -> Labels:
+    """The labels that count as returned, highest score first.
+
+    labels: L of them.  scores: (L,) in [0, 1].
+    top_k: if above 0, so many, whatever their scores; else all whose score is at least ``threshold``.
+    """
+    chosen = np.argsort(-scores, kind="stable")[: top_k or None]
+    least = 0.0 if top_k else threshold
+    return tuple((labels[i], float(scores[i])) for i in chosen if scores[i] >= least)

@@ -1,0 +1,98 @@
+"""``python:module:function``: a callable of the user's own.
+
+The function takes a list of pictures, (H, W, 3) uint8 RGB arrays of any sizes, and returns one entry each: a mapping of
+label to score in [0, 1], or None if it will not judge the picture. The module is looked for in the working folder, too.
+
+    def moods(pictures):
+        return [{"bright": float(picture.mean() / 255)} for picture in pictures]
+
+Answers are kept for later runs only if ``version=`` says which version of the function gives them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+from gslopes.core.errors import AnswerError, ConfigError, UsageError
+from gslopes.core.records import Answer
+from gslopes.datasets.decode import decode
+from gslopes.score.names import ARGUMENT, OPERATIONAL
+
+REFUSED = "the function returned None"
+
+
+@dataclass(frozen=True, slots=True)
+class PythonOptions:
+    """path: ``module:function``.  version: of the function, part of the cache's key.  batch: pictures in one call."""
+
+    path: str = field(metadata=ARGUMENT)
+    version: str = ""
+    batch: int = field(default=32, metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        module, _, function = self.path.partition(":")
+        if not module or not function:
+            raise ConfigError(f"{self.path!r} is not module:function.", "Such as python:my_module:my_function.")
+        if self.batch < 1:
+            raise ConfigError(f"python's batch is at least 1, not {self.batch}.")
+
+
+class PythonClassifier:
+    """A ``records.Classifier`` over a function.
+
+    Raises: UsageError if it cannot be imported or is not callable.
+    """
+
+    Options = PythonOptions
+
+    def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
+        del device
+        self.name = name
+        self.version = options.version or "undeclared"
+        self.cached = bool(options.version)
+        self.batch = options.batch
+        self._function = _found(options.path)
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to what the function says.
+
+        Raises: PhotoError if a picture cannot be decoded; whatever the function raises.
+        """
+        answers = list(self._function([decode(data, "picture")[0] for data in pictures]))
+        return [None if answer is None else _plain(answer) for answer in answers]
+
+    def parse(self, raw: object) -> Answer:
+        """A mapping to its labels, highest score first; None is a refusal."""
+        if raw is None:
+            return Answer("refused", (), REFUSED)
+        return Answer("answered", tuple(sorted(cast("dict[str, float]", raw).items(), key=lambda pair: -pair[1])))
+
+
+def _found(path: str) -> Callable[[list[Any]], Any]:
+    module, _, name = path.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)  # last: a file here hides no installed package
+    try:
+        found: Any = import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except Exception as error:  # a user's module may fail in any way while it is imported
+        hint = "The module must be installed, or lie in the working folder."
+        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}.", hint) from error
+    if not callable(found):
+        raise UsageError(f"{path} is not a function.", "It takes a list of arrays and returns a list of mappings.")
+    return cast("Callable[[list[Any]], Any]", found)
+
+
+def _plain(answer: Any) -> dict[str, float]:
+    if not isinstance(answer, Mapping):
+        raise AnswerError(
+            f"The function returned {type(answer).__name__} for a picture, not a mapping of label to score."
+        )
+    return {str(label): float(score) for label, score in answer.items()}

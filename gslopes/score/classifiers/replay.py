@@ -1,0 +1,105 @@
+"""``replay:FILE``: recorded answers, from a file with one JSON object a line.
+
+    {"picture": "<sha256 of the picture's bytes, hex>", "labels": {"nurse": 0.93}, "version": "2026-05"}
+    {"picture": "...", "refused": "content policy"}
+    {"picture": "...", "classifier": "google", "status": "answered", "raw": {...}}      as gslopes cache export writes
+
+The first two are the public fake that our own tests use; the third is parsed as its classifier does, without its
+credentials. A picture that is not in the file is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from gslopes.core.errors import ModelError, Refused
+from gslopes.core.records import Answer, Classifier
+from gslopes.score.classifiers.model_file import digest_of, existing
+from gslopes.score.names import ARGUMENT
+
+ABSENT = "there is no recorded answer"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayOptions:
+    """file: the recording.  classifier: only the lines of this one, where the file holds those of several."""
+
+    file: Path = field(metadata=ARGUMENT)
+    classifier: str = ""
+
+
+class ReplayClassifier:
+    """A ``records.Classifier`` over a recording; in memory is only where each answer stands.
+
+    Raises: ModelError if the file is missing, or a line of it is no answer.
+    """
+
+    Options = ReplayOptions
+    batch = 64
+
+    def __init__(self, name: str, options: ReplayOptions, device: str = "cpu") -> None:
+        del device
+        self.name = name
+        self._file = existing(options.file, "recording")
+        self.version = digest_of([self._file])
+        self._places = self._indexed(options.classifier)
+        self._parsers: dict[str, Classifier] = {}
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to their lines, Refused where there is none."""
+        answers: list[object] = []
+        with self._file.open("rb") as file:
+            for data in pictures:
+                place = self._places.get(sha256(data).digest())
+                if place is None:
+                    answers.append(Refused(ABSENT))
+                    continue
+                file.seek(place)
+                answers.append(json.loads(file.readline()))
+        return answers
+
+    def parse(self, raw: object) -> Answer:
+        """A line to its answer."""
+        line: Any = raw
+        if "refused" in line:
+            return Answer("refused", (), str(line["refused"]))
+        if "labels" in line:
+            return Answer("answered", tuple(line["labels"].items()), version=str(line.get("version", "")))
+        if line.get("status") == "refused":
+            return Answer("refused", (), str(line["raw"]))
+        return self._parser(line["classifier"]).parse(line["raw"])
+
+    def _parser(self, name: str) -> Classifier:
+        if name not in self._parsers:
+            from gslopes.score.classifiers import load_classifier
+
+            self._parsers[name] = load_classifier(name, prepare=False)
+        return self._parsers[name]
+
+    def _indexed(self, only: str) -> dict[bytes, int]:
+        places: dict[bytes, int] = {}
+        names: set[str] = set()
+        with self._file.open("rb") as file:
+            place, number = 0, 0
+            for number, text in enumerate(file, 1):
+                try:
+                    line = json.loads(text)
+                    key, name = bytes.fromhex(line["picture"]), str(line.get("classifier", ""))
+                    known = bool({"labels", "refused", "raw"} & set(line))
+                except (ValueError, KeyError, TypeError, AttributeError):
+                    known, key, name = False, b"", ""
+                if not known or len(key) != sha256().digest_size:
+                    message = f"Line {number} of the recording {self._file} is no answer."
+                    raise ModelError(message, "gslopes cache export writes such files.")
+                if only in ("", name):
+                    places[key] = place
+                    names.add(name)
+                place += len(text)
+        if len(names) > 1:
+            told = " and ".join(sorted(names)[:3])
+            raise ModelError(f"The recording {self._file} holds answers of {told}.", "Give classifier=NAME.")
+        return places

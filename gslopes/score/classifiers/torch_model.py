@@ -1,0 +1,166 @@
+"""What the classifiers over a torch library share: a module, its own preprocessing, its labels, a rule of presence."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from gslopes.core.errors import ConfigError, ModelError
+from gslopes.core.records import Answer
+from gslopes.datasets.decode import decode
+from gslopes.score.classifiers.model_file import ACTIVATIONS, choose, digest_of, existing, read_labels
+from gslopes.score.names import ARGUMENT
+
+BATCH = 32
+SMALL, FEW = 1e-4, 100  # of many labels, those below this score are not kept, unless they are among so many
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryOptions:
+    """A model of a library, by its name there.
+
+    model: the name.
+    weights: a file with a state dict (.safetensors, or .pth that holds tensors alone); empty: the library's own, from
+        its hub.
+    labels: a text file, one label a line, in the order of the outputs; empty: the model's own.
+    top_k: so many labels, the highest, count as returned, whatever their scores; 0: those above ``threshold``.
+    threshold: a label is returned where its score is at least this, in (0, 1]; only with ``top_k=0``.
+    activation: what makes scores of the outputs: ``softmax`` (one of many) or ``sigmoid`` (independent labels).
+    """
+
+    model: str = field(metadata=ARGUMENT)
+    weights: str = ""
+    labels: str = ""
+    top_k: int = 5
+    threshold: float = 0.0
+    activation: Literal["softmax", "sigmoid"] = "softmax"
+
+    def __post_init__(self) -> None:
+        check_presence(self.top_k, self.threshold)
+
+
+def check_presence(top_k: int, threshold: float) -> None:
+    """Raises: ConfigError unless exactly one of the two says which labels count as returned."""
+    if top_k < 0 or not 0 <= threshold <= 1 or bool(top_k) == bool(threshold):
+        raise ConfigError(
+            f"Presence is by rank or by threshold: top_k is {top_k}, the threshold {threshold:g}.",
+            "Give top_k=5, or top_k=0,threshold=0.1.",
+        )
+
+
+class TorchModel:
+    """A ``records.Classifier`` over a torch module, batched on the device.
+
+    module: (B, 3, H, W) to (B, L).  transform: a PIL picture to (3, H, W).  labels: L of them.
+    """
+
+    cached = True
+    batch = BATCH
+
+    def __init__(
+        self,
+        name: str,
+        version: str,
+        module: Any,
+        transform: Callable[[Any], Any],
+        labels: Sequence[str],
+        options: LibraryOptions,
+        device: str,
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.labels = unique(labels)
+        self._module = module.eval().to(device)
+        self._transform = transform
+        self._options = options
+        self._device = device
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to [number of the label, score] pairs each, highest first.
+
+        Raises: PhotoError if a picture cannot be decoded; ModelError if the outputs do not fit the labels.
+        """
+        import torch
+        from PIL import Image
+
+        images = [Image.fromarray(decode(data, "picture")[0]) for data in pictures]
+        with torch.inference_mode():
+            outputs = self._forward(torch.stack([self._transform(image) for image in images]).to(self._device))
+            logits = outputs.double().cpu().numpy()
+        if logits.shape != (len(pictures), len(self.labels)):
+            raise ModelError(f"{self.name} has {logits.shape[-1]} outputs and {len(self.labels)} labels.")
+        return [self._pairs(row) for row in logits]
+
+    def parse(self, raw: object) -> Answer:
+        """Pairs to the labels that count as returned."""
+        pairs = cast("list[tuple[int, float]]", raw)
+        labels = [self.labels[number] for number, _ in pairs]
+        scores = np.array([score for _, score in pairs], np.float64)
+        return Answer("answered", choose(labels, scores, self._options.threshold, self._options.top_k))
+
+    def _forward(self, batch: Any) -> Any:
+        return self._module(batch)
+
+    def _pairs(self, logits: Any) -> list[list[float]]:
+        scores = np.round(ACTIVATIONS[self._options.activation](logits), 7)
+        order = np.argsort(-scores, kind="stable")
+        few = max(FEW, self._options.top_k)
+        kept = [int(i) for place, i in enumerate(order) if place < few or scores[i] >= min(SMALL, self._least())]
+        return [[i, float(scores[i])] for i in kept]
+
+    def _least(self) -> float:
+        return self._options.threshold or SMALL
+
+
+def load_weights(module: Any, file: Path) -> str:
+    """Put the state dict of a file into a module; returns the file's sha256.
+
+    Raises: ModelError if it is missing, is no state dict, or does not fit.
+    """
+    import torch
+    from safetensors.torch import load_file
+
+    file = existing(file, "weights file")
+    try:
+        if file.suffix == ".safetensors":
+            state = load_file(file)
+        else:
+            state = torch.load(file, map_location="cpu", weights_only=True)
+        for key in ("state_dict", "model"):  # as training scripts wrap it
+            state = state[key] if isinstance(state.get(key), dict) else state
+        module.load_state_dict(state)
+    except Exception as error:  # unpicklers and readers raise many kinds
+        first = " ".join(str(error).split())[:200]
+        raise ModelError(f"The weights {file} do not fit the model: {first}.", "Check the model's name.") from None
+    return digest_of([file])
+
+
+def labels_of(options: LibraryOptions, own: Sequence[str]) -> tuple[str, ...]:
+    """Those of the user's file, else the model's own.
+
+    Raises: ConfigError if there are none.
+    """
+    if options.labels:
+        return read_labels(existing(Path(options.labels), "labels file"))
+    if not own:
+        raise ConfigError(f"The labels of {options.model} are not known.", "Give labels=FILE, one label a line.")
+    return tuple(own)
+
+
+def unique(labels: Sequence[str]) -> tuple[str, ...]:
+    """Labels that occur twice get their number: ImageNet has two cranes.
+
+    >>> unique(["crane", "owl", "crane"])
+    ('crane', 'owl', 'crane (2)')
+    """
+    seen: Counter[str] = Counter()
+    named = []
+    for label in labels:
+        seen[label] += 1
+        named.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return tuple(named)
