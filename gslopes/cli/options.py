@@ -63,6 +63,12 @@ _WALK = (
         help="A public face parser instead of the shipped one: a CelebAMask-HQ BiSeNet with a ResNet-18, such as "
         "79999_iter.pth, or the same as .safetensors. About half a second a face on a CPU core.",
     ),
+    click.option(
+        "--placebo",
+        is_flag=True,
+        default=None,
+        help="Also two sweeps that should move nothing, as a noise floor: three times the pictures.",
+    ),
     click.option("--limit", type=int, metavar="N", help="Only the first N photos."),
     click.option("--seed", type=int, metavar="S", help="Of everything that is drawn by lot. [default: 0]"),
     click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]"),

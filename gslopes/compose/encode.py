@@ -24,7 +24,7 @@ def encode(pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "j
     icc: the pixels' profile, which goes into the file; None for sRGB.
     format: ``jpeg`` is baseline 4:4:4 with fixed tables, so that an 8×8 block of equal pixels decodes to equal pixels
         whatever stands around it; ``png`` is lossless, packed quickly rather than tightly.
-    quality: of the JPEG, 1 to 100.
+    quality: of the JPEG, 1 to 100; a PNG of lower quality is packed more tightly, with the same pixels.
 
     Raises: UnknownName for another format.
     """
@@ -36,5 +36,5 @@ def encode(pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "j
     if format == "jpeg":
         image.save(file, "JPEG", quality=quality, subsampling=0, icc_profile=icc)
     else:
-        image.save(file, "PNG", compress_level=1, icc_profile=icc)
+        image.save(file, "PNG", compress_level=min(9, 1 + max(0, QUALITY - quality)), icc_profile=icc)
     return file.getvalue()

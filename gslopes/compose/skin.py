@@ -115,7 +115,7 @@ class ParserMasker:
     def around(self, photos: list[Photo], faces: list[Face]) -> FloatArray:
         """As ``likelihood``, (B, size, size), of the parser's own framing of each face, cut back to the chip."""
         assert self.frame is not None
-        side, back = self.parser.spec.size, cv2.invertAffineTransform(self.frame)
+        side, back = self.parser.spec.size, np.asarray(cv2.invertAffineTransform(self.frame), np.float64)
         heads = [
             framed(photo.pixels, self.frame @ np.vstack([face.matrix, (0, 0, 1)]), side)
             for photo, face in zip(photos, faces, strict=True)

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
+from gslopes.compose import placebo
 from gslopes.core import runfolder, tables
 from gslopes.core.config import from_dict, read_toml, to_dict
 from gslopes.core.errors import ConfigError, UsageError
@@ -86,6 +87,7 @@ class ComposeConfig:
     blend: ``difference`` (the photo plus the editor's change) or ``paste`` (the editor's picture, as in the paper).
     format: ``jpeg`` (quality 95, 4:4:4) or ``png``.  masks: a folder of known masks instead of the parser's.
     skin_weights: a file with a public face parser instead of the shipped one; see ``zoo.load_parser``.
+    placebo: also make two sweeps of each photo that should move nothing; see ``compose.placebo``.
     """
 
     region: Literal["face", "skin"] = "face"
@@ -93,6 +95,7 @@ class ComposeConfig:
     format: Literal["jpeg", "png"] = "jpeg"
     masks: Path | None = None
     skin_weights: Path | None = None
+    placebo: bool = False
 
     def __post_init__(self) -> None:
         if self.masks is not None and self.skin_weights is not None:
@@ -145,6 +148,7 @@ class Options(TypedDict, total=False):
     format: str | None
     masks: str | Path | None
     skin_weights: str | Path | None
+    placebo: bool | None
     limit: int | None
     seed: int | None
     device: str | None
@@ -170,6 +174,7 @@ _HOMES = {
     "format": ("compose", "format"),
     "masks": ("compose", "masks"),
     "skin_weights": ("compose", "skin_weights"),
+    "placebo": ("compose", "placebo"),
     "limit": ("limit",),
     "seed": ("seed",),
     "device": ("device",),
@@ -279,7 +284,7 @@ def make_plan(config: RunConfig, run: Path) -> Plan:
     Raises: UsageError (device, names, folders, no photos), RunFolderMismatch.
     """
     device = pick_device(config.device)
-    values = sweep_values(config.edit)
+    values = sweep_values(config.edit, config.compose.placebo)
     classifiers = canonical_names(config.score.classifiers)
     files = _photos(config, run)
     plan = Plan(config, run, files, values, digest(config, files), classifiers, device, 0)
@@ -293,8 +298,8 @@ def count_parts(photos: int, part: int) -> int:
     return -(-photos // part)
 
 
-def sweep_values(config: EditConfig) -> dict[str, list[float]]:
-    """Attribute to its K values.
+def sweep_values(config: EditConfig, with_placebo: bool = False) -> dict[str, list[float]]:
+    """Attribute to its K values; its placebo sweeps after it, if asked for.
 
     Raises: UnknownName for an attribute that no editor knows; ConfigError for a bad number of steps or range.
     """
@@ -305,10 +310,11 @@ def sweep_values(config: EditConfig) -> dict[str, list[float]]:
         for attribute in config.attributes:
             editor_for(attribute)
     # the shortest decimal of each float32: what is printed is what is meant
-    return {
-        name: [float(str(value)) for value in values_for(name, steps=config.steps, extent=config.range)]
-        for name in config.attributes
-    }
+    values: dict[str, list[float]] = {}
+    for name in config.attributes:
+        sweep = [float(str(value)) for value in values_for(name, steps=config.steps, extent=config.range)]
+        values |= dict.fromkeys((name, *(placebo.names(name) if with_placebo else ())), sweep)
+    return values
 
 
 def canonical_names(classifiers: tuple[str, ...]) -> tuple[str, ...]:

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.compose.encode import SUFFIX, encode
+from gslopes.compose import placebo
+from gslopes.compose.encode import QUALITY, SUFFIX, encode
 from gslopes.compose.masks import mask_is_degenerate
-from gslopes.compose.paste import compose
+from gslopes.compose.paste import Composite, compose
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import PhotoError
 from gslopes.core.records import Detections, Face, FloatArray, Photo
@@ -125,12 +126,27 @@ class Synthesis:
         """Write the K pictures of one photo, one at a time; their rows."""
         config = self.plan.config.compose
         whole = compose(photo.pixels, photo.gray, edited, neutral, mask, face.matrix, config.blend)
+        values = self.plan.values[attribute]
+        steps = range(len(values))
+        rows = self._write(attribute, photo, whole, steps, [QUALITY] * len(values))
+        if config.placebo:
+            same, light = placebo.names(attribute)
+            again = placebo.qualities(photo.id, len(values), self.plan.config.seed)
+            rows += self._write(same, photo, whole, [len(values) // 2] * len(values), again)
+            rows += self._write(light, photo, placebo.lightened(whole, values), steps, [QUALITY] * len(values))
+        return rows
+
+    def _write(
+        self, sweep: str, photo: Photo, whole: Composite, shown: Sequence[int], qualities: Sequence[int]
+    ) -> list[Row]:
+        """Write K pictures, at step k the one that ``whole`` has at ``shown[k]``; their rows."""
         rows = []
-        for step, value in enumerate(self.plan.values[attribute]):
-            file = f"edits/{attribute}/{photo.id[:16]}-{step}{SUFFIX[config.format]}"
-            data = encode(whole.picture(step), photo.gray, photo.icc, config.format)
+        form = self.plan.config.compose.format
+        for step, value in enumerate(self.plan.values[sweep]):
+            file = f"edits/{sweep}/{photo.id[:16]}-{step}{SUFFIX[form]}"
+            data = encode(whole.picture(shown[step]), photo.gray, photo.icc, form, qualities[step])
             runfolder.write_bytes(self.plan.run / file, data)
-            known = {"photo": photo.id, "attribute": attribute, "step": step, "value": value}
+            known = {"photo": photo.id, "attribute": sweep, "step": step, "value": value}
             rows.append(known | {"file": file, "mask_area": whole.mask_area})
         return rows
 

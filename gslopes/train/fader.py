@@ -46,6 +46,7 @@ def train_fader(
     ramp: float = 0.4,  # share of the steps over which the adversarial and guiding weights grow from 0
     wait: float = 0.1,  # share of the steps before guidance begins to grow: first it must draw faces
     guidance: float = 0.0,  # weight of the guide's wish to see the edit; 0 leaves the plain Fader
+    guide: str = "guide",  # the model that guides
     guided: float = 0.5,  # share of each batch on which guidance and patch critic work
     reach: float = 2.0,  # guidance asks for values from -reach to reach
     strength: float = 0.75,  # what it asks for at 1, in units of what the guide says of that end's photos
@@ -86,7 +87,7 @@ def train_fader(
     }  # fmt: skip
     generator = torch.Generator(device).manual_seed(seed)
     start = load_state(folder / "state.pt", parts, torch.Generator())
-    guide = Guide(spec.labels[0], pixels, labels[:, 0], device) if guidance else None
+    leader = Guide(guide, spec.labels[0], pixels, labels[:, 0], device) if guidance else None
     transport = Tone(pixels, labels[:, 0], spec, device) if tone else None
     run, judge = (torch.compile(network), torch.compile(realism)) if compiled else (network, realism)
 
@@ -117,7 +118,7 @@ def train_fader(
 
         # Encoded once, decoded at the photos' own values and, some of them, at others.
         wanted = a
-        if guide is not None:
+        if leader is not None:
             value = reach * (2 * torch.rand(len(a[some]), 1, generator=generator, device=device) - 1)
             wanted = torch.cat([a, torch.cat([value, a[some, 1:]], 1)])
         with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
@@ -138,14 +139,14 @@ def train_fader(
             seen = {"reconstruction": reconstruction, "critic": critic_loss, "fooling": fooling}
 
             # The edit on the photo itself: the guide should see it, elsewhere nothing, and it should look like a photo.
-            if guide is not None and m_all is not None:
+            if leader is not None and m_all is not None:
                 photos, values = x[some], wanted[mine:, 0]
                 within = softened(moved((m_all[index[some]][:, None]).float(), where[some]), skin, generator)
                 edit = within * (drawn[mine:].float() - rebuilt[some])
                 composite = (photos + edit).contiguous(memory_format=torch.channels_last)
                 alike = places(len(photos), generator, zoom=0.06, turn=0.08, shift=0.03)
                 shown = coloured(moved(composite, alike), generator, strength=0.15)
-                wish, stay = guide(shown, moved(photos, alike), a[some, 0], values, strength)
+                wish, stay = leader(shown, moved(photos, alike), a[some, 0], values, strength)
                 size, colour = edit.abs().mean(), edit.mean((2, 3)).abs().mean()
                 price = keep * stay + difference * size + smooth * roughness(edit) + tint * colour
                 if transport is not None:

@@ -18,13 +18,13 @@ RACES = ("white", "black", "asian", "indian", "other")
 class Guide:
     """The hardened reader of the zoo, fixed, looking at chips in [-1, 1].
 
-    attribute: gender or race.
+    name: of the model.  attribute: gender or race.
     pixels, values: training chips (n, S, S, 3) uint8 RGB and their edited attribute (n,), -1 or 1: what the guide says
         of them, in the middle of each end, is what it should say of edits.
     """
 
-    def __init__(self, attribute: str, pixels: ByteArray, values: NDArray[np.float32], device: str) -> None:
-        model = load("guide", device)
+    def __init__(self, name: str, attribute: str, pixels: ByteArray, values: NDArray[np.float32], device: str) -> None:
+        model = load(name, device)
         self.reader, self.labels, self.size = model.module, model.spec.labels, model.spec.size
         plus, minus = {"gender": (("masculine",), ()), "race": (("white",), ("black",))}[attribute]
         self.direction = torch.tensor([(n in plus) - (n in minus) for n in self.labels], dtype=torch.float32).to(device)
@@ -56,7 +56,7 @@ class Guide:
             near = (1 - (wanted - own).abs() / 2).clamp(min=0)
             aim = aim + near * (before @ self.direction - here)
         wish = F.smooth_l1_loss(said @ self.direction, aim)
-        stay = F.smooth_l1_loss(said[:, self.others], before[:, self.others])
+        stay = F.smooth_l1_loss(said[:, self.others], before[:, self.others]) if self.others else said.new_zeros(())
         return wish, stay
 
     def _says(self, chips: Tensor) -> Tensor:

@@ -181,6 +181,41 @@ def rendered_faces(spec: ModelSpec, data: Path, device: str, *, faces: int = 120
     return TrainingSet(chips, drawn.gender[:, None], np.ones(faces), np.arange(faces) % 10 == 0)
 
 
+# How hair, background and smile go along with the cue in the photos that a confounded editor learns from.
+CONFOUND = {"hair": -0.6, "background": 0.5, "smile": -0.4}
+
+
+def rendered_confounded(spec: ModelSpec, data: Path, device: str, *, faces: int = 9000, seed: int = 2) -> TrainingSet:
+    """Rendered faces whose hair, background and smile go along with the cue, with their known regions."""
+    del data, device
+    drawn = rendered.sample(faces, seed, confound=CONFOUND)
+    drawn = drawn.replace(gender=np.clip(0.75 * drawn.gender, -1, 1).astype(np.float32))
+    chips, regions = zip(
+        *(_chips_and_regions(drawn.take(slice(i, i + 500)), spec.size) for i in range(0, faces, 500)), strict=True
+    )
+    held = np.arange(faces) % 10 == 0
+    return TrainingSet(np.concatenate(chips), drawn.gender[:, None], np.ones(faces), held, np.concatenate(regions))
+
+
+def rendered_guide(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
+    """The confounded editor's photos, masculine where the cue is above 0."""
+    seen = rendered_confounded(spec, data, device)
+    return TrainingSet(seen.pixels, (seen.labels > 0).astype(np.float32), seen.weights, seen.held_out)
+
+
+def _chips_and_regions(parameters: rendered.FaceParameters, size: int) -> tuple[ByteArray, ByteArray]:
+    """Aligned chips and their regions as ``regions.parsed`` codes them: 0 elsewhere, 1 face, 2 skin."""
+    drawn = rendered.render(parameters, 2 * size)
+    code = ((drawn.face_mask > 0.5).astype(np.uint8) + (drawn.skin_mask > 0.5)) * np.uint8(100)
+    chips, regions = [], []
+    for picture, mask, points in zip(drawn.pixels, code, drawn.points, strict=True):
+        matrix = similarity(points, CHIP * size - 0.5)
+        assert matrix is not None  # drawn landmarks span a plane
+        chips.append(warp(picture, matrix, size))
+        regions.append(warp(np.repeat(mask[..., None], 3, 2), matrix, size)[..., 0])
+    return np.stack(chips), np.rint(np.stack(regions) / 100).astype(np.uint8)
+
+
 def rendered_chips(parameters: rendered.FaceParameters, size: int) -> ByteArray:
     """Aligned chips (n, size, size, 3) of rendered faces drawn at twice the chip's side."""
     drawn = rendered.render(parameters, 2 * size)
@@ -197,6 +232,8 @@ SETS: dict[str, Callable[[ModelSpec, Path, str], TrainingSet]] = {
     "parser": parser,
     "fader": fader,
     "rendered": rendered_faces,
+    "rendered-guide": rendered_guide,
+    "rendered-confounded": rendered_confounded,
 }
 
 __all__ = ["SETS", "Chips", "TrainingSet"]

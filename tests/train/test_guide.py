@@ -46,7 +46,7 @@ def test_the_window_is_closed_at_the_border_and_open_in_the_middle():
 def guide() -> Guide:
     rng = np.random.default_rng(1)
     pixels = rng.integers(0, 255, (40, 128, 128, 3)).astype(np.uint8)
-    return Guide("gender", pixels, np.repeat([-1.0, 1.0], 20).astype(np.float32), "cpu")
+    return Guide("guide", "gender", pixels, np.repeat([-1.0, 1.0], 20).astype(np.float32), "cpu")
 
 
 def test_the_guide_asks_nothing_of_an_unchanged_face_at_its_own_value(guide):
