@@ -29,6 +29,7 @@ VERBS = (
     "demo",
     "train",
     "evaluate",
+    "calibrate",
 )
 
 
