@@ -1,0 +1,124 @@
+"""An audit of 100 photos by five services at once against the fake provider: is the quota used, is it ever passed?
+
+The fake lives in this process and keeps the log; gslopes asks from a process of its own. ``use`` is the number of
+requests (Google: of pictures) from the first to the last one's departure, over the seconds between them, over the
+quota; ``busiest`` is the largest number in any second, over the quota.
+
+OMP_NUM_THREADS=1 python -m tests.benches.bench_services > services.json
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from gslopes.core import tables
+from gslopes.run import stages
+from tests.fake_provider import PLANTED, Call, FakeProvider
+from tests.fake_provider.folder import write_run
+
+ROOT = Path(__file__).resolve().parents[2]
+PHOTOS, COPIES, PART = 100, 1, 32
+QUOTA = {"google": 30.0, "rekognition": 20.0, "clarifai": 1.0, "azure": 20.0, "imagga": 20.0}  # a second
+NAMES = [
+    "google",
+    "rekognition:rate=20",
+    "clarifai:rate=1",
+    "azure",
+    "imagga:rate=20,concurrency=4",
+]
+ASK = (
+    "import sys; from gslopes.run.stages import score_photos as score\n"
+    "score(sys.argv[1], sys.argv[3:], device='cpu', cache=sys.argv[2], yes=True)"
+)
+
+
+def machine() -> dict[str, object]:
+    models = [
+        line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
+    ]
+    return {
+        "processor": models[0] if models else platform.processor(),
+        "cores": os.cpu_count(),
+        "load": os.getloadavg()[0],
+        "python": platform.python_version(),
+        "system": platform.platform(),
+    }
+
+
+def weight(service: str, call: Call) -> int:
+    return len(call.images) if service == "google" else 1
+
+
+def about(service: str, calls: list[Call], pictures: set[str], billed: list[str]) -> dict[str, object]:
+    span = calls[-1].began - calls[0].began
+    sent = sum(weight(service, call) for call in calls[:-1])
+    windows = [[one for one in calls if first.began <= one.began < first.began + 1] for first in calls]
+    most = max(sum(weight(service, call) for call in window) for window in windows)
+    return {
+        "calls": len(calls),
+        "throttled": sum(call.outcome == "throttled" for call in calls),
+        "each_distinct_picture_once": sorted(billed) == sorted(pictures),
+        "quota_per_second": QUOTA[service],
+        "use": round(sent / span / QUOTA[service], 3),
+        "busiest": round(most / QUOTA[service], 3),
+    }
+
+
+def asked(command: list[str], environment: dict[str, str]) -> dict[str, float]:
+    """Seconds by the clock and of the processor that one command takes, interpreter and imports included."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"seconds": round(time.perf_counter() - began, 2), "processor": round(processor, 2)}
+
+
+def main() -> dict[str, object]:
+    with FakeProvider() as provider, tempfile.TemporaryDirectory() as folder:
+        run = write_run(Path(folder) / "run", PHOTOS, part=PART, copies=COPIES)
+        for service, rate in QUOTA.items():
+            unit = "images" if service == "google" else "requests"
+            provider.limit(service, rate, unit=unit, burst=32 if unit == "images" else 3)
+        command = [sys.executable, "-c", ASK, str(run), str(Path(folder) / "cache"), *NAMES]
+        environment = os.environ | provider.environment
+        first = asked(command, environment)
+        calls = len(provider.log.calls)
+        again = asked(command, environment)
+        again["calls"] = len(provider.log.calls) - calls
+        pictures = {hashlib.sha256(path.read_bytes()).hexdigest() for path in run.glob("edits/gender/*")}
+        log = provider.log
+        services = {name: about(name, log.of(name), pictures, log.billed(name)) for name in PLANTED}
+        slopes = stages.run_fit(run)
+        tables.check(tables.SLOPES, slopes)
+    paper = slopes[slopes["estimator"] == "paper"]
+    found = paper.set_index(["classifier", "label"])
+    planted = []
+    for service, labels in PLANTED.items():
+        for label, slope in labels.items():
+            row = found.loc[(service, label)]
+            inside = bool(row["ci_low"] - 1e-9 <= slope <= row["ci_high"] + 1e-9)
+            ends = [round(float(row[end]), 4) for end in ("ci_low", "ci_high")]
+            planted.append([service, label, slope, round(float(row["slope"]), 4), *ends, inside])
+    return {
+        "bench": "services",
+        "machine": machine(),
+        "photos": PHOTOS,
+        "pictures": len(pictures),
+        "run": first,
+        "rerun": again,
+        "services": services,
+        "slopes": {"columns": ["service", "label", "planted", "found", "low", "high", "inside"], "rows": planted},
+    }
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(main(), indent=2) + "\n")
