@@ -15,13 +15,14 @@ from gslopes.core.records import Answer
 from gslopes.core.registry import Target
 from gslopes.score import classifiers, names
 from gslopes.score.classifiers import canonical_name, list_classifiers, listing, load_classifier
+from gslopes.score.classifiers.services import SERVICES
 from gslopes.score.client import check_answer
 
 OWN = sorted(classifiers._OWN)
 COLOURS = [(255, 0, 0), (0, 255, 0), (10, 20, 30), (255, 255, 255)]
 
 
-@pytest.fixture(params=OWN)
+@pytest.fixture(params=sorted(set(OWN) - set(SERVICES)))  # those that are services: test_services.py
 def name(request: pytest.FixtureRequest) -> str:
     """A full name that loads, of each registered classifier."""
     if request.param == "celeba-tagger":
