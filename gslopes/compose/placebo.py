@@ -15,27 +15,6 @@ import numpy as np
 from gslopes.compose.encode import QUALITY
 from gslopes.compose.paste import Composite
 
-KINDS = ("same", "light")
-
-
-def name(attribute: str, kind: str) -> str:
-    """How a placebo sweep is called in the tables.
-
-    >>> name("gender", "light")
-    'gender-light'
-    """
-    return f"{attribute}-{kind}"
-
-
-def names(attribute: str) -> tuple[str, ...]:
-    """Both placebo sweeps of an attribute."""
-    return tuple(name(attribute, kind) for kind in KINDS)
-
-
-def is_placebo(attribute: str) -> bool:
-    """Whether this is the name of a placebo sweep."""
-    return attribute.endswith(tuple(f"-{kind}" for kind in KINDS))
-
 
 def qualities(photo: str, steps: int, seed: int) -> list[int]:
     """The JPEG quality of each of K re-encodings: K neighbouring ones in an order drawn for each photo.

@@ -26,8 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from gslopes.compose import placebo
-from gslopes.core import runfolder, tables
+from gslopes.core import placebo, runfolder, tables
 from gslopes.core.config import from_dict, read_toml, to_dict
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.runfolder import show

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.compose import placebo
+from gslopes.compose.placebo import lightened, qualities
 from gslopes.compose.encode import QUALITY, SUFFIX, encode
 from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.paste import Composite, compose
-from gslopes.core import runfolder, tables
+from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import PhotoError
 from gslopes.core.records import Detections, Face, FloatArray, Photo
 from gslopes.datasets.folder import PhotoFile, open_photo
@@ -131,20 +131,20 @@ class Synthesis:
         rows = self._write(attribute, photo, whole, steps, [QUALITY] * len(values))
         if config.placebo:
             same, light = placebo.names(attribute)
-            again = placebo.qualities(photo.id, len(values), self.plan.config.seed)
+            again = qualities(photo.id, len(values), self.plan.config.seed)
             rows += self._write(same, photo, whole, [len(values) // 2] * len(values), again)
-            rows += self._write(light, photo, placebo.lightened(whole, values), steps, [QUALITY] * len(values))
+            rows += self._write(light, photo, lightened(whole, values), steps, [QUALITY] * len(values))
         return rows
 
     def _write(
-        self, sweep: str, photo: Photo, whole: Composite, shown: Sequence[int], qualities: Sequence[int]
+        self, sweep: str, photo: Photo, whole: Composite, shown: Sequence[int], packed: Sequence[int]
     ) -> list[Row]:
         """Write K pictures, at step k the one that ``whole`` has at ``shown[k]``; their rows."""
         rows = []
         form = self.plan.config.compose.format
         for step, value in enumerate(self.plan.values[sweep]):
             file = f"edits/{sweep}/{photo.id[:16]}-{step}{SUFFIX[form]}"
-            data = encode(whole.picture(shown[step]), photo.gray, photo.icc, form, qualities[step])
+            data = encode(whole.picture(shown[step]), photo.gray, photo.icc, form, packed[step])
             runfolder.write_bytes(self.plan.run / file, data)
             known = {"photo": photo.id, "attribute": sweep, "step": step, "value": value}
             rows.append(known | {"file": file, "mask_area": whole.mask_area})

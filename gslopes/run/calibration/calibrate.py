@@ -184,8 +184,8 @@ def compare(truth: NDArray[np.float64], found: pd.DataFrame, plain: NDArray[np.f
 
     cue, confounder, amount: what was planted.  truth: the slope under do(cue).
     recovered: mean over the audits; per_reach: the same over how far the edit moves the cue, that is per unit of the
-        cue as it is seen.  covered: share of the audits whose 95 % interval holds the truth; covered_per_reach: with the
-        interval's ends over the reach as well.  flagged: share of the audits with q < 0.05.
+        cue as it is seen.  covered: share of the audits whose 95 % interval holds the truth; covered_per_reach: with
+        the interval's ends over the reach as well.  flagged: share of the audits with q < 0.05.
     naive: mean over the audits of what comparing men's and women's photos gives; naive_flagged: share with p < 0.05.
     """
     rows = []

@@ -1,0 +1,31 @@
+"""How placebo sweeps are called in the tables: the attribute whose sweep they stand beside, and a word."""
+
+from __future__ import annotations
+
+KINDS = ("same", "light")
+
+
+def name(attribute: str, kind: str) -> str:
+    """The name of a placebo sweep.
+
+    >>> name("gender", "light")
+    'gender-light'
+    """
+    return f"{attribute}-{kind}"
+
+
+def names(attribute: str) -> tuple[str, ...]:
+    """Both placebo sweeps of an attribute."""
+    return tuple(name(attribute, kind) for kind in KINDS)
+
+
+def split(attribute: str) -> tuple[str, str]:
+    """(the attribute itself, the kind of placebo; empty for a real sweep).
+
+    >>> split("gender-light"), split("gender")
+    (('gender', 'light'), ('gender', ''))
+    """
+    for kind in KINDS:
+        if attribute.endswith(f"-{kind}"):
+            return attribute.removesuffix(f"-{kind}"), kind
+    return attribute, ""
