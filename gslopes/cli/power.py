@@ -56,12 +56,12 @@ def power(
     elif photos is not None and slope is not None:
         told["power"] = planning.power(design, photos, slope)
     if as_json:
-        print_json({**told, "alpha": alpha, "within": within, "deviation": design.deviation})
+        print_json({**told, "alpha": alpha, "within": within, "deviation": design.deviation(told["slope"] or 0.0)})
         return 0
     click.echo(
-        f"{told['photos']:,} photos show a slope of {abs(told['slope'] or 0):.3g} percentage points per unit with a power "
-        f"of {told['power']:.1%},\nfor a label on {rate:.3g} of the photos; two-sided t of the photos' slopes, alpha "
-        f"{alpha:g}, correlation within photos {within:g}."
+        f"{told['photos']:,} photos show a slope of {abs(told['slope'] or 0):.3g} percentage points per unit with a "
+        f"chance of {told['power']:.1%},\nfor a label on {rate:.3g} of the photos. Two-sided t of the photos' slopes, "
+        f"alpha {alpha:g}, correlation within photos {within:g}."
     )
     if (told["photos"] or 0) * rate < 10:
         click.echo("Fewer than 10 photos would have the label: the fit would call it too rare to judge.")

@@ -76,8 +76,8 @@ def permute(
     each = max(1, _CELLS // max(1, size * width * (width + 1) // 2))
     for start in range(0, len(labels), each):
         block = labels[start : start + each]
-        centred, means = _sums(own, block, chosen, size)
-        state = _Block(own.values, centred, means, paper)
+        centred, totals = _sums(own, block, chosen, size)
+        state = _Block(own.values, centred, totals, paper)
         observed[block] = state.observed
         done = 0
         for dealt in _dealings(width, size, count, seed):
@@ -100,11 +100,11 @@ def permute(
 class _Block:
     """Some labels' answers in bundles, and their statistics under dealings.
 
-    values: (K,).  centred: (l, G, K) sums over bundles, each bundle's mean over the K taken off.  means: (l,) what was
-    taken off, summed over bundles.
+    values: (K,).  centred: (l, G, K) sums over bundles, times K, less each bundle's total over the K: whole numbers for
+    presence, so that sums of them are exact in float32 and ties are ties.  totals: (l,) what was taken off, summed.
     """
 
-    def __init__(self, values: Array, centred: Single, means: Array, paper: bool) -> None:
+    def __init__(self, values: Array, centred: Single, totals: Array, paper: bool) -> None:
         size, groups, width = centred.shape
         self.codes = _integers(values)
         self.middle = width // 2
@@ -112,7 +112,7 @@ class _Block:
         self.rows, self.columns = np.triu_indices(width)
         twice = np.where(self.rows == self.columns, 1, 2).astype(np.float32)
         self.square = (centred[:, :, self.rows] * centred[:, :, self.columns] * twice).reshape(size, -1)
-        self.means = means.astype(np.float32) if paper else None
+        self.totals = totals.astype(np.float32) if paper else None
         identity = np.broadcast_to(np.arange(width, dtype=np.int8), (1, groups, width))
         statistic, relative = self.statistics(identity)
         self.observed, self.relative = statistic[:, 0].astype(np.float64), relative[:, 0].astype(np.float64)
@@ -126,10 +126,10 @@ class _Block:
         spread = self.square @ squares.T
         floor = np.float32(1e-20)
         statistic = np.where(spread > floor, total / np.sqrt(np.maximum(spread, floor)), np.float32(0))
-        if self.means is None:
+        if self.totals is None:
             return statistic, statistic
         at_centre = (dealt == self.middle).reshape(count, -1).astype(np.float32)
-        centre = self.linear @ at_centre.T + self.means[:, None]
+        centre = self.linear @ at_centre.T + self.totals[:, None]
         empty = centre <= 1e-3  # dealt away from the centre altogether: as far as can be
         return statistic, np.where(empty, np.float32(np.inf), total / np.where(empty, 1, centre))
 
@@ -142,19 +142,19 @@ def _bundles(units: int, most: int, seed: int) -> NDArray[np.int64]:
 
 
 def _sums(own: Profiles, block: NDArray[np.int64], chosen: NDArray[np.int64], size: int) -> tuple[Single, Array]:
-    """(l, G, K) centred sums of each bundle and (l,) the sum of what was taken off."""
+    """(l, G, K) centred sums of each bundle, times K, and (l,) the sum of what was taken off."""
     width = len(own.values)
     result = np.zeros((len(block), size, width), dtype=np.float32)
-    means = np.zeros(len(block))
+    totals = np.zeros(len(block))
     for place, label in enumerate(block):
         rows = slice(own.starts[label], own.starts[label + 1])
         numbers = own.numbers[rows].astype(np.float64)
-        mean = numbers.mean(axis=1, keepdims=True)
-        means[place] = mean.sum()
+        total = numbers.sum(axis=1)
+        totals[place] = total.sum()
         bundle = chosen[own.unit[rows]]
         for step in range(width):
-            result[place, :, step] = np.bincount(bundle, numbers[:, step] - mean[:, 0], minlength=size)
-    return result, means
+            result[place, :, step] = np.bincount(bundle, width * numbers[:, step] - total, minlength=size)
+    return result, totals
 
 
 def _dealings(width: int, groups: int, count: int, seed: int) -> Iterator[NDArray[np.int8]]:

@@ -2,17 +2,18 @@
 
 OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 python tests/benches/bench_coverage.py --out tests/benches/results/coverage
 
-A photo has a latent score u + e_k at each of 7 values from -2 to 2 and shows the label where it passes a threshold: u is
-the photo's own (variance 0.6), e_k what the K pictures of it add (variance 0.4). Three kinds of e_k, all with mean 0:
+A photo has a latent score u + e_k at each of 7 values from -2 to 2 and shows the label where it passes a threshold: u
+is the photo's own (variance 0.6), e_k what the K pictures of it add (variance 0.4). Three kinds of e_k, of mean 0:
 
     noise    independent from picture to picture: the K answers are exchangeable
     drift    smooth along the sweep (Gaussian, length 1): exchangeability does not hold, the mean slope is 0
     slopes   the photo's own random slope times the value, and a little noise: the same
 
 With an effect, 0.15 per unit is added for every photo; the true slope is then computed exactly (scores: by
-quadrature). Scores are the probit of the latent score's excess, 0 where the label is not shown. A thousand data sets a cell
-(half of that at 3,000 photos), 500 resamples and 499 permutations each. Rows with few photos that show the label are
-judged as the fit judges them: below 10 they are left out, and the share of data sets that remain is given.
+quadrature). Scores are the probit of the latent score's excess, 0 where the label is not shown. A thousand data sets a
+cell (a quarter of that at 3,000 photos), 500 resamples and 499 permutations each. Data sets in which fewer than 10
+photos show the label are too rare to judge, as in the fit; the share of the others is given. One process a size may run
+beside the others: --photos 30 --out a, and so on, then --merge a.json b.json c.json --out all.
 """
 
 from __future__ import annotations
@@ -157,10 +158,11 @@ def markdown(rows: list[dict], facts: dict) -> str:
     lines = [
         "# Coverage and false positives on simulated answers",
         "",
-        f"`python tests/benches/bench_coverage.py`, seed {facts['seed']}, {facts['minutes']} minutes. How the answers are",
-        "simulated is said at the top of that file. **Bold**: outside 4-6 % false positives or 93-97 % coverage by more",
-        "than two standard errors of the simulation. A dash: no data set was judged. Judged: share of data sets with 10",
-        "photos at least that show the label; the rows of the paper's own rule (t, all) take those with fewer, too.",
+        f"`python tests/benches/bench_coverage.py`, seed {facts['seed']}, {facts['processor_minutes']} minutes of one",
+        "processor. How the answers are simulated is said at the top of that file. **Bold**: outside 4-6 % false",
+        "positives or 93-97 % coverage by more than two standard errors of the simulation. A dash: fewer than 100 data",
+        "sets were judged. Judged: per cent of data sets in which 10 photos at least show the label; paper t, all",
+        "takes those with fewer, too.",
         "",
     ]
     for field, title, low, high in (
@@ -175,7 +177,11 @@ def markdown(rows: list[dict], facts: dict) -> str:
             for kind in KINDS_OF_NULL:
                 for photos in SIZES:
                     for rate in RATES:
-                        here = [r for r in rows if (r["null"], r["photos"], r["rate"], r["effect"]) == (kind, photos, rate, effect)]
+                        here = [
+                            r
+                            for r in rows
+                            if (r["null"], r["photos"], r["rate"], r["effect"]) == (kind, photos, rate, effect)
+                        ]
                         cells = [_cell(next((r for r in here if _is(r, pair)), None), field, low, high) for pair in own]
                         judged = f"{100 * here[0]['judged']:.0f}" if here else "-"
                         lines.append(f"| {kind} | {photos:,} | {rate:g} | {judged} | " + " | ".join(cells) + " |")
@@ -226,28 +232,46 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="without ending: .json and .md are written")
     parser.add_argument("--sets", type=int, default=1000)
+    parser.add_argument("--photos", type=int, choices=SIZES, help="this size alone")
+    parser.add_argument("--merge", type=Path, nargs="+", help="no simulation: join files of several sizes")
     args = parser.parse_args()
-    start, rows, number = time.perf_counter(), [], 0
+    if args.merge:
+        parts = [json.loads(path.read_text()) for path in args.merge]
+        minutes = round(sum(part["processor_minutes"] for part in parts), 1)
+        save(
+            args.out,
+            {**parts[0], "processor_minutes": minutes, "rows": [row for part in parts for row in part["rows"]]},
+        )
+        return
+    rows, number = [], 0
     for photos in SIZES:
         for rate in RATES:
             for kind in KINDS_OF_NULL:
                 for effect in (0.0, EFFECT):
                     number += 1
-                    sets = args.sets if photos < 3000 else args.sets // 2
+                    if args.photos not in (None, photos):
+                        continue
+                    sets = args.sets if photos < 3000 else args.sets // 4
                     rows += cell(kind, rate, photos, effect, sets, 10_000 * number)
-            print(photos, rate, round(time.perf_counter() - start), flush=True)  # noqa: T201
-    facts = {
-        "bench": "coverage",
-        "seed": SEED,
-        "minutes": round((time.perf_counter() - start) / 60, 1),
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "resamples": RESAMPLES,
-        "permutations": DEALINGS,
-        "min_active": MIN_ACTIVE,
-    }
-    args.out.with_suffix(".json").write_text(json.dumps({**facts, "rows": rows}, indent=1) + "\n")
-    args.out.with_suffix(".md").write_text(markdown(rows, facts))
+            facts = {
+                "bench": "coverage",
+                "seed": SEED,
+                "processor_minutes": round(time.process_time() / 60, 1),
+                "numpy": np.__version__,
+                "python": platform.python_version(),
+                "resamples": RESAMPLES,
+                "permutations": DEALINGS,
+                "min_active": MIN_ACTIVE,
+                "rows": rows,
+            }
+            save(args.out, facts)  # after every rate: what was simulated is kept
+
+
+def save(out: Path, facts: dict) -> None:
+    rows = ",\n".join(json.dumps(row) for row in facts["rows"])
+    head = json.dumps({name: value for name, value in facts.items() if name != "rows"}, indent=1)[:-2]
+    out.with_suffix(".json").write_text(f'{head},\n "rows": [\n{rows}\n]}}\n')
+    out.with_suffix(".md").write_text(markdown(facts["rows"], facts))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """Speed and memory of the fit at 36 million rows, beside a loop of statsmodels over labels on a subsample.
 
-OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 python tests/benches/bench_fit.py --out fit.json [--small]
+OMP_NUM_THREADS=2 OPENBLAS_NUM_THREADS=2 python tests/benches/bench_fit.py --out fit.json
 
-64,500 photos, 7 values, 80 labels returned a picture out of 1,000, as ``gslopes score`` writes them; from scores.parquet
-to all tables of the fit, with 1,000 resamples and 1,000 permutations, in a process of its own whose peak memory is
-the kernel's (ru_maxrss). The loop does, for a few labels of a thousand photos, what the fit does for all: the slopes of
-the photos, their t test, resamples and permutations one after the other.
+64,500 photos, 7 values, 80 labels returned a picture out of 1,000, as ``gslopes score`` writes them; from
+scores.parquet to all tables of the fit, with 1,000 resamples and 1,000 permutations, in a process of its own whose peak
+memory is the kernel's (ru_maxrss). The loop does for a few labels of a thousand photos, one after the
+other, what the fit does for all at once: the slopes of the photos, their t test, resamples and permutations.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ def write(folder: Path, photos: int, labels: int) -> int:
 
 def ours(folder: Path) -> dict[str, object]:
     start, processor = time.perf_counter(), time.process_time()
-    scores, asked = (tables.read_arrow(table, folder / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    pair = (tables.SCORES, tables.ASKED)
+    scores, asked = (tables.read_arrow(table, folder / f"{table.name}.parquet") for table in pair)
     read = time.perf_counter() - start
     options = FitOptions(bootstrap=REPLICATES, permutations=REPLICATES, seed=SEED)
     found = analyse(scores, asked, options=options)
@@ -144,7 +145,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         rows = write(Path(name), args.photos, args.labels)
         command = [sys.executable, __file__, "--folder", name]
-        runs = [json.loads(subprocess.run(command, check=True, capture_output=True).stdout) for _ in range(args.repeats)]
+        done = [subprocess.run(command, check=True, capture_output=True) for _ in range(args.repeats)]
+        runs = [json.loads(process.stdout) for process in done]
     seconds = np.percentile([run["seconds"] for run in runs], [25, 50, 75])
     facts = {
         "bench": "fit",

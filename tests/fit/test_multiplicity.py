@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from statsmodels.stats.multitest import multipletests
 
-from gslopes.fit.multiplicity import benjamini_hochberg
+from gslopes.fit.multiplicity import adjust, benjamini_hochberg, benjamini_yekutieli, holm
 
 p_values = hnp.arrays(np.float64, st.integers(1, 40), elements=st.floats(0, 1))
 
@@ -33,3 +33,23 @@ def test_labels_without_a_test_do_not_count(p: np.ndarray, gaps: int) -> None:
 def test_no_test_gives_no_q() -> None:
     assert np.isnan(benjamini_hochberg(np.full(3, np.nan))).all()
     assert benjamini_hochberg(np.empty(0)).shape == (0,)
+
+
+@given(p_values)
+def test_by_and_holm_are_those_of_statsmodels(p: np.ndarray) -> None:
+    for ours, name in ((benjamini_yekutieli, "fdr_by"), (holm, "holm")):
+        np.testing.assert_allclose(ours(p), multipletests(p, method=name)[1], rtol=1e-12, atol=1e-300)
+
+
+@given(p_values)
+def test_corrections_are_ordered_as_their_guarantees_are(p: np.ndarray) -> None:
+    assert (benjamini_hochberg(p) <= benjamini_yekutieli(p) * (1 + 1e-12)).all()
+    assert (benjamini_hochberg(p) <= holm(p) * (1 + 1e-12)).all()
+
+
+@given(p_values, st.integers(1, 5))
+def test_labels_without_a_test_count_in_no_correction(p: np.ndarray, gaps: int) -> None:
+    for how in ("bh", "by", "holm"):
+        q = adjust(np.append(p, np.full(gaps, np.nan)), how)
+        np.testing.assert_array_equal(q[: len(p)], adjust(p, how))
+        assert np.isnan(q[len(p) :]).all()

@@ -1,0 +1,103 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from gslopes.core import tables
+from gslopes.fit import FitOptions, analyse
+from gslopes.fit.answers import gather
+from gslopes.fit.groups import joint_slopes, same_photos
+from gslopes.fit.profiles import line_weights
+
+VALUES = np.linspace(-2, 2, 5)
+OPTIONS = FitOptions(bootstrap=0, permutations=0)
+
+
+def moving(photos: int, slope: float, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.random((photos, 1, 5)) < 0.5 + slope * VALUES
+
+
+def grouped(answers, *parts: np.ndarray):
+    present = np.concatenate(parts)
+    scores, asked = answers(present, VALUES)
+    names = np.repeat(["men", "women", "others"][: len(parts)], [len(part) for part in parts])
+    about = pd.DataFrame({"sex": names, "age": np.arange(len(present)) % 2}, index=sorted(set(asked["photo"])))
+    return present, scores, asked, about
+
+
+def test_groups_have_the_slopes_of_their_photos_and_differences_welchs_test(answers) -> None:
+    present, scores, asked, about = grouped(answers, moving(60, 0.15, 0), moving(90, 0.0, 1))
+    found = analyse(scores, asked, options=OPTIONS, about=about, groups=["sex"])
+    slopes = 100 * present[:, 0] @ line_weights(VALUES)
+    parts = slopes[:60], slopes[60:]
+    own = found.groups.query("estimator == 'photo-rate'").set_index("group")
+    for name, part in zip(("men", "women"), parts, strict=True):
+        expected = stats.ttest_1samp(part, 0)
+        np.testing.assert_allclose(
+            own.loc[name, ["slope", "p"]].to_numpy(float), [part.mean(), expected.pvalue], rtol=1e-6
+        )
+        assert own.loc[name, "n"] == len(part)
+    row = found.differences.query("estimator == 'photo-rate'").iloc[0]
+    welch = stats.ttest_ind(*parts, equal_var=False)
+    ends = welch.confidence_interval()
+    np.testing.assert_allclose(
+        [row["difference"], row["p"], row["ci_low"], row["ci_high"]],
+        [parts[0].mean() - parts[1].mean(), welch.pvalue, *ends],
+        rtol=1e-6,
+    )
+
+
+def test_columns_can_be_crossed_and_photos_without_a_value_are_in_no_group(answers) -> None:
+    _, scores, asked, about = grouped(answers, moving(40, 0.1, 0), moving(40, 0.0, 1), moving(20, 0.0, 2))
+    about.loc[about["sex"] == "others", "sex"] = None
+    found = analyse(scores, asked, options=OPTIONS, about=about.iloc[5:], groups=["sex", "sex + age"])
+    own = found.groups.query("estimator == 'photo-z'")
+    assert own.groupby("column")["n"].sum().tolist() == [75, 75]
+    assert set(own.query("column == 'sex + age'")["group"]) == {"men, 0", "men, 1", "women, 0", "women, 1"}
+    assert len(found.differences.query("estimator == 'photo-z' and column == 'sex + age'")) == 6
+
+
+def test_a_label_too_rare_in_a_group_is_not_judged_there(answers) -> None:
+    few = np.zeros((30, 1, 5), bool)
+    few[:4, 0, 2:] = True
+    _, scores, asked, about = grouped(answers, few, moving(60, 0.15, 1), few[:20])
+    found = analyse(scores, asked, options=OPTIONS, about=about, groups=["sex"])
+    own = found.groups.query("estimator == 'photo-rate'").set_index("group")
+    assert own["note"].to_dict() == {"men": "too rare to judge", "women": "", "others": "too rare to judge"}
+    assert own["p"].isna().to_dict() == {"men": True, "women": False, "others": True}
+    between = found.differences.query("estimator == 'photo-rate'").set_index(["group", "other"])["p"]
+    assert np.isnan(between["men", "others"])
+    assert np.isfinite(between["men", "women"])  # common in one group, rare in the other: that can be judged
+
+
+def both_sweeps(answers, first: np.ndarray, second: np.ndarray):
+    parts = answers(first, VALUES), answers(second, VALUES, attribute="race")
+    scores, asked = (pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
+    return scores, asked
+
+
+def test_two_sweeps_are_compared_photo_by_photo(answers) -> None:
+    first, second = moving(80, 0.15, 0), moving(80, -0.05, 1)
+    found = analyse(*both_sweeps(answers, first, second), options=OPTIONS).joint.iloc[0]
+    slopes = [100 * part[:, 0] @ line_weights(VALUES) for part in (first, second)]
+    paired = stats.ttest_rel(*slopes)
+    ends = paired.confidence_interval()
+    expected = [slopes[0].mean(), slopes[1].mean(), np.corrcoef(*slopes)[0, 1], *ends]
+    got = found[["slope", "slope_other", "correlation", "ci_low", "ci_high"]].to_numpy(float)
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
+    stacked = np.stack(slopes, axis=1)
+    squared = 80 * stacked.mean(0) @ np.linalg.solve(np.cov(stacked.T), stacked.mean(0))
+    assert found["p"] == pytest.approx(stats.f.sf(squared * 78 / (2 * 79), 2, 78))
+
+
+def test_two_sweeps_are_compared_over_the_photos_of_both(answers) -> None:
+    scores, asked = both_sweeps(answers, moving(30, 0.1, 0), moving(30, 0.1, 1))
+    asked.loc[[0, len(asked) - 1], "status"] = "failed"
+    found = analyse(scores, asked, options=OPTIONS)
+    assert found.joint["n"].tolist() == [28]
+    checked = tables.check(tables.SCORES, scores), tables.check(tables.ASKED, asked)
+    one, other = gather(*checked, {"gender": VALUES, "race": VALUES})
+    with pytest.raises(ValueError, match="same photos"):
+        joint_slopes(one, other, OPTIONS)
+    assert len(joint_slopes(*same_photos(one, other), OPTIONS, np.arange(28) // 2)) == 1
