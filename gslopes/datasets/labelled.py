@@ -66,8 +66,8 @@ def held_out(name: str, share: float = 0.1) -> bool:
 def fold(name: str) -> str:
     """Which models may learn from a photo, where editors and those who judge them must not share any.
 
-    held-out (a tenth): none.  judges (35 %): the reader, which measures editors.  editors (55 %): editors, and the guide
-    of their training.
+    held-out (a tenth): none.  judges (35 %): the reader, which measures editors.  editors (55 %): editors, and the
+    guide of their training.
 
     >>> fold("000001.jpg")
     'editors'

@@ -61,10 +61,10 @@ def held_out_faces(data: Path, attribute: str, most: int | None, device: str, si
     from gslopes.train.chips import cache_folder, find_points
 
     every = utkface.read(data)
-    points = find_points(every.paths, cache_folder() / "points", device)
+    held = np.flatnonzero(every.held_out())
+    points = find_points(tuple(every.paths[row] for row in held), cache_folder() / "held-out", device)
     photos, faces, rows = [], [], []
-    for row in np.flatnonzero(every.held_out()):
-        known = points[row]
+    for row, known in zip(held, points, strict=True):
         matrix = None if known is None else similarity(known, CHIP * size - 0.5)
         wanted = attribute != "race" or every.column("white")[row] + every.column("black")[row] > 0
         if known is None or matrix is None or not wanted:

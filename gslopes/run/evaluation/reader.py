@@ -53,7 +53,7 @@ def evaluate_reader(model: LoadedModel, data: Path, most: int | None, device: st
         }
     note = (
         f"Measured on {len(pixels)} held-out photos, never trained on by any model. In brackets 95 % bootstrap "
-        "intervals over photos. Calibration error: mean distance of stated probability and frequency, bins of equal mass."
+        "intervals over photos. Calibration error: distance of stated probability and frequency, bins of equal mass."
     )
     return note, tables
 
