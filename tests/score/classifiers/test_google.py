@@ -1,0 +1,50 @@
+"""What is particular to Google Cloud Vision."""
+
+from __future__ import annotations
+
+import pytest
+
+from gslopes.core.errors import ClassifierError, ConfigError
+from gslopes.score.classifiers import load_classifier
+from tests.fake_provider import FURNITURE, FakeProvider, paint
+
+
+def labels(name: str, data: bytes) -> dict[str, float]:
+    classifier = load_classifier(name)
+    return dict(classifier.parse(classifier.ask([data])[0]).labels)
+
+
+def test_fifty_labels_are_asked_for_since_ten_would_lose_some(provider: FakeProvider):
+    assert len(labels("google", paint(0, 0.2))) == len(FURNITURE) + 3
+    assert len(labels("google:max_results=10", paint(0, 0.2))) == 10
+    assert [call.parameters["max_results"] for call in provider.log.of("google")] == [[50], [10]]
+
+
+def test_another_address_may_be_asked_without_credentials(provider: FakeProvider, monkeypatch):
+    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS")
+    monkeypatch.delenv("GOOGLE_CLOUD_UNIVERSE_DOMAIN")
+    assert labels("google", paint(0, 0.2))
+
+
+def test_the_service_takes_sixteen_pictures_and_no_more(provider: FakeProvider):
+    classifier = load_classifier("google")
+    assert classifier.batch == 16
+    with pytest.raises(ClassifierError, match="Too many images"):
+        classifier.ask([paint(0, 0.2)] * 17)
+
+
+def test_a_request_of_the_largest_size_fits_into_its_json(provider: FakeProvider):
+    classifier = load_classifier("google")
+    heavy = paint(0, 0.2, (96, 96), "JPEG") + bytes(classifier.limits.request_bytes // 2 - 5_000)
+    assert len(classifier.ask([heavy, heavy])) == 2
+
+
+@pytest.mark.parametrize("wrong", ["max_results=0", "images_per_minute=0"])
+def test_impossible_parameters_are_refused(wrong):
+    with pytest.raises(ConfigError):
+        load_classifier(f"google:{wrong}")
+
+
+def test_the_quota_of_pictures_is_the_users(provider: FakeProvider):
+    assert load_classifier("google").limits.pictures_per_second == 30
+    assert load_classifier("google:images_per_minute=600").limits.pictures_per_second == 10
