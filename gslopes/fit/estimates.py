@@ -31,8 +31,8 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
     """
     counted = rates(answers)
     kinds = dict.fromkeys(KINDS[name] for name in options.estimators)
-    own = {kind: profiles(answers, kind, units) for kind in kinds}
-    sums = {kind: moments(profile) for kind, profile in own.items()}
+    own: dict[str, Profiles] = {kind: profiles(answers, kind, units) for kind in kinds}
+    sums: dict[str, Moments] = {kind: moments(profile) for kind, profile in own.items()}
     tested = counted.active >= options.min_active
     dealt = {kind: _permuted(profile, tested, options, kind) for kind, profile in own.items()}
     drawn = _intervals(own, sums, options)

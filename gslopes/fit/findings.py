@@ -119,8 +119,14 @@ def _shape(own: Answers, options: FitOptions, units: NDArray[np.int64] | None) -
     sums = moments(profile)
     tested = counted.active >= options.min_active
     frame = shape(sums, own.values, tested=tested, confidence=options.confidence)
-    head = {"classifier": own.classifier, "attribute": own.attribute, "label": own.labels}
-    return frame.assign(**head, n=counted.photos, active=counted.active, varying=varying(profile))
+    return frame.assign(
+        classifier=own.classifier,
+        attribute=own.attribute,
+        label=own.labels,
+        n=counted.photos,
+        active=counted.active,
+        varying=varying(profile),
+    )
 
 
 def _columns(about: pd.DataFrame | None, names: Sequence[str]) -> dict[str, pd.Series]:
@@ -132,7 +138,7 @@ def _columns(about: pd.DataFrame | None, names: Sequence[str]) -> dict[str, pd.S
         if about is None or lacking:
             known = "none is given" if about is None else f"it has {', '.join(map(str, about))}"
             raise ConfigError(f"The table about photos has no column {lacking[0]!r}: {known}.")
-        texts = [about[part].map(lambda value: "" if pd.isna(value) else str(value)) for part in parts]
+        texts = [about[part].astype(object).where(about[part].notna(), "").astype(str) for part in parts]
         whole = texts[0]
         for text in texts[1:]:
             whole = (whole + ", " + text).where((whole != "") & (text != ""), "")

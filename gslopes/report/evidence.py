@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
 from gslopes.report import words
 from gslopes.report.tables import aligned, print_table
 
 READING = "photo-rate"
+Rows = Mapping[tuple[str, str, str], "pd.Series[Any]"]
 HEADER = ("label", "slope [95 % interval]", "p_perm", "q", "n", "active", "centre", "paper's z", "paper's p", "")
 
 NOTE = """\
@@ -38,7 +42,8 @@ def print_evidence(
     reading = slopes[slopes["estimator"] == READING]
     if reading.empty:
         return print_table(slopes)
-    paper = slopes[slopes["estimator"] == "paper"].set_index(["classifier", "attribute", "label"])
+    others = slopes[slopes["estimator"] == "paper"]
+    paper = {(row["classifier"], row["attribute"], row["label"]): row for _, row in others.iterrows()}
     parts = reading.groupby(["classifier", "attribute"], sort=True)
     blocks = [_block(part, paper, q, limit) for _, part in parts]
     how = "BCa bootstrap over photos" if reading["bca_low"].notna().any() else "t over photos"
@@ -47,7 +52,7 @@ def print_evidence(
     return "\n\n".join([*blocks, note])
 
 
-def _block(part: pd.DataFrame, paper: pd.DataFrame, level: float, limit: int) -> str:
+def _block(part: pd.DataFrame, paper: Rows, level: float, limit: int) -> str:
     first = part.iloc[0]
     negative, positive = words.ends(first["attribute"])
     title = (
@@ -67,11 +72,10 @@ def _block(part: pd.DataFrame, paper: pd.DataFrame, level: float, limit: int) ->
     return "\n".join(lines)
 
 
-def _cells(row: pd.Series, paper: pd.DataFrame, level: float) -> list[str]:
+def _cells(row: pd.Series, paper: Rows, level: float) -> list[str]:
     kind = "ci" if pd.isna(row["bca_low"]) else "bca"
     interval = f"[{words.signed(row[f'{kind}_low'])}, {words.signed(row[f'{kind}_high'])}]"
-    key = (row["classifier"], row["attribute"], row["label"])
-    known = paper.loc[key] if key in paper.index else None
+    known = paper.get((row["classifier"], row["attribute"], row["label"]))
     marks = "*" if row["q"] < level else ""
     marks += "!" if known is not None and known["agreement"] in ("p only", "p_perm only") else ""
     return [

@@ -1,0 +1,43 @@
+import json
+
+import pytest
+
+
+@pytest.fixture
+def run(gslopes, faces, toy, tmp_path):
+    """A scored run folder of three rendered faces."""
+    folder = tmp_path / "run"
+    args = ["--out", folder, "--steps", 3, *faces.args]
+    assert gslopes("synthesise", faces.photos, *args).code == 0
+    assert gslopes("score", folder, "--classifier", toy).code == 0
+    return folder
+
+
+def test_estimators_groups_and_corrections_are_options(gslopes, run, faces, tmp_path) -> None:
+    photos = sorted(path for path in faces.photos.rglob("*") if path.is_file())
+    lines = [f"{path.relative_to(faces.photos)},{'ab'[index % 2]}" for index, path in enumerate(photos)]
+    (tmp_path / "people.csv").write_text("path,group\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    options = ["--bootstrap", 9, "--permutations", 9, "--photos-csv", tmp_path / "people.csv", "--groups", "group"]
+    done = gslopes("fit", run, *options, "--min-active", 1, "--correction", "max-t")
+    assert done.code == 0, done.err
+    assert "by max-T" in done.out
+    assert (run / "groups.parquet").is_file()
+    rows = json.loads(gslopes("fit", run, *options, "--estimator", "photo-rate", "--json").out)
+    assert {row["estimator"] for row in rows} == {"photo-rate"}
+    done = gslopes("fit", run, "--estimator", "paper", "--bootstrap", 0, "--permutations", 0)
+    assert "Estimator: paper" in done.out
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        (["--estimator", "photo-rat"], "Did you mean 'photo-rate'?"),
+        (["--correction", "bonferroni"], "it must be one of"),
+        (["--groups", "sex"], "Name it with --photos-csv"),
+        (["--permutations", -1], "at least 0"),
+    ],
+)
+def test_what_cannot_be_fitted_is_a_usage_error(gslopes, tmp_path, option, sentence) -> None:
+    done = gslopes("fit", tmp_path / "run", *option)
+    assert done.code == 2
+    assert sentence in done.err

@@ -1,0 +1,26 @@
+import json
+
+import pytest
+
+
+def test_the_three_questions_have_an_answer_each(gslopes) -> None:
+    slope = json.loads(gslopes("power", "--photos", 500, "--rate", 0.05, "--json").out)
+    assert slope["slope"] == pytest.approx(0.775, abs=0.01)
+    chance = json.loads(gslopes("power", "--photos", 500, "--rate", 0.05, "--slope", slope["slope"], "--json").out)
+    assert chance["power"] == pytest.approx(0.8, abs=1e-6)
+    photos = json.loads(gslopes("power", "--rate", 0.05, "--slope", slope["slope"], "--json").out)
+    assert photos["photos"] in (499, 500, 501)
+
+
+def test_the_answer_is_a_sentence_and_says_where_a_label_would_be_too_rare(gslopes) -> None:
+    assert gslopes("power", "--photos", 500, "--rate", 0.05).out.startswith("500 photos show a slope of 0.776")
+    assert "too rare to judge" in gslopes("power", "--photos", 50, "--rate", 0.05).out
+
+
+@pytest.mark.parametrize(
+    "args", [["--rate", 0.1], ["--rate", 2, "--photos", 9], ["--rate", 0.1, "--photos", 9, "--steps", 1]]
+)
+def test_a_question_without_an_answer_is_a_usage_error(gslopes, args) -> None:
+    done = gslopes("power", *args)
+    assert done.code == 2
+    assert not done.out

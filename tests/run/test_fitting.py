@@ -1,0 +1,104 @@
+"""The fit of a run folder, with a CSV about its photos."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.core import tables
+from gslopes.core.config import from_dict
+from gslopes.core.errors import ConfigError, UsageError
+from gslopes.run.fitting import FitConfig, fit_folder, read_about
+
+VALUES = np.linspace(-2, 2, 3)
+FAST = {"bootstrap": 20, "permutations": 19}
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A run folder of 24 photos named 00_a.jpg, 00_b.jpg, 01_a.jpg ... and the answers of one classifier."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    ids = [f"{index:064x}" for index in range(24)]
+    names = [f"people/{index // 2:02}_{'ab'[index % 2]}.jpg" for index in range(24)]
+    facts = {"width": 9, "height": 9, "status": "used", "reason": "", "faces": 1}
+    photos = pd.DataFrame({"photo": ids, "path": names, **facts}).assign(box=None, points=None, detection=1.0)
+    tables.write(tables.PHOTOS, photos, folder / "photos.parquet")
+    present = np.random.default_rng(0).random((24, 2, 3)) < 0.5
+    photo, label, step = np.nonzero(present)
+    scores = pd.DataFrame({"photo": np.array(ids)[photo], "attribute": "gender", "step": step, "value": VALUES[step]})
+    scores = scores.assign(classifier="c", label=np.array(["Chef", "Hat"])[label], score=0.5)
+    tables.write(tables.SCORES, scores, folder / "scores.parquet")
+    asked = pd.DataFrame({"photo": np.repeat(ids, 3), "attribute": "gender", "step": np.tile(range(3), 24)})
+    tables.write(tables.ASKED, asked.assign(classifier="c", status="answered", reason=""), folder / "asked.parquet")
+    return folder
+
+
+def fitted(run, **options):
+    return fit_folder(run, from_dict(FitConfig, {**FAST, **options}), {"gender": VALUES.tolist()}, seed=0)
+
+
+def test_every_table_is_written(run) -> None:
+    found = fitted(run)
+    for table, frame in found.tables():
+        pd.testing.assert_frame_equal(tables.read(table, run / f"{table.name}.parquet"), frame)
+
+
+@pytest.mark.parametrize("key", ["photo", "path", "file", "Name", "id"])
+def test_a_row_is_found_by_id_path_file_name_stem_or_its_beginning(run, tmp_path, key: str) -> None:
+    photos = tables.read(tables.PHOTOS, run / "photos.parquet")
+    forms = {
+        "photo": photos["photo"],
+        "path": photos["path"],
+        "file": photos["path"].str.removeprefix("people/"),
+        "Name": photos["path"].str.slice(7, 11),
+        "id": photos["path"].str.slice(7, 9),
+    }
+    rows = pd.DataFrame({key: forms[key], "person": photos["path"].str.slice(7, 9)})
+    rows.to_csv(tmp_path / "people.csv", index=False)
+    about = read_about(tmp_path / "people.csv", run)
+    assert about["person"].to_dict() == dict(zip(photos["photo"], photos["path"].str.slice(7, 9), strict=True))
+
+
+def test_groups_and_clusters_come_from_the_csv(run, tmp_path) -> None:
+    lines = [f"{person:02},{'man' if person % 2 else 'woman'}" for person in range(12)]
+    (tmp_path / "people.csv").write_text("id,sex\n" + "\n".join(lines) + "\n", encoding="utf-8-sig")
+    (tmp_path / "clusters.csv").write_text(
+        "id,sex,person\n" + "\n".join(f"{line},{line[:2]}" for line in lines) + "\n", encoding="utf-8"
+    )
+    found = fitted(run, photos_csv=str(tmp_path / "people.csv"), groups=["sex"])
+    assert found.groups.groupby("group")["n"].first().to_dict() == {"man": 12, "woman": 12}
+    found = fitted(run, photos_csv=str(tmp_path / "clusters.csv"), cluster="person")
+    assert found.balance["units"].tolist() == [12]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "cannot be read"),
+        ("", "cannot be read"),
+        ("face,sex\n1,man\n", "does not say which photo"),
+        ("id,sex\nnobody,man\n", "about none of the 24 photos"),
+    ],
+)
+def test_a_csv_that_does_not_fit_is_told(run, tmp_path, text: str | None, sentence: str) -> None:
+    if text is not None:
+        (tmp_path / "people.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=sentence):
+        read_about(tmp_path / "people.csv", run)
+
+
+def test_columns_need_a_csv_and_options_their_ranges() -> None:
+    with pytest.raises(ConfigError, match="--photos-csv"):
+        from_dict(FitConfig, {"groups": ["sex"]})
+    with pytest.raises(ConfigError, match="correction"):
+        from_dict(FitConfig, {"correction": "bonferroni"})
+    with pytest.raises(ConfigError, match="bootstrap is -1"):
+        from_dict(FitConfig, {"bootstrap": -1})
+
+
+def test_photos_can_be_left_out(run) -> None:
+    kept = [f"{index:064x}" for index in range(15)]
+    found = fit_folder(run, from_dict(FitConfig, FAST), {"gender": VALUES.tolist()}, 0, photos=kept)
+    assert found.balance["used"].tolist() == [15]
