@@ -16,9 +16,10 @@ HEADER = ("label", "slope [95 % interval]", "p_perm", "q", "n", "active", "centr
 
 NOTE = """\
 slope: mean over photos of each photo's own slope of presence, percentage points per unit of the attribute (photo-rate).
-Interval: 95 %, {interval}. p_perm: permutation of each photo's answers over the values, null hypothesis: they are
-exchangeable. q: {q} over the classifier's labels. paper's z: relative slope of Joo and Kärkkäinen (2020), with p from t
-with K-2 degrees of freedom. ! the paper's p and p_perm disagree at {alpha:g}. {marked}"""
+Interval: 95 %, t over photos; those of the bootstrap are in the slopes table. p_perm: permutation of each photo's
+answers over the values, null hypothesis: they are exchangeable. q: {q}, over the classifier's
+labels. paper's z: relative slope of Joo and Kärkkäinen (2020), with p from t with K-2 degrees of freedom.
+{marked} ! the paper's p and p_perm disagree at {alpha:g}."""
 _ADJUSTED = {
     "bh": "p_perm after Benjamini and Hochberg",
     "by": "p_perm after Benjamini and Yekutieli",
@@ -32,9 +33,9 @@ def print_evidence(
 ) -> str:
     """The photo-rate slopes as aligned text, one block for each classifier and attribute; the paper's beside them.
 
-    The interval is BCa's, or t's where the fit had no resamples.  Rows marked * have a q below ``q``; on those
-    marked ! the paper's p and the permutations disagree at ``alpha``.  Where the table holds no photo-rate rows, its
-    other rows are printed as ``tables.print_table`` does.
+    The interval is t's: of the three in the table it covers best for rare labels and few photos (tests/benches/results).
+    Rows marked * have a q below ``q``; on those marked ! the paper's p and the permutations disagree at ``alpha``.
+    Where the table holds no photo-rate rows, its other rows are printed as ``tables.print_table`` does.
 
     slopes: a data frame with the columns of core.tables.SLOPES.
     correction, alpha: as the fit had them, see ``fit.options``; they are only named here.  limit: rows a block.
@@ -46,9 +47,8 @@ def print_evidence(
     paper = {(row["classifier"], row["attribute"], row["label"]): row for _, row in others.iterrows()}
     parts = reading.groupby(["classifier", "attribute"], sort=True)
     blocks = [_block(part, paper, q, limit) for _, part in parts]
-    how = "BCa bootstrap over photos" if reading["bca_low"].notna().any() else "t over photos"
     adjusted = _ADJUSTED[correction] if reading["p_perm"].notna().any() else _ADJUSTED[correction].replace("_perm", "")
-    note = NOTE.format(interval=how, q=adjusted, alpha=alpha, marked=f"* q < {q:g}.")
+    note = NOTE.format(q=adjusted, alpha=alpha, marked=f"* q < {q:g}.")
     return "\n\n".join([*blocks, note])
 
 
@@ -73,8 +73,7 @@ def _block(part: pd.DataFrame, paper: Rows, level: float, limit: int) -> str:
 
 
 def _cells(row: pd.Series, paper: Rows, level: float) -> list[str]:
-    kind = "ci" if pd.isna(row["bca_low"]) else "bca"
-    interval = f"[{words.signed(row[f'{kind}_low'])}, {words.signed(row[f'{kind}_high'])}]"
+    interval = f"[{words.signed(row['ci_low'])}, {words.signed(row['ci_high'])}]"
     known = paper.get((row["classifier"], row["attribute"], row["label"]))
     marks = "*" if row["q"] < level else ""
     marks += "!" if known is not None and known["agreement"] in ("p only", "p_perm only") else ""

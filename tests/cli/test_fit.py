@@ -4,8 +4,13 @@ import pytest
 
 
 @pytest.fixture
+def faces(draw):
+    return draw(6)
+
+
+@pytest.fixture
 def run(gslopes, faces, toy, tmp_path):
-    """A scored run folder of three rendered faces."""
+    """A scored run folder of six rendered faces."""
     folder = tmp_path / "run"
     args = ["--out", folder, "--steps", 3, *faces.args]
     assert gslopes("synthesise", faces.photos, *args).code == 0

@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from statsmodels.stats.multitest import multipletests
@@ -35,6 +35,7 @@ def test_no_test_gives_no_q() -> None:
     assert benjamini_hochberg(np.empty(0)).shape == (0,)
 
 
+@settings(deadline=None, max_examples=30)
 @given(p_values)
 def test_by_and_holm_are_those_of_statsmodels(p: np.ndarray) -> None:
     for ours, name in ((benjamini_yekutieli, "fdr_by"), (holm, "holm")):
