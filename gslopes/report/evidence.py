@@ -33,7 +33,7 @@ def print_evidence(
 ) -> str:
     """The photo-rate slopes as aligned text, one block for each classifier and attribute; the paper's beside them.
 
-    The interval is t's: of the three in the table it covers best for rare labels and few photos (tests/benches/results).
+    The interval is t's: of the three in the table it covers best for rare labels and few photos.
     Rows marked * have a q below ``q``; on those marked ! the paper's p and the permutations disagree at ``alpha``.
     Where the table holds no photo-rate rows, its other rows are printed as ``tables.print_table`` does.
 

@@ -208,6 +208,14 @@ def verdicts(rows: list[dict], methods: list[tuple[str, str]]) -> list[str]:
                 f"{word} within bounds in {len(inside)} of {len(mine)} cells (from {100 * min(values):.1f} to "
                 f"{100 * max(values):.1f} %)"
             )
+        strict = [r for r in rows if _is(r, pair) and r["false_positives_001"] is not None and r["effect"] == 0]
+        strict = [r for r in strict if r["number"] >= 100]
+        if strict and pair[1] != "permutation":  # 499 permutations cannot show 0.001
+            worst = max(strict, key=lambda r: r["false_positives_001"])
+            told.append(
+                f"p < 0.001 in {100 * worst['false_positives_001']:.1f} % at most ({worst['null']}, "
+                f"{worst['photos']:,} photos, rate {worst['rate']:g})"
+            )
         lines.append(f"- {pair[0]}, {pair[1]}: {'; '.join(told)}.")
     return lines
 
