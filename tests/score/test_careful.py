@@ -1,0 +1,256 @@
+"""The client with a service that has limits, costs money and fails."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from gslopes.core import tables
+from gslopes.core.errors import BudgetReached, CredentialsError, Refused, ServiceError, Throttled, Unavailable
+from gslopes.core.records import Answer
+from gslopes.score.budget import Purse, estimate
+from gslopes.score.cache import Store
+from gslopes.score.client import Client
+from gslopes.score.limits import Limits, Pace
+from gslopes.score.patience import Patience
+
+QUICK = Patience(first=0.001, most=0.002)
+
+
+class Service:
+    """Answers by the picture's text; ``trouble`` may raise, or return an error, for a request."""
+
+    name, version = "service", ""
+
+    def __init__(self, trouble=lambda texts: None, *, batch: int = 4, **limits) -> None:
+        self.batch = batch
+        self.limits = Limits(**{"price": 1000.0, "concurrency": 3} | limits)
+        self.sent: list[list[str]] = []
+        self._trouble = trouble
+        self._lock = threading.Lock()
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        texts = [data.decode() for data in pictures]
+        with self._lock:
+            self.sent.append(texts)
+            brought = self._trouble(texts)
+        return brought or [{"labels": {"tag": 0.5}, "text": text} for text in texts]
+
+    def parse(self, raw: object) -> Answer:
+        return Answer("answered", tuple(raw["labels"].items()), version=str(raw.get("version", "")))
+
+    @property
+    def pictures(self) -> list[str]:
+        return [text for request in self.sent for text in request]
+
+
+@pytest.fixture
+def edits(tmp_path: Path) -> pd.DataFrame:
+    """Six photos at five steps, their "pictures" being texts."""
+    rows = []
+    for number in range(6):
+        for step in range(5):
+            (tmp_path / f"{number}-{step}").write_text(f"{number}:{step}")
+            rows.append((f"{number}", "gender", step, step - 2.0, f"{number}-{step}", 0.1))
+    return pd.DataFrame(rows, columns=tables.EDITS.columns)
+
+
+@pytest.fixture
+def ask(edits, tmp_path):
+    """Asks in two parts; the rows of the asked table, and the client."""
+
+    def run(service: Service, **options) -> tuple[pd.DataFrame, Client]:
+        found: list[pd.DataFrame] = []
+        with Store(tmp_path / "cache") as store:
+            client = Client(service, store=store, patience=QUICK, **options)
+            halves = [(0, edits[edits["photo"] < "3"]), (1, edits[edits["photo"] >= "3"])]
+            client.ask_parts(halves, tmp_path, lambda _, asked, scores, book: found.append(asked))
+        return pd.concat(found) if found else tables.ASKED.empty(), client
+
+    return run
+
+
+def failing(count: int, make):
+    """Trouble for the first ``count`` requests."""
+    left = [count]
+
+    def trouble(texts):
+        left[0] -= 1
+        if left[0] >= 0:
+            raise make()
+
+    return trouble
+
+
+def test_a_second_run_asks_nothing(ask):
+    first, second = Service(), Service()
+    rows, _ = ask(first)
+    assert sorted(first.pictures) == sorted(f"{n}:{s}" for n in range(6) for s in range(5))
+    again, client = ask(second)
+    assert second.sent == []
+    assert client.tally.spent == 0
+    pd.testing.assert_frame_equal(*(f.sort_values(["photo", "step"], ignore_index=True) for f in (rows, again)))
+
+
+@pytest.mark.parametrize("error", [lambda: Throttled("slow down.", 0.01), lambda: Unavailable("503.")])
+def test_what_may_pass_is_sent_again_and_costs_nothing_twice(ask, error):
+    service = Service(failing(5, error))
+    rows, client = ask(service)
+    assert set(rows["status"]) == {"answered"}
+    assert (client.tally.retries, client.tally.requests) == (5, len(service.sent))
+    assert client.tally.spent == pytest.approx(30)
+
+
+def test_a_lost_answer_counts_as_spent(ask):
+    _, client = ask(Service(failing(1, lambda: Unavailable("timed out.", billed=True)), batch=5))
+    assert client.tally.spent == pytest.approx(35)
+
+
+def test_everybody_waits_as_long_as_the_service_says(ask):
+    begun = time.monotonic()
+    ask(Service(failing(1, lambda: Throttled("slow down.", 0.5))))
+    assert time.monotonic() - begun >= 0.5
+
+
+def test_a_refusal_is_recorded_once_for_all(ask):
+    def trouble(texts):
+        if "2:3" in texts:
+            raise Refused("policy")
+
+    first, second = Service(trouble), Service(trouble)
+    rows, _ = ask(first)
+    refused = rows[rows["status"] == "refused"]
+    assert refused[["photo", "step", "reason"]].values.tolist() == [["2", 3, "policy"]]
+    again, _ = ask(second)
+    assert second.sent == []
+    assert (again["status"] == "refused").sum() == 1
+
+
+def test_an_error_about_one_picture_of_a_request_concerns_it_alone(ask):
+    seen: set[str] = set()
+
+    def trouble(texts):
+        answers = [{"labels": {"tag": 0.5}} for _ in texts]
+        for place, text in enumerate(texts):
+            if text == "0:0":
+                answers[place] = Refused("too dark")
+            elif text.endswith(":4") and text not in seen:
+                seen.add(text)
+                answers[place] = Throttled("later.", 0.001)
+        return answers
+
+    service = Service(trouble)
+    rows, _ = ask(service)
+    assert rows["status"].value_counts().to_dict() == {"answered": 29, "refused": 1}
+    assert len(service.pictures) == 30 + len(seen) == 36
+
+
+def test_rejected_credentials_stop_at_once_and_what_was_answered_is_kept(ask):
+    def trouble(texts):
+        if len(service.sent) > 3:
+            raise CredentialsError("service", ["THE_KEY"], rejected=True)
+
+    service = Service(trouble, concurrency=1)
+    with pytest.raises(CredentialsError, match="THE_KEY"):
+        ask(service)
+    assert len(service.sent) == 4
+    rest = Service()
+    ask(rest)
+    assert len(rest.pictures) == 30 - sum(map(len, service.sent[:3]))
+
+
+def test_a_service_that_is_down_stops_the_walk(ask):
+    def trouble(texts):
+        raise Unavailable("connection refused.")
+
+    with pytest.raises(ServiceError, match="service does not answer: connection refused"):
+        ask(Service(trouble, concurrency=1))
+
+
+@pytest.mark.parametrize(("purse", "answered"), [(Purse(budget=13.0), 10), (Purse(calls=3), 15)])
+def test_a_hard_stop_is_never_passed_and_the_next_command_goes_on(ask, purse, answered):
+    service, rest = Service(batch=5), Service(batch=5)
+    with pytest.raises(BudgetReached, match="goes on from there"):
+        ask(service, purse=purse)
+    assert len(service.pictures) == answered
+    rows, _ = ask(rest)
+    assert len(rows) == 30
+    assert len(rest.pictures) == 30 - answered
+
+
+def test_a_change_of_model_is_counted_with_the_photos_that_it_cuts(ask):
+    def trouble(texts):
+        return [{"labels": {}, "version": "a" if len(service.sent) < 4 else "b"} for _ in texts]
+
+    service = Service(trouble, concurrency=1)
+    _, client = ask(service)
+    assert set(client.tally.models) == {"a", "b"}
+    assert sum(client.tally.models.values()) == 30
+    assert client.tally.mixed == 1
+
+
+def test_a_stop_finishes_what_is_in_flight_and_keeps_it(ask, edits, tmp_path):
+    def trouble(texts):
+        client.halt()
+
+    service = Service(trouble, concurrency=1)
+    with Store(tmp_path / "cache") as store:
+        client = Client(service, store=store)
+        assert not client.ask_parts([(0, edits)], tmp_path, lambda *_: None)
+    assert len(service.sent) == 1
+    rest = Service()
+    ask(rest)
+    assert len(rest.pictures) == 26
+
+
+def test_two_clients_on_one_cache_share_the_work(edits, tmp_path):
+    services = [Service(lambda texts: time.sleep(0.005)) for _ in range(2)]
+    rows: list[list[pd.DataFrame]] = [[], []]
+
+    def run(number: int) -> None:
+        with Store(tmp_path / "cache") as store:
+            done = lambda _, asked, scores, book: rows[number].append(asked)  # noqa: E731
+            Client(services[number], store=store).ask_parts([(0, edits)], tmp_path, done)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(services[0].pictures + services[1].pictures) == sorted(f"{n}:{s}" for n in range(6) for s in range(5))
+    pd.testing.assert_frame_equal(rows[0][0], rows[1][0])
+
+
+# --- pace and price ---
+
+
+def test_the_pace_is_even_and_counts_requests_and_pictures():
+    now = [0.0]
+
+    def wait(seconds: float) -> bool:
+        now[0] += seconds
+        return False
+
+    pace = Pace(Limits(requests_per_second=10, pictures_per_second=20), wait, lambda: now[0])
+    turns = []
+    for pictures in (1, 1, 8, 1, 1):
+        assert pace.take(pictures)
+        turns.append(now[0])
+    gaps = [later - earlier for earlier, later in itertools.pairwise(turns)]
+    assert gaps == pytest.approx([0.102, 0.102, 0.408, 0.102])
+    pace.hold(5)
+    pace.take(1)
+    assert now[0] >= turns[-1] + 5
+
+
+def test_the_papers_sweep_costs_what_the_price_lists_say():
+    google = Limits(requests_per_second=30, pictures_per_second=30, price=1.5)
+    told = estimate("google", google, 16, [224] * 2015 + [140], 0)
+    assert (told.pictures, told.calls) == (451_500, 28_219)
+    assert told.usd == pytest.approx(677.25)
+    assert told.seconds / 60 == pytest.approx(250.8, abs=0.1)
