@@ -1,0 +1,85 @@
+"""``gslopes collect``: photos of people at work, found by search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gslopes.cli.options import PATH, examples, json_option, print_json
+
+
+@click.command(
+    short_help="Find and download photos of people at work.",
+    epilog=examples(
+        "gslopes collect --source openverse --out photos --dry-run",
+        "gslopes collect --source wikimedia --contact me@example.org --occupations chef,nurse --keywords none --out photos",
+        "gslopes collect --source urls:list.csv --out photos",
+        "gslopes collect --source folder:idenprof --per-query 100 --out photos",
+    ),
+)
+@click.option(
+    "--source",
+    required=True,
+    metavar="NAME",
+    help="openverse, wikimedia, google or bing (your keys in the environment), urls:FILE or folder:DIR.",
+)
+@click.option("--out", "-o", type=PATH, required=True, metavar="PHOTOS", help="The collection's folder.")
+@click.option("--occupations", metavar="LIST", help="bls-129, a CSV, or jobs: chef,nurse. [default: bls-129]")
+@click.option("--keywords", metavar="LIST", help="paper (six and none), none, a CSV, or words. [default: paper]")
+@click.option("--per-query", type=int, metavar="N", help="Photos of one search. [default: 250]")
+@click.option("--near", type=int, metavar="BITS", help="Duplicates differ in so many of 64 bits at most. [default: 4]")
+@click.option("--min-side", type=int, metavar="PX", help="Of the shorter side. [default: 64]")
+@click.option("--gap", type=float, metavar="S", help="Seconds between requests to one host. [default: 1]")
+@click.option("--contact", metavar="MAIL", help="Where operators reach you; goes into the user agent.")
+@click.option(
+    "--test-server",
+    "test_servers",
+    multiple=True,
+    metavar="HOST:PORT",
+    help="Allow this one server at a private address, for tests.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the plan; ask nobody and write nothing.")
+@json_option
+def collect(out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
+    """Search for every occupation with every demographic keyword, and keep the photos with their licences.
+
+    Photos go to PHOTOS/<occupation>/, what is known about each (licence, creator, page, search) to manifest.parquet and
+    manifest.csv. Exact and near duplicates are kept once. robots.txt is obeyed. Called again, the same command goes on
+    where it was stopped.
+    """
+    from gslopes.core.config import from_dict
+    from gslopes.core.runfolder import show
+    from gslopes.run.collecting import CollectConfig, plan_collection
+    from gslopes.run.collecting import collect as carry_out
+    from gslopes.run.executors import OneProcess
+
+    given = {name: value for name, value in options.items() if value not in (None, ())}
+    plan = plan_collection(from_dict(CollectConfig, given), out)
+    counts = {"searches": len(plan.queries), "done": plan.done, "photos": plan.photos, "requests": plan.requests}
+    if dry_run:
+        if as_json:
+            print_json({**counts, "hours": plan.hours, "terms": plan.source.terms.note})
+            return 0
+        lines = [
+            f"source       {plan.config.source}: {plan.source.terms.note}",
+            f"searches     {len(plan.queries):,}, of which {plan.done:,} are done",
+            f"photos       {plan.photos:,} at most, before duplicates are removed",
+            f"requests     {plan.requests:,} at most to the source, {plan.hours:.1f} hours at its pace; downloads beside",
+            f"collection   {show(out)}",
+            "Nobody was asked, nothing was written.",
+        ]
+        click.echo("\n".join(lines))
+        return 0
+    found = carry_out(plan, OneProcess(progress=True))
+    if as_json:
+        facts = {"searches": found.searches, "photos": found.photos, "statuses": found.statuses}
+        print_json({**facts, "reasons": found.reasons, "licences": found.licences, "out": str(out)})
+        return 0
+    lines = [f"{found.photos:,} photos of {found.searches:,} searches in {show(out)}"]
+    lines += [f"  {count:>7,}  licence: {licence}" for licence, count in found.licences.items()]
+    lines += [f"  {count:>7,}  not kept: {reason}" for reason, count in found.reasons.items()]
+    click.echo("\n".join(lines))
+    click.echo(f"\nmanifest   {show(out)}/manifest.csv\nnext       gslopes census {show(out)} --out census", err=True)
+    return 0

@@ -1,0 +1,246 @@
+"""One search after the other: results, downloads, duplicates, files. Stopped at any moment, it loses no download.
+
+A search is a part. Its results are kept as they came, each photo is on the disk before a line of a journal says so, and
+the part's manifest table is its commit marker. Photos are judged in the order of the searches and of the ranks, one at a
+time, whatever the order in which they arrive: what repeats what does not depend on the network. For the same reason
+parts must be carried out in their order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pandas as pd
+
+from gslopes.collect.fetch import Fetcher, Manners, NoPhoto, origin
+from gslopes.collect.lists import Query
+from gslopes.collect.pictures import Seen, check_type, examine
+from gslopes.collect.robots import Robots
+from gslopes.collect.source import Candidate, Source
+from gslopes.core import runfolder, tables
+from gslopes.core.collection import MANIFEST
+from gslopes.core.errors import CredentialsError, ServiceError
+
+STAGE = "collect"
+SPARE = 1.5  # results that are asked for, of the photos that are wanted: some are gone, some repeat others
+WORKERS = 8
+OUTAGE = 25  # downloads that fail one after the other before it is the network that is to blame
+
+Row = dict[str, Any]
+Outcome = bytes | NoPhoto
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What is wanted of each search.
+
+    per_query: photos kept.  near: of 64 bits of the perceptual hash, how many may differ between duplicates.
+    min_side: least length of a photo's shorter side, pixels.
+    """
+
+    per_query: int = 250
+    near: int = 4
+    min_side: int = 64
+
+
+class Gather:
+    """The work of the stage; a context manager, whose end closes all connections.
+
+    out: the collection's folder.  source, queries, wishes, manners: what, and how.
+    """
+
+    def __init__(self, out: Path, source: Source, queries: Sequence[Query], wishes: Wishes, manners: Manners) -> None:
+        self.out, self.source, self.queries, self.wishes = out, source, queries, wishes
+        self.stop = threading.Event()
+        self.fetcher = Fetcher(manners, self.stop)
+        self.robots = Robots(self.fetcher)
+        self.seen = Seen(wishes.near)
+        self._pool = ThreadPoolExecutor(WORKERS)
+        self._known = 0
+        self._failures = 0
+
+    def __enter__(self) -> Gather:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self.fetcher.close()
+
+    def __call__(self, part: int, tick: Callable[[int], None]) -> None:
+        """One search: its photos, then its piece of the manifest.
+
+        Raises: ServiceError if the source does not answer or the network is gone; CredentialsError, StorageError.
+        """
+        self._remember(part)
+        query = self.queries[part]
+        results = self._results(part, query)
+        journal = self._path(part, "journal.jsonl")
+        done = _read_journal(journal, self.out)
+        rows: list[Row] = []
+        kept = 0
+        while kept < self.wishes.per_query and len(rows) < len(results):
+            start, most = len(rows), min(2 * WORKERS, self.wishes.per_query - kept)
+            batch = list(enumerate(results[start : start + most], start + 1))
+            coming = {rank: self._pool.submit(self._bytes, one) for rank, one in batch if rank not in done}
+            for rank, candidate in batch:
+                row = done.get(rank) or self._judge(query, rank, candidate, coming[rank])
+                if rank not in done and row["status"] != "failed":
+                    _append(journal, row)
+                if row["status"] == "kept":
+                    self.seen.add(row["photo"], row["path"], int(row["phash"], 16))
+                    kept += 1
+                    tick(1)
+                rows.append(row)
+        tick(self.wishes.per_query - kept)
+        frame = pd.DataFrame(rows, columns=MANIFEST.columns) if rows else MANIFEST.empty()
+        runfolder.write_table(MANIFEST, frame, runfolder.part_path(self.out, STAGE, MANIFEST, part))
+        journal.unlink(missing_ok=True)
+        self._known = part + 1
+
+    # -- searching ----------------------------------------------------------------------------------------------------
+
+    def _results(self, part: int, query: Query) -> list[Candidate]:
+        """As the source gave them the first time."""
+        path = self._path(part, "results.json")
+        if not path.exists():
+            most = int(self.wishes.per_query * SPARE)
+            try:
+                found = self.source.search(query, most, self._ask)
+            except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+                message = f"{self.source.name} answered in a form that is not its own ({type(error).__name__})."
+                raise ServiceError(message, "Try again later; what was collected is kept.") from error
+            unique = {one.url: one for one in reversed(found) if one.url}
+            with runfolder.storage(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+            runfolder.write_json(path, [asdict(one) for one in found if one.url and unique.pop(one.url, None)])
+        return [Candidate(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
+
+    def _ask(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
+        """The JSON of an answer.  Raises: ServiceError, CredentialsError; neither tells the address or a key."""
+        address = httpx.URL(url, params=dict(params))
+        self.fetcher.pace.slow_down(origin(address), self.source.terms.gap)
+        try:
+            return json.loads(self.fetcher.get(str(address), headers={"Accept": "application/json", **headers}).body)
+        except NoPhoto as error:
+            variables = getattr(self.source, "variables", ())
+            if error.code in (401, 403) and variables:
+                raise CredentialsError(self.source.name, variables, rejected=True) from None
+            hint = "What was collected is kept: the same command goes on from there."
+            raise ServiceError(f"{self.source.name} does not answer: {error.reason}.", hint) from None
+        except ValueError:
+            raise ServiceError(f"{self.source.name} answered with something that is not JSON.", "Try later.") from None
+
+    # -- photos -------------------------------------------------------------------------------------------------------
+
+    def _bytes(self, candidate: Candidate) -> Outcome:
+        """In a thread of its own.  Raises: Stopped."""
+        try:
+            own = self.source.read(candidate)
+            if own is not None:
+                return own
+            reply = self.fetcher.get(candidate.url, hop=self.robots)
+            check_type(reply.content_type)
+            return reply.body
+        except NoPhoto as error:
+            return error
+        except OSError as error:
+            return NoPhoto("refused", f"cannot be read: {error.strerror}")
+
+    def _judge(self, query: Query, rank: int, candidate: Candidate, coming: Future[Outcome]) -> Row:
+        """The manifest row of one result; its file is on the disk for good if it is kept."""
+        row: Row = {name: "" for name in MANIFEST.columns} | asdict(candidate)
+        row |= {"occupation": query.occupation, "soc": query.soc, "keyword": query.keyword, "query": query.text}
+        row |= {"rank": rank, "source": self.source.name, "width": 0, "height": 0, "bytes": 0}
+        row["retrieved"] = datetime.now(UTC).isoformat(timespec="seconds")
+        outcome = coming.result()
+        try:
+            if isinstance(outcome, NoPhoto):
+                raise outcome
+            picture = examine(outcome, self.wishes.min_side)
+        except NoPhoto as error:
+            self._count(error)
+            return row | {"status": error.status, "reason": error.reason}
+        self._failures = 0
+        row["phash"] = f"{picture.phash:016x}"
+        again = self.seen.find(picture)
+        if again is not None:
+            return row | {"status": "duplicate", "photo": again[0], "path": again[1], "reason": again[2]}
+        row["path"] = f"{folder_name(query.occupation)}/{picture.photo[:16]}.{picture.suffix}"
+        self._store(self.out / row["path"], outcome)
+        size = {"width": picture.width, "height": picture.height, "bytes": len(outcome)}
+        return row | size | {"status": "kept", "photo": picture.photo}
+
+    def _store(self, path: Path, data: bytes) -> None:
+        with runfolder.storage(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        runfolder.write_bytes(path, data)
+        runfolder.settle([path])
+
+    def _count(self, error: NoPhoto) -> None:
+        self._failures = self._failures + 1 if error.status == "failed" else 0
+        if self._failures >= OUTAGE:
+            message = f"{OUTAGE} downloads failed one after the other, the last one with: {error.reason}."
+            raise ServiceError(message, "If the network is back, the same command goes on from there.")
+
+    def _remember(self, part: int) -> None:
+        """The photos of the parts before this one."""
+        for index in range(self._known, part):
+            frame = tables.read(MANIFEST, runfolder.part_path(self.out, STAGE, MANIFEST, index))
+            for row in frame[frame["status"] == "kept"].itertuples():
+                self.seen.add(row.photo, row.path, int(row.phash, 16))
+        self._known = max(self._known, part)
+
+    def _path(self, part: int, name: str) -> Path:
+        return self.out / "parts" / STAGE / f"{part:06d}-{name}"
+
+
+def folder_name(occupation: str) -> str:
+    """A folder for an occupation: its name, without what a file system may not like.
+
+    >>> folder_name("driver/sales worker"), folder_name("..")
+    ('driver-sales worker', 'photos')
+    """
+    plain = re.sub(r"[^\w .,'()+-]+", "-", occupation).strip(" .-")[:80]
+    return plain if plain and plain != "parts" else "photos"
+
+
+def _append(journal: Path, row: Row) -> None:
+    """One line, durable."""
+    with runfolder.storage(journal), journal.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _read_journal(journal: Path, out: Path) -> dict[int, Row]:
+    """Rank to row, of the lines that are whole and whose files are there; a torn last line is cut off."""
+    if not journal.exists():
+        return {}
+    found: dict[int, Row] = {}
+    whole = 0
+    data = journal.read_bytes()
+    for line in data.splitlines(keepends=True):
+        try:
+            row = json.loads(line) if line.endswith(b"\n") else None
+        except ValueError:
+            row = None
+        if row is None:
+            break
+        whole += len(line)
+        if row["status"] != "kept" or (out / row["path"]).is_file():
+            found[int(row["rank"])] = row
+    if whole < len(data):
+        with runfolder.storage(journal):
+            os.truncate(journal, whole)
+    return found

@@ -1,0 +1,134 @@
+"""What is searched for: job titles with their SOC codes, demographic keywords, and the BLS shares of women.
+
+All of it is data: CSV files in ``data/``, each with its source in its head, each replaceable by a file of the user.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gslopes.core.errors import UsageError
+from gslopes.core.runfolder import show
+
+DATA = Path(__file__).parent / "data"
+OCCUPATIONS = {"bls-129": DATA / "occupations-bls-129.csv"}
+KEYWORDS = {"paper": DATA / "keywords-paper.csv"}
+WOMEN = DATA / "women-bls-2022.csv"
+WOMEN_SOURCE = "US Bureau of Labor Statistics, Current Population Survey, table 11, annual averages of 2022"
+
+
+@dataclass(frozen=True, slots=True)
+class Occupation:
+    """One job.
+
+    name: as it is searched for.  soc: its code in the 2018 SOC, empty if unknown.
+    cps: the occupation of table 11 of the Current Population Survey that counts it, empty if none does.
+    """
+
+    name: str
+    soc: str = ""
+    cps: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One search: an occupation with a demographic keyword, or with none (empty)."""
+
+    occupation: str
+    keyword: str = ""
+    soc: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is typed: ``female chef``."""
+        return f"{self.keyword} {self.occupation}".strip()
+
+
+def read_occupations(which: str) -> list[Occupation]:
+    """A list of jobs.
+
+    which: ``bls-129``, the path of a CSV with a column occupation (and soc, cps), or names with commas between them.
+        Names that bls-129 has keep their codes.
+
+    Raises: UsageError if there is no such list, or nothing in it.
+    """
+    if which in OCCUPATIONS or _is_file(which):
+        rows = _rows(OCCUPATIONS.get(which, Path(which)), "occupation")
+        found = [Occupation(row["occupation"], row.get("soc", ""), row.get("cps", "")) for row in rows]
+        found = [job for job in found if job.name]
+    else:
+        _no_file(which)
+        known = {job.name: job for job in read_occupations("bls-129")}
+        names = [name.strip() for name in which.split(",") if name.strip()]
+        found = [known.get(name, Occupation(name)) for name in dict.fromkeys(names)]
+    if not found:
+        raise UsageError(f"There is no occupation in {which!r}.", "Name bls-129, a CSV file, or jobs: chef,nurse.")
+    return found
+
+
+def read_keywords(which: str) -> list[str]:
+    """Demographic keywords, the empty one (a search without) among them.
+
+    which: ``paper``, ``none``, the path of a CSV with a column keyword, or keywords with commas between them, which are
+        searched for after the search without one.
+
+    Raises: UsageError if there is no such file.
+    """
+    if which in KEYWORDS or _is_file(which):
+        return list(dict.fromkeys(row["keyword"] for row in _rows(KEYWORDS.get(which, Path(which)), "keyword")))
+    _no_file(which)
+    return list(dict.fromkeys(["", *(word.strip() for word in which.split(",") if word.strip() not in ("", "none"))]))
+
+
+def make_queries(occupations: Sequence[Occupation], keywords: Sequence[str]) -> list[Query]:
+    """Every occupation with every keyword, all searches of one occupation together."""
+    return [Query(job.name, word, job.soc) for job in occupations for word in keywords]
+
+
+def women_of(names: Sequence[str], occupations: str = "bls-129") -> dict[str, float]:
+    """Occupation to the share of women among the people who have it, in [0, 1], where the Bureau publishes one.
+
+    names: as searched for, or as folders are named: ``police`` stands for ``police officer`` as long as no other title
+        begins with that word; ``hair-stylist`` and ``hair_stylist`` for ``hair stylist``.
+    """
+    shares = {row["cps"]: float(row["women"]) / 100 for row in _rows(WOMEN, "cps") if row["women"]}
+    jobs = {job.name: job.cps for job in read_occupations(occupations)}
+    found = {}
+    for name in names:
+        title = _title(name, jobs)
+        if title and jobs[title] in shares:
+            found[name] = shares[jobs[title]]
+    return found
+
+
+def _title(name: str, jobs: dict[str, str]) -> str:
+    plain = name.replace("_", " ").replace("-", " ").strip().lower()
+    starts = [title for title in jobs if title.startswith(plain + " ")]
+    return plain if plain in jobs else starts[0] if len(starts) == 1 else ""
+
+
+def _is_file(which: str) -> bool:
+    try:
+        return Path(which).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _no_file(which: str) -> None:
+    if which.lower().endswith((".csv", ".txt")):
+        raise UsageError(f"There is no file {show(which)}.", "Name a CSV file, or the words with commas between them.")
+
+
+def _rows(path: Path, column: str) -> list[dict[str, str]]:
+    """Rows of a CSV whose lines that begin with # are comments.  Raises: UsageError."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{show(path)} cannot be read: {error}.", "Name a CSV file in UTF-8.") from error
+    rows = list(csv.DictReader(line for line in lines if line.strip() and not line.startswith("#")))
+    if not rows or column not in rows[0]:
+        raise UsageError(f"{show(path)} has no column {column!r}.", f"Its first line should name it: {column}.")
+    return [{str(key): (value or "").strip() for key, value in row.items()} for row in rows]

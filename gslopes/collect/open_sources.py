@@ -1,0 +1,124 @@
+"""Sources of openly licensed photos, without a key: Openverse and Wikimedia Commons."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+
+from gslopes.collect.lists import Query
+from gslopes.collect.source import Ask, Candidate, Terms, Web, text
+
+_PUBLIC = {"cc0": "CC0", "pdm": "Public Domain Mark"}
+
+
+class Openverse(Web):
+    """The search of openverse.org over openly licensed works.
+
+    base: of the interface; another one for tests.  A token in OPENVERSE_TOKEN raises its quota.
+
+    Source: API v1, https://api.openverse.org/v1/, GET /v1/images/.
+    """
+
+    name = "openverse"
+    terms = Terms(
+        gap=3.0,
+        page=20,
+        most=240,
+        note="Openly licensed works; each manifest row names licence and creator. Without a token about 20 requests a "
+        "minute and 200 a day: register an application with Openverse and put its token into OPENVERSE_TOKEN.",
+    )
+
+    def __init__(self, base: str = "https://api.openverse.org") -> None:
+        self.base = base.rstrip("/")
+
+    def search(self, query: Query, most: int, ask: Ask) -> list[Candidate]:
+        """Pages of 20 until there are enough or no more."""
+        token = os.environ.get("OPENVERSE_TOKEN", "")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        found: list[Candidate] = []
+        page = pages = 1
+        while len(found) < min(most, self.terms.most) and page <= pages:
+            params = {"q": query.text, "page": str(page), "page_size": str(self.terms.page)}
+            answer = ask(f"{self.base}/v1/images/", params, headers)
+            found += [_openverse(row) for row in answer["results"] if row.get("url")]
+            pages, page = int(answer["page_count"]), page + 1
+        return found[:most]
+
+
+def _openverse(row: dict[str, object]) -> Candidate:
+    code, version = text(row.get("license")), text(row.get("license_version"))
+    name = _PUBLIC.get(code, f"CC {code.upper()}" if code else "")
+    return Candidate(
+        url=text(row["url"]),
+        page=text(row.get("foreign_landing_url")),
+        title=text(row.get("title")),
+        creator=text(row.get("creator")),
+        creator_url=text(row.get("creator_url")),
+        licence=f"{name} {version}".strip(),
+        licence_url=text(row.get("license_url")),
+    )
+
+
+class Wikimedia(Web):
+    """The search of Wikimedia Commons, files of 960 pixels.
+
+    base: of the wiki; another one for tests.
+
+    Source: MediaWiki action API, generator=search in the namespace of files, prop=imageinfo with extmetadata.
+    """
+
+    name = "wikimedia"
+    terms = Terms(
+        gap=1.0,
+        page=50,
+        most=1000,
+        note="Free licences and public domain; each manifest row names licence and creator. Wikimedia asks for a "
+        "way to reach you in the user agent: give it with --contact.",
+    )
+
+    def __init__(self, base: str = "https://commons.wikimedia.org") -> None:
+        self.base = base.rstrip("/")
+
+    def search(self, query: Query, most: int, ask: Ask) -> list[Candidate]:
+        """Pages of 50 until there are enough or no more; bitmaps only."""
+        fixed = {
+            "action": "query",
+            "format": "json",
+            "formatversion": "2",
+            "generator": "search",
+            "gsrnamespace": "6",
+            "gsrsearch": f"filetype:bitmap {query.text}",
+            "gsrlimit": str(self.terms.page),
+            "prop": "imageinfo",
+            "iiprop": "url|size|mime|extmetadata",
+            "iiurlwidth": "960",
+            "iiextmetadatafilter": "LicenseShortName|LicenseUrl|Artist|ObjectName",
+        }
+        found: list[Candidate] = []
+        more: dict[str, str] | None = {}
+        while len(found) < min(most, self.terms.most) and more is not None:
+            answer = ask(f"{self.base}/w/api.php", fixed | more, {})
+            pages = sorted(answer.get("query", {}).get("pages", []), key=lambda page: page.get("index", 0))
+            found += [_wikimedia(page) for page in pages if page.get("imageinfo")]
+            more = {key: str(value) for key, value in answer["continue"].items()} if "continue" in answer else None
+        return found[:most]
+
+
+def _wikimedia(page: dict[str, object]) -> Candidate:
+    infos = page["imageinfo"]
+    info = infos[0] if isinstance(infos, list) else {}
+    told = {key: _plain(value.get("value")) for key, value in (info.get("extmetadata") or {}).items()}
+    return Candidate(
+        url=text(info.get("thumburl") or info.get("url")),
+        page=text(info.get("descriptionurl")),
+        title=told.get("ObjectName") or text(page.get("title")).removeprefix("File:"),
+        creator=told.get("Artist", ""),
+        licence=told.get("LicenseShortName", ""),
+        licence_url=told.get("LicenseUrl", ""),
+    )
+
+
+def _plain(value: object) -> str:
+    """Commons writes names as HTML."""
+    return text(html.unescape(re.sub(r"<[^>]*>", " ", str(value or ""))))

@@ -1,0 +1,52 @@
+"""How fast hosts are asked: evenly spaced requests for each, and silence for as long as one asks for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+
+class Stopped(Exception):
+    """The collection was stopped while something waited."""
+
+
+class Pace:
+    """The turns of all hosts, shared by all threads.
+
+    gap: seconds between the beginnings of two requests to one host.
+    stop: set to make everything that waits raise Stopped.  clock: seconds, monotonic.
+    """
+
+    def __init__(self, gap: float, stop: threading.Event, clock: Callable[[], float] = time.monotonic) -> None:
+        self.gap, self.stop = gap, stop
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._free: dict[str, float] = {}
+        self._gaps: dict[str, float] = {}
+
+    def slow_down(self, host: str, gap: float) -> None:
+        """At least so many seconds between two requests to this host."""
+        with self._lock:
+            self._gaps[host] = max(gap, self._gaps.get(host, 0.0))
+
+    def hold(self, host: str, seconds: float) -> None:
+        """Leave this host alone for so long."""
+        with self._lock:
+            self._free[host] = max(self._free.get(host, 0.0), self._clock() + seconds)
+
+    def take(self, host: str) -> float:
+        """Wait for one's turn at a host; how many seconds that took.  Raises: Stopped."""
+        began = self._clock()
+        while True:
+            with self._lock:
+                now, free = self._clock(), self._free.get(host, 0.0)
+                if free <= now:
+                    self._free[host] = now + max(self.gap, self._gaps.get(host, 0.0))
+                    return now - began
+            self.wait(free - now)
+
+    def wait(self, seconds: float) -> None:
+        """Sleep.  Raises: Stopped."""
+        if self.stop.wait(max(seconds, 0.0)):
+            raise Stopped

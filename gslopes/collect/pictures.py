@@ -1,0 +1,121 @@
+"""Whether downloaded bytes are a photo that the walk can read, and whether it has been seen before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from gslopes.collect.fetch import NoPhoto
+from gslopes.core.errors import PhotoError, UsageError
+from gslopes.core.records import ByteArray
+from gslopes.datasets.decode import decode
+
+_KINDS = ((b"\xff\xd8\xff", "jpg"), (b"\x89PNG", "png"), (b"RIFF", "webp"), (b"BM", "bmp"), (b"II*", "tif"))
+_BINARY = ("application/octet-stream", "binary/octet-stream")
+_FIRST = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A photo that decodes.
+
+    photo: sha256 of its bytes.  suffix: by its contents, without the dot.  width, height: pixels, upright.
+    phash: perceptual hash, 64 bits.
+    """
+
+    photo: str
+    suffix: str
+    width: int
+    height: int
+    phash: int
+
+
+def check_type(content_type: str) -> None:
+    """Raises: NoPhoto unless a server's type is that of a picture, or says nothing about the contents."""
+    if content_type in _BINARY or (content_type.startswith("image/") and "svg" not in content_type):
+        return
+    raise NoPhoto("refused", f"not sent as a picture but as {content_type[:60] or 'nothing'}")
+
+
+def examine(data: bytes, min_side: int) -> Picture:
+    """Decode a whole file; sizes are checked in its header before a pixel is decoded.
+
+    min_side: least length of the shorter side, pixels.
+
+    Raises: NoPhoto if it is none, or too small, too large, damaged or of a format that the walk does not read.
+    """
+    suffix = next((name for magic, name in (*_KINDS, (b"MM\0*", "tif")) if data.startswith(magic)), "")
+    if not suffix:
+        raise NoPhoto("refused", "not a JPEG, PNG, WebP, BMP or TIFF file")
+    try:
+        pixels, _, _ = decode(data, "")
+    except PhotoError as error:
+        raise NoPhoto("refused", error.reason) from error
+    height, width = pixels.shape[:2]
+    if min(width, height) < min_side:
+        raise NoPhoto("refused", f"too small (shorter side {min(width, height)} pixels, at least {min_side} wanted)")
+    return Picture(sha256(data).hexdigest(), suffix, width, height, perceptual_hash(pixels))
+
+
+def perceptual_hash(pixels: ByteArray) -> int:
+    """64 bits that hardly change when a photo is scaled or compressed anew.
+
+    pixels: (H, W, 3) uint8 RGB.
+
+    Raises: UsageError if imagehash is not installed.
+
+    Source: the DCT hash of the library imagehash, hash_size 8.
+    """
+    try:
+        import imagehash
+    except ImportError as error:
+        hint = "Install it with: pip install 'gslopes[collect]'."
+        raise UsageError("Finding duplicates needs the library imagehash.", hint) from error
+    return int(str(imagehash.phash(Image.fromarray(pixels))), 16)
+
+
+class Seen:
+    """The photos that were kept, found again by bytes or by looks.
+
+    near: how many of 64 bits of two perceptual hashes may differ for two photos to be one.
+    """
+
+    def __init__(self, near: int) -> None:
+        self.near = near
+        self._files: list[tuple[str, str]] = []
+        self._places: dict[str, int] = {}
+        self._hashes = np.zeros(_FIRST, np.uint64)
+
+    def add(self, photo: str, path: str, phash: int) -> None:
+        """Remember a photo that was kept."""
+        place = len(self._files)
+        if place == len(self._hashes):
+            self._hashes = np.concatenate([self._hashes, np.zeros_like(self._hashes)])
+        self._hashes[place] = phash
+        self._places[photo] = place
+        self._files.append((photo, path))
+
+    def find(self, picture: Picture) -> tuple[str, str, str] | None:
+        """The photo that this one repeats, its path, and how it was found; None if it is new.
+
+        Of several near ones the nearest, of equally near ones the earliest.
+        """
+        if picture.photo in self._places:
+            return (*self._files[self._places[picture.photo]], "same bytes")
+        if not self._files or self.near < 0:
+            return None
+        distances = _bits(self._hashes[: len(self._files)] ^ np.uint64(picture.phash))
+        place = int(distances.argmin())
+        if distances[place] > self.near:
+            return None
+        return (*self._files[place], f"looks the same ({int(distances[place])} of 64 bits differ)")
+
+
+def _bits(numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """How many bits of each number are set."""
+    counts: NDArray[np.int64] = np.unpackbits(numbers.view(np.uint8).reshape(-1, 8), axis=1).sum(1, dtype=np.int64)
+    return counts

@@ -1,0 +1,88 @@
+"""What a source of photos is: it turns a search into candidates; it downloads nothing and decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from gslopes.collect.lists import Query
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One search result, as the source tells it; whatever it does not tell is empty.
+
+    url: of the file.  page: where the source shows it to people.  title, creator, creator_url, licence, licence_url.
+    """
+
+    url: str
+    page: str = ""
+    title: str = ""
+    creator: str = ""
+    creator_url: str = ""
+    licence: str = ""
+    licence_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What may be asked of a source, and what its photos may be used for.
+
+    gap: seconds between two requests to its interface.  page: results of one request.
+    most: results of one search; 0 for no limit.  note: one sentence about terms, licences and quotas.
+    """
+
+    gap: float
+    page: int
+    most: int
+    note: str
+
+
+class Ask(Protocol):
+    """Asks an interface over HTTP and returns the JSON of its answer.  Raises: ServiceError, CredentialsError."""
+
+    def __call__(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any: ...
+
+
+class Source(Protocol):
+    """One source.
+
+    name: as the command line and the manifest have it.  terms: see there.
+    queries: the searches that it has by itself (a list, a folder); None if it takes any.
+    search: at most so many results of one search, best first.
+    read: the bytes of a candidate that needs no download (a local file); None if it must be downloaded.
+    check: before any work: keys, files.  Raises: CredentialsError, UsageError.
+    """
+
+    name: str
+    terms: Terms
+
+    def check(self) -> None: ...
+
+    def queries(self) -> list[Query] | None: ...
+
+    def search(self, query: Query, most: int, ask: Ask) -> list[Candidate]: ...
+
+    def read(self, candidate: Candidate) -> bytes | None: ...
+
+
+class Web:
+    """What the sources on the web share: any search, no local files, nothing to check."""
+
+    def check(self) -> None:
+        """Nothing is needed."""
+
+    def queries(self) -> list[Query] | None:
+        """Any."""
+        return None
+
+    def read(self, candidate: Candidate) -> bytes | None:
+        """It must be downloaded."""
+        return None
+
+
+def text(value: object) -> str:
+    """A field of an answer as one line of text; empty for null and for what is no text or number."""
+    plain = " ".join(str(value).split()) if isinstance(value, (str, int, float)) else ""
+    return plain.encode("utf-8", "replace").decode()  # JSON can hold halves of characters, tables cannot

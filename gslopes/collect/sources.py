@@ -1,0 +1,43 @@
+"""The sources by name: ``openverse``, ``google:base=URL``, ``urls:FILE``, ``folder:DIR``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gslopes.collect.keyed_sources import Bing, Google
+from gslopes.collect.open_sources import Openverse, Wikimedia
+from gslopes.collect.own_sources import Folder, Urls
+from gslopes.collect.source import Source
+from gslopes.core.errors import ConfigError, UnknownName
+
+_WEB: dict[str, type[Openverse] | type[Wikimedia] | type[Google] | type[Bing]] = {
+    "openverse": Openverse,
+    "wikimedia": Wikimedia,
+    "google": Google,
+    "bing": Bing,
+}
+_OWN: dict[str, type[Urls] | type[Folder]] = {"urls": Urls, "folder": Folder}
+NAMES = (*_WEB, *_OWN)
+
+
+def load_source(spec: str) -> Source:
+    """A source from its name, with what follows it.
+
+    spec: ``openverse``, ``wikimedia``, ``google`` or ``bing``, each optionally with ``:base=URL`` for an interface of
+        the same form elsewhere; ``urls:FILE``; ``folder:DIR``.
+
+    Raises: UnknownName with the nearest name; ConfigError for a missing or unknown parameter.
+    """
+    name, _, rest = spec.partition(":")
+    if name in _OWN:
+        if not rest:
+            raise ConfigError(f"The source {name!r} needs a place.", f"Write it as {name}:PATH.")
+        return _OWN[name](Path(rest))
+    if name not in _WEB:
+        raise UnknownName("source", name, NAMES)
+    if not rest:
+        return _WEB[name]()
+    key, _, value = rest.partition("=")
+    if key != "base" or not value.startswith(("http://", "https://")):
+        raise ConfigError(f"The source {spec!r} has an unknown parameter.", f"Its only one is {name}:base=URL.")
+    return _WEB[name](value)
