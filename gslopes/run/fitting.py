@@ -99,7 +99,7 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     key = next((column for column in rows if str(column).strip().lower() in KEYS), None)
     if key is None:
         raise UsageError(f"{show(path)} does not say which photo a row is about.", f"Name a column {', '.join(KEYS)}.")
-    rows = rows.drop_duplicates(key).set_index(key)
+    rows = rows.drop_duplicates(key).set_index(key, drop=False)
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     photos = photos[photos["status"] == "used"].drop_duplicates("photo")
     known = set(rows.index)

@@ -50,8 +50,8 @@ def machine() -> dict[str, object]:
     }
 
 
-def write(folder: Path, photos: int, labels: int) -> int:
-    """Scores and asked tables, part by part as a run leaves them; returns the number of rows of scores.
+def write(folder: Path, photos: int, labels: int) -> None:
+    """Scores and asked tables, part by part as a run leaves them.
 
     Each photo has its own ranking of labels, which drifts a little from value to value, so that labels come and go.
     """
@@ -60,7 +60,6 @@ def write(folder: Path, photos: int, labels: int) -> int:
     names = np.array([f"label {index:04d}" for index in range(labels)])
     popular = -np.log(np.arange(1, labels + 1)) * 1.2
     lean = np.where(np.arange(labels) % 10 == 0, generator.normal(0, 0.1, labels), 0)
-    rows = 0
     with pq.ParquetWriter(folder / "scores.parquet", tables.SCORES.schema.remove_metadata(), compression="zstd") as out:
         for start in range(0, photos, 256):
             own = ids[start : start + 256]
@@ -79,7 +78,6 @@ def write(folder: Path, photos: int, labels: int) -> int:
                 "score": score.ravel().astype(np.float32),
             }
             out.write_table(pa.table(columns).cast(out.schema))
-            rows += best.size
     count = photos * 7
     asked = {
         "photo": np.repeat(ids, 7),
@@ -90,7 +88,6 @@ def write(folder: Path, photos: int, labels: int) -> int:
         "reason": np.full(count, ""),
     }
     pq.write_table(pa.table(asked).cast(tables.ASKED.schema.remove_metadata()), folder / "asked.parquet")
-    return rows
 
 
 def ours(folder: Path) -> dict[str, object]:
@@ -134,17 +131,23 @@ def loop(photos: int = 1000, labels: int = 3, replicates: int = 100) -> dict[str
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--folder", type=Path, help="the tables, if they are written already; only the fit")
+    parser.add_argument("--folder", type=Path, help="where the tables are, or are to be, kept between calls")
+    parser.add_argument("--once", action="store_true", help="one fit of the tables in --folder, in this process")
     parser.add_argument("--photos", type=int, default=64_500)
     parser.add_argument("--labels", type=int, default=1000)
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
-    if args.folder:
+    if args.once:
         sys.stdout.write(json.dumps(ours(args.folder)) + "\n")
         return
-    with tempfile.TemporaryDirectory() as name:
-        rows = write(Path(name), args.photos, args.labels)
-        command = [sys.executable, __file__, "--folder", name]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = args.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / "asked.parquet").exists():
+            write(folder, args.photos, args.labels)
+        rows = pq.read_metadata(folder / "scores.parquet").num_rows
+        photos = pq.read_metadata(folder / "asked.parquet").num_rows // 7
+        command = [sys.executable, __file__, "--once", "--folder", str(folder)]
         done = [subprocess.run(command, check=True, capture_output=True) for _ in range(args.repeats)]
         runs = [json.loads(process.stdout) for process in done]
     seconds = np.percentile([run["seconds"] for run in runs], [25, 50, 75])
@@ -153,10 +156,11 @@ def main() -> None:
         "machine": machine(),
         "seed": SEED,
         "rows": rows,
-        "photos": args.photos,
+        "photos": photos,
         "replicates": REPLICATES,
         "seconds": {"median": seconds[1], "iqr": round(seconds[2] - seconds[0], 1)},
         "peak_gib": max(run["peak_gib"] for run in runs),
+        "processor_seconds": float(np.median([run["processor_seconds"] for run in runs])),
         "runs": runs,
         "statsmodels_loop": loop(),
     }

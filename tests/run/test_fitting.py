@@ -64,12 +64,9 @@ def test_a_row_is_found_by_id_path_file_name_stem_or_its_beginning(run, tmp_path
 def test_groups_and_clusters_come_from_the_csv(run, tmp_path) -> None:
     lines = [f"{person:02},{'man' if person % 2 else 'woman'}" for person in range(12)]
     (tmp_path / "people.csv").write_text("id,sex\n" + "\n".join(lines) + "\n", encoding="utf-8-sig")
-    (tmp_path / "clusters.csv").write_text(
-        "id,sex,person\n" + "\n".join(f"{line},{line[:2]}" for line in lines) + "\n", encoding="utf-8"
-    )
     found = fitted(run, photos_csv=str(tmp_path / "people.csv"), groups=["sex"])
     assert found.groups.groupby("group")["n"].first().to_dict() == {"man": 12, "woman": 12}
-    found = fitted(run, photos_csv=str(tmp_path / "clusters.csv"), cluster="person")
+    found = fitted(run, photos_csv=str(tmp_path / "people.csv"), cluster="id")
     assert found.balance["units"].tolist() == [12]
 
 
