@@ -18,7 +18,7 @@ NOTE = """\
 slope: mean over photos of each photo's own slope of presence, percentage points per unit of the attribute (photo-rate).
 Interval: 95 %, t over photos; those of the bootstrap are in the slopes table. p_perm: permutation of each photo's
 answers over the values, null hypothesis: they are exchangeable. q: {q},
-over the classifier's labels. paper's z: relative slope of Joo and Kärkkäinen (2020), p from t with K-2 degrees of freedom.
+over the classifier's labels. paper's z: relative slope of Joo and Kärkkäinen (2020), p from t with K-2 degrees.
 {marked} ! the paper's p and p_perm disagree at {alpha:g}."""
 _ADJUSTED = {
     "bh": "p_perm after Benjamini and Hochberg",
