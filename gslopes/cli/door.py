@@ -17,8 +17,11 @@ INTERRUPTED = 130
 
 # In the order of the walk. A verb is the function of its name in the module of its name, imported when it is needed.
 VERBS = (
+    "collect",
+    "census",
     "audit",
     "synthesise",
+    "validate",
     "score",
     "fit",
     "report",

@@ -69,6 +69,12 @@ _WALK = (
         default=None,
         help="Also two sweeps that should move nothing, as a noise floor: three times the pictures.",
     ),
+    click.option(
+        "--gate/--no-gate",
+        default=None,
+        help="Ask only about sweeps in which the face is found again and its reading follows the edit, with little "
+        "else. [default: --gate, but --no-gate with --landmarks]",
+    ),
     click.option("--limit", type=int, metavar="N", help="Only the first N photos."),
     click.option("--seed", type=int, metavar="S", help="Of everything that is drawn by lot. [default: 0]"),
     click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]"),
@@ -155,6 +161,7 @@ def print_audit(audit: Audit, as_json: bool) -> int:
     code = 3 if audit.errors else 0
     if as_json:
         counts = {"found": audit.photos, "used": audit.used, "skipped": audit.skipped, "errors": audit.errors}
+        counts |= {"dropped": audit.dropped} if audit.dropped else {}
         page = None if audit.page is None else str(audit.page)
         slopes = None if audit.slopes is None else rows(audit.slopes)
         print_json({"run": str(audit.run), "page": page, "photos": counts, "slopes": slopes})
@@ -165,6 +172,7 @@ def print_audit(audit: Audit, as_json: bool) -> int:
         click.echo(print_evidence(audit.slopes))
     lines = ["", f"photos     {audit.used:,} used of {audit.photos:,}"]
     lines += [f"           {count:,} skipped: {reason}" for reason, count in audit.skipped.items()]
+    lines += [f"           {count:,} dropped by the gate: {reason}" for reason, count in audit.dropped.items()]
     lines += [f"tables     {show(audit.run)}/*.parquet", f"pictures   {show(audit.run)}/edits/"]
     lines += [] if audit.page is None else [f"page       {show(audit.page)}"]
     click.echo("\n".join(lines), err=True)

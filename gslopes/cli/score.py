@@ -22,9 +22,10 @@ from gslopes.cli.options import PATH, classifier_option, examples, json_option, 
 @click.argument("run", type=PATH)
 @classifier_option
 @click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
+@click.option("--gate/--no-gate", default=True, help="Leave out what the gate dropped. [default: --gate]")
 @terms_options
 @json_option
-def score(run: Path, classifier: tuple[str, ...], device: str, as_json: bool, **terms: Any) -> int:
+def score(run: Path, classifier: tuple[str, ...], device: str, gate: bool, as_json: bool, **terms: Any) -> int:
     """Ask classifiers about every picture of a run folder. None is asked about the same picture twice.
 
     Before the first request it says what asking will take and cost. Ctrl-C finishes the requests in flight; the same
@@ -35,7 +36,7 @@ def score(run: Path, classifier: tuple[str, ...], device: str, as_json: bool, **
     from gslopes.run.executors import OneProcess
 
     names = classifier or (stages.DEFAULT_CLASSIFIER,)
-    scores = stages.score_photos(run, names, device=device, executor=OneProcess(progress=True), **terms)
+    scores = stages.score_photos(run, names, device=device, executor=OneProcess(progress=True), gate=gate, **terms)
     if as_json:
         print_json({"run": str(run), "scores": str(scores), "answers": stages.answers(run)})
         return 0

@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -213,10 +213,17 @@ def missing_parts(run: Path, stage: str, marker: Table, count: int) -> list[int]
     return [index for index in range(count) if not part_path(run, stage, marker, index).exists()]
 
 
-def merge(run: Path, table: Table, stages: Iterable[str], count: int) -> Path:
+def merge(
+    run: Path,
+    table: Table,
+    stages: Iterable[str],
+    count: int,
+    keep: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+) -> Path:
     """Join the parts of a table into RUN/<table>.parquet, one part in memory at a time, atomically.
 
     Rows are in the order of the stages, then of the parts, and inside a part of the table's key.
+    keep: which rows of a part go in; all by default.
 
     Raises: TableError if a part is missing or damaged; StorageError.
     """
@@ -227,7 +234,8 @@ def merge(run: Path, table: Table, stages: Iterable[str], count: int) -> Path:
             with pq.ParquetWriter(temporary, table.schema.remove_metadata(), compression="zstd") as writer:
                 for stage in stages:
                     for index in range(count):
-                        rows = tables.check(table, tables.read(table, part_path(run, stage, table, index)))
+                        frame = tables.read(table, part_path(run, stage, table, index))
+                        rows = tables.check(table, frame if keep is None else keep(frame))
                         if rows.num_rows:
                             writer.write_table(rows.cast(writer.schema))
             settle([temporary])

@@ -48,7 +48,7 @@ def write(run: Path, *, p: float, slope: float) -> Path:
         sections.append(page.section(rows, values, statuses.get((classifier, attribute), {}), drawn, p=p, slope=slope))
 
     index = report / "index.html"
-    html = page.render(manifest, _photos(photos), sections, p=p, slope=slope)
+    html = page.render(manifest, _photos(photos, _dropped(run, manifest)), sections, p=p, slope=slope)
     runfolder.write_bytes(index, html.encode("utf-8", "backslashreplace"))
     runfolder.settle(sorted(path for path in report.iterdir() if path.is_file()))
     return index
@@ -94,7 +94,16 @@ def _figures(
     return drawn
 
 
-def _photos(photos: pd.DataFrame) -> page.Photos:
+def _dropped(run: Path, manifest: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    """Why the gate kept sweeps from the classifiers, the most frequent reason first; none if it was off."""
+    gate = manifest.get("gate")
+    if not isinstance(gate, Mapping) or not gate.get("applied"):
+        return ()
+    verdicts = tally.read(tables.VERDICTS, run, ["kept", "reason"])
+    return tuple(Counter(_kind(reason) for reason in verdicts.loc[~verdicts["kept"], "reason"]).most_common())
+
+
+def _photos(photos: pd.DataFrame, dropped: tuple[tuple[str, int], ...] = ()) -> page.Photos:
     skipped = photos[photos["status"] == "skipped"]
     used = photos[photos["status"] == "used"]
     reasons = Counter(_kind(reason) for reason in skipped["reason"])
@@ -104,6 +113,7 @@ def _photos(photos: pd.DataFrame) -> page.Photos:
         several=int((used["faces"] > 1).sum()),
         reasons=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
         skipped=tuple(sorted(zip(skipped["path"], skipped["reason"], strict=True))),
+        dropped=dropped,
     )
 
 

@@ -31,6 +31,7 @@ class Photos:
 
     found, used: how many.  several: how many of those used show several faces.
     reasons: with their counts, the most frequent first.  skipped: path and reason of each one.
+    dropped: why the gate kept sweeps from the classifiers, and how many each time.
     """
 
     found: int
@@ -38,6 +39,7 @@ class Photos:
     several: int
     reasons: tuple[tuple[str, int], ...]
     skipped: tuple[tuple[str, str], ...]
+    dropped: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     with runfolder.storage(out):
         photos.mkdir(exist_ok=True)
         write_astronaut(photos / "astronaut.png")
-    portrait = stages.audit(photos, out / "astronaut", executor=executor, seed=seed, device=device)
+    portrait = stages.audit(photos, out / "astronaut", executor=executor, gate=False, seed=seed, device=device)
     return Demo(
         recovered, reach, first, portrait, write_sweep(portrait.run, photos / "astronaut.png", out / "sweep.png")
     )
@@ -132,9 +132,18 @@ def audit_rendered(
     )
     classifier = PlantedClassifier(rendered.render(parameters, SIZE).points.mean(0))
     run = out / "rendered"
-    return stages.audit(
-        photos, run, rooms=rooms, classifiers=[classifier], executor=executor, editor=EDITOR, seed=seed, device=device
-    ), classifier
+    audit = stages.audit(
+        photos,
+        run,
+        rooms=rooms,
+        classifiers=[classifier],
+        executor=executor,
+        editor=EDITOR,
+        gate=False,  # its reader and its detector know photos, not drawings
+        seed=seed,
+        device=device,
+    )
+    return audit, classifier
 
 
 def drawn(faces: int, seed: int) -> rendered.FaceParameters:

@@ -34,6 +34,7 @@ from gslopes.core.runtime import pick_device
 from gslopes.datasets.folder import PhotoFile, list_photos
 from gslopes.run.conditions import ScoreConfig as ScoreConfig
 from gslopes.run.fitting import FitConfig
+from gslopes.run.thresholds import GateConfig
 
 # What makes two runs the same run. The device does not: it moves numbers by rounding alone. Classifiers do not either:
 # any number of them can be asked about the same pictures, and each is recorded with its own version.
@@ -117,6 +118,7 @@ class RunConfig:
     find: FindConfig = field(default_factory=FindConfig)
     edit: EditConfig = field(default_factory=EditConfig)
     compose: ComposeConfig = field(default_factory=ComposeConfig)
+    gate: GateConfig = field(default_factory=GateConfig)
     score: ScoreConfig = field(default_factory=ScoreConfig)
     fit: FitConfig = field(default_factory=FitConfig)
 
@@ -129,7 +131,7 @@ class RunConfig:
     def identity(self) -> dict[str, Any]:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
         whole: dict[str, Any] = to_dict(self)
-        return {key: value for key, value in whole.items() if key not in ("device", "seed", "score", "fit")}
+        return {key: value for key, value in whole.items() if key not in ("device", "seed", "gate", "score", "fit")}
 
 
 class Options(TypedDict, total=False):
@@ -148,6 +150,7 @@ class Options(TypedDict, total=False):
     masks: str | Path | None
     skin_weights: str | Path | None
     placebo: bool | None
+    gate: bool | None
     limit: int | None
     seed: int | None
     device: str | None
@@ -174,6 +177,7 @@ _HOMES = {
     "masks": ("compose", "masks"),
     "skin_weights": ("compose", "skin_weights"),
     "placebo": ("compose", "placebo"),
+    "gate": ("gate", "on"),
     "limit": ("limit",),
     "seed": ("seed",),
     "device": ("device",),

@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 from gslopes.core import runfolder, tables
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
-from gslopes.run import synthesis
 from gslopes.run.conditions import ScoreConfig
 from gslopes.run.executors import Executor
+from gslopes.run.gate import Wanted
 from gslopes.run.meters import Meters
 from gslopes.run.terms import agree, estimate_parts
 from gslopes.score.book import Book
@@ -36,8 +36,11 @@ def score_stage(classifier: str) -> str:
     return f"score/{runfolder.slug(classifier)}"
 
 
-def missing_of(run: Path, classifier: Classifier, parts: int, terms: ScoreConfig) -> list[int]:
-    """Parts that a classifier has still to be asked about; with ``retry_failed`` those with failures as well."""
+def missing_of(run: Path, classifier: Classifier, parts: int, terms: ScoreConfig, wanted: Wanted) -> list[int]:
+    """Parts that a classifier has still to be asked about; with ``retry_failed`` those with failures as well.
+
+    A part that was asked about while the gate kept fewer sweeps than are wanted now is one of them.
+    """
     stage = score_stage(classifier.name)
     missing = set(runfolder.missing_parts(run, stage, tables.ASKED, parts))
     if terms.retry_failed:
@@ -45,13 +48,18 @@ def missing_of(run: Path, classifier: Classifier, parts: int, terms: ScoreConfig
             status = pq.read_table(part_path(run, stage, tables.ASKED, part), columns=["status"])["status"]
             if "failed" in status.unique().to_pylist():
                 missing.add(part)
+    if wanted.judged:
+        for part in set(range(parts)) - missing:
+            asked = tables.read(tables.ASKED, part_path(run, stage, tables.ASKED, part))
+            if not wanted.covered(part, asked):
+                missing.add(part)
     return sorted(missing)
 
 
 class Scoring:
     """One command's questions to any number of classifiers about one run folder, which this process has locked.
 
-    parts: of the run.  seed: of the order of the questions.
+    parts: of the run.  seed: of the order of the questions.  wanted: which edits are asked about.
     """
 
     def __init__(
@@ -62,13 +70,15 @@ class Scoring:
         seed: int,
         terms: ScoreConfig,
         executor: Executor,
+        wanted: Wanted,
     ) -> None:
         self._run = run
         self._parts = parts
         self._seed = seed
         self._terms = terms
         self._executor = executor
-        self._missing = {one.name: missing_of(run, one, parts, terms) for one in classifiers}
+        self._wanted = wanted
+        self._missing = {one.name: missing_of(run, one, parts, terms, wanted) for one in classifiers}
         self._due = [one for one in classifiers if self._missing[one.name]]
         self._purse = Purse(terms.budget, terms.max_calls)
         self._tallies = {one.name: Tally() for one in self._due}
@@ -102,9 +112,9 @@ class Scoring:
         estimates = []
         for one in self._due:
             missing = self._missing[one.name]
-            paths = [part_path(self._run, synthesis.STAGE, tables.EDITS, part) for part in missing]
-            before = sum(self._rows(part) for part in range(self._parts) if part not in set(missing))
-            estimates.append(estimate_parts(self._run, one, paths, Shelf(one, store), before))
+            before = sum(self._wanted.count(part) for part in range(self._parts) if part not in set(missing))
+            due = map(self._wanted.edits, missing)
+            estimates.append(estimate_parts(self._run, one, due, Shelf(one, store), before))
         agree(estimates, self._terms, self._executor)
 
     def _side_by_side(self, clients: Sequence[Client]) -> None:
@@ -158,16 +168,13 @@ class Scoring:
 
     def _edits(self, name: str) -> Iterator[tuple[int, pd.DataFrame]]:
         for part in self._missing[name]:
-            yield part, tables.read(tables.EDITS, part_path(self._run, synthesis.STAGE, tables.EDITS, part))
+            yield part, self._wanted.edits(part)
 
     def _extent(self, name: str) -> tuple[int, int]:
         """Pictures in the finished parts, and in all."""
         missing = set(self._missing[name])
-        rows = [self._rows(part) for part in range(self._parts)]
+        rows = [self._wanted.count(part) for part in range(self._parts)]
         return sum(count for part, count in enumerate(rows) if part not in missing), sum(rows)
-
-    def _rows(self, part: int) -> int:
-        return int(pq.read_metadata(part_path(self._run, synthesis.STAGE, tables.EDITS, part)).num_rows)
 
     # -- what a user should know --------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Unpack
@@ -20,6 +20,7 @@ from gslopes.core.runfolder import show
 from gslopes.run import synthesis
 from gslopes.run.executors import Executor, OneProcess
 from gslopes.run.fitting import FitConfig, fit_folder
+from gslopes.run.gate import Wanted, dropped, judge_folder, witness_reader
 from gslopes.run.plan import (
     IDENTITY,
     Options,
@@ -32,6 +33,7 @@ from gslopes.run.plan import (
 )
 from gslopes.run.rooms import Rooms, default_rooms
 from gslopes.run.scoring import Scoring, models_of, score_stage
+from gslopes.run.thresholds import GateConfig
 from gslopes.score.limits import limits_of
 
 QUIET = OneProcess()
@@ -45,6 +47,7 @@ class Audit:
     run: the run folder.  slopes: as in core.tables.SLOPES; None before the fit.  page: the report, None before it.
     photos: how many were looked at.  used: how many have counterfactuals.
     skipped: reason to number of photos.  errors: how many of them could not be read.
+    dropped: reason to number of sweeps that the gate kept from the classifiers; a photo has one for each attribute.
     """
 
     run: Path
@@ -54,6 +57,7 @@ class Audit:
     errors: int
     slopes: pd.DataFrame | None = None
     page: Path | None = None
+    dropped: dict[str, int] = field(default_factory=dict)
 
 
 # -- the walk, as functions -------------------------------------------------------------------------------------------
@@ -80,9 +84,14 @@ def audit(
     plan = plan_walk(photos, out, options) if classifiers else plan_audit(photos, out, options)
     ready = [*_load(plan.classifiers, plan.device), *classifiers]
     _check_versions(plan.run, ready)
+    gate = plan.config.gate.judges(plan.config.find.landmarks)
+    if gate:
+        witness_reader()
     terms = _agreed(plan, ready, executor)
     run_synthesise(plan, rooms, executor)
-    run_score(plan.run, ready, executor, terms)
+    if gate:
+        run_gate(plan.run, executor, plan.config.gate, device=plan.device)
+    run_score(plan.run, ready, executor, terms, gate=gate)
     return run_report(plan.run, run_fit(plan.run, plan.config.fit), executor)
 
 
@@ -104,11 +113,13 @@ def score_photos(
     *,
     device: str = "auto",
     executor: Executor = QUIET,
+    gate: bool = True,
     **terms: Any,
 ) -> Path:
     """Ask classifiers, side by side, about every picture of a run folder; returns the path of the ``scores`` table.
 
     classifier: a name with its parameters, an object as in core.records, or several of either.
+    gate: leave out the sweeps that the gate dropped, if the run has verdicts.
     terms: fields of ``run.plan.ScoreConfig``: cache, budget, max_calls, confirm_above, yes, retry_failed.
 
     Raises: UsageError if the pictures are not complete, or if it would cost more than was agreed to; UnknownName,
@@ -121,7 +132,7 @@ def score_photos(
     ready: list[Classifier] = [_load([one], device)[0] if isinstance(one, str) else one for one in several]
     _check_versions(run, ready)
     given = {key: value for key, value in terms.items() if value is not None}
-    return run_score(run, ready, executor, from_dict(ScoreConfig, given))
+    return run_score(run, ready, executor, from_dict(ScoreConfig, given), gate=gate)
 
 
 def plan_walk(photos: str | Path | None, out: str | Path, options: Mapping[str, Any]) -> Plan:
@@ -159,8 +170,25 @@ def run_synthesise(plan: Plan, rooms: Rooms | None, executor: Executor) -> Audit
     return summary(plan.run)
 
 
+def run_gate(run: Path, executor: Executor, config: GateConfig | None = None, *, device: str = "cpu") -> pd.DataFrame:
+    """Pictures to verdicts, see ``run.gate``.  Raises: UsageError, UnknownName, ModelError, StorageError."""
+    parts = _parts(run)
+    with runfolder.locked(run):
+        verdicts = judge_folder(run, parts, config or GateConfig(), device, executor)
+    kept = int(verdicts["kept"].sum())
+    executor.note(
+        f"gate       {kept:,} of {len(verdicts):,} sweeps kept" + (" (see gslopes validate)" * (kept < len(verdicts)))
+    )
+    return verdicts
+
+
 def run_score(
-    run: Path, classifiers: Sequence[Classifier], executor: Executor, terms: ScoreConfig | None = None
+    run: Path,
+    classifiers: Sequence[Classifier],
+    executor: Executor,
+    terms: ScoreConfig | None = None,
+    *,
+    gate: bool = True,
 ) -> Path:
     """Pictures to answers.  Raises: as ``score_photos``; KeyboardInterrupt after what is in flight."""
     parts, seed = _parts(run), int(_content(run)["seed"])
@@ -168,11 +196,13 @@ def run_score(
         _check_versions(run, classifiers)
         content = _content(run)
         known = content.setdefault("classifiers", {})
+        wanted = Wanted(run, gate)
+        content["gate"] = {**content.get("gate", {}), "applied": gate and wanted.judged}
         for one in classifiers:
             known[one.name] = {**known.get(one.name, {}), "version": one.version}
         runfolder.write_json(run / runfolder.MANIFEST, content)
         try:
-            Scoring(run, classifiers, parts, seed, terms or ScoreConfig(), executor).ask()
+            Scoring(run, classifiers, parts, seed, terms or ScoreConfig(), executor, wanted).ask()
         finally:
             for one in classifiers:
                 known[one.name] |= models_of(run, one.name)
@@ -180,8 +210,8 @@ def run_score(
         # a classifier that was stopped half way stays out of the tables until it is finished
         stages = [score_stage(name) for name in sorted(known)]
         stages = [name for name in stages if not runfolder.missing_parts(run, name, tables.ASKED, parts)]
-        runfolder.merge(run, tables.ASKED, stages, parts)
-        return runfolder.merge(run, tables.SCORES, stages, parts)
+        runfolder.merge(run, tables.ASKED, stages, parts, wanted.keep)
+        return runfolder.merge(run, tables.SCORES, stages, parts, wanted.keep)
 
 
 def run_fit(run: Path, config: FitConfig | None = None) -> pd.DataFrame:
@@ -211,7 +241,7 @@ def run_report(
     with runfolder.locked(run), runfolder.storage(run):
         page = write_report(run, p=p, slope=slope)
     found = tables.read(tables.SLOPES, run / "slopes.parquet") if slopes is None else slopes
-    return replace(summary(run), slopes=found, page=page)
+    return replace(summary(run), slopes=found, page=page, dropped=dropped(run))
 
 
 def summary(run: Path) -> Audit:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from gslopes.core import tables
+import pandas as pd
+
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import Classifier
 from gslopes.run.conditions import ScoreConfig
@@ -17,15 +18,16 @@ from gslopes.score.questions import digest
 from gslopes.score.worker import Shelf
 
 
-def estimate_parts(run: Path, classifier: Classifier, edits: Sequence[Path], shelf: Shelf, before: int) -> Estimate:
+def estimate_parts(
+    run: Path, classifier: Classifier, edits: Iterable[pd.DataFrame], shelf: Shelf, before: int
+) -> Estimate:
     """What one classifier still has to be asked.
 
-    edits: the files of the edits table's missing parts.  shelf: its answers; read only if asking costs anything.
-    before: pictures in finished parts.
+    edits: the rows of the edits table that are due, part by part.
+    shelf: its answers; read only if asking costs anything.  before: pictures in finished parts.
     """
     left, kept = [], 0
-    for path in edits:
-        frame = tables.read(tables.EDITS, path)
+    for frame in edits:
         files = frame["file"].tolist()
         if limits_of(classifier).remote and not shelf.empty:
             keys = {digest(data) for file in files if (data := _bytes(run / file))}

@@ -13,21 +13,11 @@ from torch import nn
 from torch.nn import functional as F
 
 from gslopes.validate.calibration import area, auc
+from gslopes.validate.manipulation import slopes
 from gslopes.validate.numbers import Floats, Number, interval
 
 _PENALTIES = (1.0, 10.0, 100.0, 1000.0)  # of the probe's squared weights, on standardised components
 _HIDDEN, _EPOCHS, _PATIENCE = 32, 40, 6
-
-
-def slopes(readings: ArrayLike, values: ArrayLike) -> Floats:
-    """Each photo's own least-squares slope per unit of the attribute, (n,).  readings: (n, K).  values: (K,).
-
-    >>> slopes([[0.0, 1.0, 2.0]], [-1, 0, 1]).tolist()
-    [1.0]
-    """
-    steps = np.asarray(values, np.float64)
-    steps = steps - steps.mean()
-    return np.asarray(readings, np.float64) @ steps / float(steps @ steps)
 
 
 def share_of_target(

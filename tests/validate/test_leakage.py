@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gslopes.validate.leakage import folds_by_people, probe_auc, share_of_target, slopes
+from gslopes.validate.leakage import folds_by_people, probe_auc, share_of_target
 
 VALUES = np.linspace(-2, 2, 7)
 
@@ -10,11 +10,6 @@ def sweep(n: int, slope: float, seed: int, spread: float = 1.0) -> np.ndarray:
     """Readings of n photos of their own level, all of which move by ``slope`` a unit, with a little noise."""
     random = np.random.default_rng(seed)
     return random.normal(0, spread, (n, 1)) + slope * VALUES + random.normal(0, 0.01, (n, 7))
-
-
-def test_slope_is_that_of_a_least_squares_line() -> None:
-    readings = np.random.default_rng(0).normal(0, 1, (4, 7))
-    np.testing.assert_allclose(slopes(readings, VALUES), np.polyfit(VALUES, readings.T, 1)[0])
 
 
 def test_share_is_in_standard_deviations_of_unedited_photos() -> None:

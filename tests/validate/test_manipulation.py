@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import kendalltau
 
-from gslopes.validate.manipulation import by_group, kendall, means_by_value, share_monotone, shift
+from gslopes.validate.manipulation import by_group, kendall, means_by_value, share_monotone, shift, slopes
 from gslopes.validate.numbers import Number
 
 VALUES = np.linspace(-2, 2, 7)
@@ -17,6 +17,11 @@ def test_tau_is_the_one_of_scipy_with_ties(readings: np.ndarray) -> None:
     for row, tau in zip(readings, ours, strict=True):
         expected = np.nan if np.ptp(row) == 0 else kendalltau(VALUES, row).statistic
         assert tau == pytest.approx(expected, nan_ok=True)
+
+
+def test_slope_is_that_of_a_least_squares_line() -> None:
+    readings = np.random.default_rng(0).normal(0, 1, (4, 7))
+    np.testing.assert_allclose(slopes(readings, VALUES), np.polyfit(VALUES, readings.T, 1)[0])
 
 
 def test_faces_that_rise_count_and_flat_or_falling_ones_do_not() -> None:

@@ -1,0 +1,59 @@
+"""``gslopes validate``: are the sweeps of a run folder fair counterfactuals?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gslopes.cli.options import PATH, examples, json_option, print_json
+
+
+@click.command(
+    short_help="Are the sweeps fair counterfactuals?",
+    epilog=examples(
+        "gslopes validate run",
+        "gslopes validate run --photos-csv people.csv --groups gender --groups ethnicity",
+        "gslopes validate run --tau 0.8 --off-target 0.1 --look all",
+        "gslopes validate run --json > validity.json",
+    ),
+)
+@click.argument("run", type=PATH)
+@click.option("--found", type=float, metavar="SHARE", help="Least share of values with the face found. [default: 1]")
+@click.option("--tau", type=float, metavar="T", help="Least tau-b of the reading with the values. [default: 0.6]")
+@click.option("--shift", type=float, metavar="S", help="Least change of the reading, last minus first. [default: 0.1]")
+@click.option("--off-target", type=float, metavar="S", help="Steepest slope of another reading. [default: 0.15]")
+@click.option("--look", metavar="ends|all", help="Values at which the face is looked for. [default: ends]")
+@click.option("--photos-csv", type=PATH, metavar="CSV", help="A row a photo, for --groups.")
+@click.option("--groups", multiple=True, metavar="COLUMN", help="The shift by its values.")
+@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
+@json_option
+def validate(
+    run: Path, photos_csv: Path | None, groups: tuple[str, ...], device: str, as_json: bool, **given: Any
+) -> int:
+    """Judge every sweep of a run folder, if that was not done, and sum up what was seen.
+
+    Whether the face is still found, the reading follows the edit, other readings stay, the mask and the pixels' change
+    are within bounds. With other thresholds the sweeps are judged anew, without measuring again; gslopes score then
+    asks about those that are kept.
+    """
+    from gslopes.core.config import from_dict
+    from gslopes.core.runfolder import show
+    from gslopes.core.runtime import pick_device
+    from gslopes.run import stages
+    from gslopes.run.executors import OneProcess
+    from gslopes.run.thresholds import GateConfig
+    from gslopes.run.validation import summarise, told
+
+    config = from_dict(GateConfig, {name: value for name, value in given.items() if value is not None})
+    stages.run_gate(run, OneProcess(progress=True), config, device=pick_device(device))
+    summaries = summarise(run, photos_csv, groups)
+    if as_json:
+        print_json({"run": str(run), "attributes": [summary.facts() for summary in summaries]})
+        return 0
+    click.echo("\n\n".join(map(told, summaries)) or "There are no sweeps.")
+    click.echo(
+        f"\ntables     {show(run)}/verdicts.parquet, readings.parquet\nnext       gslopes score {show(run)}", err=True
+    )
+    return 0

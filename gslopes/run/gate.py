@@ -1,0 +1,217 @@
+"""The gate: after the pictures are made, and before any classifier sees them, each photo's sweep is judged.
+
+Everything is measured once and kept, part by part; other thresholds judge anew without measuring again. A dropped sweep
+keeps its pictures, but no classifier is asked about it, and its answers, if there are any, stay out of the tables.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+
+from gslopes.core import placebo, runfolder, tables
+from gslopes.core.config import to_dict
+from gslopes.core.errors import PhotoError
+from gslopes.core.runfolder import part_path
+from gslopes.datasets.folder import open_photo
+from gslopes.run import synthesis
+from gslopes.run.executors import Executor, Tick
+from gslopes.run.thresholds import GateConfig
+from gslopes.validate.gate import Measured, Thresholds, verdict
+
+if TYPE_CHECKING:
+    from gslopes.run.witness import Look, Sweep, Witness
+    from gslopes.zoo import LoadedModel
+
+MEASURED = {field.name for field in fields(Measured)}
+Row = dict[str, Any]
+
+
+# -- the stage --------------------------------------------------------------------------------------------------------
+
+
+def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executor: Executor) -> pd.DataFrame:
+    """Measure what has not been measured, judge all of it, write RUN/readings.parquet and RUN/verdicts.parquet.
+
+    The run folder is locked by this process. parts: of the run.  device: a real one.  Returns: the verdicts.
+
+    Raises: UnknownName, ModelError if the reader is not there; TableError, StorageError.
+    """
+    reader = witness_reader(device)
+    made = runfolder.read_manifest(run)["config"]
+    look: Look = config.look if made["find"].get("landmarks") is None else "none"
+    stage = f"gate/{look}-{reader.sha256[:8]}"  # another reader reads everything anew
+    missing = runfolder.missing_parts(run, stage, tables.VERDICTS, parts)
+    sizes = {part: _rows(part_path(run, synthesis.STAGE, tables.PHOTOS, part)) for part in range(parts)}
+    if missing:
+        from gslopes.run.witness import Witness
+
+        witness = Witness(reader, device, int(made["find"]["min_face"]), look)
+        work = Judging(run, stage, witness, Path(made["photos"]), config)
+        due = {part: sizes[part] for part in missing}
+        executor(work, due, label="gate", unit="photos", done=sum(sizes.values()) - sum(due.values()))
+    runfolder.merge(run, tables.READINGS, [stage], parts)
+    frames = [tables.read(tables.VERDICTS, part_path(run, stage, tables.VERDICTS, part)) for part in range(parts)]
+    frames = [frame for frame in frames if len(frame)]
+    whole = judged(pd.concat(frames, ignore_index=True), config) if frames else tables.VERDICTS.empty()
+    runfolder.write_table(tables.VERDICTS, whole, run / "verdicts.parquet")
+    thresholds = {name: value for name, value in to_dict(config).items() if name not in ("on", "look")}
+    content = runfolder.read_manifest(run)
+    content["gate"] = {**content.get("gate", {}), "thresholds": thresholds, "reader": reader.sha256}
+    runfolder.write_json(run / runfolder.MANIFEST, content)
+    return whole
+
+
+def witness_reader(device: str = "cpu") -> LoadedModel:
+    """Who reads the pictures.  Raises: UnknownName, ModelError if it is not there."""
+    from gslopes.zoo import load
+
+    return load("reader", device)
+
+
+def judged(measured: pd.DataFrame, thresholds: Thresholds) -> pd.DataFrame:
+    """A verdicts table with its verdicts made anew from its measures."""
+    names = [name for name in measured.columns if name in MEASURED]
+    rows = (
+        Measured(**dict(zip(names, row, strict=True))) for row in measured[names].itertuples(index=False, name=None)
+    )
+    reasons = [verdict(row, thresholds) for row in rows]
+    return measured.assign(reason=reasons, kept=[not reason for reason in reasons])
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """The work of the stage.
+
+    run, stage: where.  witness: with what.  photos: the folder of the unedited photos.  thresholds: see GateConfig.
+    """
+
+    run: Path
+    stage: str
+    witness: Witness
+    photos: Path
+    thresholds: Thresholds
+
+    def __call__(self, part: int, tick: Tick) -> None:
+        """Measure the sweeps of one part.
+
+        Raises: TableError, StorageError.
+        """
+        verdicts: list[Row] = []
+        readings: list[Row] = []
+        for sweep, known in self._sweeps(part, tick):
+            measured, read = self.witness(sweep)
+            verdicts.append(known | {name: getattr(measured, name) for name in MEASURED} | {"kept": True, "reason": ""})
+            verdicts[-1]["mask_area"] = sweep.mask_area
+            readings += [
+                known | {"reading": name, "step": step - 1, "score": score}
+                for name, scores in read.items()
+                for step, score in enumerate(scores.tolist())
+                if np.isfinite(score)
+            ]
+        frame = _frame(tables.VERDICTS, verdicts)
+        frame = judged(frame, self.thresholds) if verdicts else frame
+        for table, rows in ((tables.READINGS, _frame(tables.READINGS, readings)), (tables.VERDICTS, frame)):
+            runfolder.write_table(table, rows, part_path(self.run, self.stage, table, part))
+
+    def _sweeps(self, part: int, tick: Tick) -> Iterator[tuple[Sweep, Row]]:
+        from gslopes.run.witness import Sweep
+
+        photos = tables.read(tables.PHOTOS, part_path(self.run, synthesis.STAGE, tables.PHOTOS, part))
+        edits = tables.read(tables.EDITS, part_path(self.run, synthesis.STAGE, tables.EDITS, part))
+        for row in photos.to_dict("records"):
+            if row["status"] == "used":
+                original = _pixels(self.photos / row["path"])
+                box = np.asarray(row["box"], np.float64)
+                points = np.asarray(row["points"], np.float64).reshape(5, 2)
+                for attribute, own in edits[edits["photo"] == row["photo"]].groupby("attribute"):
+                    if placebo.split(str(attribute))[1]:
+                        continue  # it stands beside a sweep, and is asked about where that is
+                    steps = own.sort_values("step")
+                    pictures = [open_photo(self.run / file).pixels for file in steps["file"]]
+                    values, area = steps["value"].tolist(), float(steps["mask_area"].iloc[0])
+                    sweep = Sweep(str(attribute), values, pictures, original, box, points, area)
+                    yield sweep, {"photo": row["photo"], "attribute": str(attribute)}
+            tick(1)
+
+
+def _pixels(path: Path) -> Any:
+    """The unedited photo, or None if it is no longer there: the gate does without, only summaries miss it."""
+    try:
+        return open_photo(path).pixels
+    except PhotoError:
+        return None
+
+
+def _frame(table: tables.Table, rows: list[Row]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=table.columns) if rows else table.empty()
+
+
+def _rows(path: Path) -> int:
+    return int(pq.read_metadata(path).num_rows)
+
+
+# -- what follows from it ---------------------------------------------------------------------------------------------
+
+
+class Wanted:
+    """Which edits classifiers are asked about: all of them, or those of the sweeps that the gate kept.
+
+    gate: whether verdicts count, if the run has any.
+    """
+
+    def __init__(self, run: Path, gate: bool = True) -> None:
+        self._run = run
+        path = run / "verdicts.parquet"
+        self.judged = path.exists()
+        dropped = pd.DataFrame(columns=["photo", "attribute"])
+        if gate and self.judged:
+            frame = tables.read(tables.VERDICTS, path)
+            dropped = frame.loc[~frame["kept"], ["photo", "attribute"]]
+        self._dropped = set(zip(dropped["photo"], dropped["attribute"], strict=True))
+
+    def __len__(self) -> int:
+        """How many sweeps are dropped."""
+        return len(self._dropped)
+
+    def keep(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The rows of any table with a photo and an attribute that are wanted."""
+        if not self._dropped:
+            return rows
+        swept = (placebo.split(name)[0] for name in rows["attribute"])
+        pairs = zip(rows["photo"], swept, strict=True)
+        return rows[np.array([pair not in self._dropped for pair in pairs], bool)]
+
+    def edits(self, part: int) -> pd.DataFrame:
+        """The wanted edits of one part."""
+        return self.keep(tables.read(tables.EDITS, part_path(self._run, synthesis.STAGE, tables.EDITS, part)))
+
+    def covered(self, part: int, asked: pd.DataFrame) -> bool:
+        """Whether all wanted edits of a part are among those asked about."""
+        key = ["photo", "attribute", "step"]
+        known = set(asked[key].itertuples(index=False, name=None))
+        return all(edit in known for edit in self.edits(part)[key].itertuples(index=False, name=None))
+
+    def count(self, part: int) -> int:
+        """How many they are."""
+        if self._dropped:
+            return len(self.edits(part))
+        return _rows(part_path(self._run, synthesis.STAGE, tables.EDITS, part))
+
+
+def dropped(run: Path) -> dict[str, int]:
+    """Reason to number of sweeps that the last asking left out; empty if the gate was off or dropped none."""
+    manifest = json.loads((run / runfolder.MANIFEST).read_text("utf-8"))
+    path = run / "verdicts.parquet"
+    if not manifest.get("gate", {}).get("applied") or not path.exists():
+        return {}
+    frame = tables.read(tables.VERDICTS, path)
+    return dict(Counter(reason.split(" (")[0] for reason in frame.loc[~frame["kept"], "reason"]).most_common())

@@ -1,0 +1,126 @@
+"""Is one photo's sweep fit to be asked about? A verdict from what was measured on it, before any classifier sees it.
+
+What a classifier answers has no part in it, or the audit would choose its own result. The pictures do: a sweep whose
+face is lost, or that does not move what it should, or moves much else, is no counterfactual, whatever is answered.
+Keeping only sweeps that the reader follows is a choice nevertheless. Where a classifier errs as the reader errs, photos
+kept for a reading that rose by chance have answers that rose by chance; with most photos kept that is nothing, with
+few kept it is not. How many were dropped, and why, therefore stands beside every result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gslopes.core.errors import ConfigError
+from gslopes.validate.manipulation import kendall, slopes
+from gslopes.validate.numbers import Floats
+
+RESOLUTION = 0.02  # of probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What a sweep must satisfy to be kept. A check whose measure is missing is passed.
+
+    found: least share of the values looked at, at which the face is found again.
+    tau: least tau-b between the target's reading and the values; 1 allows no step back.
+    shift: least change of the target's reading, in [0, 1], from the first value to the last.
+    off_target: greatest slope of another reading, in [0, 1], per unit of the attribute, in either direction.
+    least_mask, most_mask: pixels that may change, as a share of the face's box.
+    least_change, most_change: mean difference of 255 from the centre, within the box, at the value farthest from it.
+    """
+
+    found: float = 1.0
+    tau: float = 0.6
+    shift: float = 0.1
+    off_target: float = 0.15
+    least_mask: float = 0.1
+    most_mask: float = 1.5
+    least_change: float = 0.5
+    most_change: float = 64.0
+
+    def __post_init__(self) -> None:
+        for name, low, high in (("found", 0, 1), ("tau", -1, 1), ("shift", -1, 1), ("off_target", 0, np.inf)):
+            if not low <= getattr(self, name) <= high:
+                raise ConfigError(f"The gate's {name} is {getattr(self, name):g}; it goes from {low} to {high}.")
+        for what in ("mask", "change"):
+            least, most = getattr(self, f"least_{what}"), getattr(self, f"most_{what}")
+            if not 0 <= least <= most:
+                raise ConfigError(f"The gate's least_{what} is {least:g} and its most_{what} {most:g}.", "0 <= a <= b.")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One sweep in numbers; NaN for what could not be measured.
+
+    looked: values at which the face was looked for.  found: of them, those at which it was found again.
+    tau, shift, off_target, mask_share, change: as in ``Thresholds``; off_target has a sign.
+    off_target_reading: whose it is.
+    """
+
+    looked: int = 0
+    found: int = 0
+    tau: float = np.nan
+    shift: float = np.nan
+    off_target: float = np.nan
+    off_target_reading: str = ""
+    mask_share: float = np.nan
+    change: float = np.nan
+
+
+def verdict(sweep: Measured, thresholds: Thresholds) -> str:
+    """Why the sweep is dropped: the first check that it fails, its number in parentheses; empty if it is kept.
+
+    >>> verdict(Measured(looked=3, found=2), Thresholds())
+    'face not found again (2 of 3 values)'
+    """
+    t = thresholds
+    checks = (
+        (sweep.found < t.found * sweep.looked, "face not found again", f"{sweep.found} of {sweep.looked} values"),
+        (sweep.mask_share < t.least_mask, "mask too small for the face", f"{sweep.mask_share:.2f} of its box"),
+        (sweep.mask_share > t.most_mask, "mask too large for the face", f"{sweep.mask_share:.2f} of its box"),
+        (sweep.change < t.least_change, "hardly any pixel changes", f"{sweep.change:.1f} of 255"),
+        (sweep.change > t.most_change, "the pixels change too much", f"{sweep.change:.0f} of 255"),
+        (sweep.shift < t.shift, "the reading does not follow the edit", f"shift {sweep.shift:+.2f}"),
+        (sweep.tau < t.tau, "the reading does not rise steadily", f"tau {sweep.tau:+.2f}"),
+        (
+            abs(sweep.off_target) > t.off_target,
+            f"the reading of {sweep.off_target_reading} moves too",
+            f"{sweep.off_target:+.2f} per unit",
+        ),
+    )  # fmt: skip
+    return next((f"{what} ({how})" for failed, what, how in checks if failed), "")
+
+
+def follows(target: ArrayLike, values: ArrayLike) -> tuple[float, float]:
+    """(tau-b with the values, last minus first) of one face's readings of the target, (K,) each.
+
+    Readings that differ by no more than RESOLUTION count as equal: a reader that is sure wavers in the last digits.
+    """
+    readings = np.asarray(target, np.float64)
+    tau = float(kendall(readings[None], values, RESOLUTION)[0])
+    # equal readings do not rise: that is what tau is asked about
+    return (0.0 if np.isnan(tau) else tau), float(readings[-1] - readings[0])
+
+
+def steepest(others: ArrayLike, names: Sequence[str], values: ArrayLike) -> tuple[float, str]:
+    """The slope per unit, and the name, of the reading that moves most; NaN and empty if there is none.
+
+    others: (readings, K).  names: of the readings.
+    """
+    found: NDArray[np.float64] = slopes(others, values) if len(names) else np.empty(0)
+    if not len(found):
+        return np.nan, ""
+    row = int(np.abs(found).argmax())
+    return float(found[row]), names[row]
+
+
+def largest_change(pictures: Sequence[NDArray[np.uint8]]) -> float:
+    """Mean absolute difference from the middle picture, of 255, of the one that differs most.  pictures: K, odd."""
+    centre = pictures[len(pictures) // 2].astype(np.int16)
+    differences: Floats = np.array([np.abs(picture - centre).mean() for picture in pictures])
+    return float(differences.max())

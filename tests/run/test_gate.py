@@ -1,0 +1,232 @@
+"""The gate on pictures whose faults are known: a portrait that is lost, one that stays, thresholds that change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+import gslopes
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import TableError
+from gslopes.core.records import Answer
+from gslopes.run import gate, stages, validation
+from gslopes.run.executors import OneProcess
+from gslopes.run.thresholds import GateConfig
+from gslopes.run.witness import Sweep, Witness
+from gslopes.zoo import load
+
+
+class Counting:
+    """Answers every picture, and remembers how many."""
+
+    name, version, batch = "counting", "1", 8
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        self.asked += len(pictures)
+        return [len(picture) for picture in pictures]
+
+    def parse(self, raw: object) -> Answer:
+        return Answer("answered", (("Any", 0.9), *([("Even", 0.5)] if int(str(raw)) % 2 == 0 else [])))
+
+
+@pytest.fixture
+def run(draw, home, tmp_path) -> Path:
+    """Pictures of four drawn faces at three values."""
+    faces = draw(4)
+    gslopes.synthesise(faces.photos, tmp_path / "run", steps=3, **faces.known)
+    return tmp_path / "run"
+
+
+def drop(run: Path, photos: int, monkeypatch) -> list[str]:
+    """Judge, with verdicts that drop the first so many photos; their ids."""
+    ids = sorted(tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique())[:photos]
+    real = gate.judged
+
+    def judged(frame: pd.DataFrame, thresholds: GateConfig) -> pd.DataFrame:
+        reasons = ["face not found again (1 of 3 values)" if photo in ids else "" for photo in frame["photo"]]
+        return real(frame, thresholds).assign(reason=reasons, kept=[not reason for reason in reasons])
+
+    monkeypatch.setattr(gate, "judged", judged)
+    stages.run_gate(run, OneProcess())
+    return ids
+
+
+def asked(run: Path) -> pd.DataFrame:
+    return tables.read(tables.ASKED, run / "asked.parquet")
+
+
+# -- what follows from a verdict --------------------------------------------------------------------------------------
+
+
+def test_a_dropped_photo_is_not_asked_about_but_counted(run, monkeypatch):
+    ids, counting = drop(run, 2, monkeypatch), Counting()
+    gslopes.score_photos(run, counting)
+    assert counting.asked <= 2 * 3
+    assert not set(ids) & set(asked(run)["photo"])
+    slopes = stages.run_fit(run)
+    assert set(slopes["n"]) == {2}
+    done = stages.run_report(run, slopes, OneProcess())
+    assert done.dropped == {"face not found again": 2}
+    assert "face not found again" in done.page.read_text()
+
+
+def test_without_the_gate_all_photos_are_asked_about_and_with_it_their_answers_stay_out(run, monkeypatch):
+    ids, counting = drop(run, 2, monkeypatch), Counting()
+    gslopes.score_photos(run, counting, gate=False)
+    assert len(asked(run)) == 4 * 3
+    before = counting.asked
+    gslopes.score_photos(run, counting)
+    assert counting.asked == before
+    assert not set(ids) & set(asked(run)["photo"])
+    assert len(asked(run)) == 2 * 3
+
+
+def test_photos_that_are_wanted_later_are_asked_about_then(run, monkeypatch):
+    drop(run, 2, monkeypatch)
+    gslopes.score_photos(run, Counting())
+    gslopes.score_photos(run, Counting(), gate=False)
+    assert len(asked(run)) == 4 * 3
+    assert json.loads((run / "run.json").read_text())["gate"]["applied"] is False
+
+
+def test_all_photos_dropped_is_an_empty_result_and_no_error(run, monkeypatch):
+    drop(run, 4, monkeypatch)
+    counting = Counting()
+    gslopes.score_photos(run, counting)
+    assert counting.asked == 0
+    assert len(stages.run_fit(run)) == 0
+
+
+def test_a_run_that_was_not_judged_is_asked_about_whole(run):
+    gslopes.score_photos(run, Counting())
+    assert len(asked(run)) == 4 * 3
+
+
+# -- the stage --------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_measured_twice_and_other_thresholds_judge_anew(run, monkeypatch):
+    first = stages.run_gate(run, OneProcess(), GateConfig(shift=-1, tau=-1, off_target=9, least_change=0))
+    assert first["kept"].all()
+    assert (first["looked"] == 0).all()  # faces known from a table are drawn: no detector is asked
+
+    def never(self, part, tick):
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr(gate.Judging, "__call__", never)
+    second = stages.run_gate(run, OneProcess(), GateConfig(shift=0.999))
+    assert not second["kept"].any()
+    pd.testing.assert_frame_equal(first.drop(columns=["kept", "reason"]), second.drop(columns=["kept", "reason"]))
+
+
+def test_a_stopped_gate_goes_on_where_it_was(run, monkeypatch):
+    stages.run_gate(run, OneProcess())
+    whole = tables.read(tables.VERDICTS, run / "verdicts.parquet")
+    (part,) = (run / "parts" / "gate").glob("*/verdicts-000000.parquet")
+    part.unlink()
+    stages.run_gate(run, OneProcess())
+    pd.testing.assert_frame_equal(whole, tables.read(tables.VERDICTS, run / "verdicts.parquet"))
+
+
+def test_an_audit_with_known_landmarks_is_not_judged_unless_it_is_asked_for(draw, home, tmp_path):
+    faces = draw(2)
+    options = {"steps": 3, "classifiers": [Counting()], **faces.known}
+    gslopes.audit(faces.photos, tmp_path / "a", **options)
+    assert not (tmp_path / "a" / "verdicts.parquet").exists()
+    gslopes.audit(faces.photos, tmp_path / "b", gate=True, **options)
+    assert (tmp_path / "b" / "verdicts.parquet").exists()
+
+
+def test_a_summary_of_a_run_that_was_not_judged_names_the_table(run):
+    with pytest.raises(TableError, match="verdicts"):
+        validation.summarise(run)
+
+
+def test_a_run_without_a_usable_photo_has_no_verdict(draw, home, tmp_path):
+    faces = draw(2)
+    gslopes.synthesise(faces.photos, tmp_path / "run", steps=3, min_face=5000, **faces.known)
+    assert len(stages.run_gate(tmp_path / "run", OneProcess())) == 0
+    assert validation.summarise(tmp_path / "run") == []
+
+
+# -- the witness, on a real face --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def portrait():
+    """The astronaut: pixels, box, points."""
+    from skimage.data import astronaut
+
+    from gslopes.networks.mtcnn import Mtcnn
+
+    pixels = np.asarray(astronaut())
+    found = Mtcnn(60)([pixels])[0]
+    return pixels, found.boxes[0].astype(float), found.points[0].astype(float)
+
+
+@pytest.fixture(scope="module")
+def witness():
+    return Witness(load("reader"), "cpu", 32)
+
+
+def test_the_face_is_found_in_the_photo_itself_and_not_where_it_was_painted_over(portrait, witness):
+    pixels, box, points = portrait
+    grey = pixels.copy()
+    x0, y0, x1, y1 = box.round().astype(int)
+    grey[y0 - 20 : y1 + 20, x0 - 20 : x1 + 20] = 128
+    measured, readings = witness(Sweep("gender", [-1, 0, 1], [pixels, pixels, grey], pixels, box, points, 0.03))
+    assert (measured.looked, measured.found) == (3, 2)
+    assert readings["gender"].shape == (4,)
+    assert readings["gender"][0] == pytest.approx(readings["gender"][1])
+    assert 0 <= readings["gender"][0] <= 1
+
+
+def test_a_sweep_that_changes_nothing_is_told_by_its_pixels_and_its_reading(portrait, witness):
+    pixels, box, points = portrait
+    measured, _ = witness(Sweep("gender", [-1, 0, 1], [pixels] * 3, None, box, points, 0.03))
+    assert (measured.change, measured.shift, measured.tau) == (0, 0, 0)
+    assert measured.mask_share == pytest.approx(0.03 * 512 * 512 / np.prod(box[2:] - box[:2]))
+
+
+def test_a_face_somewhere_else_is_not_this_one(portrait, witness):
+    pixels, box, points = portrait
+    moved = np.roll(pixels, 180, axis=0)
+    measured, _ = witness(Sweep("gender", [-1, 0, 1], [moved, pixels, moved], None, box, points, 0.03))
+    assert measured.found == 1
+
+
+def test_an_attribute_that_the_reader_does_not_know_is_not_judged_by_its_reading(portrait, witness):
+    pixels, box, points = portrait
+    measured, readings = witness(Sweep("beard", [-1, 0, 1], [pixels] * 3, pixels, box, points, 0.03))
+    assert np.isnan(measured.tau)
+    assert set(readings) == {"gender", "race", "young", "smiling", "luminance", "sharpness"}
+
+
+# -- the whole of it, on a real face ----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_shipped_editor_passes_the_gate_on_a_portrait_and_a_blank_edit_does_not(
+    portrait, tmp_path, gslopes, monkeypatch
+):
+    monkeypatch.delenv("GSLOPES_HOME")
+    (tmp_path / "photos").mkdir()
+    Image.fromarray(portrait[0]).save(tmp_path / "photos" / "astronaut.png")
+    run = tmp_path / "run"
+    assert gslopes("synthesise", tmp_path / "photos", "--out", run).code == 0
+    told = gslopes("validate", run)
+    assert told.code == 0, told.err
+    assert "gender: 1 of 1 sweeps kept" in told.out
+    assert "shift by perceived gender" in told.out
+    facts = json.loads(gslopes("validate", run, "--json", "--shift", 0.9999).out)["attributes"][0]
+    assert facts["dropped"] == {"the reading does not follow the edit": 1}
+    assert facts["means"][6]["value"] > facts["means"][0]["value"]
+    assert runfolder.read_manifest(run)["gate"]["thresholds"]["shift"] == 0.9999
