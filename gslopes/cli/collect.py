@@ -14,7 +14,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
     short_help="Find and download photos of people at work.",
     epilog=examples(
         "gslopes collect --source openverse --out photos --dry-run",
-        "gslopes collect --source wikimedia --contact me@example.org --occupations chef,nurse --keywords none --out photos",
+        "gslopes collect --source wikimedia --contact me@example.org --occupations chef,nurse --out photos",
         "gslopes collect --source urls:list.csv --out photos",
         "gslopes collect --source folder:idenprof --per-query 100 --out photos",
     ),
@@ -66,7 +66,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
             f"source       {plan.config.source}: {plan.source.terms.note}",
             f"searches     {len(plan.queries):,}, of which {plan.done:,} are done",
             f"photos       {plan.photos:,} at most, before duplicates are removed",
-            f"requests     {plan.requests:,} at most to the source, {plan.hours:.1f} hours at its pace; downloads beside",
+            f"requests     {plan.requests:,} at most to the source, {plan.hours:.1f} hours at its pace, then downloads",
             f"collection   {show(out)}",
             "Nobody was asked, nothing was written.",
         ]

@@ -1,9 +1,9 @@
 """One search after the other: results, downloads, duplicates, files. Stopped at any moment, it loses no download.
 
-A search is a part. Its results are kept as they came, each photo is on the disk before a line of a journal says so, and
-the part's manifest table is its commit marker. Photos are judged in the order of the searches and of the ranks, one at a
-time, whatever the order in which they arrive: what repeats what does not depend on the network. For the same reason
-parts must be carried out in their order.
+A search is a part. Its results are kept as they came, each photo is on the disk before a line of a journal says so,
+and the part's manifest table is its commit marker. Photos are judged in the order of the searches and of the ranks, one
+at a time, whatever the order in which they arrive: what repeats what does not depend on the network. For the same
+reason parts must be carried out in their order.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Gather:
 
     def _judge(self, query: Query, rank: int, candidate: Candidate, coming: Future[Outcome]) -> Row:
         """The manifest row of one result; its file is on the disk for good if it is kept."""
-        row: Row = {name: "" for name in MANIFEST.columns} | asdict(candidate)
+        row: Row = dict.fromkeys(MANIFEST.columns, "") | asdict(candidate)
         row |= {"occupation": query.occupation, "soc": query.soc, "keyword": query.keyword, "query": query.text}
         row |= {"rank": rank, "source": self.source.name, "width": 0, "height": 0, "bytes": 0}
         row["retrieved"] = datetime.now(UTC).isoformat(timespec="seconds")

@@ -70,8 +70,8 @@ class Bing(_Keyed):
         gap=0.4,
         page=150,
         most=1000,
-        note="Results carry no licence: finding a photo is no permission to use it. Microsoft closed its own service in "
-        "August 2025; name one that speaks its form.",
+        note="Results carry no licence: finding a photo is no permission to use it. Microsoft closed its own service "
+        "in August 2025; name one that speaks its form.",
     )
 
     def __init__(self, base: str = "") -> None:

@@ -42,29 +42,35 @@ class Terms:
 class Ask(Protocol):
     """Asks an interface over HTTP and returns the JSON of its answer.  Raises: ServiceError, CredentialsError."""
 
-    def __call__(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any: ...
+    def __call__(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
+        """See above."""
+        ...
 
 
 class Source(Protocol):
     """One source.
 
     name: as the command line and the manifest have it.  terms: see there.
-    queries: the searches that it has by itself (a list, a folder); None if it takes any.
-    search: at most so many results of one search, best first.
-    read: the bytes of a candidate that needs no download (a local file); None if it must be downloaded.
-    check: before any work: keys, files.  Raises: CredentialsError, UsageError.
     """
 
     name: str
     terms: Terms
 
-    def check(self) -> None: ...
+    def check(self) -> None:
+        """Before any work: keys, files.  Raises: CredentialsError, UsageError."""
+        ...
 
-    def queries(self) -> list[Query] | None: ...
+    def queries(self) -> list[Query] | None:
+        """The searches that it has by itself (a list, a folder); None if it takes any."""
+        ...
 
-    def search(self, query: Query, most: int, ask: Ask) -> list[Candidate]: ...
+    def search(self, query: Query, most: int, ask: Ask) -> list[Candidate]:
+        """At most so many results of one search, best first.  Raises: as ``ask``."""
+        ...
 
-    def read(self, candidate: Candidate) -> bytes | None: ...
+    def read(self, candidate: Candidate) -> bytes | None:
+        """The bytes of a candidate that needs no download; None if it does.  Raises: OSError."""
+        ...
 
 
 class Web:

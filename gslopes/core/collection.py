@@ -28,9 +28,7 @@ MANIFEST = Table(
     pa.schema(
         [
             _text("photo", "sha256 of the file's bytes, hex; of a duplicate, that of the photo it repeats; or empty"),
-            _text(
-                "path", "relative to the collection; that of the photo it repeats, for a duplicate; empty if neither"
-            ),
+            _text("path", "relative to the collection; of a duplicate, that of the photo it repeats; or empty"),
             _text("status", "kept, duplicate, refused or failed"),
             _text("reason", "why it was not kept; empty if it was"),
             _text("occupation", "as searched for"),

@@ -1,4 +1,4 @@
-"""A loopback server that speaks Openverse's, Wikimedia's and Google's formats, serves photos, and misbehaves on request.
+"""A loopback server that speaks Openverse's, Wikimedia's, Google's and Bing's formats, serves photos, and misbehaves.
 
 The photos of a search are those of the folder that its occupation names. ``troubles`` maps a photo's number in a search
 to what goes wrong there; ``asked`` is the log of all requests.

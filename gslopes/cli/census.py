@@ -1,0 +1,67 @@
+"""``gslopes census``: who is shown in a folder of photos, as perceived."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gslopes.cli.options import PATH, examples, json_option, print_json, rows
+
+
+@click.command(
+    short_help="Who is shown in the photos, as perceived.",
+    epilog=examples(
+        "gslopes census photos --out census",
+        "gslopes census photos --out census --review review.csv",
+        "gslopes census photos --out census --keyword female",
+        "gslopes fit run --photos-csv census/photos.csv --groups perceived_gender --groups occupation",
+    ),
+)
+@click.argument("photos", type=PATH)
+@click.option("--out", "-o", type=PATH, required=True, metavar="CENSUS", help="The census folder, made if missing.")
+@click.option("--confidence", type=float, metavar="P", help="Readings below it go to the review. [default: 0.9]")
+@click.option("--review", type=PATH, metavar="CSV", help="Answers saved by the review. [default: CENSUS/review.csv]")
+@click.option("--keyword", default="any", metavar="WORD", help="Print this keyword's table; none for the plain search.")
+@click.option("--min-face", type=int, metavar="PX", help="Smallest face that is read. [default: 32]")
+@click.option("--limit", type=int, metavar="N", help="Only the first N photos.")
+@click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
+@json_option
+def census(photos: Path, out: Path, keyword: str, as_json: bool, **options: Any) -> int:
+    """Read the perceived gender, race and age of the face nearest the centre of every photo; count by occupation.
+
+    The occupation is that of the collection's manifest, else the name of the sub-folder. Photos that the reader is
+    unsure about go to CENSUS/review.html, which is answered by keyboard; its review.csv, saved into CENSUS, is read by
+    the same command. What is estimated is how a face is read, not who a person is.
+    """
+    from gslopes.core.config import from_dict
+    from gslopes.core.errors import UnknownName
+    from gslopes.core.runfolder import show
+    from gslopes.report.composition import print_table3, table3
+    from gslopes.run.census import CensusConfig
+    from gslopes.run.census import census as count
+    from gslopes.run.executors import OneProcess
+
+    config = from_dict(CensusConfig, {name: value for name, value in options.items() if value is not None})
+    found = count(photos, out, config, executor=OneProcess(progress=True))
+    known = found.composition["keyword"].unique().tolist()
+    if keyword not in known:
+        raise UnknownName("keyword", keyword, known)
+    table = table3(found.composition, found.women, keyword)
+    if as_json:
+        counts = {"photos": found.photos, "read": found.read, "queue": found.queue}
+        print_json({**counts, "answered": found.answered, "excluded": found.excluded, "table3": rows(table)})
+        return 0
+    click.echo(print_table3(table))
+    place = show(found.out)
+    lines = [
+        f"\nphotos     {found.read:,} with a readable face of {found.photos:,}",
+        f"review     {found.queue:,} to be looked at, {found.answered:,} answered, {found.excluded:,} excluded",
+        f"page       {show(found.page)}",
+        f"tables     {place}/table3.csv, composition.csv, census.parquet",
+        f"picture    {place}/table3.png",
+        f"labels     {place}/photos.csv (gslopes fit RUN --photos-csv {place}/photos.csv --groups perceived_gender)",
+    ]
+    click.echo("\n".join(lines), err=True)
+    return 0

@@ -1,0 +1,61 @@
+"""Shares of photos, from answers of people where there are any and from calibrated probabilities elsewhere."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of n photos with its interval; all three are NaN where there is no photo."""
+
+    n: int
+    answered: int
+    share: float
+    low: float
+    high: float
+
+
+def wilson(share: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval for a share.
+
+    share: in [0, 1].  n: how many independent observations it comes from; need not be whole.
+
+    Source: Wilson 1927, doi 10.1080/01621459.1927.10502953.
+
+    >>> [round(end, 4) for end in wilson(0.8, 10)]
+    [0.4902, 0.9433]
+    """
+    if not n > 0:
+        return math.nan, math.nan
+    z = float(special.ndtri(0.5 + confidence / 2))
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def estimate_share(chance: NDArray[np.float64], answered: NDArray[np.bool_], confidence: float = 0.95) -> Share:
+    """The share of photos that count, such as those perceived as female.
+
+    Estimator: the mean of 0 and 1 where a person answered and of calibrated probabilities elsewhere.  Interval:
+    Wilson's for the number of photos that would have the same variance, which is that of a sample, s (1 - s) / n, plus
+    that of the readings nobody checked, the sum of p (1 - p) over n squared.  Every answer narrows it; with all of them
+    answered it is Wilson's own.  There is no test.  It is conservative as a statement about the search, whose next
+    photos would be read as well; that the calibration may be off on photos unlike those it was made on, it leaves out.
+
+    chance: (n,) in [0, 1].  answered: (n,) whether a person said so.
+    """
+    n = len(chance)
+    if not n:
+        return Share(0, 0, math.nan, math.nan, math.nan)
+    share = float(np.mean(chance))
+    sample = share * (1 - share) / n
+    reading = float(np.sum(np.where(answered, 0.0, chance * (1 - chance)))) / n**2
+    as_many = n if sample == 0 else n * sample / (sample + reading)
+    low, high = wilson(share, as_many, confidence)
+    return Share(n, int(np.sum(answered)), share, low, high)

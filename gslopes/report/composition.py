@@ -1,0 +1,115 @@
+"""Table 3 of the paper: who is shown at work, as perceived, and how that compares with who does that work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from gslopes.report import words
+from gslopes.report.figures import FAINT, INK, to_png
+
+NOTE = (
+    "Perceived gender: how the face nearest the centre is read, not who a person is. Share: of photos with a readable\n"
+    "face, answers of people where there are any, else calibrated probabilities of the reader. In brackets Wilson's\n"
+    "95 % interval, widened by readings that nobody answered; no test. Most skewed first."
+)
+_MOST_BARS = 60
+
+
+def table3(composition: pd.DataFrame, women: Mapping[str, float], keyword: str = "any") -> pd.DataFrame:
+    """One row an occupation: the shares perceived female and male with their intervals, most skewed first.
+
+    composition: core.collection.COMPOSITION.  women: occupation to the share of women among the people employed.
+    keyword: of the searches that count; ``any`` for all.
+
+    Columns: occupation, n, answered, female, female_low, female_high, male, male_low, male_high, other_answers, women.
+    """
+    own = composition[(composition["reading"] == "gender") & (composition["keyword"] == keyword)]
+    rows = []
+    for name, group in own[own["occupation"] != ""].groupby("occupation"):
+        by = group.set_index("value")
+        row = {"occupation": name, "n": int(by["n"].max()), "answered": int(by["answered"].max())}
+        for value in ("female", "male"):
+            row |= {value: by.at[value, "share"]}
+            row |= {f"{value}_low": by.at[value, "ci_low"], f"{value}_high": by.at[value, "ci_high"]}
+        others = [by.at[value, "share"] for value in ("non-binary", "unknown") if value in by.index]
+        rows.append({**row, "other_answers": sum(others), "women": women.get(str(name), np.nan)})
+    columns = ["occupation", "n", "answered", *(f"{v}{e}" for v in ("female", "male") for e in ("", "_low", "_high"))]
+    frame = pd.DataFrame(rows, columns=[*columns, "other_answers", "women"])
+    skew = (frame["female"] - frame["male"]).abs().fillna(-1)
+    return frame.iloc[np.lexsort([frame["occupation"], -skew])].reset_index(drop=True)
+
+
+def print_table3(table: pd.DataFrame) -> str:
+    """Table 3 as text for a terminal."""
+    names = [words.shorten(words.printable(name), 28) for name in table["occupation"]]
+    wide = max(map(words.width, [*names, "occupation"]))
+    shares = f"{'perceived female':<22}  {'perceived male':<22}  women (BLS)"
+    head = f"{'occupation':<{wide}}  {'n':>6} {'answered':>8}  {shares}"
+    lines = [head]
+    for name, (_, row) in zip(names, table.iterrows(), strict=True):
+        female, male = (_cell(row, value) for value in ("female", "male"))
+        bls = "-" if pd.isna(row["women"]) else f"{row['women']:.1%}"
+        pad = " " * (wide - words.width(name))
+        lines.append(f"{name}{pad}  {row['n']:>6,} {row['answered']:>8,}  {female:<22}  {male:<22}  {bls:>11}")
+    return "\n".join([*lines, "", NOTE])
+
+
+def write_csv(frame: pd.DataFrame) -> bytes:
+    """A table as CSV: shares to six digits; a cell of a stranger that a spreadsheet would run gets an apostrophe."""
+    plain = frame.copy()
+    for column in plain.select_dtypes(exclude="number"):
+        cells = plain[column].astype(str)
+        plain[column] = cells.where(~cells.str.match(r"[=+\-@\t\r]"), "'" + cells)
+    return plain.to_csv(index=False, lineterminator="\n", float_format="%.6f").encode("utf-8", "replace")
+
+
+def draw_women(table: pd.DataFrame, source: str) -> bytes:
+    """The shares perceived female beside the shares of women among the people employed, as the bytes of a PNG.
+
+    table: of ``table3``.  source: of the column women, written below the picture.
+    """
+    shown = table[table["n"] > 0].assign(gap=lambda t: (t["female"] - t["women"]).abs().fillna(-1))
+    shown = shown.sort_values("gap", ascending=False).head(_MOST_BARS).sort_values("female")
+    figure = Figure(figsize=(8.6, 1.6 + 0.27 * max(len(shown), 3)), dpi=150, facecolor="white")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    places = np.arange(len(shown))
+    axes.hlines(places, 0, 1, color="#eef0f3", linewidth=0.8, zorder=0)
+    axes.hlines(places, shown["female"], shown["women"].fillna(shown["female"]), color=FAINT, linewidth=1, zorder=1)
+    ends = np.abs(np.stack([shown["female"] - shown["female_low"], shown["female_high"] - shown["female"]]))
+    axes.errorbar(
+        *(shown["female"], places),
+        xerr=ends,
+        fmt="o",
+        color="#8f1414",
+        markersize=5,
+        elinewidth=2,
+        label="photos: perceived female, 95 % interval",
+    )
+    axes.plot(
+        shown["women"], places, "D", color="#123f7a", markersize=5, label="people employed: women (BLS)", zorder=3
+    )
+    axes.set_yticks(places, [words.shorten(words.printable(name), 30) for name in shown["occupation"]])
+    axes.set_xlim(-0.01, 1.01)
+    axes.set_xticks(np.linspace(0, 1, 6), [f"{share:.0%}" for share in np.linspace(0, 1, 6)])
+    axes.tick_params(length=0, labelcolor=INK)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.set_title("Who is shown at work, and who does the work", loc="left", color=INK, fontsize=12, weight="bold")
+    height = figure.get_figheight()
+    axes.legend(loc="lower left", bbox_to_anchor=(-0.01, -0.95 / height), ncols=2, frameon=False, fontsize=9)
+    note = f"A face as it is read in a photo is not a person's gender. {source}."
+    figure.text(0.02, 0.12 / height, note, fontsize=7.5, color=FAINT, parse_math=False)
+    longest = max((len(label.get_text()) for label in axes.get_yticklabels()), default=8)
+    figure.subplots_adjust(left=0.05 + 0.0105 * longest, right=0.97, top=1 - 0.4 / height, bottom=0.95 / height)
+    return to_png(figure)
+
+
+def _cell(row: pd.Series, value: str) -> str:
+    if pd.isna(row[value]):
+        return "-"
+    return f"{row[value]:6.1%} [{row[f'{value}_low']:.1%}, {row[f'{value}_high']:.1%}]"

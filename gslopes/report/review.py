@@ -1,0 +1,100 @@
+"""The review: one page that opens from the disk, asks no server, and is answered by keyboard; its answers are a CSV."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from gslopes.report import words
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One photo to be reviewed.
+
+    photo: its sha256.  path: below the photos folder.  src: where the page finds the file.  occupation: its folder's or
+    its search's.  box: x0 y0 x1 y1 of the face that was read, as shares of the sides.
+    gender, race, age: the reader's reading and its probability.
+    title, creator, licence, page: as the manifest tells; empty if there is none.
+    """
+
+    photo: str
+    path: str
+    src: str
+    occupation: str
+    box: tuple[float, ...]
+    gender: tuple[str, float]
+    race: tuple[str, float]
+    age: tuple[str, float]
+    title: str = ""
+    creator: str = ""
+    licence: str = ""
+    page: str = ""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], told: Mapping[str, Any], link: str) -> Item:
+        """From a row of the census and one of the manifest (empty if there is none).
+
+        link: the file's path as seen from the page.
+        """
+        races = {name: float(row[name]) for name in ("white", "black", "asian", "indian", "other")}
+        masculine, young = float(row["masculine"]), float(row["young"])
+        page = words.printable(told.get("page", ""))
+        return cls(
+            photo=str(row["photo"]),
+            path=words.printable(row["path"]),
+            src=quote(os.fsencode(link)),
+            occupation=words.printable(row["occupation"]),
+            box=tuple(round(float(end), 4) for end in row["box"]),
+            gender=("male", masculine) if masculine >= 0.5 else ("female", 1 - masculine),
+            race=max(races.items(), key=lambda pair: pair[1]),
+            age=("under 35", young) if young >= 0.5 else ("35 or older", 1 - young),
+            title=words.printable(told.get("title", "")),
+            creator=words.printable(told.get("creator", "")),
+            licence=words.printable(told.get("licence", "")),
+            page=page if page.startswith(("https://", "http://")) else "",
+        )
+
+
+def render_review(items: Sequence[Item], answers: Sequence[Mapping[str, str]], confidence: float) -> str:
+    """The page as text.
+
+    items: in the order in which they are shown.  answers: rows of the review's CSV so far; those about other photos are
+    kept when it is saved again.  confidence: below which a photo is here.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    css, script = ((_TEMPLATES / name).read_text(encoding="utf-8") for name in ("review.css", "review.js"))
+    data = {"items": [asdict(item) for item in items], "answers": [dict(row) for row in answers]}
+    plain = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return environment.get_template("review.html.j2").render(
+        css=Markup(css),  # our own files; their hashes are all that the policy lets in
+        script=Markup(script),
+        css_hash=_hash(css),
+        script_hash=_hash(script),
+        data=Markup(plain),
+        count=len(items),
+        confidence=f"{confidence:.0%}",
+    )
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(sha256(text.encode()).digest()).decode()
