@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 def nudenet(pictures: list[NDArray[np.uint8]]) -> list[dict[str, float]]:
     """NudeNet's score of each of its labels: the highest that any place in the picture has.
 
-    Not the package's own detections: those keep one label a box, and a FACE_MALE that nearly wins would not be seen. All
-    labels are returned, so it is the scores that can slope, not their presence.
+    Not the package's own detections: those keep one label a box, and a FACE_MALE that nearly wins would not be seen.
+    All labels are returned, so it is the scores that can slope, not their presence.
 
     pictures: (H, W, 3) uint8 RGB each.
     """
@@ -38,7 +38,7 @@ def nudenet(pictures: list[NDArray[np.uint8]]) -> list[dict[str, float]]:
         blob = package._read_image(np.ascontiguousarray(picture[..., ::-1]))[0]  # it takes BGR
         (boxes,) = detector.onnx_session.run(None, {detector.input_name: blob})[0]  # (4 + labels, places)
         scores = boxes[4:].max(1).clip(0, 1).tolist()
-        found.append(dict(zip(getattr(package, "__labels"), scores, strict=True)))  # noqa: B009 - not to be mangled
+        found.append(dict(zip(getattr(package, "__labels"), scores, strict=True)))
     return found
 
 

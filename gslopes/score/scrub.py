@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
@@ -31,6 +32,8 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
 _HEADER = re.compile(
     r"(?i)(?:proxy-)?authorization|(?:set-)?cookie|x-amz-[\w-]+|ocp-apim-subscription-key|x-api-key|api[_-]key"
 )
+_SUSPECT = re.compile(rf'"(?:{_HEADER.pattern[4:]})"\s*:', re.IGNORECASE)
+_MILD = (*_RULES[:3], *_RULES[4:])  # without parameters named like a secret: labels may be called so
 _SECRET_VARIABLE = re.compile(r"(?i)(?:^|_)(?:keys?|secret|token|pat|password|passwd|credentials?|auth)(?:_|$)|apikey")
 
 
@@ -61,7 +64,10 @@ def scrub_json(value: object) -> object:
 
     Milder than ``scrub``: a label may be called "Secret: garden" and must come back as it is.
     """
-    known = _secrets()
+    known, text = _secrets(), json.dumps(value, ensure_ascii=False)
+    harmless = not any(secret in text or json.dumps(secret)[1:-1] in text for secret in known)
+    if harmless and not _SUSPECT.search(text) and not any(pattern.search(text) for pattern, _ in _MILD):
+        return value  # nearly always, and a hundred times faster than every string on its own
     return _scrubbed(value, known)
 
 
@@ -76,7 +82,7 @@ def _scrubbed(value: object, known: list[str]) -> object:
     if isinstance(value, str):
         for secret in known:
             value = value.replace(secret, _HIDDEN)
-        for pattern, replacement in (*_RULES[:3], *_RULES[4:]):
+        for pattern, replacement in _MILD:
             value = pattern.sub(replacement, value)
     return value
 

@@ -63,7 +63,7 @@ class ClipClassifier(TorchModel):
     Raises: UnknownName if open_clip has no such model; ModelError if its weights cannot be had.
     """
 
-    Options = ClipOptions  # type: ignore[assignment]
+    Options = ClipOptions
 
     def __init__(self, name: str, options: ClipOptions, device: str = "cpu") -> None:
         library: Any = import_module("open_clip")

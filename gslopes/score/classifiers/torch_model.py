@@ -127,6 +127,7 @@ def load_weights(module: Any, file: Path) -> str:
 
     file = existing(file, "weights file")
     try:
+        state: Any
         if file.suffix == ".safetensors":
             state = load_file(file)
         else:

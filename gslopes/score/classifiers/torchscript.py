@@ -69,7 +69,7 @@ class TorchScriptClassifier:
             warnings.simplefilter("ignore", DeprecationWarning)
             warnings.simplefilter("ignore", FutureWarning)
             try:
-                return torch.jit.load(file, map_location=self._device).eval()  # type: ignore[no-untyped-call]
+                return torch.jit.load(file, map_location=self._device).eval()
             except (RuntimeError, ValueError, OSError) as error:
                 first = str(error).strip().splitlines()[0].rstrip(".")
                 raise ModelError(

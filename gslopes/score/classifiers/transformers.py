@@ -42,7 +42,7 @@ class TransformersClassifier(TorchModel):
     Raises: ModelError if the model cannot be had or is no image classifier.
     """
 
-    Options = TransformersOptions  # type: ignore[assignment]
+    Options = TransformersOptions
 
     def __init__(self, name: str, options: TransformersOptions, device: str = "cpu") -> None:
         library: Any = import_module("transformers")
