@@ -121,12 +121,13 @@ class Fetcher:
         raise AssertionError("unreachable")
 
     def _once(self, url: httpx.URL, headers: dict[str, str], most: int, deadline: float) -> Reply | str:
-        sent = {"User-Agent": self.manners.agent, "Accept-Encoding": "identity", "Accept": "*/*", **headers}
+        sent = {"Host": _host(url), "User-Agent": self.manners.agent, "Accept-Encoding": "identity", "Accept": "*/*"}
+        raw = [(key.encode("ascii"), value.encode("ascii")) for key, value in (sent | headers).items()]
         left = max(0.1, min(20.0, deadline - time.monotonic()))
         timeouts = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), left)}
         with (
             _told(),
-            self._pool.stream("GET", str(url), headers={"Host": _host(url), **sent}, extensions=timeouts) as response,
+            self._pool.stream("GET", str(url), headers=raw, extensions=timeouts) as response,
         ):
             told = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in response.headers}
             if response.status in _AGAIN:

@@ -120,10 +120,13 @@ class Gather:
             except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
                 message = f"{self.source.name} answered in a form that is not its own ({type(error).__name__})."
                 raise ServiceError(message, "Try again later; what was collected is kept.") from error
-            unique = {one.url: one for one in reversed(found) if one.url}
+            unique: dict[str, Candidate] = {}
+            for one in found:
+                unique.setdefault(one.url, one)
+            unique.pop("", None)
             with runfolder.storage(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
-            runfolder.write_json(path, [asdict(one) for one in found if one.url and unique.pop(one.url, None)])
+            runfolder.write_json(path, [asdict(one) for one in unique.values()])
         return [Candidate(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
 
     def _ask(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
@@ -197,8 +200,8 @@ class Gather:
         """The photos of the parts before this one."""
         for index in range(self._known, part):
             frame = tables.read(MANIFEST, runfolder.part_path(self.out, STAGE, MANIFEST, index))
-            for row in frame[frame["status"] == "kept"].itertuples():
-                self.seen.add(row.photo, row.path, int(row.phash, 16))
+            for row in frame[frame["status"] == "kept"].to_dict("records"):
+                self.seen.add(row["photo"], row["path"], int(row["phash"], 16))
         self._known = max(self._known, part)
 
     def _path(self, part: int, name: str) -> Path:

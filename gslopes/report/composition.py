@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,13 +32,13 @@ def table3(composition: pd.DataFrame, women: Mapping[str, float], keyword: str =
     own = composition[(composition["reading"] == "gender") & (composition["keyword"] == keyword)]
     rows = []
     for name, group in own[own["occupation"] != ""].groupby("occupation"):
-        by = group.set_index("value")
-        row = {"occupation": name, "n": int(by["n"].max()), "answered": int(by["answered"].max())}
+        by: dict[Any, dict[Any, Any]] = group.set_index("value").to_dict("index")
+        row: dict[str, Any] = {"occupation": name, "n": by["female"]["n"], "answered": by["female"]["answered"]}
         for value in ("female", "male"):
-            row |= {value: by.at[value, "share"]}
-            row |= {f"{value}_low": by.at[value, "ci_low"], f"{value}_high": by.at[value, "ci_high"]}
-        others = [by.at[value, "share"] for value in ("non-binary", "unknown") if value in by.index]
-        rows.append({**row, "other_answers": sum(others), "women": women.get(str(name), np.nan)})
+            row |= {value: by[value]["share"]}
+            row |= {f"{value}_low": by[value]["ci_low"], f"{value}_high": by[value]["ci_high"]}
+        others = sum(by[value]["share"] for value in ("non-binary", "unknown") if value in by)
+        rows.append({**row, "other_answers": others, "women": women.get(str(name), np.nan)})
     columns = ["occupation", "n", "answered", *(f"{v}{e}" for v in ("female", "male") for e in ("", "_low", "_high"))]
     frame = pd.DataFrame(rows, columns=[*columns, "other_answers", "women"])
     skew = (frame["female"] - frame["male"]).abs().fillna(-1)

@@ -44,7 +44,7 @@ class Item:
     page: str = ""
 
     @classmethod
-    def of(cls, row: Mapping[str, Any], told: Mapping[str, Any], link: str) -> Item:
+    def of(cls, row: Mapping[Any, Any], told: Mapping[str, Any], link: str) -> Item:
         """From a row of the census and one of the manifest (empty if there is none).
 
         link: the file's path as seen from the page.

@@ -126,7 +126,8 @@ def _write(photos: Path, out: Path, table: pd.DataFrame, sets: Sets, answers: An
     rows = {row["path"]: row for row in _manifest_rows(photos)}
     shown = left | table["photo"].isin(answers.by_photo) & (table["status"] == "read")
     items = [
-        Item.of(row, rows.get(row["path"], {}), _link(photos, out, row["path"])) for _, row in table[shown].iterrows()
+        Item.of(row, rows.get(row["path"], {}), _link(photos, out, row["path"]))
+        for row in table[shown].to_dict("records")
     ]
     with runfolder.storage(out):
         runfolder.write_table(COMPOSITION, found, out / "composition.parquet")
@@ -241,8 +242,7 @@ def _manifest_rows(photos: Path) -> list[dict[str, Any]]:
         return []
     table = tables.read(MANIFEST, path)
     table = table[table["status"].isin(["kept", "duplicate"])].sort_values("status", ascending=False, kind="stable")
-    rows: list[dict[str, Any]] = table.to_dict("records")
-    return rows
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
 
 
 def _files(photos: Path, out: Path, limit: int | None) -> tuple[PhotoFile, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -171,12 +171,12 @@ def labels(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.DataF
     return pd.DataFrame(rows, columns=["photo", "path", "occupation", *(f"perceived_{name}" for name in VALUES), "by"])
 
 
-def _excluded(row: dict[str, Any], answers: Answers) -> bool:
+def _excluded(row: Mapping[Any, Any], answers: Answers) -> bool:
     told = answers.by_photo.get(row["photo"])
     return told is not None and told.excluded
 
 
-def _one(row: dict[str, Any], answers: Answers) -> dict[str, tuple[dict[str, float], bool]]:
+def _one(row: Mapping[Any, Any], answers: Answers) -> dict[str, tuple[dict[str, float], bool]]:
     """Reading to (value to chance, whether a person answered)."""
     told, read = answers.by_photo.get(row["photo"]), chances(row)
     found = {}

@@ -164,8 +164,8 @@ def _summary(out: Path, searches: int, table: pd.DataFrame) -> Collection:
     others = table[table["status"] != "kept"]["reason"].str.replace(r" \(.*", "", regex=True)
     licences = Counter(licence or "none stated" for licence in kept["licence"])
     statuses, reasons = Counter(table["status"]), Counter(others)
-    counts = (dict(counter.most_common()) for counter in (statuses, reasons, licences))
-    return Collection(out, searches, len(kept), *counts, table)
+    counts = [dict(counter.most_common()) for counter in (statuses, reasons, licences)]
+    return Collection(out, searches, len(kept), counts[0], counts[1], counts[2], table)
 
 
 def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]:
