@@ -50,9 +50,15 @@ class FaderEditor:
         latents = self.network.encode(normal)
         own = best_fitting(lambda a: self.network.decode(latents, a), normal) if self.own is None else self.own(x)
         neutral = self.network.decode(latents, own)
-        edited = [self.network.decode(latents, with_first(own, float(value))) for value in values]
+        edited = [self.network.decode(latents, self._towards(own, float(value))) for value in values]
         pictures = [self._pixels(chip, mean, std) for chip in (*edited, neutral)]
         return np.stack(pictures[:-1], 1), pictures[-1]
+
+    def _towards(self, own: Tensor, value: float) -> Tensor:
+        """What the decoder is told at a value, (B, A); see ``FaderConfig.gain``."""
+        gain = self.network.config.gain
+        wanted = with_first(own, value)
+        return wanted if gain == 1 else own + gain * (wanted - own)
 
     @staticmethod
     def _pixels(chips: Tensor, mean: Tensor, std: Tensor) -> FloatArray:

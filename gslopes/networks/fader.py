@@ -21,11 +21,14 @@ class FaderConfig:
 
     attributes: what the decoder is told, the edited one first.
     size: side of the chip, pixels; a multiple of 2 ** len(widths).
+    gain: how far an editor goes for each unit of the edited attribute, as a share of what the decoder is told: at a value
+        a it decodes own + gain (a - own), so that the own value stays where it is.
     widths: channels after each encoder layer; the latent is (widths[-1], size / 2 ** len(widths), the same).
     """
 
     attributes: tuple[str, ...]
     size: int = 128
+    gain: float = 1.0
     widths: tuple[int, ...] = (16, 32, 64, 128, 256)
 
 
