@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.compose.placebo import lightened, qualities
 from gslopes.compose.encode import QUALITY, SUFFIX, encode
 from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.paste import Composite, compose
+from gslopes.compose.placebo import lightened, qualities
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import PhotoError
 from gslopes.core.records import Detections, Face, FloatArray, Photo
