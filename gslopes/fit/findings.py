@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from gslopes.core import tables
+from gslopes.core import placebo, tables
 from gslopes.core.errors import ConfigError
 from gslopes.fit.answers import Answers, gather
 from gslopes.fit.estimates import estimate
@@ -98,7 +98,7 @@ def analyse(
             rows, pairs = group_slopes(own, name, _texts(columns[name], own), options, units)
             found["groups"].append(rows)
             found["differences"].append(pairs)
-        if edits > 1:
+        if edits > 1 and not placebo.split(own.attribute)[1]:
             kept.append(own)
     for one, other in combinations(kept, 2):
         if one.classifier == other.classifier:

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from gslopes.core import runfolder, tables
+from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import ConfigError
 from gslopes.report import figures, page, sheets, tally
 from gslopes.report.tables import pulled
@@ -38,7 +38,8 @@ def write(run: Path, *, p: float, slope: float) -> Path:
         runfolder.write_bytes(report / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n").encode())
 
     statuses = tally.statuses(run)
-    groups = list(paper.groupby(["classifier", "attribute"], sort=True))
+    real = ~paper["attribute"].map(lambda name: bool(placebo.split(name)[1])).astype(bool)
+    groups = list(paper[real].groupby(["classifier", "attribute"], sort=True))
     sections = []
     for _, rows in groups:
         classifier, attribute = str(rows["classifier"].iloc[0]), str(rows["attribute"].iloc[0])

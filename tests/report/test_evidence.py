@@ -71,3 +71,14 @@ def test_only_so_many_rows_are_shown_those_with_evidence_first(slopes) -> None:
 def test_without_photo_rate_the_other_rows_are_printed(slopes) -> None:
     assert "Estimator: paper" in print_evidence(slopes[slopes["estimator"] == "paper"])
     assert print_evidence(tables.SLOPES.empty()) == "No classifier returned any label, so there is no slope."
+
+
+def test_placebo_sweeps_stand_beside_the_finding_and_not_among_the_findings(slopes) -> None:
+    beside = [slopes.assign(attribute=name) for name in ("gender-same", "gender-light")]
+    text = print_evidence(pd.concat([slopes, *beside], ignore_index=True))
+    assert text.count("slope of each label along") == 1
+    assert "same picture" in text
+    own = slopes.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
+    assert row(text, "Falling").count(f"{own['slope']:+.3f}") == 3
+    assert "noise floor" in text
+    assert "noise floor" not in print_evidence(slopes)
