@@ -11,9 +11,8 @@ import contextlib
 import email.utils
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import httpcore
 import httpx
@@ -85,11 +84,20 @@ class Fetcher:
         """Close all connections."""
         self._pool.close()
 
-    def get(self, url: str, *, headers: Mapping[str, str] | None = None, most_bytes: int = 0, hop: Any = None) -> Reply:
+    def get(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        most_bytes: int = 0,
+        hop: Callable[[httpx.URL], None] | None = None,
+        lane: str = "",
+    ) -> Reply:
         """One document.
 
         headers: beside our own; sent to the first host alone.  most_bytes: less than that of the manners.
-        hop: called with each httpx.URL before it is asked; may raise NoPhoto.
+        hop: called with each address before it is asked; may raise NoPhoto.
+        lane: whose pace is kept; that of the host if empty.
 
         Raises: NoPhoto, Stopped.
         """
@@ -98,7 +106,8 @@ class Fetcher:
         for _ in range(REDIRECTS + 1):
             if hop is not None:
                 hop(address)
-            answer = self._patiently(address, own, most_bytes or self.manners.most_bytes, deadline)
+            most = most_bytes or self.manners.most_bytes
+            answer = self._patiently(address, own, most, deadline, lane or origin(address))
             if isinstance(answer, Reply):
                 return answer
             following = _parsed(answer, address)
@@ -106,18 +115,18 @@ class Fetcher:
             address = following
         raise NoPhoto("refused", f"more than {REDIRECTS} redirects")
 
-    def _patiently(self, url: httpx.URL, headers: dict[str, str], most: int, deadline: float) -> Reply | str:
+    def _patiently(self, url: httpx.URL, headers: dict[str, str], most: int, deadline: float, lane: str) -> Reply | str:
         """A document, or where a redirect leads; tried again while the server is busy."""
         for attempt in range(self.manners.tries):
             last = attempt + 1 == self.manners.tries
             try:
-                deadline += self.pace.take(origin(url))  # a queue at our own door is not the server's slowness
+                deadline += self.pace.take(lane)  # a queue at our own door is not the server's slowness
                 return self._once(url, headers, most, deadline)
             except _Busy as busy:
                 if last or busy.seconds > self.manners.patience:
                     raise NoPhoto("failed", busy.reason, busy.code) from None
                 waiting = max(busy.seconds, self.manners.backoff * 2**attempt)
-            self.pace.hold(origin(url), waiting)
+            self.pace.hold(lane, waiting)
         raise AssertionError("unreachable")
 
     def _once(self, url: httpx.URL, headers: dict[str, str], most: int, deadline: float) -> Reply | str:

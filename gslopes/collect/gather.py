@@ -22,7 +22,7 @@ from typing import Any
 import httpx
 import pandas as pd
 
-from gslopes.collect.fetch import Fetcher, Manners, NoPhoto, origin
+from gslopes.collect.fetch import Fetcher, Manners, NoPhoto
 from gslopes.collect.lists import Query
 from gslopes.collect.pictures import Seen, check_type, examine
 from gslopes.collect.robots import Robots
@@ -132,9 +132,11 @@ class Gather:
     def _ask(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
         """The JSON of an answer.  Raises: ServiceError, CredentialsError; neither tells the address or a key."""
         address = httpx.URL(url, params=dict(params))
-        self.fetcher.pace.slow_down(origin(address), self.source.terms.gap)
+        lane = f"interface of {self.source.name}"  # its pace is its own, even where it also serves the photos
+        self.fetcher.pace.slow_down(lane, self.source.terms.gap)
         try:
-            return json.loads(self.fetcher.get(str(address), headers={"Accept": "application/json", **headers}).body)
+            sent = {"Accept": "application/json", **headers}
+            return json.loads(self.fetcher.get(str(address), headers=sent, lane=lane).body)
         except NoPhoto as error:
             variables = getattr(self.source, "variables", ())
             if error.code in (401, 403) and variables:

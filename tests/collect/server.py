@@ -32,6 +32,7 @@ class PhotoServer:
         self.times: list[float] = []
         self.hits: Counter[str] = Counter()
         self.delay = 0.0
+        self.elsewhere = ""
         self.port = 0
 
     @property
@@ -65,7 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         own = self.server_of
         url = urlsplit(self.path)
-        own.asked.append((self.path, dict(self.headers.items())))
+        own.asked.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
         own.times.append(time.monotonic())
         query = dict(parse_qsl(url.query))
         try:
@@ -107,8 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send(200, data, "text/html; charset=utf-8")
         elif trouble == "not-a-picture":
             self.send(200, b"<html>a page that says it is a photo</html>", "image/jpeg")
-        elif trouble in ("loopback", "file", "loop", "moved"):
+        elif trouble in ("loopback", "file", "loop", "moved", "away"):
             away = {"loopback": "http://127.0.0.1:9/x.jpg", "file": "file:///etc/hostname", "loop": self.path}
+            away["away"] = own.elsewhere
             away["moved"] = f"/photo/fine/{occupation}/{quote(name)}"
             self.send(302, b"", "text/plain", {"Location": away[trouble]})
         elif trouble == "endless":

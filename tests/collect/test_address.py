@@ -26,7 +26,9 @@ def test_private_loopback_link_local_and_reserved_addresses_are_not_public(addre
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "93.184.216.34", "2606:4700::1111", "64:ff9b::8.8.8.8", "::ffff:8.8.8.8"])
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "93.184.216.34", "2606:4700::1111", "64:ff9b::8.8.8.8", "::ffff:8.8.8.8"]
+)
 def test_addresses_of_the_internet_are_public(address):
     assert is_public(address)
 

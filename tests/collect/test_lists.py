@@ -18,7 +18,7 @@ def test_there_are_129_occupations_each_once_with_a_code_of_the_classification()
 
 
 def test_the_ten_professions_of_idenprof_are_among_them():
-    folders = "chef doctor engineer farmer firefighter judge mechanic pilot police waiter".split()
+    folders = ["chef", "doctor", "engineer", "farmer", "firefighter", "judge", "mechanic", "pilot", "police", "waiter"]
     assert set(women_of(folders)) == set(folders)
 
 
