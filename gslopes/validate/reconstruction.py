@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from gslopes.core.records import ByteArray
 from gslopes.validate import numbers
 from gslopes.validate.numbers import Floats, Number
 
-Features = Callable[[ByteArray], Sequence[NDArray[np.float32]]]
+Features = Callable[[ByteArray], Sequence[NDArray[np.floating[Any]]]]
 
 _BATCH = 64
 
@@ -34,7 +35,7 @@ def perceptual(a: ByteArray, b: ByteArray, features: Features) -> Number:
     """LPIPS's distance on the given features: 0 for equal chips.
 
     a, b: (n, S, S, 3) uint8 RGB.
-    features: chips (m, S, S, 3) uint8 RGB to a list of stages (m, C, h, w) float32.
+    features: chips (m, S, S, 3) uint8 RGB to a list of stages (m, C, h, w).
 
     At every position of a stage the channels are scaled to length 1; the squared distance of the two vectors is
     averaged over positions and summed over stages. All weights are 1, so values compare on the same features alone.
@@ -49,7 +50,7 @@ def perceptual(a: ByteArray, b: ByteArray, features: Features) -> Number:
     return numbers.mean(np.concatenate(found) if found else [])
 
 
-def _unit(stage: NDArray[np.float32]) -> Floats:
+def _unit(stage: NDArray[np.floating[Any]]) -> Floats:
     wide = np.asarray(stage, np.float64)
     return wide / (np.sqrt((wide**2).sum(1, keepdims=True)) + 1e-10)
 
