@@ -50,15 +50,9 @@ class FaderEditor:
         latents = self.network.encode(normal)
         own = best_fitting(lambda a: self.network.decode(latents, a), normal) if self.own is None else self.own(x)
         neutral = self.network.decode(latents, own)
-        edited = [self.network.decode(latents, self._towards(own, float(value))) for value in values]
+        edited = [self.network.decode(latents, self.network.told(own, float(value))) for value in values]
         pictures = [self._pixels(chip, mean, std) for chip in (*edited, neutral)]
         return np.stack(pictures[:-1], 1), pictures[-1]
-
-    def _towards(self, own: Tensor, value: float) -> Tensor:
-        """What the decoder is told at a value, (B, A); see ``FaderConfig.gain``."""
-        gain = self.network.config.gain
-        wanted = with_first(own, value)
-        return wanted if gain == 1 else own + gain * (wanted - own)
 
     @staticmethod
     def _pixels(chips: Tensor, mean: Tensor, std: Tensor) -> FloatArray:
@@ -66,7 +60,3 @@ class FaderEditor:
         rgb = ((chips * std + mean) * 255).clamp(0, 255)
         return np.ascontiguousarray(rgb.permute(0, 2, 3, 1).float().cpu().numpy())
 
-
-def with_first(attributes: Tensor, value: float) -> Tensor:
-    """The attributes (B, A) with the edited one, the first, set to ``value``."""
-    return torch.cat([torch.full_like(attributes[:, :1], value), attributes[:, 1:]], 1)

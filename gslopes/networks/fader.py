@@ -21,8 +21,8 @@ class FaderConfig:
 
     attributes: what the decoder is told, the edited one first.
     size: side of the chip, pixels; a multiple of 2 ** len(widths).
-    gain: how far an editor goes for each unit of the edited attribute, as a share of what the decoder is told: at a value
-        a it decodes own + gain (a - own), so that the own value stays where it is.
+    gain: how far an editor goes for each unit of the edited attribute: at a value a the decoder is told
+        own + gain (a - own), so that the own value stays where it is.
     widths: channels after each encoder layer; the latent is (widths[-1], size / 2 ** len(widths), the same).
     """
 
@@ -59,6 +59,11 @@ class Fader(nn.Module):
         for layer in self.decoder:
             x = layer(x, attributes)  # (B, width, 2h, 2w)
         return torch.tanh(self.to_rgb(x) + self.told_rgb(attributes)[:, :, None, None])  # (B, 3, S, S)
+
+    def told(self, own: Tensor, value: float) -> Tensor:
+        """What the decoder is told, (B, A), so that faces of ``own`` values show ``value`` of the edited attribute."""
+        wanted = torch.cat([torch.full_like(own[:, :1], value), own[:, 1:]], 1)
+        return wanted if self.config.gain == 1 else own + self.config.gain * (wanted - own)
 
     def forward(self, chips: Tensor, attributes: Tensor) -> tuple[Tensor, Tensor]:
         """Chips (B, 3, S, S) and attributes (B + n, A) to (latents, chips); the last n decode the first n again."""

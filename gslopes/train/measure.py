@@ -104,7 +104,7 @@ def _fader(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: 
         a = torch.from_numpy(data.labels[rows]).to(device)
         z = module.encode(x)
         error.append((module.decode(z, a) - x).abs().mean((1, 2, 3)) / 2)
-        ends = [module.decode(z, torch.cat([torch.full_like(a[:, :1], v), a[:, 1:]], 1)) for v in (-2.0, 2.0)]
+        ends = [module.decode(z, module.told(a, v)) for v in (-2.0, 2.0)]
         edit.append((region * (ends[1] - ends[0])).abs().mean((1, 2, 3)) / 2)
     chosen = np.linspace(0, len(data.pixels) - 1, 12).astype(int)
     regions = None if data.regions is None else data.regions[chosen]

@@ -39,7 +39,7 @@ def sheet(
     x = to_float(torch.from_numpy(np.array(pixels)), spec.mean, spec.std).to(device)
     own = torch.from_numpy(np.array(labels)).to(device)
     z = network.encode(x)
-    decoded = [network.decode(z, torch.cat([torch.full_like(own[:, :1], v), own[:, 1:]], 1)) for v in VALUES]
+    decoded = [network.decode(z, network.told(own, v)) for v in VALUES]
     rebuilt = network.decode(z, own)
     region = window(spec.size).to(device)
     if regions is not None:

@@ -74,3 +74,11 @@ def test_attributes_beyond_the_chips_decode_the_first_ones_again(fader):
     latents, pictures = fader(chips, attributes)
     assert pictures.shape == (5, 3, 32, 32)
     assert torch.allclose(pictures[3:], fader.decode(latents[:2], attributes[3:]), atol=1e-6)
+
+
+def test_gain_shortens_every_step_from_the_faces_own_value():
+    own = torch.tensor([[1.0, 0.5], [-1.0, 0.2]])
+    whole, half = (Fader(FaderConfig(("gender", "young"), 32, gain, (8, 16, 24))) for gain in (1.0, 0.5))
+    assert whole.told(own, -2.0).tolist() == [[-2.0, 0.5], [-2.0, pytest.approx(0.2)]]
+    assert half.told(own, -2.0)[:, 0].tolist() == [-0.5, -1.5]
+    assert torch.equal(half.told(own[:1], 1.0), own[:1])
