@@ -21,10 +21,10 @@ class Share:
     high: float
 
 
-def wilson(share: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
+def wilson(share: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Wilson's interval for a share.
 
-    share: in [0, 1].  n: how many independent observations it comes from; need not be whole.
+    share: in [0, 1].  n: how many independent observations it comes from.
 
     Source: Wilson 1927, doi 10.1080/01621459.1927.10502953.
 
@@ -43,19 +43,20 @@ def estimate_share(chance: NDArray[np.float64], answered: NDArray[np.bool_], con
     """The share of photos that count, such as those perceived as female.
 
     Estimator: the mean of 0 and 1 where a person answered and of calibrated probabilities elsewhere.  Interval:
-    Wilson's for the number of photos that would have the same variance, which is that of a sample, s (1 - s) / n, plus
-    that of the readings nobody checked, the sum of p (1 - p) over n squared.  Every answer narrows it; with all of them
-    answered it is Wilson's own.  There is no test.  It is conservative as a statement about the search, whose next
-    photos would be read as well; that the calibration may be off on photos unlike those it was made on, it leaves out.
+    Wilson's for a sample of n, each end moved away by what the readings that nobody checked add, whose variance is the
+    sum of p (1 - p) over n squared.  Every answer narrows it; with all of them answered it is Wilson's own.  There is
+    no test.  It is conservative as a statement about the search, whose next photos would be read as well; that the
+    calibration may be off on photos unlike those it was made on, it leaves out.
 
     chance: (n,) in [0, 1].  answered: (n,) whether a person said so.
+
+    Source: two parts joined by the distances of their ends, Zou & Donner 2008, Statistics in Medicine 27:1693.
     """
     n = len(chance)
     if not n:
         return Share(0, 0, math.nan, math.nan, math.nan)
     share = float(np.mean(chance))
-    sample = share * (1 - share) / n
-    reading = float(np.sum(np.where(answered, 0.0, chance * (1 - chance)))) / n**2
-    as_many = n if sample == 0 else n * sample / (sample + reading)
-    low, high = wilson(share, as_many, confidence)
-    return Share(n, int(np.sum(answered)), share, low, high)
+    reading = float(special.ndtri(0.5 + confidence / 2)) ** 2 * float(np.sum(chance * (1 - chance) * ~answered)) / n**2
+    low, high = wilson(share, n, confidence)
+    low, high = share - math.sqrt((share - low) ** 2 + reading), share + math.sqrt((high - share) ** 2 + reading)
+    return Share(n, int(np.sum(answered)), share, max(0.0, low), min(1.0, high))

@@ -1,0 +1,74 @@
+"""Table 3 and its picture."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from gslopes.core.collection import COMPOSITION
+from gslopes.report.composition import draw_women, print_table3, table3, write_csv
+
+
+def composition(**shares: float) -> pd.DataFrame:
+    rows = []
+    for name, female in shares.items():
+        for value, share in (("female", female), ("male", 1 - female)):
+            ends = (max(0.0, share - 0.1), min(1.0, share + 0.1))
+            rows.append((name.replace("_", " "), "any", "gender", value, 40, 4, share, *ends))
+    return pd.DataFrame(rows, columns=COMPOSITION.columns)
+
+
+def test_the_most_skewed_come_first_whichever_way():
+    table = table3(composition(chef=0.3, nurse=0.95, pilot=0.02, judge=0.5), {"nurse": 0.879})
+    assert table["occupation"].tolist() == ["pilot", "nurse", "chef", "judge"]
+    assert table["female"].tolist() == pytest.approx([0.02, 0.95, 0.3, 0.5])
+    assert table["women"].isna().tolist() == [True, False, True, True]
+
+
+def test_answers_beside_female_and_male_are_told():
+    frame = composition(chef=0.3)
+    more = frame.iloc[:1].assign(value="non-binary", share=0.05)
+    assert table3(pd.concat([frame, more]), {})["other_answers"].tolist() == [0.05]
+
+
+def test_the_line_for_all_occupations_is_not_an_occupation():
+    frame = pd.concat([composition(chef=0.3), composition(all=0.4).assign(occupation="")])
+    assert table3(frame, {})["occupation"].tolist() == ["chef"]
+
+
+def test_the_text_has_both_shares_with_intervals_and_says_what_they_are():
+    text = print_table3(table3(composition(chef=0.25), {"chef": 0.269}))
+    assert "25.0% [15.0%, 35.0%]" in text
+    assert "75.0% [65.0%, 85.0%]" in text
+    assert "26.9%" in text
+    assert "not who a person is" in text
+
+
+def test_an_occupation_without_a_readable_face_is_a_dash():
+    frame = composition(chef=0.25).assign(n=0, share=np.nan, ci_low=np.nan, ci_high=np.nan)
+    assert " - " in print_table3(table3(frame, {}))
+    assert draw_women(table3(frame, {}), "source")
+
+
+def test_the_picture_is_a_png_that_grows_with_the_occupations_and_comes_out_the_same():
+    few, many = (
+        draw_women(table3(composition(**{f"job_{n}": n / 50 for n in range(count)}), {"job 1": 0.5}), "the Bureau")
+        for count in (3, 40)
+    )
+    sizes = [Image.open(io.BytesIO(data)).size for data in (few, many)]
+    assert sizes[0][0] == sizes[1][0]
+    assert sizes[1][1] > 2 * sizes[0][1]
+    assert few == draw_women(
+        table3(composition(**{f"job_{n}": n / 50 for n in range(3)}), {"job 1": 0.5}), "the Bureau"
+    )
+
+
+def test_a_csv_runs_no_formula():
+    told = write_csv(pd.DataFrame({"occupation": ["=cmd|' /C calc'!A0", "chef"], "n": [-1, 2]})).decode()
+    assert told.splitlines()[1].startswith("'=cmd")
+    assert told.splitlines()[2] == "chef,2"
+    assert ",-1" in told
