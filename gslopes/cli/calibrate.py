@@ -13,7 +13,9 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
     short_help="The whole walk against planted biases whose truth is known.",
     epilog=examples("gslopes calibrate", "gslopes calibrate --faces 3000 --sets 30 --out calibration --json"),
 )
-@click.option("--out", "-o", type=PATH, default=Path("gslopes-calibration"), metavar="DIR", show_default=True)
+@click.option(
+    "--out", "-o", type=PATH, default=Path("gslopes-calibration"), metavar="DIR", help="[default: gslopes-calibration]"
+)
 @click.option("--faces", type=click.IntRange(min=100), default=1000, metavar="N", help="To draw. [default: 1000]")
 @click.option("--sets", type=click.IntRange(min=2), default=10, metavar="N", help="Audits they make. [default: 10]")
 @click.option("--seed", type=int, default=0, metavar="S", help="Of everything that is drawn by lot. [default: 0]")
