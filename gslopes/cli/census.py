@@ -16,7 +16,6 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
         "gslopes census photos --out census",
         "gslopes census photos --out census --review review.csv",
         "gslopes census photos --out census --keyword female",
-        "gslopes fit run --photos-csv census/photos.csv --groups perceived_gender --groups occupation",
     ),
 )
 @click.argument("photos", type=PATH)
