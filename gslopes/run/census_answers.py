@@ -39,8 +39,13 @@ class Answer:
 
     @property
     def answers(self) -> bool:
-        """It stands in the place of the reader's."""
+        """What it says stands in the place of the reader's."""
         return self.decision in ("accept", "correct")
+
+    @property
+    def done(self) -> bool:
+        """Nobody needs to look at the photo again."""
+        return self.excluded or self.decision == "accept" or (self.answers and "gender" in self.said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,7 @@ def chances(row: Any) -> dict[str, dict[str, float]]:
 def queue(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.Series:
     """Which rows a person should still look at: perceived gender read with less confidence, and nobody has decided."""
     unsure = np.maximum(table["masculine"], 1 - table["masculine"]) < confidence
-    done = {photo for photo, one in answers.by_photo.items() if one.answers or one.excluded}
+    done = {photo for photo, one in answers.by_photo.items() if one.done}
     return (table["status"] == "read") & unsure & ~table["photo"].isin(done)
 
 

@@ -152,6 +152,16 @@ def test_accepted_is_what_was_read_excluded_does_not_count_and_undecided_changes
     assert (found.queue, found.answered, found.excluded) == (1, 1, 1)
 
 
+def test_an_answer_about_race_alone_leaves_gender_to_be_reviewed(photos, tmp_path):
+    before = count(photos, tmp_path / "census")
+    photo = ids(tmp_path / "census")["chef/2.png"]
+    (tmp_path / "r.csv").write_text(f"{','.join(COLUMNS)}\n{photo},,correct,,black,\n")
+    found = count(photos, tmp_path / "census", review=tmp_path / "r.csv")
+    assert found.queue == before.queue
+    assert share(found, "chef", "female")["answered"] == 0
+    assert share(found, "chef", "black", reading="race")["share"] == pytest.approx((3 * 0.2 + 1) / 4)
+
+
 def test_labels_flow_into_the_groups_of_a_fit(photos, tmp_path):
     count(photos, tmp_path / "census")
     photo = ids(tmp_path / "census")

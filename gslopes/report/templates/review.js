@@ -26,16 +26,17 @@
     try { localStorage.setItem(shelf, JSON.stringify([...answers.values()])); } catch (error) { /* as above */ }
   };
 
-  const fresh = (item) => ({
-    photo: item.photo, path: item.path, decision: "undecided", gender: item.gender[0], race: item.race[0], age: item.age[0],
-  });
+  // Only what a person said is an answer: accepting says all three, a key of one says that one.
+  const fresh = (item) => ({ photo: item.photo, path: item.path, decision: "undecided", gender: "", race: "", age: "" });
 
   function answer(key) {
     const item = items[place];
     const row = { ...(answers.get(item.photo) || fresh(item)) };
     let next = true;
-    if (key === "a") Object.assign(row, fresh(item), { decision: "accept" });
-    else if (key in GENDER) {
+    if (row.decision === "accept" && key !== "a") Object.assign(row, fresh(item));
+    if (key === "a") {
+      Object.assign(row, { decision: "accept", gender: item.gender[0], race: item.race[0], age: item.age[0] });
+    } else if (key in GENDER) {
       row.gender = GENDER[key];
       row.decision = "correct";
     } else if (key === "x") row.decision = "exclude";
@@ -54,7 +55,7 @@
 
   const decided = (item) => {
     const row = answers.get(item.photo);
-    return row !== undefined && row.decision !== "undecided";
+    return row !== undefined && (row.decision === "exclude" || row.decision === "accept" || (row.decision === "correct" && row.gender !== ""));
   };
 
   function move(key) {
@@ -89,7 +90,7 @@
     for (const name of ["gender", "race", "age"]) byId(name).textContent = item[name][0] + " (" + percent(item[name][1]) + ")";
     const said = row && (row.decision === "accept" || row.decision === "correct");
     byId("decision").textContent = !row ? "none yet"
-      : row.decision + (said ? ": " + [row.gender, row.race, row.age].join(", ") : "");
+      : row.decision + (said ? ": " + [row.gender, row.race, row.age].filter(Boolean).join(", ") : "");
     for (const button of document.querySelectorAll("button[data-key]")) {
       const key = button.dataset.key;
       const chosen = row && ((key === "x" && row.decision === "exclude") || (key === "d" && row.decision === "undecided")
