@@ -1,0 +1,83 @@
+"""``gslopes cache`` through the door: what is in it, out, in again, away."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+
+import pytest
+
+from gslopes.score.cache import Kept, Store
+
+DAY = 86_400
+PICTURES = {name: sha256(name.encode()).digest() for name in ("one", "two", "three")}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A cache with two answers of google, one of them refused, and one of azure, of days of their own."""
+    with Store(tmp_path / "cache") as store:
+        shelf = store.shelf("google", "v1")
+        raw = {"labelAnnotations": [{"description": "Nurse", "score": 0.75}]}
+        store.keep(shelf, {PICTURES["one"]: Kept("answered", raw, "m1", 10 * DAY, "0.1")})
+        store.keep(shelf, {PICTURES["two"]: Kept("refused", "content policy", "", 20 * DAY, "0.1")})
+        store.keep(store.shelf("azure", ""), {PICTURES["three"]: Kept("answered", {"tags": []}, "", 30 * DAY, "0.1")})
+    return tmp_path / "cache"
+
+
+def test_show_tells_whose_answers_there_are_and_from_when(gslopes, folder):
+    done = gslopes("cache", "show", "--cache", folder)
+    assert done.code == 0
+    assert "google: 2 answers (1 refused), 1970-01-11 to 1970-01-21, models m1" in done.out
+    found = json.loads(gslopes("cache", "show", "--cache", folder, "--json").out)
+    assert [(one["classifier"], one["version"], one["answers"]) for one in found["classifiers"]] == [
+        ("azure", "", 1),
+        ("google", "v1", 2),
+    ]
+
+
+def test_what_is_exported_is_imported_elsewhere_once(gslopes, folder, tmp_path):
+    file, other = tmp_path / "answers.jsonl", tmp_path / "other"
+    assert "3 answers written" in gslopes("cache", "export", file, "--cache", folder).out
+    assert gslopes("cache", "import", file, "--cache", other).out == "3 of 3 answers were new\n"
+    assert gslopes("cache", "import", file, "--cache", other).out == "0 of 3 answers were new\n"
+    with Store(folder) as one, Store(other) as two:
+        for store in (one, two):
+            found = store.find(store.shelf("google", "v1"), PICTURES.values())
+            assert found[PICTURES["one"]].raw["labelAnnotations"][0]["score"] == 0.75
+            assert found[PICTURES["two"]] == Kept("refused", "content policy", "", 20 * DAY, "0.1")
+
+
+def test_export_of_one_classifier_holds_only_its_answers(gslopes, folder, tmp_path):
+    gslopes("cache", "export", tmp_path / "a.jsonl", "--classifier", "azure", "--cache", folder)
+    lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert [(line["classifier"], line["picture"]) for line in lines] == [("azure", PICTURES["three"].hex())]
+
+
+def test_a_file_that_is_no_export_is_told_by_its_line(gslopes, folder, tmp_path):
+    (tmp_path / "bad.jsonl").write_text('{"classifier": "google"}\n')
+    done = gslopes("cache", "import", tmp_path / "bad.jsonl", "--cache", folder)
+    assert (done.code, "Line 1 of" in done.err) == (1, True)
+    assert gslopes("cache", "import", tmp_path / "none.jsonl", "--cache", folder).code == 2
+
+
+@pytest.mark.parametrize(
+    ("chosen", "left"),
+    [
+        (("--classifier", "google"), {"azure": 1}),
+        (("--before", "1970-01-15"), {"azure": 1, "google": 1}),
+        (("--classifier", "google", "--before", "1970-01-15"), {"azure": 1, "google": 1}),
+        (("--all",), {}),
+    ],
+)
+def test_prune_deletes_what_was_chosen_and_nothing_else(gslopes, folder, chosen, left):
+    done = gslopes("cache", "prune", *chosen, "--cache", folder)
+    assert done.out == f"{3 - sum(left.values())} answers deleted\n"
+    found = json.loads(gslopes("cache", "show", "--cache", folder, "--json").out)["classifiers"]
+    assert {one["classifier"]: one["answers"] for one in found} == left
+
+
+def test_prune_wants_to_know_which(gslopes, folder):
+    done = gslopes("cache", "prune", "--cache", folder)
+    assert (done.code, done.out) == (2, "")
+    assert len(json.loads(gslopes("cache", "show", "--cache", folder, "--json").out)["classifiers"]) == 2
