@@ -1,0 +1,153 @@
+"""``http:URL`` against an endpoint on this machine that speaks the documented protocol, or does not."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from gslopes.core.errors import ConfigError, CredentialsError, Refused, ServiceError, Throttled, Unavailable
+from gslopes.score.classifiers import load_classifier
+
+TOKEN = "planted-token-0123456789"
+
+
+class Endpoint:
+    """Answers a label with each picture's size; ``reply`` may be (status, headers, body) instead, ``cut`` ends it."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[dict[str, str], dict[str, list[str]]]] = []
+        self.reply: tuple[int, dict[str, str], str] | None = None
+        self.cut = False
+        endpoint = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                endpoint.requests.append((dict(self.headers), body))
+                status, headers, text = endpoint.reply or (200, {}, json.dumps(endpoint.judged(body["pictures"])))
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("content-length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text.encode()[: 5 if endpoint.cut else None])
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+
+    @property
+    def name(self) -> str:
+        return f"http:http://127.0.0.1:{self.server.server_address[1]}/judge"
+
+    @staticmethod
+    def judged(pictures: list[str]) -> dict[str, object]:
+        sizes = [len(base64.b64decode(text, validate=True)) for text in pictures]
+        answers = [{"refused": "empty"} if size == 1 else {"labels": {"a": 0.1, "b": size / 100}} for size in sizes]
+        return {"version": "2026-05-01", "answers": answers}
+
+
+@pytest.fixture
+def endpoint():
+    made = Endpoint()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+
+
+def test_answers_come_back_in_order_with_the_version_highest_label_first(endpoint):
+    classifier = load_classifier(endpoint.name)
+    raws = classifier.ask([b"x" * 50, b"x", b"x" * 70])
+    answers = [classifier.parse(json.loads(json.dumps(raw))) for raw in raws]
+    assert answers[0].labels == (("b", 0.5), ("a", 0.1))
+    assert (answers[1].status, answers[1].reason) == ("refused", "empty")
+    assert answers[2].labels[0] == ("b", 0.7)
+    assert {answer.version for answer in answers} == {"2026-05-01"}
+    assert "Authorization" not in endpoint.requests[0][0]
+
+
+def test_the_token_travels_in_the_header_and_is_no_part_of_the_name(endpoint, monkeypatch):
+    monkeypatch.setenv("TEAM_TOKEN", TOKEN)
+    classifier = load_classifier(f"{endpoint.name},token=TEAM_TOKEN")
+    classifier.ask([b"xy"])
+    assert endpoint.requests[0][0]["Authorization"] == f"Bearer {TOKEN}"
+    assert TOKEN not in classifier.name + classifier.version
+
+
+def test_a_token_that_is_not_set_stops_before_anything_is_sent(endpoint, monkeypatch):
+    monkeypatch.delenv("TEAM_TOKEN", raising=False)
+    with pytest.raises(CredentialsError, match="TEAM_TOKEN"):
+        load_classifier(f"{endpoint.name},token=TEAM_TOKEN")
+    assert endpoint.requests == []
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (429, Throttled),
+        (500, Unavailable),
+        (502, Unavailable),
+        (503, (Throttled, Unavailable)),
+        (413, Refused),
+        (415, Refused),
+        (422, Refused),
+        (401, CredentialsError),
+        (403, CredentialsError),
+        (404, ServiceError),
+        (400, ServiceError),
+    ],
+)
+def test_every_status_means_what_the_protocol_says(endpoint, status, kind):
+    endpoint.reply = (status, {}, f'{{"why": "key={TOKEN}"}}')
+    with pytest.raises(kind) as raised:
+        load_classifier(endpoint.name).ask([b"xy"])
+    assert TOKEN not in str(raised.value)
+
+
+def test_a_busy_endpoint_says_how_long(endpoint):
+    endpoint.reply = (429, {"Retry-After": "7"}, "")
+    with pytest.raises(Throttled) as raised:
+        load_classifier(endpoint.name).ask([b"xy"])
+    assert raised.value.retry_after == 7
+
+
+@pytest.mark.parametrize("body", ["no json", "[]", '{"answers": 3}', '{"answers": [3]}', "{}"])
+def test_a_reply_of_another_form_may_have_been_billed_and_is_asked_again(endpoint, body):
+    endpoint.reply = (200, {}, body)
+    with pytest.raises(Unavailable) as raised:
+        load_classifier(endpoint.name).ask([b"xy"])
+    assert raised.value.billed
+
+
+def test_a_reply_that_breaks_off_may_have_been_billed(endpoint):
+    endpoint.cut = True
+    with pytest.raises(Unavailable) as raised:
+        load_classifier(endpoint.name).ask([b"xy"])
+    assert raised.value.billed
+
+
+def test_nobody_there_is_not_billed():
+    with pytest.raises(Unavailable) as raised:
+        load_classifier("http:http://127.0.0.1:9/judge").ask([b"xy"])
+    assert not raised.value.billed
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "http:ftp://host/x",
+        "http:http://me:secret@host/x",
+        "http:http://elsewhere.example/x,token=TEAM_TOKEN",  # the token would travel in the open
+        "http:https://host/x,batch=0",
+    ],
+)
+def test_an_address_that_will_not_do_is_told_before(name, monkeypatch):
+    monkeypatch.setenv("TEAM_TOKEN", TOKEN)
+    with pytest.raises(ConfigError):
+        load_classifier(name)
