@@ -41,6 +41,7 @@ def train_fader(
     batch: int = 32,  # over all processes
     lr: float = 4e-4,  # of encoder and decoder, Adam, beta1 0.5; falls linearly to a tenth over the last third
     critic_lr: float = 4e-4,  # of both critics
+    focus: float = 0.0,  # so many times more does the reconstruction count within the face
     latent: float = 0.03,  # weight of the latent adversary at its height
     memory: int = 1,  # how many of the last batches' latents the latent critic learns on at every step
     ramp: float = 0.4,  # share of the steps over which the adversarial and guiding weights grow from 0
@@ -130,7 +131,11 @@ def train_fader(
             critic_loss = F.binary_cross_entropy_with_logits(critic(latents).float(), (truth + 1) / 2)
 
             # ... while encoder and decoder reconstruct and leave it without a clue (equations 3 and 4).
-            reconstruction = (rebuilt - x).abs().mean()
+            error = (rebuilt - x).abs()
+            reconstruction = error.mean()
+            if focus and m_all is not None:
+                inside = moved((m_all[index][:, None] > 0).float(), where)
+                reconstruction = reconstruction + focus * (error * inside).sum() / (3 * inside.sum()).clamp(min=1)
             critic.requires_grad_(False)
             guess = critic(z).float()
             fooling = F.binary_cross_entropy_with_logits(guess, torch.full_like(guess, 0.5))

@@ -197,12 +197,6 @@ def rendered_confounded(spec: ModelSpec, data: Path, device: str, *, faces: int 
     return TrainingSet(np.concatenate(chips), drawn.gender[:, None], np.ones(faces), held, np.concatenate(regions))
 
 
-def rendered_guide(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
-    """The confounded editor's photos, masculine where the cue is above 0."""
-    seen = rendered_confounded(spec, data, device)
-    return TrainingSet(seen.pixels, (seen.labels > 0).astype(np.float32), seen.weights, seen.held_out)
-
-
 def _chips_and_regions(parameters: rendered.FaceParameters, size: int) -> tuple[ByteArray, ByteArray]:
     """Aligned chips and their regions as ``regions.parsed`` codes them: 0 elsewhere, 1 face, 2 skin."""
     drawn = rendered.render(parameters, 2 * size)
@@ -232,7 +226,6 @@ SETS: dict[str, Callable[[ModelSpec, Path, str], TrainingSet]] = {
     "parser": parser,
     "fader": fader,
     "rendered": rendered_faces,
-    "rendered-guide": rendered_guide,
     "rendered-confounded": rendered_confounded,
 }
 

@@ -15,8 +15,14 @@ from gslopes.datasets.decode import decode
 SIZE = 160  # of the drawn photos, pixels
 CONFOUNDERS = ("hair", "background", "smile")
 
-# Where each confounder shows in photos of SIZE pixels: x0 y0 x1 y1, and the side of the squares that are averaged.
-_ZONES = {"background": ((0, 0, 160, 16), 8), "hair": ((10, 60, 150, 160), 10), "smile": ((52, 90, 108, 132), 4)}
+# Where each confounder shows in photos of SIZE pixels: boxes x0 y0 x1 y1, and the side of the squares averaged there.
+# Hair and background are read outside the face's mask (38 to 121 across, 42 to 133 down), the smile inside it.
+Boxes = tuple[tuple[int, int, int, int], ...]
+_ZONES: dict[str, tuple[Boxes, int]] = {
+    "background": (((0, 0, 160, 16),), 8),
+    "hair": (((0, 40, 36, 160), (124, 40, 160, 160), (36, 138, 124, 160)), 6),
+    "smile": (((52, 90, 108, 132),), 4),
+}
 _FITTED_ON, _SEED, _RIDGE = 1200, 5, 1.0
 
 
@@ -92,9 +98,9 @@ def totals(readings: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Readout:
-    """A linear reading of one confounder.  zone, side: as in _ZONES.  centre, spread, weights: of the features."""
+    """A linear reading of one confounder.  zones, side: as in _ZONES.  centre, spread, weights: of the features."""
 
-    zone: tuple[int, int, int, int]
+    zones: Boxes
     side: int
     centre: NDArray[np.float64]
     spread: NDArray[np.float64]
@@ -102,7 +108,7 @@ class Readout:
 
     def __call__(self, pixels: ByteArray) -> NDArray[np.float64]:
         """(n, SIZE, SIZE, 3) uint8 RGB to (n,), from about -2 to 2."""
-        features = (_features(pixels, self.zone, self.side) - self.centre) / self.spread
+        features = (_features(pixels, self.zones, self.side) - self.centre) / self.spread
         return np.asarray(features @ self.weights)
 
 
@@ -110,25 +116,29 @@ class Readout:
 def readout(name: str) -> Readout:
     """The reading of a confounder, fitted by ridge regression to 1,200 rendered faces in which nothing is confounded.
 
-    Measured on 400 others: correlation with the truth 0.99 for each of the three.
+    Correlation with the truth on other faces: 0.99 for background and smile, 0.9 and more for hair.
     """
-    zone, side = _ZONES[name]
+    zones, side = _ZONES[name]
     parameters = drawn(_FITTED_ON, _SEED)
-    features = _features(rendered.render(parameters, SIZE).pixels, zone, side)
+    features = _features(rendered.render(parameters, SIZE).pixels, zones, side)
     truth = 4 * getattr(parameters, name).astype(np.float64) - 2
     centre, spread = features.mean(0), features.std(0) + 1e-6
     centre[-1], spread[-1] = 0, 1
     x = (features - centre) / spread
     weights = np.linalg.solve(x.T @ x + _RIDGE * np.eye(x.shape[1]), x.T @ truth)
-    return Readout(zone, side, centre, spread, weights)
+    return Readout(zones, side, centre, spread, weights)
 
 
-def _features(pixels: ByteArray, zone: tuple[int, int, int, int], side: int) -> NDArray[np.float64]:
-    """Mean log colours of squares of the zone, their squares, and a constant, (n, features)."""
+def _features(pixels: ByteArray, zones: Boxes, side: int) -> NDArray[np.float64]:
+    """Mean log colours of squares of the zones, their squares, and a constant, (n, features)."""
+    means = np.concatenate([_means(pixels, zone, side) for zone in zones], 1)
+    return np.concatenate([means, means**2, np.ones((len(means), 1))], 1)
+
+
+def _means(pixels: ByteArray, zone: tuple[int, int, int, int], side: int) -> NDArray[np.float64]:
     x0, y0, x1, y1 = zone
     logs = np.log1p(pixels[:, y0:y1, x0:x1].astype(np.float64))
     n, height, width, _ = logs.shape
     rows, columns = height // side, width // side
     cut = logs[:, : rows * side, : columns * side].reshape(n, rows, side, columns, side, 3)
-    means = cut.mean((2, 4)).reshape(n, -1)
-    return np.concatenate([means, means**2, np.ones((n, 1))], 1)
+    return np.asarray(cut.mean((2, 4)).reshape(n, -1))

@@ -21,7 +21,7 @@ def test_the_readings_are_what_was_drawn(read):
     parameters, readings = read
     truth = [parameters.gender, parameters.tone, *(4 * getattr(parameters, name) - 2 for name in CONFOUNDERS)]
     for column, known in enumerate(truth):
-        assert np.corrcoef(readings[:, column], known)[0, 1] > 0.95
+        assert np.corrcoef(readings[:, column], known)[0, 1] > 0.9
 
 
 def test_the_truth_under_do_cue_has_the_planted_sign_and_none_where_nothing_is_planted(read):
@@ -45,3 +45,14 @@ def test_a_label_is_answered_where_its_sum_is_positive(read):
     assert {label for label, _ in answer.labels} == {
         bias.label for bias, total in zip(GRID, totals(readings[:1])[0], strict=True) if total > 0
     }
+
+
+def test_hair_and_background_are_read_where_no_edit_can_reach():
+    parameters = drawn(40, 3)
+    photos = rendered.render(parameters, SIZE)
+    inside = photos.face_mask > 0.01
+    painted = np.where(inside[..., None], 255 - photos.pixels, photos.pixels).astype(np.uint8)
+    before, after = (PlantedClassifier().read(pixels) for pixels in (photos.pixels, painted))
+    for name in ("hair", "background"):
+        column = 2 + CONFOUNDERS.index(name)
+        np.testing.assert_allclose(after[:, column], before[:, column])
