@@ -7,6 +7,7 @@ part, on composites x + m (D(z, a') - D(z, a)) as an audit makes them, is ours a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -192,6 +193,8 @@ def roughness(edit: Tensor) -> Tensor:
     return (edit[..., 1:, :] - edit[..., :-1, :]).abs().mean() + (edit[..., 1:] - edit[..., :-1]).abs().mean()
 
 
-def hinge(critic: PatchCritic, photos: Tensor, own: Tensor, composites: Tensor, wanted: Tensor) -> Tensor:
+def hinge(
+    critic: Callable[[Tensor, Tensor], Tensor], photos: Tensor, own: Tensor, composites: Tensor, wanted: Tensor
+) -> Tensor:
     """The hinge loss of a critic that should say +1 of photos and -1 of composites, told what each should show."""
     return F.relu(1 - critic(photos, own)).mean() + F.relu(1 + critic(composites, wanted)).mean()

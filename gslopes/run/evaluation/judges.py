@@ -6,6 +6,8 @@ from the editors' fold of UTKFace.
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray
 from gslopes.networks.mtcnn import Mtcnn
+from gslopes.networks.tagger import Tagger
 from gslopes.validate.realism import luminance, sharpness
 from gslopes.zoo import LoadedModel, load
 from gslopes.zoo.crops import CROPS
@@ -83,7 +86,7 @@ class Judges:
 
     def stages(self, chips: ByteArray) -> list[NDArray[np.float64]]:
         """The reader's maps after its stem and each block, [(n, C, h, w)], for the perceptual distance."""
-        module = self.reader.module
+        module = cast(Tagger, self.reader.module)
         x = self._normal(self.reader, chips)
         maps = []
         with torch.inference_mode():
@@ -99,7 +102,7 @@ class Judges:
         with torch.inference_mode():
             for start in range(0, len(chips), 128):
                 x = self._normal(model, chips[start : start + 128])
-                module = model.module
+                module = cast(Tagger, model.module)
                 y = module.blocks(module.stem(x)).mean((2, 3)) if features else module(x).sigmoid()
                 out.append(y.double().cpu().numpy())
         return np.concatenate(out)

@@ -7,7 +7,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
+from gslopes.core.records import ByteArray
 from gslopes.run.evaluation.tables import Table, cell
 from gslopes.train.augment import to_float
 from gslopes.train.parser import middle
@@ -16,6 +18,7 @@ from gslopes.train.sets import SETS
 from gslopes.validate import numbers
 from gslopes.zoo.loading import LoadedModel
 
+Counts = NDArray[np.int64]
 THIRDS = ("darkest third", "middle third", "lightest third")
 
 
@@ -43,7 +46,7 @@ def evaluate_parser(model: LoadedModel, data: Path, most: int | None, device: st
         a, b = np.isin(np.stack(truth), classes), np.isin(np.stack(guess), classes)
         both, either = (a & b).sum((1, 2)), (a | b).sum((1, 2))
 
-        def share(chosen: numbers.Rows, both: np.ndarray = both, either: np.ndarray = either) -> float:  # type: ignore[type-arg]
+        def share(chosen: numbers.Rows, both: Counts = both, either: Counts = either) -> float:
             return float(both[chosen].sum() / either[chosen].sum())
 
         thirds = numbers.by_group(share, names)
@@ -60,7 +63,7 @@ def evaluate_parser(model: LoadedModel, data: Path, most: int | None, device: st
     return note, {"intersection over union": table}
 
 
-def typology_angle(chip: np.ndarray, skin: np.ndarray) -> float:  # type: ignore[type-arg]
+def typology_angle(chip: ByteArray, skin: NDArray[np.bool_]) -> float:
     """Individual typology angle of the median skin colour, degrees, -90 to 90; larger is lighter.
 
     chip: (S, S, 3) uint8 RGB.  skin: (S, S) bool.

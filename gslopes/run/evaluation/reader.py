@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gslopes.run.evaluation.tables import Table, cell
 from gslopes.train.sets import SETS
@@ -58,7 +59,7 @@ def evaluate_reader(model: LoadedModel, data: Path, most: int | None, device: st
     return note, tables
 
 
-def group_names(labels: tuple[str, ...], values: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+def group_names(labels: tuple[str, ...], values: NDArray[np.float32]) -> NDArray[np.object_]:
     """(n,) race and age where the set knows them (UTKFace), age alone otherwise; empty where nothing is known."""
     young = values[:, labels.index("young" if "young" in labels else "Young")]
     age = np.where(np.isfinite(young), np.where(young > 0.5, "young", "not young"), "").astype(object)
