@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -14,6 +15,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
     epilog=examples(
         "gslopes report run",
         "gslopes report run --p 0.01 --slope 0.05",
+        "gslopes report run --embed none",
     ),
 )
 @click.argument("run", type=PATH)
@@ -23,13 +25,28 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
 @click.option(
     "--slope", type=float, default=0.03, show_default=True, metavar="B", help="Pulled labels have a |slope| above this."
 )
+@click.option(
+    "--embed",
+    type=click.Choice(["full", "thumbs", "none"]),
+    default="thumbs",
+    show_default=True,
+    help="Pictures in the report: whole copies, small squares around the face, or none (and no file names).",
+)
 @json_option
-def report(run: Path, p: float, slope: float, as_json: bool) -> int:
-    """Write the page of a fitted run folder: the tables and figures of the paper, and slopes.csv."""
+def report(run: Path, p: float, slope: float, embed: Literal["full", "thumbs", "none"], as_json: bool) -> int:
+    """Write the page of a fitted run folder, with the tables and figures of the paper; says how large the folder is.
+
+    RUN/report opens from disk, and can be copied to any server as it is. With --embed none no picture leaves the run
+    folder: photos are named by the first digits of their checksum.
+    """
     from gslopes.core.runfolder import show
+    from gslopes.report.pictures import size as folder_size
     from gslopes.run import stages
     from gslopes.run.executors import OneProcess
 
-    page = stages.run_report(run, None, OneProcess(progress=True), p=p, slope=slope).page
-    print_json({"run": str(run), "page": str(page)}) if as_json else click.echo(show(page))
+    page = stages.run_report(run, None, OneProcess(progress=True), p=p, slope=slope, embed=embed).page
+    assert page is not None
+    size = folder_size(page.parent)
+    print_json({"run": str(run), "page": str(page), "bytes": size}) if as_json else click.echo(show(page))
+    click.echo(f"size       {size / 1e6:.1f} MB", err=True)
     return 0

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import warnings
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -21,6 +23,13 @@ REDS = ("#8f1414", "#c8371f", "#e0762f", "#a8516e", "#d9908a", "#6b4a3a")
 BLUES = ("#123f7a", "#1f6fc0", "#1b97a6", "#5a5fb8", "#7fb2dc", "#3c5a66")
 INK, FAINT, SHADE = "#1d2430", "#8a93a1", "#f1f3f6"
 _MARKERS = "osD^vP"
+Form = Literal["png", "pdf", "svg"]
+FORMS: tuple[Form, ...] = ("png", "pdf", "svg")
+_NAMELESS: dict[Form, dict[str, None]] = {
+    "png": {"Software": None},
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    "svg": {"Creator": None, "Date": None},
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,12 +61,15 @@ def steepest(slopes: pd.DataFrame, *, p: float, slope: float, most: int = 6, lea
 
 
 def draw_curves(curves: list[Curve], values: NDArray[np.float64], *, classifier: str, attribute: str) -> bytes:
+    """The bytes of ``curves_figure`` as a PNG."""
+    return to_png(curves_figure(curves, values, classifier=classifier, attribute=attribute))
+
+
+def curves_figure(curves: list[Curve], values: NDArray[np.float64], *, classifier: str, attribute: str) -> Figure:
     """Draw z_k over the values, one panel for each end, each label named at the end of its curve with its slope.
 
     curves: of one classifier and attribute, in the order in which they take their colours.
     values: (K,) of the attribute.
-
-    Returns the bytes of a PNG.
     """
     figure = Figure(figsize=(12.4, 5.2), dpi=150, facecolor="white")
     FigureCanvasAgg(figure)
@@ -71,16 +83,25 @@ def draw_curves(curves: list[Curve], values: NDArray[np.float64], *, classifier:
     photos = int(curves[0].row["n"]) if curves else 0
     title = f"{words.shorten(words.printable(classifier), 60)}  ·  {words.perceived(attribute)}  ·  {photos:,} photos"
     figure.text(0.062, 0.945, title, fontsize=13, weight="bold", color=INK, parse_math=False)
-    return to_png(figure)
+    return figure
 
 
 def to_png(figure: Figure) -> bytes:
-    """Render a figure; the same figure gives the same bytes, which name no program."""
+    """Render a figure as PNG; see ``render``."""
+    return render(figure, "png")
+
+
+def render(figure: Figure, form: Form) -> bytes:
+    """The bytes of a figure; the same figure gives the same bytes, which name no program and no date.
+
+    In PDF and SVG texts stay texts, of fonts that are embedded (PDF) or named (SVG).
+    """
     buffer = io.BytesIO()
-    with warnings.catch_warnings():
+    fonts: dict[Any, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "gslopes"}
+    with warnings.catch_warnings(), rc_context(fonts):
         # a label may be in a script that the font lacks: a box in the picture, the right name in the tables
         warnings.filterwarnings("ignore", message=".*[Gg]lyph.*missing from")
-        figure.savefig(buffer, format="png", metadata={"Software": None})
+        figure.savefig(buffer, format=form, metadata=_NAMELESS[form])
     return buffer.getvalue()
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -18,10 +18,13 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from gslopes.report import words
+from gslopes.report.findings import inline
+from gslopes.report.provenance import citation
 from gslopes.report.tables import pulled, why_no_slope
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_MOST_ROWS, _MOST_FILES, _MOST_REASONS = 500, 200, 12
+_MOST_ROWS, _MOST_FILES, _MOST_REASONS = 100, 200, 12
+_SCRIPTS = ("base", "findings", "label", "explorer", "start")
 _HALF = 58.0  # half the width of the drawn interval, in the units of its picture
 
 
@@ -84,8 +87,41 @@ class Section:
     labels: int
     judged: int
     pulled: tuple[tuple[Row, ...], tuple[Row, ...]]
-    rows: tuple[Row, ...]
+    cut: bool
+    found: tuple[int, int]
+    reading: bool
     figures: Mapping[str, str]
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What the page has beside its sections; every part may be missing.
+
+    data: for the scripts, see ``folder``.  sweeps, floors, dropped, calibration: see ``validity``.
+    papers: tables of the paper, without ending.  prints: figures for print.  commands, cards: see ``provenance``.
+    album: photos in the explorer.  embed: which pictures the report has.
+    """
+
+    data: Mapping[str, Any] = field(default_factory=dict)
+    sweeps: Sequence[Mapping[str, Any]] = ()
+    floors: Sequence[Mapping[str, Any]] = ()
+    dropped: tuple[Sequence[tuple[str, str, str]], int] = ((), 0)
+    calibration: Mapping[str, Any] | None = None
+    papers: Sequence[str] = ()
+    prints: Sequence[str] = ()
+    commands: Sequence[str] = ()
+    cards: Sequence[tuple[str, str]] = ()
+    album: int = 0
+    embed: str = "none"
+
+
+NOTHING = Extras()
+_NOTES = {
+    "full": " The pictures are whole copies.",
+    "thumbs": " The pictures are small squares around the face.",
+    "none": " The report was made without pictures, and photos are named by the first digits of their checksum.",
+}
 
 
 def section(
@@ -96,11 +132,15 @@ def section(
     *,
     p: float,
     slope: float,
+    reading: pd.DataFrame | None = None,
+    key: str = "",
 ) -> Section:
     """One section of the page.
 
-    slopes: rows of one classifier, attribute and estimator.  values: (K,), or none if unknown.
+    slopes: rows of one classifier and attribute, of the estimator ``paper``.  values: (K,), or none if unknown.
     statuses: how many pictures were answered, refused, failed.  figures: kind (curves, sweeps) to file name.
+    reading: the same labels' rows of ``photo-rate``, whose q the headline counts; the paper's thresholds without.
+    key: of the data file that its table is built from; none without.
     """
     first = slopes.iloc[0]
     judged = slopes[slopes["slope"].notna()].sort_values(["slope", "label"])
@@ -108,7 +148,10 @@ def section(
     # the strip shows what was found, not the widest interval of the rarest label
     found = pd.concat(sides)["slope"].abs().max() if any(map(len, sides)) else judged["slope"].abs().quantile(0.9)
     scale = max(1.3 * float(found) if len(judged) else 0.0, 2 * slope, 1e-6)
-    ordered = pd.concat([judged, slopes[slopes["slope"].isna()].sort_values("label")])
+    counted = [len(side) for side in sides]
+    if reading is not None and len(reading):
+        past = reading[reading["q"] < 0.05]["slope"]
+        counted = [int((past < 0).sum()), int((past > 0).sum())]
     return Section(
         classifier=words.printable(first["classifier"]),
         attribute=words.printable(first["attribute"]),
@@ -120,13 +163,24 @@ def section(
         asked=", ".join(f"{number:,} {words.printable(status)}" for status, number in statuses.items()),
         labels=len(slopes),
         judged=len(judged),
-        pulled=(_rows(sides[0], scale, p, slope), _rows(sides[1], scale, p, slope)),
-        rows=_rows(ordered[:_MOST_ROWS], scale, p, slope),
+        pulled=(_rows(sides[0][:_MOST_ROWS], scale, p, slope), _rows(sides[1][:_MOST_ROWS], scale, p, slope)),
+        cut=max(map(len, sides)) > _MOST_ROWS,
+        found=(counted[0], counted[1]),
+        reading=reading is not None and len(reading) > 0,
         figures=figures,
+        key=key,
     )
 
 
-def render(manifest: Mapping[str, Any], photos: Photos, sections: list[Section], *, p: float, slope: float) -> str:
+def render(
+    manifest: Mapping[str, Any],
+    photos: Photos,
+    sections: Sequence[Section],
+    *,
+    p: float,
+    slope: float,
+    extras: Extras = NOTHING,
+) -> str:
     """The page as text.
 
     manifest: the content of run.json; whatever it lacks, the page leaves out.
@@ -140,18 +194,38 @@ def render(manifest: Mapping[str, Any], photos: Photos, sections: list[Section],
         keep_trailing_newline=True,
     )
     environment.filters["printable"] = words.printable
+    environment.filters["digest"] = _short
     css = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
-    digest = base64.b64encode(sha256(css.encode()).digest()).decode()
+    js = "".join((_TEMPLATES / f"page-{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS)
+    js = f'"use strict";\n(() => {{\n{js}}})();\n'
     settings = {key: manifest[key] for key in ("config", "seed", "values", "inputs") if key in manifest}
-    config = json.dumps(settings, indent=2, ensure_ascii=False, default=str)
     return environment.get_template(
         "page.html.j2"
     ).render(
         css=Markup(css),  # our own file; its hash is all that the policy lets in
-        css_hash=digest,
+        css_hash=_hash(css),
+        js=Markup(js),
+        js_hash=_hash(js),
+        data=Markup(inline({"sections": [], "readings": [], **extras.data})),
+        album=extras.album,
+        embed_note=_NOTES.get(extras.embed, ""),
+        sweeps=extras.sweeps,
+        floors=extras.floors,
+        dropped_rows=extras.dropped[0],
+        dropped_many=extras.dropped[1],
+        calibration="" if extras.calibration is None else _pretty(extras.calibration),
+        papers=extras.papers,
+        prints=extras.prints,
+        commands=extras.commands,
+        cards=extras.cards,
+        citation=citation(manifest),
+        used=[
+            *(("classifier", *pair) for pair in _facts(manifest.get("classifiers")).items()),
+            *(("model", *pair) for pair in _facts(manifest.get("models")).items()),
+        ],
         created=words.printable(_moment(manifest.get("created", ""))),
         version=words.printable(manifest.get("gslopes", "")),
-        config="\n".join(words.printable(line) for line in config.splitlines()),
+        config=_pretty(settings),
         models=_facts(manifest.get("models")),
         classifiers=_facts(manifest.get("classifiers")),
         versions=_mapping(manifest.get("versions")),
@@ -165,6 +239,21 @@ def render(manifest: Mapping[str, Any], photos: Photos, sections: list[Section],
         p=f"{p:g}",
         slope=f"{slope:g}",
     )
+
+
+def _hash(text: str) -> str:
+    """As a policy names a text that it lets in."""
+    return base64.b64encode(sha256(text.encode()).digest()).decode()
+
+
+def _short(value: str) -> str:
+    """A checksum by its first digits; anything else whole."""
+    return f"{value[:12]}…" if len(value) == 64 and set(value) <= set("0123456789abcdef") else value
+
+
+def _pretty(content: Any) -> str:
+    text = json.dumps(content, indent=2, ensure_ascii=False, default=str)
+    return "\n".join(words.printable(line) for line in text.splitlines())
 
 
 def _rows(frame: pd.DataFrame, scale: float, p: float, slope: float) -> tuple[Row, ...]:

@@ -24,6 +24,11 @@ _PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice 
 
 
 def draw_sweeps(sweeps: list[Sweep], values: NDArray[np.float64], *, attribute: str, run: Path) -> bytes:
+    """The bytes of ``sweeps_figure`` as a PNG."""
+    return to_png(sweeps_figure(sweeps, values, attribute=attribute, run=run))
+
+
+def sweeps_figure(sweeps: list[Sweep], values: NDArray[np.float64], *, attribute: str, run: Path) -> Figure:
     """Draw the contact sheet: a photo a row, a value a column; beneath, the score of each label that moved.
 
     A label is blue if its score on this photo grows towards the positive end, red if towards the negative; the bar
@@ -31,8 +36,6 @@ def draw_sweeps(sweeps: list[Sweep], values: NDArray[np.float64], *, attribute: 
     the picture shows its surroundings only.
 
     sweeps: with K pictures each.  values: (K,).  run: the run folder; files outside it are not opened.
-
-    Returns the bytes of a PNG.
     """
     tall = [1 + _LINE * max(len(sweep.moved), 1) + 0.16 for sweep in sweeps]
     across, down = _LEFT + len(values) * (1 + _GAP), _HEAD + sum(tall)
@@ -47,14 +50,16 @@ def draw_sweeps(sweeps: list[Sweep], values: NDArray[np.float64], *, attribute: 
         top += height
     axes.set_xlim(0, across)
     axes.set_ylim(down, 0)
-    return to_png(figure)
+    return figure
 
 
-def picture(path: Path, box: tuple[float, float, float, float] | None, run: Path) -> NDArray[np.uint8] | None:
+def picture(
+    path: Path, box: tuple[float, float, float, float] | None, run: Path, side: int = _PIXELS
+) -> NDArray[np.uint8] | None:
     """A square (S, S, 3) uint8 RGB of the picture around the face, or None if it cannot be read.
 
     path: the file.  box: the face, in the photo frame, or None: the middle of the picture.
-    run: the run folder, which a table that came from somewhere else may not leave.
+    run: the run folder, which a table that came from somewhere else may not leave.  side: S.
     """
     try:
         if not path.resolve().is_relative_to(run.resolve()):
@@ -63,7 +68,9 @@ def picture(path: Path, box: tuple[float, float, float, float] | None, run: Path
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # still an error at twice the limit
             with Image.open(path) as image:
                 window = _window(image.size, box)
-                square = image.convert("RGB").resize((_PIXELS, _PIXELS), Image.Resampling.LANCZOS, box=window)
+                square = image.convert("RGB").resize(
+                    (side, side), Image.Resampling.LANCZOS, box=window, reducing_gap=3.0
+                )
     except (OSError, ValueError, SyntaxError, UnidentifiedImageError, Image.DecompressionBombError):
         return None
     return np.asarray(square)

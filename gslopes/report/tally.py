@@ -115,7 +115,7 @@ def sweeps(
         row = known[known["photo"] == photo]
         if len(own) == len(values):
             name = str(row["path"].iloc[0]) if len(row) else photo[:16]
-            box = _box(row["box"].iloc[0]) if len(row) else None
+            box = face_box(row["box"].iloc[0]) if len(row) else None
             files = tuple(run / file for file in own["file"])
             result.append(Sweep(photo, name, box, files, _movers(scores[scores["photo"] == photo], values, labels)))
     return result
@@ -133,7 +133,8 @@ def _movers(scores: pd.DataFrame, values: NDArray[np.float64], most: int) -> tup
     return tuple(Moved(str(wide.index[row]), wide.iloc[row].to_numpy(float), float(slopes[row])) for row in chosen)
 
 
-def _box(value: object) -> tuple[float, float, float, float] | None:
+def face_box(value: object) -> tuple[float, float, float, float] | None:
+    """A box of the photos table as four numbers, or None if it is none."""
     numbers = [] if value is None else [float(number) for number in np.ravel(np.asarray(value, dtype=float))]
     if len(numbers) != 4 or not np.isfinite(numbers).all() or numbers[2] <= numbers[0] or numbers[3] <= numbers[1]:
         return None

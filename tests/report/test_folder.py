@@ -32,7 +32,13 @@ def names(run: Path) -> list[str]:
     return sorted(path.name for path in (run / "report").iterdir())
 
 
-FILES = ["curves.png", "index.html", "pulled_negative.csv", "pulled_positive.csv", "slopes.csv", "sweeps.png"]
+DRAWN = [f"{name}.{form}" for name in ("curves", "sweeps") for form in ("pdf", "png", "svg")]
+PLAIN = ["data", "index.html", "pulled_negative.csv", "pulled_positive.csv", "slopes.csv", "tables"]
+FILES = sorted([*DRAWN, *PLAIN, "pictures"])
+
+
+def contents(run: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(run)): path.read_bytes() for path in (run / "report").rglob("*") if path.is_file()}
 
 
 def test_report_has_the_promised_files_and_is_the_same_when_written_again(run: Path) -> None:
@@ -41,8 +47,9 @@ def test_report_has_the_promised_files_and_is_the_same_when_written_again(run: P
     for name in ("curves.png", "sweeps.png"):
         with Image.open(run / "report" / name) as image:
             image.verify()
-    first = {path.name: path.read_bytes() for path in (run / "report").iterdir()}
-    assert {path.name: path.read_bytes() for path in write_report(run).parent.iterdir()} == first
+    first = contents(run)
+    write_report(run)
+    assert contents(run) == first
 
 
 @pytest.mark.usefixtures("without_figures")
@@ -89,6 +96,34 @@ def test_report_needs_no_pictures(run: Path) -> None:
     shutil.rmtree(run / "edits")
     write_report(run)
     assert names(run) == FILES
+    assert not list((run / "report" / "pictures").rglob("*.webp"))
+
+
+def test_report_without_pictures_shows_none_and_names_nobody(run: Path) -> None:
+    write_report(run)
+    write_report(run, embed="none")
+    kept = contents(run)
+    assert not [name for name in kept if "pictures" in name or "sweeps." in name]
+    assert not [name for name, data in kept.items() if b"people/000.jpg" in data or b"no face.jpg" in data]
+
+
+def test_full_report_holds_copies_of_the_pictures(run: Path) -> None:
+    write_report(run, embed="full")
+    copies = sorted((run / "report" / "pictures").rglob("*.jpg"))
+    assert len(copies) == 80 * 7
+    assert copies[0].read_bytes() in {path.read_bytes() for path in (run / "edits" / "gender").iterdir()}
+    with pytest.raises(UsageError, match="embed"):
+        write_report(run, embed="all")  # type: ignore[arg-type]
+
+
+def test_strip_shows_the_pictures_of_one_sweep_side_by_side(run: Path) -> None:
+    write_report(run)
+    strips = sorted((run / "report" / "pictures").rglob("*.webp"))
+    assert len(strips) == 80
+    with Image.open(strips[0]) as image:
+        assert image.size == (7 * image.height, image.height)
+        middles = np.asarray(image)[image.height // 2, image.height // 2 :: image.height].astype(float)
+    assert (np.diff(middles[:, 2]) > 0).all()  # the synthetic face gets bluer
 
 
 def test_report_of_published_slopes_alone_has_tables_and_no_figures(run: Path) -> None:
@@ -96,7 +131,7 @@ def test_report_of_published_slopes_alone_has_tables_and_no_figures(run: Path) -
         (run / f"{name}.parquet").unlink()
     (run / "run.json").write_text("{}")
     html = write_report(run).read_text("utf-8")
-    assert names(run) == [name for name in FILES if not name.endswith(".png")]
+    assert names(run) == PLAIN
     assert "Lipstick" in html
 
 

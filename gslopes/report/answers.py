@@ -1,0 +1,153 @@
+"""A classifier's answers along one attribute as one matrix: a row for each photo and label that it ever returned there.
+
+From it come the curves of every label with their intervals, the photos that moved most, and what the explorer shows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from gslopes.core import tables
+from gslopes.core.errors import TableError
+from gslopes.core.runfolder import show
+from gslopes.report import tally
+
+Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
+_NORMAL = 1.959964  # of a 95 % interval
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """The answers of one classifier along one attribute.
+
+    values: (K,).  photos: ids, sorted.  labels: sorted.  complete: (photos,) whether answered at all K values.
+    photo, label: (P,) places in those lists, sorted by photo, then label.
+    scores: (P, K) in [0, 1], NaN where the label was not returned.
+    """
+
+    values: Array
+    photos: list[str]
+    labels: list[str]
+    complete: NDArray[np.bool_]
+    photo: Whole
+    label: Whole
+    scores: Array
+
+    def weights(self) -> Array:
+        """(K,) that turn K numbers into the slope of their least squares line, per unit of the attribute."""
+        centred = self.values - self.values.mean()
+        return np.asarray(centred / np.square(centred).sum(), dtype=np.float64)
+
+    def slopes(self) -> Array:
+        """(P,) of each photo's score of each label, a label not returned counting as 0."""
+        return np.asarray(np.nan_to_num(self.scores) @ self.weights(), dtype=np.float64)
+
+
+def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
+    """The answers of a run folder; none if it has no such table.
+
+    values: (K,); rows of other steps are left out.
+
+    Raises: TableError if a table is damaged.
+    """
+    steps = len(values)
+    complete = tally.answered_everywhere(run, classifier, attribute, steps)
+    table = _scores(run, classifier, attribute, steps)
+    photos, photo = _codes(table, "photo", complete)
+    labels, label = _codes(table, "label", [])
+    pairs, row = np.unique(photo * max(len(labels), 1) + label, return_inverse=True)
+    scores = np.full((len(pairs), steps), np.nan)
+    scores[row, table.column("step").to_numpy()] = table.column("score").to_numpy()
+    inside = np.isin(np.array(photos, dtype=object), np.array(complete, dtype=object)) if photos else np.empty(0, bool)
+    wide = max(len(labels), 1)
+    return Answers(values, photos, labels, inside, pairs // wide, pairs % wide, scores)
+
+
+def curves(answers: Answers) -> tuple[Array, Array, Array]:
+    """(z, low, high), each (labels, K): the share of photos with the label relative to the centre, and its interval.
+
+    z_k = y_k / y_c over the photos answered at all values.  Interval: 95 %, normal, by the delta method for a ratio of
+    two shares of the same photos; at the centre it has no width.  NaN where the label is never there at the centre.
+    Where the fit had clusters, it is too narrow: its units are photos.
+
+    Source: z_k of Joo & Kärkkäinen 2020, section 4.3.
+    """
+    count, centre = max(int(answers.complete.sum()), 1), len(answers.values) // 2
+    inside = answers.complete[answers.photo]
+    present = ~np.isnan(answers.scores[inside])
+    labels = answers.label[inside]
+    many = len(answers.labels)
+    shares = np.stack([np.bincount(labels, column, many) for column in present.T], 1).reshape(many, -1) / count
+    both = np.stack([np.bincount(labels, column & present[:, centre], many) for column in present.T], 1) / count
+    base = shares[:, [centre]]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(base > 0, shares / base, np.nan)
+        spread = shares * (1 - shares) + z**2 * base * (1 - base) - 2 * z * (both - shares * base)
+        error = np.sqrt(np.maximum(spread, 0) / count) / base
+    return z, np.maximum(z - _NORMAL * error, np.where(np.isnan(z), np.nan, 0.0)), z + _NORMAL * error
+
+
+def movers(answers: Answers, most: int = 6) -> list[list[int]]:
+    """For each label the rows (of the P) of the photos that moved most: first by presence, then by score.
+
+    Photos not answered at all values are left out, and so are those that did not move at all.
+    """
+    weights = answers.weights()
+    presence = np.abs((~np.isnan(answers.scores)) @ weights)
+    score = np.abs(answers.slopes())
+    moved = answers.complete[answers.photo] & ((presence > 1e-12) | (score > 1e-9))
+    order = np.lexsort((answers.photo, -np.round(score, 9), -np.round(presence, 9), answers.label))
+    order = order[moved[order]]
+    labels = answers.label[order]
+    starts = np.searchsorted(labels, np.arange(len(answers.labels)))
+    ends = np.searchsorted(labels, np.arange(len(answers.labels)), side="right")
+    return [order[start : min(end, start + most)].tolist() for start, end in zip(starts, ends, strict=True)]
+
+
+def strongest(answers: Answers, most: int = 24) -> Whole:
+    """Rows (of the P), at most ``most`` a photo: labels whose score moves most, then those of the highest score."""
+    span = np.nan_to_num(answers.scores)
+    moved = np.round(np.ptp(span, axis=1), 2) if len(span) else np.empty(0)
+    order = np.lexsort((-span.max(axis=1, initial=0.0), -moved, answers.photo))
+    photos = answers.photo[order]
+    place = np.arange(len(order)) - np.searchsorted(photos, photos)
+    return np.sort(order[place < most])
+
+
+def _scores(run: Path, classifier: str, attribute: str, steps: int) -> pa.Table:
+    columns = ["photo", "step", "label", "score"]
+    path = run / "scores.parquet"
+    if not path.exists():
+        return pa.Table.from_pandas(tables.SCORES.empty()[columns], schema=_schema(columns), preserve_index=False)
+    here = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+    here &= (pc.field("step") >= 0) & (pc.field("step") < steps)
+    try:
+        if not pq.read_schema(path).equals(tables.SCORES.schema, check_metadata=False):
+            raise TableError(f"{show(path)} is not a scores table.")
+        return pq.read_table(path, columns=columns, filters=here)
+    except (OSError, ValueError) as error:
+        raise TableError(f"{show(path)} is not a readable Parquet file: {error}.") from error
+
+
+def _schema(columns: list[str]) -> pa.Schema:
+    return pa.schema([tables.SCORES.schema.field(name) for name in columns])
+
+
+def _codes(table: pa.Table, column: str, more: list[str]) -> tuple[list[str], Whole]:
+    """(the sorted texts of a column and of ``more``, the place of each row's text among them)."""
+    encoded = table.column(column).combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    own = encoded.dictionary.to_pylist()
+    known = sorted({*own, *more})
+    places = {text: place for place, text in enumerate(known)}
+    lookup = np.array([places[text] for text in own], dtype=np.int64)
+    return known, lookup[encoded.indices.to_numpy(zero_copy_only=False)] if len(own) else np.empty(0, np.int64)

@@ -1,0 +1,85 @@
+"""The explorer's photos: who is in the list, where their pictures lie, and every classifier's scores on each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core import tables
+from gslopes.report import findings, pictures, tally, words
+from gslopes.report.tally import face_box
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Album:
+    """The photos of the explorer.
+
+    photos: ids in the order of their paths.  names: as shown.  index: id to place.
+    files: (photo, attribute) to the pictures relative to the report.
+    """
+
+    photos: list[str]
+    names: list[str]
+    index: Mapping[str, int]
+    files: Mapping[tuple[str, str], list[str]]
+
+
+def album(run: Path, report: Path, attributes: Mapping[str, int], embed: pictures.Embed) -> Album:
+    """Write the pictures of all photos that have sweeps, as ``embed`` says.
+
+    attributes: name to K, real sweeps only.  With ``none`` a photo is named by its id: names may tell who is on it.
+    """
+    edits = tally.read(tables.EDITS, run, ["photo", "attribute", "step", "file"])
+    edits = edits[edits["attribute"].isin(list(attributes))].sort_values(["attribute", "photo", "step"])
+    known = tally.read(tables.PHOTOS, run, ["photo", "path", "box", "status"])
+    known = known[known["status"] == "used"].drop_duplicates("photo").set_index("photo")
+    order = sorted(set(edits["photo"]) | set(known.index), key=lambda photo: (_path(known, photo), photo))
+    shown = [photo[:12] if embed == "none" else words.printable(_path(known, photo)) for photo in order]
+    wanted = []
+    for (attribute, photo), own in edits.groupby(["attribute", "photo"], sort=True):
+        if own["step"].tolist() == list(range(attributes[str(attribute)])):
+            box = face_box(known.at[photo, "box"]) if photo in known.index else None
+            steps = tuple(run / file for file in own["file"])
+            wanted.append(pictures.Wanted(str(photo), str(attribute), box, steps))
+    files = pictures.write(report, run, wanted, embed)
+    return Album(order, shown, {photo: place for place, photo in enumerate(order)}, files)
+
+
+def listing(own: Album, attributes: Sequence[str], why: Iterable[tuple[str, str, str]] = ()) -> dict[str, Any]:
+    """The file with the list: names, and for each attribute and photo its pictures (none, one strip, or K).
+
+    why: (photo, attribute, reason) of the sweeps that the gate dropped.
+    """
+    files = {name: [own.files.get((photo, name), []) for photo in own.photos] for name in attributes}
+    dropped: dict[str, dict[int, str]] = {name: {} for name in attributes}
+    for photo, attribute, reason in why:
+        if attribute in dropped and photo in own.index:
+            dropped[attribute][own.index[photo]] = words.printable(reason)
+    return {"names": own.names, "files": files, "dropped": dropped}
+
+
+def scores_files(own: Album, scores: Mapping[str, Mapping[str, list[list[Any]]]]) -> list[dict[str, Any]]:
+    """The scores of a few photos a file, in the order of the list.
+
+    scores: key of a finding (``f0``) to photo to rows; see ``findings.photo_scores``.
+    """
+    chunks = []
+    for start in range(0, len(own.photos), findings.PHOTOS_A_FILE):
+        photos = own.photos[start : start + findings.PHOTOS_A_FILE]
+        chunk = [{key: by[photo] for key, by in scores.items() if photo in by} for photo in photos]
+        chunks.append({"start": start, "photos": chunk})
+    return chunks
+
+
+def _path(known: pd.DataFrame, photo: str) -> str:
+    return str(known.at[photo, "path"]) if photo in known.index else photo[:16]
+
+
+def middle(values: Sequence[float]) -> int:
+    """The step whose value is nearest 0: where the explorer's slider begins."""
+    return int(np.argmin(np.abs(np.asarray(values, dtype=float)))) if len(values) else 0

@@ -1,0 +1,145 @@
+"""What the page's scripts read: columns of numbers, one small file for each finding, its groups, and a few photos."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gslopes.core import placebo
+from gslopes.report import answers as matrix
+from gslopes.report import words
+from gslopes.report.answers import Answers
+
+READING, PAPER = "photo-rate", "paper"
+PHOTOS_A_FILE = 20
+_NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_perm", "q")
+
+
+def script(name: str, content: Any) -> bytes:
+    """A file that hands its content to the page: read by a script element, which works from a disk as well.
+
+    The content is JSON in ASCII; the page shows texts in it as text only.
+    """
+    return f"gslopes({json.dumps(name)},{json.dumps(content, separators=(',', ':'))});\n".encode("ascii")
+
+
+def inline(content: Any) -> str:
+    """JSON that can stand inside a script element of the page: no ``<`` that could end it."""
+    text = json.dumps(content, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def numbers(column: Iterable[float], digits: int = 4) -> list[float | None]:
+    """Numbers to so many significant digits; None where there is none."""
+    return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in column]
+
+
+def finding(slopes: pd.DataFrame, floor: pd.DataFrame, answers: Answers, index: Mapping[str, int]) -> dict[str, Any]:
+    """Everything about one classifier along one attribute but its groups.
+
+    slopes: its rows of all estimators.  floor: rows of its placebo sweeps.  answers: what it said.
+    index: photo to its place in the explorer's list.
+
+    Lists of labels are as long as ``labels`` and in that order.
+    """
+    labels = sorted(set(slopes["label"]))
+    first = slopes.drop_duplicates("label").set_index("label").loc[labels]
+    content: dict[str, Any] = {
+        "labels": [words.printable(label) for label in labels],
+        "n": first["n"].tolist(),
+        "active": first["active"].tolist(),
+        "centre": numbers(first["y_centre"]),
+        "estimators": {name: _estimator(rows, labels) for name, rows in slopes.groupby("estimator", sort=True)},
+        "floor": _floor(floor, labels),
+    }
+    return content | _curves(answers, labels) | {"moved": _moved(answers, labels, index)}
+
+
+def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list[Any]]]:
+    """Place of the label to rows of column, group, n, slope, interval, p, q.
+
+    groups: rows of one classifier and attribute, one estimator.  labels: sorted, as in the finding.
+    """
+    places = {label: place for place, label in enumerate(labels)}
+    rows: dict[str, list[list[Any]]] = {}
+    for row in groups.itertuples():
+        if row.label in places:
+            texts = [words.printable(row.column), words.printable(row.group), int(row.n)]  # type: ignore[arg-type]
+            own = numbers([row.slope, row.ci_low, row.ci_high, row.p, row.q])  # type: ignore[list-item]
+            rows.setdefault(str(places[str(row.label)]), []).append([*texts, *own])
+    return rows
+
+
+def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
+    """Photo to rows of label, slope of its score per unit, K scores in thousandths (-1: not returned).
+
+    Of each photo the labels whose scores move most, and then the strongest; see ``answers.strongest``.
+    """
+    chosen = matrix.strongest(answers)
+    slopes = np.round(answers.slopes()[chosen], 4)
+    scores = np.where(np.isnan(answers.scores[chosen]), -0.001, answers.scores[chosen])
+    thousandths: NDArray[np.int64] = np.round(scores * 1000).astype(np.int64)
+    labels = [words.printable(label) for label in answers.labels]
+    result: dict[str, list[list[Any]]] = {}
+    for row, slope, own in zip(chosen.tolist(), slopes.tolist(), thousandths.tolist(), strict=True):
+        result.setdefault(answers.photos[answers.photo[row]], []).append([labels[answers.label[row]], slope, own])
+    return result
+
+
+def is_placebo(attributes: pd.Series) -> pd.Series[bool]:
+    """Which rows belong to placebo sweeps."""
+    return attributes.map(lambda name: bool(placebo.split(name)[1])).astype(bool)
+
+
+def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
+    own = rows.drop_duplicates("label").set_index("label").reindex(labels)
+    unit = own["unit"].dropna()
+    notes = own["note"].fillna("").astype(str).tolist()
+    columns = {name: numbers(own[name].to_numpy(float, na_value=np.nan)) for name in _NUMBERS}
+    return {**columns, "unit": str(unit.iloc[0]) if len(unit) else "", "note": notes}
+
+
+def _floor(floor: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
+    result = {}
+    for attribute, rows in floor.groupby("attribute", sort=True):
+        own = rows.drop_duplicates("label").set_index("label").reindex(labels)
+        kind = placebo.split(str(attribute))[1]
+        result[kind] = {name: numbers(own[name].to_numpy(float)) for name in ("slope", "ci_low", "ci_high")}
+    return result
+
+
+def _curves(answers: Answers, labels: list[str]) -> dict[str, Any]:
+    if not len(answers.values):
+        return {"z": [], "low": [], "high": []}
+    places = {label: place for place, label in enumerate(answers.labels)}
+    curves = zip(("z", "low", "high"), matrix.curves(answers), strict=True)
+    return {
+        name: [numbers(rows[places[label]]) if label in places else None for label in labels] for name, rows in curves
+    }
+
+
+def _moved(answers: Answers, labels: list[str], index: Mapping[str, int]) -> list[list[list[float]]]:
+    """For each label: place of the photo, slope of its score, and its K scores in thousandths."""
+    if not len(answers.values):
+        return [[] for _ in labels]
+    slopes = answers.slopes()
+    by_label = dict(zip(answers.labels, matrix.movers(answers), strict=True))
+    result = []
+    for label in labels:
+        rows = [row for row in by_label.get(label, []) if answers.photos[answers.photo[row]] in index]
+        result.append(
+            [
+                [index[answers.photos[answers.photo[row]]], round(float(slopes[row]), 4), *_thousandths(answers, row)]
+                for row in rows
+            ]
+        )
+    return result
+
+
+def _thousandths(answers: Answers, row: int) -> list[int]:
+    return [-1 if np.isnan(score) else round(1000 * float(score)) for score in answers.scores[row]]

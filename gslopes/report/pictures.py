@@ -1,0 +1,120 @@
+"""The photos' pictures for the page: one strip of small squares for each sweep, or whole copies, or none at all."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from PIL import Image
+
+from gslopes.core import runfolder
+from gslopes.report.sheets import picture
+
+Embed = Literal["full", "thumbs", "none"]
+MODES: tuple[Embed, ...] = ("full", "thumbs", "none")
+FOLDER = "pictures"
+_WIDE, _NARROW, _MANY = 224, 128, 500  # pixels of a square; the narrow one where there are more sweeps than _MANY
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One sweep: the photo's id, the attribute, its face's box or None, and the K files of its pictures."""
+
+    photo: str
+    attribute: str
+    box: tuple[float, float, float, float] | None
+    files: tuple[Path, ...]
+
+
+def side_for(sweeps: int) -> int:
+    """Pixels of a square in a strip: fewer where there are many, so that the folder stays small."""
+    return _WIDE if sweeps <= _MANY else _NARROW
+
+
+def strip_name(photo: str, attribute: str) -> str:
+    """Where a sweep's strip lies, relative to the report."""
+    return f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}.webp"
+
+
+def copy_name(photo: str, attribute: str, step: int, suffix: str) -> str:
+    """Where the copy of a picture lies, relative to the report."""
+    return f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}-{step}{suffix}"
+
+
+def write(report: Path, run: Path, sweeps: Sequence[Wanted], embed: Embed) -> dict[tuple[str, str], list[str]]:
+    """Write the pictures, and remove those that an earlier report left and this one does not name.
+
+    Strips: K squares around the face side by side, WebP.  A strip that is newer than its pictures is kept.
+
+    Returns, by (photo, attribute), the files relative to the report: none, one strip, or K copies.
+
+    Raises: StorageError.
+    """
+    if embed == "none":
+        shutil.rmtree(report / FOLDER, ignore_errors=True)
+        return {}
+    side = side_for(len(sweeps))
+    for attribute in {sweep.attribute for sweep in sweeps}:
+        (report / FOLDER / runfolder.slug(attribute)).mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
+        made = workers.map(lambda sweep: _make(report, run, sweep, embed, side), sweeps)
+        written = {(s.photo, s.attribute): names for s, names in zip(sweeps, made, strict=True) if names}
+    keep = {report / name for names in written.values() for name in names}
+    for file in _files(report / FOLDER):
+        if file not in keep:
+            file.unlink()
+    return written
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file()) if folder.is_dir() else iter(())
+
+
+def _make(report: Path, run: Path, sweep: Wanted, embed: Embed, side: int) -> list[str]:
+    if embed == "full":
+        return _copies(report, run, sweep)
+    name = strip_name(sweep.photo, sweep.attribute)
+    if _fresh(report / name, sweep.files, side * len(sweep.files)):
+        return [name]
+    squares = [picture(file, sweep.box, run, side) for file in sweep.files]
+    if all(square is None for square in squares):
+        return []
+    grey = np.full((side, side, 3), 128, np.uint8)
+    strip = np.concatenate([grey if square is None else square for square in squares], axis=1)
+    buffer = io.BytesIO()
+    Image.fromarray(strip).save(buffer, "WEBP", quality=76, method=2)
+    runfolder.write_bytes(report / name, buffer.getvalue())
+    return [name]
+
+
+def _copies(report: Path, run: Path, sweep: Wanted) -> list[str]:
+    names = []
+    for step, file in enumerate(sweep.files):
+        if not file.is_file() or not file.resolve().is_relative_to(run.resolve()):
+            return []
+        names.append(copy_name(sweep.photo, sweep.attribute, step, file.suffix.lower()))
+        runfolder.write_bytes(report / names[-1], file.read_bytes())
+    return names
+
+
+def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:
+    """Whether a strip is there, of this width, and newer than all its pictures."""
+    try:
+        made = strip.stat().st_mtime
+        if any(file.stat().st_mtime > made for file in files):
+            return False
+        with Image.open(strip) as image:
+            return image.width == width
+    except OSError:
+        return False
+
+
+def size(report: Path) -> int:
+    """Bytes of everything in the report folder."""
+    return sum(path.stat().st_size for path in _files(report))

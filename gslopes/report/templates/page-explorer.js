@@ -1,0 +1,124 @@
+// The explorer: a list of photos, one photo's pictures under a slider, every classifier's scores moving with it.
+const LISTED = 24;
+let showPhoto = () => {};
+
+function explorerApp(root, album) {
+  const names = Object.keys(page.attributes), state = { attribute: names[0], photo: 0, step: 0, from: 0, text: "", heat: false };
+  const hits = () => album.names.map((_, i) => i).filter((i) => album.names[i].toLowerCase().includes(state.text));
+  const list = el("ul", { class: "album" }), pages = el("p", { class: "said", role: "status" });
+  const back = el("button", { class: "plain", onclick: () => { state.from -= LISTED; listPhotos(); } }, "Earlier photos");
+  const on = el("button", { class: "plain", onclick: () => { state.from += LISTED; listPhotos(); } }, "More photos");
+  const text = el("input", { type: "search", oninput: () => { state.text = text.value.trim().toLowerCase(); state.from = 0; listPhotos(); } });
+  const slider = el("input", { type: "range", min: 0, step: 1, "aria-label": "Value of the attribute", oninput: () => { state.step = Number(slider.value); move(); } });
+  const heat = el("input", { type: "checkbox", onchange: () => { state.heat = heat.checked; move(); } });
+  const title = el("h3", { tabindex: "-1" }), now = el("output", { class: "now" }), frame = el("div", { class: "frame" }), ends = el("p", { class: "ends" });
+  const scores = el("div", { class: "scores-now" });
+  const pick = choice(names.map((name) => [name, page.attributes[name].perceived]), state.attribute, (value) => { state.attribute = value; state.step = page.attributes[value].middle; choose(); listPhotos(); });
+  let bars = [];
+
+  function files() { return album.files[state.attribute]?.[state.photo] ?? []; }
+  function many() { return page.attributes[state.attribute].values.length; }
+
+  function crop(photo, step) {
+    const own = album.files[state.attribute]?.[photo] ?? [], K = many();
+    if (!own.length) return null;
+    if (own.length > 1) return el("img", { src: own[step], alt: "", loading: "lazy" });
+    const image = el("img", { src: own[0], alt: "", loading: "lazy", class: "cells" });
+    image.style.width = `${100 * K}%`;
+    image.style.transform = `translateX(${(-100 * step) / K}%)`;
+    return image;
+  }
+
+  function listPhotos() {
+    const found = hits();
+    state.from = Math.max(0, Math.min(state.from, found.length - 1));
+    const shown = found.slice(state.from, state.from + LISTED);
+    list.replaceChildren(...shown.map((photo) => el("li", {}, el("button", {
+      class: "photo", "aria-pressed": String(photo === state.photo), onclick: () => { state.photo = photo; choose(); listPhotos(); },
+    }, el("span", { class: "thumb" }, crop(photo, page.attributes[state.attribute].middle)), el("span", { class: "file" }, album.names[photo])))));
+    pages.textContent = found.length ? `${state.from + 1}–${state.from + shown.length} of ${found.length.toLocaleString("en")} photos` : "No photo of that name";
+    back.hidden = state.from === 0;
+    on.hidden = state.from + LISTED >= found.length;
+  }
+
+  function choose() {
+    title.textContent = album.names[state.photo] ?? "";
+    slider.max = many() - 1;
+    const two = page.attributes[state.attribute].ends;
+    ends.replaceChildren(el("span", {}, `← ${two[0]}`), el("span", {}, `${two[1]} →`));
+    const face = crop(state.photo, state.step), centre = crop(state.photo, page.attributes[state.attribute].middle);
+    frame.replaceChildren(...(face ? [face, centre] : [el("p", { class: "none" }, "no picture in this report")]));
+    frame.classList.toggle("whole", files().length > 1);
+    if (face) { face.className += " face"; centre.className += " centre"; face.loading = centre.loading = "eager"; }
+    scores.replaceChildren(el("p", { class: "none" }, "reading the scores"));
+    const photo = state.photo, attribute = state.attribute, chunk = Math.floor(photo / page.perFile);
+    bars = [];
+    load(`scores-${chunk}`).then((content) => {
+      if (photo === state.photo && attribute === state.attribute) fill(content.photos[photo - content.start] ?? {});
+    }, (error) => scores.replaceChildren(el("p", { class: "none" }, error.message)));
+    move();
+  }
+
+  function fill(own) {
+    const parts = [], why = album.dropped[state.attribute]?.[state.photo];
+    bars = [];
+    if (why) parts.push(el("p", { class: "none" }, `No classifier was asked about this sweep: ${why}.`));
+    for (const section of page.sections.filter((one) => one.attribute === state.attribute)) {
+      const rows = (own[section.key] ?? []).slice().sort((a, b) => b[1] - a[1]);
+      const items = rows.map(([label, slope, numbers]) => {
+        const bar = el("span", { class: "fill" }), number = el("span", { class: "score" });
+        const side = Math.abs(slope) * Math.abs(section.values.at(-1) - section.values[0]) < 0.01 ? "" : slope < 0 ? "neg" : "pos";
+        bars.push({ bar, number, numbers });
+        return el("li", { class: side }, el("span", { class: "name" }, label), el("span", { class: "bar", "aria-hidden": "true" }, bar), number);
+      });
+      if (!why || items.length) parts.push(el("h4", {}, section.classifier), items.length ? el("ul", {}, ...items) : el("p", { class: "none" }, "no label was returned"));
+    }
+    scores.replaceChildren(...parts);
+    move();
+  }
+
+  function move() {
+    const { values, ends: two, middle } = page.attributes[state.attribute], value = values[state.step];
+    slider.value = state.step;
+    const said = `${value > 0 ? "+" : ""}${short(value)}${state.step === middle ? ", the centre" : `, more ${two[value < 0 ? 0 : 1]}`}`;
+    slider.setAttribute("aria-valuetext", said);
+    now.textContent = said;
+    const [face] = frame.querySelectorAll("img"), K = values.length;
+    if (face) {
+      face.alt = `${album.names[state.photo]} at ${said}${state.heat ? ", difference from the centre" : ""}`;
+      if (files().length > 1) face.src = files()[state.step];
+      else face.style.transform = `translateX(${(-100 * state.step) / K}%)`;
+    }
+    frame.classList.toggle("heat", state.heat);
+    for (const { bar, number, numbers } of bars) {
+      const score = numbers[state.step];
+      bar.style.width = `${Math.max(0, score) / 10}%`;
+      number.textContent = score < 0 ? "–" : (score / 1000).toFixed(2);
+    }
+  }
+
+  showPhoto = (photo, attribute) => {
+    Object.assign(state, { photo, attribute, step: page.attributes[attribute].middle, text: "", from: Math.floor(photo / LISTED) * LISTED });
+    pick.value = attribute;
+    text.value = "";
+    choose();
+    listPhotos();
+    title.focus();
+    title.scrollIntoView({ block: "start" });
+  };
+
+  root.replaceChildren(
+    el("div", { class: "controls" }, field("Find a photo", text), names.length > 1 ? field("Attribute", pick) : null),
+    el("div", { class: "explorer" },
+      el("div", { class: "side" }, pages, list, el("p", { class: "turn" }, back, on)),
+      el("div", { class: "stage" }, title, frame,
+        el("div", { class: "drag" }, ends, slider, now), page.embed === "none" ? null : el("label", { class: "check" }, heat, el("span", {}, "Show the difference from the centre")),
+      ),
+      scores),
+    el("p", { class: "method" }, "Blue: the score on this photo grows towards the positive end; red: towards the negative end; a dash: not returned. ",
+      "Of each classifier the labels that move most on this photo, 24 at the most. One photo's scores are an illustration, no estimate."));
+  state.step = page.attributes[state.attribute].middle;
+  state.photo = Math.max(0, album.names.findIndex((_, i) => !album.dropped[state.attribute]?.[i]));
+  choose();
+  listPhotos();
+}

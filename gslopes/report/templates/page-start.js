@@ -1,0 +1,27 @@
+// Each part of the page is built when it comes near the window, so that a large report opens at once.
+function soon(root, build) {
+  const watch = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    watch.disconnect();
+    build().catch((error) => root.replaceChildren(el("p", { class: "none" }, `This part cannot be shown: ${error.message}.`)));
+  }, { rootMargin: "600px" });
+  watch.observe(root);
+}
+
+for (const section of page.sections) {
+  const root = document.getElementById(`app-${section.key}`);
+  if (root) soon(root, () => load(section.key).then((own) => findingApp(root, section, own)));
+}
+const explorer = document.getElementById("app-explorer");
+if (explorer) {
+  let built = null;
+  const build = () => (built ??= load("photos").then((album) => explorerApp(explorer, album)));
+  showPhoto = (photo, attribute) => build().then(() => showPhoto(photo, attribute));
+  soon(explorer, build);
+}
+for (const root of document.querySelectorAll("[data-readings]")) {
+  const entry = page.readings[Number(root.dataset.readings)];
+  root.replaceChildren(...entry.curves.map((own) => el("figure", { class: own.target ? "target" : "" },
+    curve(entry.values, own.mean, own.low, own.high, { yName: own.unit ? "mean probability" : "mean", title: `Mean reading of ${own.name} along the sweep`, side: own.target ? "pos" : "", height: 240 }),
+    el("figcaption", {}, `${own.name}${own.target ? ": the target" : ""}`))));
+}

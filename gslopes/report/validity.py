@@ -1,0 +1,149 @@
+"""What the page says about the pictures themselves: does the sweep move its target, what else moves, on whom it failed.
+
+From the tables that the gate left (verdicts, readings) and from the slopes of placebo sweeps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core import placebo, tables
+from gslopes.report import tally, words
+
+NAMES = {
+    "gender": "perceived gender (masculine)",
+    "race": "perceived race (White)",
+    "young": "perceived age (young)",
+    "smiling": "smiling",
+    "luminance": "luminance (L*, of 100)",
+    "sharpness": "sharpness (log variance)",
+}
+PLACEBOS = {"same": "same picture", "light": "light alone"}
+
+
+def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:
+    """One entry for each attribute with verdicts: counts, drop reasons, and what the readings did along the sweep.
+
+    values: attribute to its K values.
+    """
+    verdicts = tally.read(
+        tables.VERDICTS,
+        run,
+        ["photo", "attribute", "kept", "reason", "looked", "found", "tau", "shift", "off_target", "off_target_reading"],
+    )
+    readings = tally.read(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
+    entries = []
+    for name, own in verdicts.groupby("attribute", sort=True):
+        attribute = str(name)
+        if placebo.split(attribute)[1]:
+            continue
+        looked = own[own["looked"] > 0]
+        entries.append(
+            {
+                "attribute": words.perceived(attribute),
+                "sweeps": len(own),
+                "kept": int(own["kept"].sum()),
+                "reasons": Counter(str(r).split(" (")[0] for r in own.loc[~own["kept"], "reason"]).most_common(),
+                "tau": _quartiles(own["tau"]),
+                "shift": _quartiles(own["shift"]),
+                "found": float((looked["found"] == looked["looked"]).mean()) if len(looked) else None,
+                "off": _quartiles(own["off_target"].abs()),
+                "off_readings": Counter(r for r in own["off_target_reading"] if r).most_common(4),
+                "values": list(values.get(attribute, ())),
+                "curves": _curves(readings[readings["attribute"] == attribute], attribute, values.get(attribute, ())),
+            }
+        )
+    return entries
+
+
+def floors(slopes: pd.DataFrame) -> list[dict[str, Any]]:
+    """For each classifier and attribute with placebo sweeps: how steep labels get where nothing should move.
+
+    slopes: rows of one estimator.
+    """
+    kind = slopes["attribute"].map(lambda name: placebo.split(name)[1]).astype(str)
+    base = slopes["attribute"].map(lambda name: placebo.split(name)[0]).astype(str)
+    entries = []
+    for (classifier, attribute), own in slopes.groupby([slopes["classifier"], base], sort=True):
+        kinds = kind[own.index]
+        if not (kinds != "").any():
+            continue
+        rows = []
+        for one, title in (("", words.perceived(str(attribute))), *PLACEBOS.items()):
+            part = own[kinds == one]
+            judged = part["slope"].abs().dropna()
+            if len(judged):
+                rows.append(
+                    {
+                        "title": title,
+                        "labels": len(judged),
+                        "median": float(judged.median()),
+                        "high": float(judged.quantile(0.95)),
+                        "most": float(judged.max()),
+                        "found": int((part["q"] < 0.05).sum()),
+                        "fake": bool(one),
+                    }
+                )
+        entries.append({"classifier": str(classifier), "attribute": words.perceived(str(attribute)), "rows": rows})
+    return entries
+
+
+def dropped(run: Path, most: int = 200, *, names: bool = True) -> tuple[list[tuple[str, str, str]], int]:
+    """(photo's path or id, attribute, reason) of the sweeps that the gate dropped, and how many there are in all.
+
+    names: paths; else the first digits of the ids.
+    """
+    verdicts = tally.read(tables.VERDICTS, run, ["photo", "attribute", "kept", "reason"])
+    out = verdicts[~verdicts["kept"].astype(bool)]
+    photos = tally.read(tables.PHOTOS, run, ["photo", "path"]).drop_duplicates("photo").set_index("photo")["path"]
+    ids = out["photo"].str[:12]
+    rows = sorted(
+        zip(out["photo"].map(photos).fillna(ids) if names else ids, out["attribute"], out["reason"], strict=True)
+    )
+    return [(str(a), str(b), str(c)) for a, b, c in rows[:most]], len(rows)
+
+
+def calibration(run: Path) -> dict[str, Any] | None:
+    """The content of calibration.json in the run folder, if somebody put it there: what ``calibrate --json`` prints."""
+    try:
+        content = json.loads((run / "calibration.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> list[dict[str, Any]]:
+    """Mean of each reading at each value with a 95 % normal interval over photos, the target first."""
+    curves = []
+    for name, own in readings[readings["step"] >= 0].groupby("reading", sort=True):
+        by = own.groupby("step")["score"].agg(["mean", "std", "count"]).sort_index()
+        if by.index.tolist() != list(range(len(values))):
+            continue
+        half = 1.959964 * by["std"].fillna(0) / np.sqrt(by["count"].clip(lower=1))
+        ends = by["mean"].to_numpy(float), half.to_numpy(float)
+        curves.append(
+            {
+                "name": NAMES.get(str(name), words.printable(name)),
+                "target": name == attribute,
+                "unit": name not in ("luminance", "sharpness"),
+                "mean": ends[0].tolist(),
+                "low": (ends[0] - ends[1]).tolist(),
+                "high": (ends[0] + ends[1]).tolist(),
+            }
+        )
+    return sorted(curves, key=lambda curve: not curve["target"])
+
+
+def _quartiles(column: pd.Series) -> tuple[float, float, float] | None:
+    numbers = column.dropna().to_numpy(float)
+    if not len(numbers):
+        return None
+    low, middle, high = (float(number) for number in np.quantile(numbers, [0.25, 0.5, 0.75]))
+    return low, middle, high
