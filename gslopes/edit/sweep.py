@@ -59,4 +59,3 @@ class FaderEditor:
         """The network's (B, 3, S, S) to (B, S, S, 3) in [0, 255]."""
         rgb = ((chips * std + mean) * 255).clamp(0, 255)
         return np.ascontiguousarray(rgb.permute(0, 2, 3, 1).float().cpu().numpy())
-
