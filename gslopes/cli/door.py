@@ -12,6 +12,7 @@ import click
 
 from gslopes.cli.options import examples
 from gslopes.core.errors import GslopesError
+from gslopes.score.scrub import guard_logs, scrub_text
 
 INTERRUPTED = 130
 
@@ -71,6 +72,7 @@ class Door(click.Group):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run, and end the process with 0 done, 1 our error, 2 usage, 3 photos skipped for errors, 130 stopped."""
+        guard_logs()
         extra["standalone_mode"] = False
         arguments, debug = _take_debug(list(sys.argv[1:] if args is None else args))
         try:
@@ -80,8 +82,6 @@ class Door(click.Group):
             sys.exit(2)
         except (GslopesError, click.ClickException, click.Abort, Exception) as error:
             if debug:
-                from gslopes.score.scrub import scrub_text
-
                 click.echo(scrub_text(traceback.format_exc()), err=True)
             sys.exit(_explain(error, debug))
         sys.exit(code if isinstance(code, int) else 0)
@@ -110,8 +110,6 @@ def _explain(error: BaseException, debug: bool) -> int:
         _say("Memory ran out.", "What was done is kept: close other programs and run the same command again.")
         return 1
     hint = "" if debug else "The same command with --debug shows where; please report it."
-    from gslopes.score.scrub import scrub_text
-
     _say(f"Unexpected {type(error).__name__}: {scrub_text(str(error))}", hint)
     return 1
 

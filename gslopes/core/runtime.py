@@ -46,15 +46,24 @@ def versions() -> dict[str, str]:
     return found
 
 
-def pick_device(device: str = "auto") -> str:
-    """The torch device to use: ``cpu``, ``cuda`` or ``cuda:N``; ``auto`` is the first CUDA device if there is one.
+def check_device(device: str) -> str:
+    """Whether this is the word for a device, without looking for it; returns its number, empty if it says none.
 
-    Raises: UsageError for another word, or for a CUDA device that is not there.
+    Raises: UsageError for another word.
     """
     kind, _, index = device.partition(":")
     indexed = kind == "cuda" and index.isdigit()
     if device != "auto" and (kind not in ("cpu", "cuda") or device.endswith(":") or (index and not indexed)):
         raise UsageError(f"There is no device named {device!r}.", "Use auto, cpu, cuda or cuda:N.")
+    return index
+
+
+def pick_device(device: str = "auto") -> str:
+    """The torch device to use: ``cpu``, ``cuda`` or ``cuda:N``; ``auto`` is the first CUDA device if there is one.
+
+    Raises: UsageError for another word, or for a CUDA device that is not there.
+    """
+    index = check_device(device)
     if device == "cpu":
         return device
     cuda: Any = import_module("torch").cuda

@@ -1,7 +1,24 @@
-"""Tables of answers in, slopes with their uncertainty out.  Pure arithmetic: no I/O, no clock, no device, no torch."""
+"""Tables of answers in, slopes with their uncertainty out.  Pure arithmetic: no I/O, no clock, no device, no torch.
 
-from gslopes.fit.findings import Findings, analyse
-from gslopes.fit.options import FitOptions
-from gslopes.fit.slopes import curves, fit_slopes
+What needs scipy is imported when it is used: a score stage with nothing to ask only wants the options.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gslopes.fit.findings import Findings, analyse
+    from gslopes.fit.options import FitOptions
+    from gslopes.fit.slopes import curves, fit_slopes
 
 __all__ = ["Findings", "FitOptions", "analyse", "curves", "fit_slopes"]
+
+_WHERE = {"Findings": "findings", "analyse": "findings", "FitOptions": "options"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"gslopes.fit.{_WHERE.get(name, 'slopes')}"), name)

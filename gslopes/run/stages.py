@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -128,7 +128,7 @@ def score_photos(
     run = Path(run)
     _parts(run)
     several: Sequence[Any] = classifier if isinstance(classifier, (list, tuple)) else [classifier]
-    device = runtime.pick_device(device)
+    runtime.check_device(device)  # it is looked for when somebody needs it
     ready: list[Classifier] = [_load([one], device)[0] if isinstance(one, str) else one for one in several]
     _check_versions(run, ready)
     given = {key: value for key, value in terms.items() if value is not None}
@@ -227,11 +227,18 @@ def run_fit(run: Path, config: FitConfig | None = None) -> pd.DataFrame:
 
 
 def run_report(
-    run: Path, slopes: pd.DataFrame | None, executor: Executor, *, p: float = 0.001, slope: float = 0.03
+    run: Path,
+    slopes: pd.DataFrame | None,
+    executor: Executor,
+    *,
+    p: float = 0.001,
+    slope: float = 0.03,
+    embed: Literal["full", "thumbs", "none"] = "thumbs",
 ) -> Audit:
     """Tables to a page.  Raises: UsageError if there are no slopes yet; StorageError.
 
     slopes: the table, if it is at hand.  p, slope: thresholds of the tables of the paper.
+    embed: which pictures the report has; see ``report.write_report``.
     """
     from gslopes.report import write_report
 
@@ -239,7 +246,7 @@ def run_report(
     _need(run, tables.SLOPES, "has no slopes yet", "gslopes fit RUN")
     executor.note("report     writing the page")
     with runfolder.locked(run), runfolder.storage(run):
-        page = write_report(run, p=p, slope=slope)
+        page = write_report(run, p=p, slope=slope, embed=embed)
     found = tables.read(tables.SLOPES, run / "slopes.parquet") if slopes is None else slopes
     return replace(summary(run), slopes=found, page=page, dropped=dropped(run))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -95,13 +96,15 @@ def limits_of(classifier: Classifier) -> Limits:
     return found if isinstance(found, Limits) else LOCAL
 
 
-MARGIN = 1.02  # threads wake up a little early or late; a quota is counted in windows
+MARGIN = 1.03  # of the plan: what is left free makes up for threads that wake up late
+STRICT = 1.01  # of what really leaves: on its way, a request may be a little slower than the next
 
 
 class Pace:
     """Even spacing of requests, shared by all threads that ask one classifier.
 
-    Even, not in bursts: whatever window the service counts in, its limit is kept.
+    Even, not in bursts: whatever window the service counts in, its limit is kept. A thread that is woken late leaves
+    late; the next ones still leave at their own times, unless more than the quota of a second would then leave in one.
 
     limits: the quota.  wait: sleeps so many seconds, or less if the walk is stopped; returns whether it is stopped.
     clock: seconds, monotonic.
@@ -115,15 +118,17 @@ class Pace:
         self._clock = clock
         self._lock = threading.Lock()
         self._free_at = self._held = clock()
+        self._longest = 0.0  # gap so far
+        self._left: deque[tuple[float, float]] = deque()  # when the last requests really left, and their gaps
 
     def take(self, pictures: int) -> bool:
         """Wait for the turn of a request with so many pictures; False if the walk was stopped meanwhile."""
-        gap = self._limits.seconds(pictures, 1) * MARGIN
+        gap = self._limits.seconds(pictures, 1)
         while True:
             with self._lock:
                 turn = max(self._clock(), self._free_at)
-                self._free_at = turn + gap
-            while (left := turn - self._clock()) > 0:
+                self._free_at = turn + gap * MARGIN
+            while (left := self._to_wait(turn, gap)) > 0:
                 if self._wait(left):
                     return False
             if turn >= self._held:  # else somebody was throttled while we waited
@@ -134,3 +139,27 @@ class Pace:
         with self._lock:
             self._held = max(self._held, self._clock() + seconds)
             self._free_at = max(self._free_at, self._held)
+
+    def _to_wait(self, turn: float, gap: float) -> float:
+        """Seconds until a request may leave; 0 if it leaves now, which is noted."""
+        if not gap:
+            return turn - self._clock()
+        with self._lock:
+            now = self._clock()
+            if now < turn:
+                return turn - now
+            if turn < self._held:
+                return 0.0  # it gets another turn
+            window = gap * max(1, int(1 / gap + 1e-9))  # of a second at most, if that holds one request
+            self._longest = max(self._longest, gap)
+            while self._left and self._left[0][0] <= now - STRICT * max(1.0, self._longest):
+                self._left.popleft()
+            spent = gap
+            for at, one in reversed(self._left):
+                spent += one
+                if spent > window + 1e-9:
+                    if at + window * STRICT > now + 1e-9:
+                        return at + window * STRICT - now
+                    break
+            self._left.append((now, gap))
+            return 0.0

@@ -14,7 +14,7 @@ from gslopes.score.budget import Purse, Tally
 from gslopes.score.cache import Claim, Kept, Store
 from gslopes.score.limits import limits_of
 from gslopes.score.patience import AGAIN, Line, Patience, Stopped
-from gslopes.score.scrub import scrub
+from gslopes.score.scrub import scrub, scrub_json
 
 DOWN = 2  # requests given up one after the other, with no answer in between: the service is down
 
@@ -99,6 +99,7 @@ class Worker:
         """One batch; if it fails, its halves, so that one bad picture costs only itself."""
 
         def keep(brought: dict[bytes, object]) -> None:
+            brought = {key: _clean(raw) for key, raw in brought.items()}  # tables get what the cache will give
             found = {key: self._answer(raw) for key, raw in brought.items()}
             self._shelf.keep(brought, found)
             answers.update(found)
@@ -147,6 +148,14 @@ def shelf_version(classifier: Classifier) -> str:
 def is_cached(classifier: Classifier) -> bool:
     """Services always; a model on this machine if it says so, since only it knows whether its version tells all."""
     return limits_of(classifier).remote or bool(getattr(classifier, "cached", False))
+
+
+def _clean(raw: object) -> object:
+    """A raw answer without credentials; one that is no JSON fails where it is kept, or never is."""
+    try:
+        return raw if isinstance(raw, Exception) else scrub_json(raw)
+    except (TypeError, ValueError):
+        return raw
 
 
 def _ours(error: Exception) -> ClassifierError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gslopes.zoo.external import load_parser
     from gslopes.zoo.home import homes
+    from gslopes.zoo.identity import identify
     from gslopes.zoo.loading import LoadedModel, ModelEntry, build, editor_for, list_models, load, load_folder
     from gslopes.zoo.spec import ModelSpec, read_spec
 
@@ -21,6 +22,7 @@ __all__ = [
     "build",
     "editor_for",
     "homes",
+    "identify",
     "list_models",
     "load",
     "load_folder",
@@ -28,7 +30,7 @@ __all__ = [
     "read_spec",
 ]
 
-_WHERE = {"homes": "home", "load_parser": "external", "ModelSpec": "spec", "read_spec": "spec"}
+_WHERE = {"homes": "home", "identify": "identity", "load_parser": "external", "ModelSpec": "spec", "read_spec": "spec"}
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from gslopes.networks.bisenet import BiSeNet, BiSeNetConfig
 from gslopes.networks.fader import Fader, FaderConfig
 from gslopes.networks.tagger import Tagger, TaggerConfig
 from gslopes.zoo import home, weights
+from gslopes.zoo.identity import folder_of
 from gslopes.zoo.spec import ModelSpec, read_spec
 
 
@@ -60,10 +61,7 @@ def load(name: str, device: str | torch.device = "cpu") -> LoadedModel:
 
     Raises: UnknownName if no weights of that name are there; ModelError if they are damaged or of another shape.
     """
-    folder = home.find("weights", name)
-    if folder is None:
-        raise UnknownName("model", name, home.names("weights", weights.FILE))
-    return load_folder(folder, device)
+    return load_folder(folder_of(name), device)
 
 
 def load_folder(folder: Path, device: str | torch.device = "cpu") -> LoadedModel:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict
 from pathlib import Path
@@ -11,12 +10,11 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
-from gslopes.core.config import from_dict
-from gslopes.core.errors import ConfigError, ModelError
+from gslopes.core.errors import ModelError
+from gslopes.zoo.identity import DIGEST, FILE, read, sha256
 from gslopes.zoo.spec import ModelSpec
 
-FILE = "model.safetensors"
-DIGEST = "sha256"
+__all__ = ["DIGEST", "FILE", "load", "save", "sha256"]
 
 
 def save(folder: Path, spec: ModelSpec, state: dict[str, torch.Tensor]) -> str:
@@ -39,26 +37,10 @@ def load(folder: Path) -> tuple[ModelSpec, dict[str, torch.Tensor], str]:
 
     Raises: ModelError if a file is missing or damaged, or the sha256 is not the one beside it.
     """
-    path, digest = folder / FILE, folder / DIGEST
-    if not path.is_file() or not digest.is_file():
-        raise ModelError(
-            f"{folder} lacks {FILE} or {DIGEST}.", "Train the model, or restore its folder from a release."
-        )
-    actual, wanted = sha256(path), (digest.read_text(encoding="ascii").split() or [""])[0]
-    if actual != wanted:
-        raise ModelError(
-            f"{path} is damaged: its sha256 is {actual[:12]}…, not {wanted[:12]}….", "Restore the file from a release."
-        )
+    spec, digest = read(folder)
+    path = folder / FILE
     try:
         with safe_open(path, framework="pt") as file:
-            spec = from_dict(ModelSpec, json.loads((file.metadata() or {})["spec"]))
-            state = {key: file.get_tensor(key).float() for key in file.keys()}  # noqa: SIM118 (no mapping)
-    except (SafetensorError, ConfigError, KeyError, ValueError) as error:
+            return spec, {key: file.get_tensor(key).float() for key in file.keys()}, digest  # noqa: SIM118 (no mapping)
+    except (SafetensorError, ValueError) as error:
         raise ModelError(f"{path} is no gslopes checkpoint: {error}") from error
-    return spec, state, actual
-
-
-def sha256(path: Path) -> str:
-    """Of a file's bytes, 64 hex digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,8 +1,10 @@
 """An audit of 100 photos by five services at once against the fake provider: is the quota used, is it ever passed?
 
-The fake lives in this process and keeps the log; gslopes asks from a process of its own. ``use`` is the number of
-requests (Google: of pictures) from the first to the last one's departure, over the seconds between them, over the
-quota; ``busiest`` is the largest number in any second, over the quota.
+The fake lives in this process and keeps the log; gslopes asks from a process of its own. The quotas are low enough that
+a busy machine keeps up with them. ``use`` is the number of requests (Google: of pictures) from the first to the last
+one's arrival, over the seconds between them, over the quota; ``busiest`` is the largest number in any ``window``, over
+what the quota allows there: a second, or the time of one request where that is longer. The fake throttles whatever
+is more than that in any window.
 
 OMP_NUM_THREADS=1 python -m tests.benches.bench_services > services.json
 """
@@ -27,13 +29,13 @@ from tests.fake_provider.folder import write_run
 
 ROOT = Path(__file__).resolve().parents[2]
 PHOTOS, COPIES, PART = 100, 1, 32
-QUOTA = {"google": 30.0, "rekognition": 20.0, "clarifai": 1.0, "azure": 20.0, "imagga": 20.0}  # a second
+QUOTA = {"google": 5.0, "rekognition": 5.0, "clarifai": 0.25, "azure": 5.0, "imagga": 5.0}  # a second
 NAMES = [
-    "google",
-    "rekognition:rate=20",
-    "clarifai:rate=1",
-    "azure",
-    "imagga:rate=20,concurrency=4",
+    "google:images_per_minute=300",
+    "rekognition:rate=5",
+    "clarifai:rate=0.25",
+    "azure:rate=5",
+    "imagga:rate=5",
 ]
 ASK = (
     "import sys; from gslopes.run.stages import score_photos as score\n"
@@ -58,10 +60,16 @@ def weight(service: str, call: Call) -> int:
     return len(call.images) if service == "google" else 1
 
 
+def window_of(service: str) -> float:
+    """Seconds."""
+    return max(1.0, (16 if service == "google" else 1) / QUOTA[service])
+
+
 def about(service: str, calls: list[Call], pictures: set[str], billed: list[str]) -> dict[str, object]:
     span = calls[-1].began - calls[0].began
     sent = sum(weight(service, call) for call in calls[:-1])
-    windows = [[one for one in calls if first.began <= one.began < first.began + 1] for first in calls]
+    window = window_of(service)
+    windows = [[one for one in calls if first.began <= one.began < first.began + window] for first in calls]
     most = max(sum(weight(service, call) for call in window) for window in windows)
     return {
         "calls": len(calls),
@@ -69,7 +77,8 @@ def about(service: str, calls: list[Call], pictures: set[str], billed: list[str]
         "each_distinct_picture_once": sorted(billed) == sorted(pictures),
         "quota_per_second": QUOTA[service],
         "use": round(sent / span / QUOTA[service], 3),
-        "busiest": round(most / QUOTA[service], 3),
+        "window": round(window, 3),
+        "busiest": round(most / QUOTA[service] / window, 3),
     }
 
 
@@ -87,7 +96,7 @@ def main() -> dict[str, object]:
         run = write_run(Path(folder) / "run", PHOTOS, part=PART, copies=COPIES)
         for service, rate in QUOTA.items():
             unit = "images" if service == "google" else "requests"
-            provider.limit(service, rate, unit=unit, burst=32 if unit == "images" else 3)
+            provider.limit(service, rate, unit=unit, seconds=window_of(service))
         command = [sys.executable, "-c", ASK, str(run), str(Path(folder) / "cache"), *NAMES]
         environment = os.environ | provider.environment
         first = asked(command, environment)

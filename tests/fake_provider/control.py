@@ -9,6 +9,7 @@ import secrets
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -75,23 +76,22 @@ class Log:
 
 
 @dataclass
-class _Bucket:
-    """A token bucket: how fast requests, or pictures, may come."""
+class _Window:
+    """How many requests, or pictures, may come in any window of so many seconds; strict, no bursts beyond it."""
 
-    per_second: float
-    burst: float
+    most: float
+    seconds: float
     unit: str
-    tokens: float
-    at: float
+    passed: deque[tuple[float, float]] = field(default_factory=deque)
 
     def take(self, amount: float) -> float:
         """0 if it may pass, otherwise the seconds to wait."""
         now = time.monotonic()
-        self.tokens = min(self.burst, self.tokens + (now - self.at) * self.per_second)
-        self.at = now
-        if self.tokens < min(amount, self.burst):
-            return (min(amount, self.burst) - self.tokens) / self.per_second
-        self.tokens -= amount
+        while self.passed and self.passed[0][0] <= now - self.seconds:
+            self.passed.popleft()
+        if self.passed and sum(count for _, count in self.passed) + amount > self.most + 1e-9:
+            return self.passed[0][0] + self.seconds - now
+        self.passed.append((now, amount))
         return 0.0
 
 
@@ -123,11 +123,10 @@ class FakeProvider:
         self._answered = dict.fromkeys(SERVICES, 0)
         self.heal()
 
-    def limit(self, service: str, per_second: float, *, unit: str = "requests", burst: float | None = None) -> None:
-        """Throttle what is faster.  unit: ``requests`` or ``images``.  burst: at once, by default a tenth of it."""
-        size = max(1.0, per_second / 10) if burst is None else burst
+    def limit(self, service: str, per_second: float, *, unit: str = "requests", seconds: float = 1.0) -> None:
+        """Throttle what is faster.  unit: ``requests`` or ``images``.  seconds: the window, of which any is counted."""
         with self._lock:
-            self._limits[service] = _Bucket(per_second, size, unit, size, time.monotonic())
+            self._limits[service] = _Window(per_second * seconds, seconds, unit)
 
     def trouble(
         self, share: float, kinds: Iterable[str] = KINDS, services: Iterable[str] = SERVICES, delay: float = 0.05
@@ -141,7 +140,7 @@ class FakeProvider:
     def heal(self) -> None:
         """No more trouble, no more limits."""
         self.trouble(0.0, ())
-        self._limits: dict[str, _Bucket] = {}
+        self._limits: dict[str, _Window] = {}
 
     def refuse(self, which: Iterable[str] | float) -> None:
         """Refuse these pictures for good: a set of sha256, or the share of all that falls by their sha256."""
@@ -274,8 +273,8 @@ class FakeProvider:
 
     def _throttle(self, service: str, images: int) -> None:
         with self._lock:
-            bucket = self._limits.get(service)
-            wait = bucket.take(images if bucket.unit == "images" else 1) if bucket else 0
+            window = self._limits.get(service)
+            wait = window.take(images if window.unit == "images" else 1) if window else 0
         if wait:
             raise Bad("throttled", f"Too many requests: quota exceeded, wait {wait:.3f} s.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 import threading
 import time
 from pathlib import Path
@@ -242,10 +243,34 @@ def test_the_pace_is_even_and_counts_requests_and_pictures():
         assert pace.take(pictures)
         turns.append(now[0])
     gaps = [later - earlier for earlier, later in itertools.pairwise(turns)]
-    assert gaps == pytest.approx([0.102, 0.102, 0.408, 0.102])
+    assert gaps == pytest.approx([0.103, 0.103, 0.412, 0.103])
     pace.hold(5)
     pace.take(1)
     assert now[0] >= turns[-1] + 5
+
+
+@pytest.mark.parametrize(("rate", "batch"), [(5.0, 1), (30.0, 1), (30.0, 16), (5.0, 16), (0.5, 1), (2.0, 4)])
+def test_who_wakes_up_late_is_made_up_for_and_no_second_holds_more_than_its_quota(rate, batch):
+    now, lot = [0.0], random.Random(0)
+    late = 0.012 * max(1.0, batch / rate)  # at most; seconds
+
+    def wait(seconds: float) -> bool:
+        now[0] += seconds + lot.random() * late
+        return False
+
+    pace = Pace(Limits(pictures_per_second=rate), wait, lambda: now[0])
+    left = []
+    for number in range(400):
+        pictures = batch if number % 14 else max(1, batch - 4)
+        if number == 200:
+            now[0] += 10  # nobody had anything to ask: no reason for a burst
+        assert pace.take(pictures)
+        left.append((now[0], pictures))
+    window = max(1.0, batch / rate)
+    most = rate * window if batch == 1 else rate * window + batch
+    for start, _ in left:
+        assert sum(count for at, count in left if start <= at < start + window) <= most + 1e-9
+    assert sum(count for _, count in left) / (now[0] - 10) > 0.93 * rate
 
 
 def test_the_papers_sweep_costs_what_the_price_lists_say():

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gslopes.core.errors import ClassifierError, GslopesError, UsageError
 from gslopes.core.registry import Registry, Target
+from gslopes.core.runtime import pick_device
 from gslopes.score import names
 from gslopes.score.classifiers.listing import Listed
 from gslopes.score.classifiers.local import LOCALS
@@ -84,7 +85,7 @@ def canonical_name(text: str) -> str:
 def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True) -> Classifier:
     """Make a classifier ready to be asked; everything that can be wrong with it is found here, before any work.
 
-    text: NAME[:ARGUMENT][,key=value...], see ``score.names``.  device: ``cpu`` or ``cuda[:N]``.
+    text: NAME[:ARGUMENT][,key=value...], see ``score.names``.  device: ``auto``, ``cpu`` or ``cuda[:N]``.
     prepare: check the credentials, too; without, it can only parse answers that are there already.
     Raises: UnknownName, ConfigError, UsageError (its extra is not installed), ModelError (its files),
         CredentialsError, ServiceError (withdrawn), ClassifierError (anything else that it raises).
@@ -96,7 +97,7 @@ def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True) -> 
     base, options, factory = _resolve(text)
     name = names.canonical(base, options)
     with _loading(name):
-        classifier = cast("Classifier", factory(name, options, device))
+        classifier = cast("Classifier", factory(name, options, _device(base, factory, device)))
     if prepare:
         prepare_classifier(classifier)
     return classifier
@@ -111,6 +112,12 @@ def prepare_classifier(classifier: Classifier) -> None:
     if prepare is not None:
         with _loading(classifier.name):
             prepare()
+
+
+def _device(base: str, factory: Any, device: str) -> str:
+    """The device there is, unless nobody needs one, or not yet: torch is imported to find out."""
+    remote = base in _OWN and _OWN[base].limits.remote
+    return device if remote or getattr(factory, "picks_device", False) else pick_device(device)
 
 
 @contextmanager

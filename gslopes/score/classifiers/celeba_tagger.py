@@ -16,10 +16,14 @@ import numpy as np
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import Answer, ByteArray
+from gslopes.core.runtime import pick_device
 from gslopes.datasets.decode import decode
 from gslopes.score.pictures import normalise
+from gslopes.zoo.crops import CROPS
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from gslopes.networks.mtcnn import Mtcnn
 
 # Faces are looked for in a picture of at most this many pixels a side, and down to this many pixels.
@@ -38,33 +42,49 @@ class TaggerOptions:
             raise ConfigError(f"celeba-tagger's threshold is in [0, 1], not {self.threshold}.")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Networks:
+    tagger: nn.Module
+    detector: Mtcnn
+
+
 class CelebaTagger:
-    """A ``records.Classifier`` over the zoo's tagger.
+    """A ``records.Classifier`` over the zoo's tagger; torch is imported when it is first asked, not before.
 
     Raises: ModelError if the weights are missing, damaged or of another kind.
     """
 
     Options = TaggerOptions
+    picks_device = True
     cached = True
     batch = 32
 
     def __init__(self, name: str, options: TaggerOptions, device: str = "cpu") -> None:
-        from gslopes import zoo  # torch is imported here, not when classifiers are listed
-        from gslopes.networks.mtcnn import Mtcnn
-        from gslopes.zoo.crops import CROPS
+        from gslopes.zoo import identify
 
-        loaded = zoo.load("celeba-tagger", device)
-        if loaded.spec.network != "tagger" or not loaded.spec.labels:
-            raise ModelError(f"The model celeba-tagger is a {loaded.spec.network}, not a tagger with labels.")
+        self._spec, self.version = identify("celeba-tagger")
+        if self._spec.network != "tagger" or not self._spec.labels:
+            raise ModelError(f"The model celeba-tagger is a {self._spec.network}, not a tagger with labels.")
         self.name = name
-        self.version = loaded.sha256
-        self.labels = tuple(loaded.spec.labels)
+        self.labels = tuple(self._spec.labels)
+        self._template = CROPS[self._spec.crop] * self._spec.size - 0.5
         self._options = options
         self._device = device
-        self._spec = loaded.spec
-        self._module = loaded.module.eval()
-        self._template = CROPS[loaded.spec.crop] * loaded.spec.size - 0.5
-        self._detector: Mtcnn = Mtcnn(MIN_FACE).to(device)
+        self._networks: _Networks | None = None
+
+    def prepare(self) -> None:
+        """Build the networks.  Raises: UsageError if the device is not there; ModelError."""
+        if self._networks is None:
+            from gslopes import zoo
+            from gslopes.networks.mtcnn import Mtcnn
+
+            self._device = pick_device(self._device)
+            module = zoo.load("celeba-tagger", self._device).module.eval()
+            self._networks = _Networks(module, Mtcnn(MIN_FACE).to(self._device))
+
+    def _ready(self) -> _Networks:
+        self.prepare()
+        return cast(_Networks, self._networks)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to one list of 40 logits each, None where no face is found.
@@ -79,7 +99,7 @@ class CelebaTagger:
         if there:
             batch = normalise(np.stack([cast(ByteArray, faces[i]) for i in there]), self._spec.mean, self._spec.std)
             with torch.inference_mode():
-                logits = self._module(torch.from_numpy(batch).to(self._device)).float().cpu().numpy().tolist()
+                logits = self._ready().tagger(torch.from_numpy(batch).to(self._device)).float().cpu().numpy().tolist()
             for index, row in zip(there, logits, strict=True):
                 answers[index] = row
         return answers
@@ -88,7 +108,8 @@ class CelebaTagger:
         """The framed face of each picture, (size, size, 3) uint8 RGB, or None."""
         small, scales = zip(*(_shrunk(picture) for picture in pictures), strict=True)
         framed: list[ByteArray | None] = []
-        for picture, scale, look, found in zip(pictures, scales, small, self._detector(list(small)), strict=True):
+        faces = self._ready().detector(list(small))
+        for picture, scale, look, found in zip(pictures, scales, small, faces, strict=True):
             matrix = None
             if len(found.scores):
                 centres = (found.boxes[:, :2] + found.boxes[:, 2:]) / 2

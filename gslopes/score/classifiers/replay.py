@@ -39,6 +39,7 @@ class ReplayClassifier:
     """
 
     Options = ReplayOptions
+    picks_device = True
     batch = 64
 
     def __init__(self, name: str, options: ReplayOptions, device: str = "cpu") -> None:

@@ -60,9 +60,7 @@ def test_the_version_is_that_of_the_file(record):
 
 
 def test_a_recording_of_two_needs_to_know_whose(record):
-    lines = [
-        {"picture": key(b"one"), "classifier": name, "status": "answered", "labels": {name: 0.5}} for name in "ab"
-    ]
+    lines = [{"picture": key(b"one"), "classifier": name, "status": "answered", "labels": {name: 0.5}} for name in "ab"]
     name = record(*lines)
     with pytest.raises(ModelError, match="answers of a and b"):
         load_classifier(name)
@@ -70,7 +68,9 @@ def test_a_recording_of_two_needs_to_know_whose(record):
     assert replay.parse(replay.ask([b"one"])[0]).labels == (("b", 0.5),)
 
 
-@pytest.mark.parametrize("line", ["no json", "3", '{"picture": "00", "labels": {}}', '{"labels": {}}', '{"picture": 1}'])
+@pytest.mark.parametrize(
+    "line", ["no json", "3", '{"picture": "00", "labels": {}}', '{"labels": {}}', '{"picture": 1}']
+)
 def test_a_line_that_is_no_answer_is_told_by_its_number(record, line):
     with pytest.raises(ModelError, match="Line 2 of the recording"):
         load_classifier(record({"picture": key(b"one"), "labels": {}}, line))

@@ -1,0 +1,61 @@
+"""What a model is without building it: its spec and the sha256 of its weights, checked. Nothing here needs torch."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+
+from gslopes.core.config import from_dict
+from gslopes.core.errors import ConfigError, ModelError, UnknownName
+from gslopes.zoo import home
+from gslopes.zoo.spec import ModelSpec
+
+FILE = "model.safetensors"
+DIGEST = "sha256"
+
+
+def identify(name: str) -> tuple[ModelSpec, str]:
+    """A model's spec, as its weights carry it, and their sha256, by its name.
+
+    Raises: UnknownName if no weights of that name are there; ModelError if they are damaged.
+    """
+    return read(folder_of(name))
+
+
+def folder_of(name: str) -> Path:
+    """weights/<name>.  Raises: UnknownName if it is not there."""
+    folder = home.find("weights", name)
+    if folder is None:
+        raise UnknownName("model", name, home.names("weights", FILE))
+    return folder
+
+
+def read(folder: Path) -> tuple[ModelSpec, str]:
+    """(spec, sha256) of weights/<name>.
+
+    Raises: ModelError if a file is missing or damaged, or the sha256 is not the one beside it.
+    """
+    path, digest = folder / FILE, folder / DIGEST
+    if not path.is_file() or not digest.is_file():
+        raise ModelError(
+            f"{folder} lacks {FILE} or {DIGEST}.", "Train the model, or restore its folder from a release."
+        )
+    actual, wanted = sha256(path), (digest.read_text(encoding="ascii").split() or [""])[0]
+    if actual != wanted:
+        raise ModelError(
+            f"{path} is damaged: its sha256 is {actual[:12]}…, not {wanted[:12]}….", "Restore the file from a release."
+        )
+    try:
+        with safe_open(path, framework="np") as file:
+            return from_dict(ModelSpec, json.loads((file.metadata() or {})["spec"])), actual
+    except (SafetensorError, ConfigError, KeyError, ValueError) as error:
+        raise ModelError(f"{path} is no gslopes checkpoint: {error}") from error
+
+
+def sha256(path: Path) -> str:
+    """Of a file's bytes, 64 hex digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
