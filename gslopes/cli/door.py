@@ -26,6 +26,7 @@ VERBS = (
     "score",
     "fit",
     "report",
+    "compare",
     "power",
     "classifiers",
     "cache",

@@ -1,0 +1,61 @@
+"""``gslopes compare``: what changed between two runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from gslopes.cli.options import PATH, examples, json_option, print_json, rows
+
+
+class Pair(click.ParamType):  # type: ignore[type-arg]
+    """``OLD=NEW``, two classifiers; names may hold an equals sign if it stands on both sides alike."""
+
+    name = "old=new"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """Cut at the middle one of the equals signs."""
+        parts = str(value).split("=")
+        if len(parts) % 2 or not all(parts):
+            self.fail(f"{value!r} is not OLD=NEW.", param, ctx)
+        half = len(parts) // 2
+        return "=".join(parts[:half]), "=".join(parts[half:])
+
+
+@click.command(
+    short_help="What changed between two runs.",
+    epilog=examples(
+        "gslopes compare run-before run-after",
+        "gslopes compare run-before run-after --pair model-v1=model-v2",
+        "gslopes compare run-before run-after --json > changes.json",
+    ),
+)
+@click.argument("run_a", type=PATH)
+@click.argument("run_b", type=PATH)
+@click.option(
+    "--pair",
+    "pairs",
+    type=Pair(),
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Classifiers to compare. [default: same names]",
+)
+@click.option("--min-active", type=int, default=10, show_default=True, metavar="N", help="Rarer labels are not judged.")
+@click.option(
+    "--correction", type=click.Choice(["bh", "by", "holm"]), default="bh", show_default=True, help="Of q, over labels."
+)
+@json_option
+def compare(
+    run_a: Path, run_b: Path, pairs: tuple[tuple[str, str], ...], min_active: int, correction: str, as_json: bool
+) -> int:
+    """Compare the slopes of two scored runs over the same photos, such as before and after a mitigation.
+
+    Photos are paired: the interval is that of the mean difference of each photo's two slopes.
+    """
+    from gslopes.report.changes import print_changes
+    from gslopes.run.comparing import compare_runs
+
+    found = compare_runs(run_a, run_b, pairs, min_active=min_active, correction=correction)
+    print_json(rows(found)) if as_json else click.echo(print_changes(found))
+    return 0

@@ -1,0 +1,49 @@
+"""What a terminal shows of two runs compared: slopes side by side, and the interval of their difference."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from gslopes.report import words
+from gslopes.report.tables import aligned
+
+HEADER = ("label", "first", "second", "difference [95 % interval]", "p", "q", "n", "active", "")
+NOTE = """\
+first, second: photo-rate slopes in the two runs, percentage points per unit of the attribute, over the photos that both
+answered at all values. difference: second minus first; 95 %, t over the photos' own differences, null hypothesis: their
+mean is 0. q: p adjusted over the classifier's labels. * q < 0.05."""
+
+
+def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
+    """The changes as aligned text, a block for each classifier and attribute, the surest change first.
+
+    changes: the columns of ``fit.compare.COLUMNS``.  limit: rows a block.
+    """
+    blocks = []
+    for (classifier, attribute), part in changes.groupby(["classifier", "attribute"], sort=True):
+        title = f"{words.printable(classifier)}: change of each label's slope along {words.perceived(str(attribute))}"
+        judged = part[part["note"] == ""]
+        judged = judged.assign(_t=-(judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0))
+        shown = judged.sort_values(["q", "_t", "label"])[:limit]
+        lines = [title, *aligned([HEADER, *(_cells(row) for _, row in shown.iterrows())])]
+        if len(part) > len(judged):
+            lines.append(f"  and {len(part) - len(judged):,} labels on too few photos to judge")
+        if len(judged) > limit:
+            lines.append(f"  and {len(judged) - limit:,} more, see --json")
+        blocks.append("\n".join(lines))
+    return "\n\n".join([*blocks, NOTE])
+
+
+def _cells(row: pd.Series) -> list[str]:
+    interval = f"[{words.signed(row['ci_low'])}, {words.signed(row['ci_high'])}]"
+    return [
+        words.shorten(words.printable(row["label"]), 40),
+        words.signed(row["slope"]),
+        words.signed(row["other_slope"]),
+        f"{words.signed(row['difference'])} {interval}",
+        words.probability(row["p"]),
+        words.probability(row["q"]),
+        f"{row['n']:,}",
+        f"{row['active']:,}",
+        "*" if row["q"] < 0.05 else "",
+    ]
