@@ -96,8 +96,8 @@ def limits_of(classifier: Classifier) -> Limits:
     return found if isinstance(found, Limits) else LOCAL
 
 
-MARGIN = 1.03  # of the plan: what is left free makes up for threads that wake up late
-STRICT = 1.01  # of what really leaves: on its way, a request may be a little slower than the next
+MARGIN = 1.045  # of the plan: what is left free makes up for threads that wake up late
+STRICT = 1.03  # of what really leaves: on its way, a request may be a little slower than the next
 
 
 class Pace:

@@ -243,7 +243,7 @@ def test_the_pace_is_even_and_counts_requests_and_pictures():
         assert pace.take(pictures)
         turns.append(now[0])
     gaps = [later - earlier for earlier, later in itertools.pairwise(turns)]
-    assert gaps == pytest.approx([0.103, 0.103, 0.412, 0.103])
+    assert gaps == pytest.approx([0.1045, 0.1045, 0.418, 0.1045])
     pace.hold(5)
     pace.take(1)
     assert now[0] >= turns[-1] + 5
@@ -270,7 +270,7 @@ def test_who_wakes_up_late_is_made_up_for_and_no_second_holds_more_than_its_quot
     most = rate * window if batch == 1 else rate * window + batch
     for start, _ in left:
         assert sum(count for at, count in left if start <= at < start + window) <= most + 1e-9
-    assert sum(count for _, count in left) / (now[0] - 10) > 0.93 * rate
+    assert sum(count for _, count in left) / (now[0] - 10) > (0.93 if batch == 1 else 0.9) * rate  # 1 in 14 is smaller
 
 
 def test_the_papers_sweep_costs_what_the_price_lists_say():
