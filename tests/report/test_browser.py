@@ -1,0 +1,212 @@
+"""The page in a real browser: Chromium (apt-get install chromium), driven by Playwright; nothing is downloaded.
+
+Without either, these tests skip and say so; ``.ci/run`` sets GSLOPES_BROWSER=required, and then they fail.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from gslopes.core import placebo, tables
+from gslopes.report import write_report
+
+pytestmark = pytest.mark.browser
+SCRIPT = "<script>alert(1)</script>"
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+
+
+def need(what: str) -> None:
+    sentence = f"{what} is missing: apt-get install chromium; pip install 'gslopes[test]'"
+    if os.environ.get("GSLOPES_BROWSER") == "required":
+        pytest.fail(sentence)
+    pytest.skip(sentence)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        need("Playwright")
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        need("Chromium")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def report(make: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a run with two classifiers, one of them named by a stranger, and a placebo sweep."""
+    run = make(tmp_path_factory.mktemp("browser") / "run", [("celeba-tagger", "gender"), (SCRIPT, "gender")], photos=40)
+    found = tables.read(tables.SLOPES, run / "slopes.parquet")
+    rates = found.assign(estimator="photo-rate", slope=100 * found["slope"] * found["y_centre"])
+    rates[["ci_low", "ci_high"]] = rates[["slope", "slope"]].to_numpy() + np.array([-1.5, 1.5])
+    floor = rates.assign(attribute=placebo.name("gender", "same"), slope=0.1, ci_low=-0.2, ci_high=0.4)
+    frames = [found, rates, floor]
+    tables.write(tables.SLOPES, pd.concat(frames), run / "slopes.parquet")
+    return write_report(run)
+
+
+@pytest.fixture
+def page(chromium: Any, report: Path, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """The page, opened from the disk; at the end, no console error and no request to anywhere else."""
+    width, height = getattr(request, "param", SIZES["desktop"])
+    context = chromium.new_context(viewport={"width": width, "height": height})
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    folder = report.parent.as_uri()
+    page.on("request", lambda asked: None if asked.url.startswith(folder) else wrong.append(f"asked {asked.url}"))
+    page.goto(report.as_uri())
+    page.evaluate("document.getElementById('findings').scrollIntoView()")
+    page.wait_for_selector("#app-f0 table.labels")
+    yield page
+    assert wrong == []
+    context.close()
+
+
+def labels(page: Any) -> list[str]:
+    return page.locator("#app-f0 tbody button.label").all_inner_texts()
+
+
+def explorer(page: Any) -> Any:
+    page.evaluate("document.getElementById('explorer').scrollIntoView()")
+    page.wait_for_selector("#app-explorer .scores-now li")
+    return page.locator("#app-explorer")
+
+
+def slopes(page: Any) -> list[float]:
+    return [float(text.replace("−", "-")) for text in page.locator("#app-f0 tbody td.slope").all_inner_texts()]
+
+
+def test_table_sorts_by_the_head_that_is_pressed(page: Any) -> None:
+    head = page.locator("#app-f0 thead button", has_text="Slope")
+    head.click()
+    assert page.locator("#app-f0 th[aria-sort=descending]").inner_text().startswith("Slope")
+    assert slopes(page) == sorted(slopes(page), reverse=True)
+    head.click()
+    assert page.locator("#app-f0 th[aria-sort=ascending]").inner_text().startswith("Slope")
+    assert slopes(page) == sorted(slopes(page))
+    assert len(slopes(page)) == 8
+    assert labels(page)[-1] == "Never at the centre"  # no slope: always last
+    page.locator("#app-f0 thead button", has_text="Label").click()
+    assert labels(page)[0] == SCRIPT
+
+
+def test_table_filters_by_text_direction_and_the_papers_thresholds(page: Any) -> None:
+    app = page.locator("#app-f0")
+    app.get_by_label("Find a label").fill("neck")
+    assert labels(page) == ["Necktie"]
+    assert app.get_by_role("status").inner_text() == "1 of 9 labels"
+    app.get_by_label("Find a label").fill("")
+    app.get_by_label("Direction").select_option("-1")
+    assert "Lipstick" in labels(page)
+    assert "Necktie" not in labels(page)
+    app.get_by_label("Direction").select_option("0")
+    app.get_by_label("Show").select_option("paper")
+    assert app.get_by_label("Estimator").input_value() == "paper"
+    past = labels(page)
+    assert "Necktie" in past
+    assert "Outdoors" not in past
+
+
+def test_label_of_a_stranger_is_shown_as_text_and_opens_its_panel(page: Any) -> None:
+    page.locator("#app-f0 button.label", has_text="<script>").click()
+    panel = page.locator("#app-f0 .panel")
+    assert panel.locator("h4").inner_text() == SCRIPT
+    assert page.evaluate("document.activeElement.tagName") == "H4"
+    assert panel.locator("svg.plot .dot").count() == 7
+    panel.locator(".moved-photo").first.wait_for()
+    assert (
+        panel.locator(".moved-photo img").first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    )
+    assert "noise floor" in panel.inner_text()
+    panel.get_by_role("button", name="Close").click()
+    assert panel.is_hidden()
+
+
+def test_slider_moves_picture_and_scores_of_every_classifier(page: Any) -> None:
+    app = explorer(page)
+    assert app.locator(".scores-now h4").all_inner_texts() == [SCRIPT, "celeba-tagger"]
+    slider = app.get_by_role("slider")
+    seen = []
+    for step in (0, 6):
+        slider.fill(str(step))
+        place = app.locator(".frame .face").evaluate("image => image.style.transform")
+        seen.append((place, app.locator(".score").all_inner_texts(), slider.get_attribute("aria-valuetext")))
+    assert seen[0][0] != seen[1][0]
+    assert seen[0][1] != seen[1][1]
+    assert seen[0][2] == "−2, more feminine"
+    assert app.locator(".scores-now li.pos").count() > 0
+    assert app.locator(".scores-now li.neg").count() > 0
+
+
+def test_heat_map_is_black_where_the_picture_is_the_centre(page: Any) -> None:
+    app = explorer(page)
+    app.get_by_label("Show the difference from the centre").check()
+    assert app.locator(".frame").evaluate("frame => getComputedStyle(frame).filter").startswith("url(")
+    pictures = []
+    for step in (3, 6):
+        app.get_by_role("slider").fill(str(step))
+        page.wait_for_timeout(150)
+        pictures.append(brightness(app.locator(".frame").screenshot()))
+    assert pictures[0] < pictures[1]
+
+
+def brightness(data: bytes) -> float:
+    return float(np.asarray(Image.open(io.BytesIO(data)).convert("L")).mean())
+
+
+def test_keyboard_reaches_labels_photos_and_slider(page: Any) -> None:
+    explorer(page)
+    reached = set()
+    page.locator("#app-f0 input[type=search]").focus()
+    for _ in range(120):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("(document.activeElement.type || '') + '.' + document.activeElement.className"))
+    assert {"button.sort", "button.label", "button.photo", "range.", "checkbox.", "search."} <= {
+        kind.replace("submit.", "button.") for kind in reached
+    }
+    slider = page.get_by_role("slider")
+    slider.focus()
+    before = slider.input_value()
+    page.keyboard.press("ArrowRight")
+    assert int(slider.input_value()) == int(before) + 1
+
+
+@pytest.mark.parametrize("page", SIZES.values(), ids=SIZES, indirect=True)
+def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
+    page: Any, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    page.locator("#app-f0 button.label").first.click()
+    explorer(page)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        faults = axe.run(page).response["violations"]
+        serious = [
+            (fault["id"], fault["nodes"][0]["html"]) for fault in faults if fault["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
+    wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide[0] <= wide[1]
+    folder = Path(os.environ.get("GSLOPES_SCREENSHOTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    picture = folder / f"report-{request.node.callspec.id}.png"
+    page.screenshot(path=picture, full_page=True)
+    assert picture.stat().st_size > 50_000
