@@ -49,7 +49,7 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
         f"\nThe edit moves the drawn cue {found.reach:.2f} times as far as drawing the face anew."
         f"\nerror (root mean square)       walk {told['error']:.2f}, per unit of the cue seen "
         f"{told['error_per_reach']:.2f}, naive {told['error_naive']:.2f}"
-        f"\n95 % intervals hold the truth  {told['covered']:.0%}, per unit of the cue seen "
+        f"\n95 % intervals hold a planted  {told['covered']:.0%}, per unit of the cue seen "
         f"{told['covered_per_reach']:.0%}"
         f"\nflagged with nothing planted   walk {told['false_positives_nothing']:.1%}, naive "
         f"{told['naive_false_positives_nothing']:.1%}"

@@ -215,7 +215,10 @@ def compare(truth: NDArray[np.float64], found: pd.DataFrame, plain: NDArray[np.f
 
 
 def summarise(labels: pd.DataFrame) -> dict[str, float]:
-    """One number a line: errors in percentage points per unit, shares of audits."""
+    """One number a line: errors in percentage points per unit, shares of audits.
+
+    Coverage is over labels with a planted cue: where nothing moves, an interval of no width misses a truth of 0.002.
+    """
     no_cue, confounded = labels["cue"] == 0, labels["confounder"] != ""
 
     def error(column: str, rows: pd.Series) -> float:
@@ -225,8 +228,8 @@ def summarise(labels: pd.DataFrame) -> dict[str, float]:
         "error": error("recovered", labels["cue"].notna()),
         "error_per_reach": error("per_reach", labels["cue"].notna()),
         "error_naive": error("naive", labels["cue"].notna()),
-        "covered": float(labels["covered"].mean()),
-        "covered_per_reach": float(labels["covered_per_reach"].mean()),
+        "covered": float(labels.loc[~no_cue, "covered"].mean()),
+        "covered_per_reach": float(labels.loc[~no_cue, "covered_per_reach"].mean()),
         "false_positives_nothing": float(labels.loc[no_cue & ~confounded, "flagged"].mean()),
         "false_positives_confounder_only": float(labels.loc[no_cue & confounded, "flagged"].mean()),
         "naive_false_positives_nothing": float(labels.loc[no_cue & ~confounded, "naive_flagged"].mean()),
