@@ -8,10 +8,13 @@ const ABOUT = {
   n: "photos answered at every value", active: "photos with the label at one value at least", centre: "share of photos with the label at the centre",
 };
 
+// The paper's p is its own, from t; the other estimators' p is that of the permutations, where they were run.
+const chance = (own, name, i) => (name === "paper" ? null : own.estimators[name].p_perm[i]) ?? own.estimators[name].p[i];
+
 function rowsOf(own, name) {
   const e = own.estimators[name];
   return own.labels.map((label, i) => ({
-    i, label, slope: e.slope[i], low: e.ci_low[i], high: e.ci_high[i], t: e.p[i], p: e.p_perm[i] ?? e.p[i], q: e.q[i], note: e.note[i],
+    i, label, slope: e.slope[i], low: e.ci_low[i], high: e.ci_high[i], t: e.p[i], p: chance(own, name, i), q: e.q[i], note: e.note[i],
     n: own.n[i], active: own.active[i], centre: own.centre[i], side: e.slope[i] === null ? 0 : Math.sign(e.slope[i]),
     floor: Math.max(0, ...Object.values(own.floor).map((f) => Math.abs(f.slope[i] ?? 0))),
   }));
@@ -36,7 +39,7 @@ function sorted(rows, { key, down }) {
   return [...rows].sort((a, b) => {
     const order = compare(a, b, key);
     if (Math.abs(order) === Infinity) return order > 0 ? 1 : -1;
-    return (down ? -order : order) || a.label.localeCompare(b.label);
+    return (down ? -order : order) || Math.abs(b.slope) - Math.abs(a.slope) || a.label.localeCompare(b.label);
   });
 }
 
@@ -61,12 +64,12 @@ function volcano(section, rows, shown, open) {
       svg("title", {}, `${row.label}: ${signed(row.slope)}`)));
   }
   const named = judged.filter((row) => inside.has(row.i)).sort((a, b) => height(b) - height(a) || Math.abs(b.slope) - Math.abs(a.slope));
-  const taken = [];
+  const taken = judged.map((row) => [px(row.slope) - 4, py(height(row)) - 4, px(row.slope) + 4, py(height(row)) + 4]), most10 = taken.length + 10;
   for (const row of named.slice(0, 40)) {
     const text = row.label.length > 22 ? `${row.label.slice(0, 21)}…` : row.label;
     const right = row.slope < 0, x = px(row.slope) + (right ? 7 : -7), y = py(height(row)) + 4, long = 6.2 * text.length;
     const box = [right ? x : x - long, y - 10, right ? x + long : x, y + 3];
-    if (taken.length >= 10 || taken.some((o) => box[0] < o[2] && box[2] > o[0] && box[1] < o[3] && box[3] > o[1])) continue;
+    if (taken.length >= most10 || taken.some((o) => box[0] < o[2] && box[2] > o[0] && box[1] < o[3] && box[3] > o[1])) continue;
     taken.push(box);
     root.append(svg("text", { class: "name", x, y, "text-anchor": right ? "start" : "end" }, text));
   }
@@ -131,7 +134,7 @@ function findingApp(root, section, own) {
     more.hidden = rows.length <= state.rows;
     more.textContent = `Show more labels (${(rows.length - state.rows).toLocaleString("en")} left)`;
     said.textContent = `${rows.length.toLocaleString("en")} of ${all.length.toLocaleString("en")} labels`;
-    const estimator = own.estimators[state.estimator], permuted = estimator.p_perm.some((p) => p !== null);
+    const estimator = own.estimators[state.estimator], permuted = state.estimator !== "paper" && estimator.p_perm.some((p) => p !== null);
     unit.textContent = `Slope: ${state.estimator}, ${estimator.unit || "share of the centre per unit"}. ` +
       `p: ${permuted ? "permutation of each photo's answers over the values" : "two-sided t, null hypothesis: the slope is 0"}. ` +
       "q: p adjusted over the classifier's labels; coloured: q < 0.05. A dashed interval reaches beyond its strip." +

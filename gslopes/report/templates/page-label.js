@@ -30,7 +30,7 @@ function openLabel(panel, section, own, i) {
   function others() {
     const rows = Object.entries(own.estimators).map(([name, e]) => el("tr", {}, el("th", { scope: "row" }, name),
       el("td", { class: "num" }, signed(e.slope[i])), el("td", { class: "interval" }, e.slope[i] === null ? "–" : `[${signed(e.ci_low[i])}, ${signed(e.ci_high[i])}]`),
-      el("td", { class: "num" }, probability(e.p_perm[i] ?? e.p[i])), el("td", { class: "num" }, probability(e.q[i])), el("td", {}, e.unit), el("td", { class: "reason" }, e.note[i])));
+      el("td", { class: "num" }, probability(chance(own, name, i))), el("td", { class: "num" }, probability(e.q[i])), el("td", {}, e.unit), el("td", { class: "reason" }, e.note[i])));
     for (const [kind, f] of Object.entries(own.floor)) {
       rows.push(el("tr", {}, el("th", { scope: "row" }, kind === "same" ? "placebo: same picture" : "placebo: light alone"), el("td", { class: "num" }, signed(f.slope[i])),
         el("td", { class: "interval" }, `[${signed(f.ci_low[i])}, ${signed(f.ci_high[i])}]`), el("td"), el("td"), el("td", {}, "noise floor"), el("td")));
