@@ -43,16 +43,20 @@ def validate(
     from gslopes.core.runtime import pick_device
     from gslopes.run import stages
     from gslopes.run.executors import OneProcess
+    from gslopes.run.likeness import recogniser
     from gslopes.run.thresholds import GateConfig
     from gslopes.run.validation import summarise, told
 
     config = from_dict(GateConfig, {name: value for name, value in given.items() if value is not None})
     stages.run_gate(run, OneProcess(progress=True), config, device=pick_device(device))
-    summaries = summarise(run, photos_csv, groups)
+    embed = recogniser()
+    summaries = summarise(run, photos_csv, groups, embed)
     if as_json:
         print_json({"run": str(run), "attributes": [summary.facts() for summary in summaries]})
         return 0
     click.echo("\n\n".join(map(told, summaries)) or "There are no sweeps.")
+    if embed is None:
+        click.echo("\nWhether it is the same person was not measured: pip install 'gslopes[identity]'.", err=True)
     click.echo(
         f"\ntables     {show(run)}/verdicts.parquet, readings.parquet\nnext       gslopes score {show(run)}", err=True
     )

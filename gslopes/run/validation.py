@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
 from gslopes.run.fitting import read_about
+from gslopes.run.likeness import Embed, likeness
 from gslopes.run.witness import JUDGED
 from gslopes.validate import leakage, manipulation
 from gslopes.validate.gate import RESOLUTION
@@ -32,6 +33,7 @@ class Summary:
     monotone: share of sweeps whose reading rises, tau-b of 0.8 or more to two hundredths.
     groups: column to group to shift.
     leakage: other reading to its slope as a share of the target's, both in standard deviations of unedited photos.
+    identity: which pictures to the mean cosine of their face embeddings, see ``run.likeness``; empty if not measured.
     """
 
     attribute: str
@@ -44,6 +46,7 @@ class Summary:
     monotone: Number | None = None
     groups: Mapping[str, Groups] = field(default_factory=dict)
     leakage: Mapping[str, Number] = field(default_factory=dict)
+    identity: Mapping[str, Number] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
         """As JSON has it: a number that could not be measured is null."""
@@ -52,10 +55,13 @@ class Summary:
         return facts
 
 
-def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] = ()) -> list[Summary]:
+def summarise(
+    run: Path, photos_csv: Path | None = None, columns: Sequence[str] = (), embed: Embed | None = None
+) -> list[Summary]:
     """The summaries of a judged run folder, an attribute each.
 
     photos_csv, columns: a CSV about the photos, as for the fit, and those of its columns that make groups.
+    embed: a face embedding, to compare people by; see ``run.likeness``.
 
     Raises: TableError if the run was not judged; UsageError if the CSV does not fit.
     """
@@ -63,10 +69,13 @@ def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] 
     verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet")
     readings = tables.read(tables.READINGS, run / "readings.parquet")
     about = read_about(photos_csv, run) if photos_csv is not None else None
-    return [
+    found = [
         _one(str(name), values[str(name)], own, readings[readings["attribute"] == name], about, columns)
         for name, own in verdicts.groupby("attribute")
     ]
+    if embed is None:
+        return found
+    return [replace(one, identity=likeness(run, one.attribute, embed)) for one in found]
 
 
 def _one(
@@ -166,6 +175,7 @@ def told(summary: Summary) -> str:
     lines += [
         f"  moves with it {name}: {_interval(number)} of the target's slope" for name, number in summary.leakage.items()
     ]
+    lines += [f"  same person   {name}: cosine {_interval(number)}" for name, number in summary.identity.items()]
     return "\n".join(lines)
 
 
