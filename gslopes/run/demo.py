@@ -95,7 +95,8 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     planted, drawn_cue = true_slopes(classifier, faces, seed)
     reach = cue_per_unit(classifier, first.run) / drawn_cue
     assert first.slopes is not None
-    found = first.slopes.set_index("label")[["slope", "ci_low", "ci_high", "n"]]
+    paper = first.slopes[first.slopes["estimator"] == "paper"]
+    found = paper.set_index("label")[["slope", "ci_low", "ci_high", "n"]]
     recovered = planted.join(found).rename_axis("label").reset_index()
 
     executor.note("A real photo: the astronaut, swept by the shipped gender editor.")

@@ -20,6 +20,7 @@ def finished(tmp_path_factory):
 
 def test_the_planted_directions_are_recovered_and_the_null_stays_flat(finished):
     slopes = {row["label"]: row for row in finished[1]["slopes"]}
+    assert len(slopes) == len(finished[1]["slopes"]) == 3
     assert slopes["nurse"]["planted"] < 0
     assert slopes["nurse"]["slope"] < -0.02
     assert slopes["manager"]["planted"] > 0
