@@ -109,12 +109,12 @@ function pathOf(points) {
 }
 
 // The curve with its interval band over the K values.
-function curve(values, mean, low, high, { yName, title, line = null, side = "", ends, height = 300 }) {
+function curve(values, mean, low, high, { yName, title, line = null, side = "", ends, height = 300, width = 560 }) {
   const all = [...mean, ...low, ...high].filter((v) => v !== null);
   if (line !== null) all.push(line);
   const span = Math.max(...all) - Math.min(...all) || 1;
   const y = [Math.min(...all) - 0.06 * span, Math.max(...all) + 0.06 * span], x = [values[0], values[values.length - 1]];
-  const { root, px, py } = axes({ x, y, xTicks: values, yTicks: steps(y[0], y[1]), xName: "value of the attribute", yName, ends, title, height });
+  const { root, px, py } = axes({ x, y, xTicks: values, yTicks: steps(y[0], y[1]), xName: "value of the attribute", yName, ends, title, height, width });
   const seen = [Math.max(-1, x[0]), Math.min(1, x[1])];
   root.append(svg("rect", { class: "seen", x: px(seen[0]), width: px(seen[1]) - px(seen[0]), y: 12, height: height - 58 }));
   if (line !== null) root.append(svg("line", { class: "axis", x1: px(x[0]), x2: px(x[1]), y1: py(line), y2: py(line) }));

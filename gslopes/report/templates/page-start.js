@@ -22,6 +22,6 @@ if (explorer) {
 for (const root of document.querySelectorAll("[data-readings]")) {
   const entry = page.readings[Number(root.dataset.readings)];
   root.replaceChildren(...entry.curves.map((own) => el("figure", { class: own.target ? "target" : "" },
-    curve(entry.values, own.mean, own.low, own.high, { yName: own.unit ? "mean probability" : "mean", title: `Mean reading of ${own.name} along the sweep`, side: own.target ? "pos" : "", height: 240 }),
+    curve(entry.values, own.mean, own.low, own.high, { yName: own.unit ? "mean probability" : "mean", title: `Mean reading of ${own.name} along the sweep`, side: own.target ? "pos" : "", height: 220, width: 340 }),
     el("figcaption", {}, `${own.name}${own.target ? ": the target" : ""}`))));
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((HERE / "notebooks").glob("*.ipynb"))
 
 pytest.importorskip("nbclient")
