@@ -8,8 +8,8 @@ import pytest
 HERE = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((HERE / "notebooks").glob("*.ipynb"))
 
-pytest.importorskip("nbclient")
-pytest.importorskip("ipykernel")
+pytest.importorskip("nbclient", reason="The notebooks are executed by nbclient, of gslopes[test].")
+pytest.importorskip("ipykernel", reason="The notebooks run in ipykernel, of gslopes[test].")
 
 
 def test_there_are_four_notebooks() -> None:

@@ -90,6 +90,7 @@ class Section:
     cut: bool
     found: tuple[int, int]
     reading: bool
+    disagree: tuple[str, ...]
     figures: Mapping[str, str]
     key: str
 
@@ -167,6 +168,10 @@ def section(
         cut=max(map(len, sides)) > _MOST_ROWS,
         found=(counted[0], counted[1]),
         reading=reading is not None and len(reading) > 0,
+        disagree=tuple(
+            words.printable(label)
+            for label in slopes.loc[slopes["agreement"].isin(["p only", "p_perm only"]), "label"].sort_values()
+        ),
         figures=figures,
         key=key,
     )

@@ -23,7 +23,7 @@ from gslopes.edit.steps import values_for
 from gslopes.fit.ols import fit_lines
 from gslopes.run import stages
 from gslopes.run.executors import Executor
-from gslopes.run.rooms import Rooms
+from gslopes.run.rooms import drawn_rooms
 
 EDITOR = "fader-rendered"
 SIZE = 160  # of the drawn photos, pixels
@@ -114,23 +114,12 @@ def audit_rendered(
     out: Path, executor: Executor, faces: int, seed: int, device: str
 ) -> tuple[stages.Audit, PlantedClassifier]:
     """Draw the faces and walk through them with the rendered editor, known landmarks and known masks."""
-    from gslopes.compose.known import KnownMasker
-    from gslopes.core.runtime import pick_device
-    from gslopes.edit.sweep import FaderEditor
-    from gslopes.find.known import KnownFinder
-
     executor.note(f"{faces} drawn faces, and a classifier with a planted bias.")
     folder = out / "rendered-photos"
     parameters = drawn(faces, seed)
     with runfolder.storage(out):
         photos = rendered.write_folder(parameters, folder, SIZE)
-    editor = FaderEditor(EDITOR, pick_device(device), reader=None)
-    rooms = Rooms(
-        KnownFinder(folder / "faces.csv", photos),
-        KnownMasker(folder / "masks", photos, editor.size),
-        {"gender": editor},
-        {EDITOR: {"sha256": editor.sha256, "licence": editor.spec.licence}},
-    )
+    rooms = drawn_rooms(folder, photos, EDITOR, device)
     classifier = PlantedClassifier(rendered.render(parameters, SIZE).points.mean(0))
     run = out / "rendered"
     audit = stages.audit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from gslopes.core.errors import UsageError
 from gslopes.core.records import Editor, Finder, Masker
@@ -43,6 +44,26 @@ def default_rooms(config: RunConfig, device: str) -> Rooms:
         raise UsageError(f"The editors of {', '.join(editors)} do not work at one size.", hint)
     masker = _masker(config, sizes.pop(), device, models)
     return Rooms(_finder(config, device), masker, editors, models)
+
+
+def drawn_rooms(folder: Path, photos: Path, model: str, device: str) -> Rooms:
+    """The rooms for rendered faces: known landmarks, known masks, an editor of the gender cue.
+
+    folder: as ``datasets.rendered.write_folder`` made it.  photos: the folder of photos in it.
+    model: the editor's name.
+
+    Raises: UnknownName, ModelError, DataMissing.
+    """
+    from gslopes.compose.known import KnownMasker
+    from gslopes.core.runtime import pick_device
+    from gslopes.edit.sweep import FaderEditor
+    from gslopes.find.known import KnownFinder
+
+    editor = FaderEditor(model, pick_device(device), reader=None)
+    finder = KnownFinder(folder / "faces.csv", photos)
+    masker = KnownMasker(folder / "masks", photos, editor.size)
+    records = {model: {"sha256": editor.sha256, "licence": editor.spec.licence}}
+    return Rooms(finder, masker, {"gender": editor}, records)
 
 
 def _editor(config: RunConfig, attribute: str, device: str, models: dict[str, dict[str, str]]) -> Editor:

@@ -193,7 +193,10 @@ def test_keyboard_reaches_labels_photos_and_slider(page: Any) -> None:
 def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
     page: Any, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="Accessibility is judged by axe-playwright-python, of gslopes[test].",
+    ).Axe()
     page.locator("#app-f0 button.label").first.click()
     explorer(page)
     for scheme in ("light", "dark"):

@@ -157,3 +157,15 @@ def test_interval_that_reaches_beyond_its_strip_is_cut_and_dashed(one: Path) -> 
     assert cut is not None
     assert (cut.low, cut.high, cut.cut) == (2.0, 118.0, True)
     assert sum(row.whisker.cut for row in shown if row.whisker) == 1
+
+
+def test_the_page_names_the_labels_on_which_the_papers_p_and_the_permutations_disagree(one: Path) -> None:
+    slopes = tables.read(tables.SLOPES, one / "slopes.parquet")
+    paper = slopes[slopes["estimator"] == "paper"].assign(agreement="both")
+    paper.loc[paper.index[0], "agreement"] = "p only"
+    section = page.section(paper, VALUES, {}, {}, p=0.001, slope=0.03)
+    assert section.disagree == (words.printable(paper.iloc[0]["label"]),)
+    told = Reader(page.render({}, NO_PHOTOS, [section], p=0.001, slope=0.03)).text
+    assert "disagree, at the level of the fit, on 1 label:" in told
+    calm = page.section(paper.assign(agreement="both"), VALUES, {}, {}, p=0.001, slope=0.03)
+    assert "disagree" not in Reader(page.render({}, NO_PHOTOS, [calm], p=0.001, slope=0.03)).text

@@ -29,7 +29,7 @@ def test_without_dlib_the_error_names_the_extra(monkeypatch) -> None:
 
 
 def test_without_the_weights_the_error_names_the_extra(monkeypatch) -> None:
-    pytest.importorskip("dlib", reason="the extra identity is not installed")
+    pytest.importorskip("dlib", reason="dlib is not installed: pip install 'gslopes[identity]'")
     monkeypatch.setattr("gslopes.validate.identity._PACKAGE", "no_such_package_of_weights")
     with pytest.raises(UsageError, match=r"gslopes\[identity\]"):
         FaceEmbedding()

@@ -23,7 +23,7 @@ from gslopes.report.calibration import draw_calibration
 from gslopes.run import stages
 from gslopes.run.calibration.planted import GRID, SIZE, PlantedClassifier, drawn, totals
 from gslopes.run.executors import Executor
-from gslopes.run.rooms import Rooms
+from gslopes.run.rooms import drawn_rooms
 
 EDITOR = "fader-confounded"
 READING = "photo-rate"
@@ -94,21 +94,10 @@ def audit_drawn(
     device: str,
 ) -> Path:
     """Write the faces, and walk through them with the confounded editor, known landmarks and known masks."""
-    from gslopes.compose.known import KnownMasker
-    from gslopes.core.runtime import pick_device
-    from gslopes.edit.sweep import FaderEditor
-    from gslopes.find.known import KnownFinder
-
     folder, run = out / "photos", out / "run"
     with runfolder.storage(out):
         photos = rendered.write_folder(parameters, folder, SIZE)
-    editor = FaderEditor(EDITOR, pick_device(device), reader=None)
-    rooms = Rooms(
-        KnownFinder(folder / "faces.csv", photos),
-        KnownMasker(folder / "masks", photos, editor.size),
-        {"gender": editor},
-        {EDITOR: {"sha256": editor.sha256, "licence": editor.spec.licence}},
-    )
+    rooms = drawn_rooms(folder, photos, EDITOR, device)
     stages.synthesise(photos, run, rooms=rooms, executor=executor, editor=EDITOR, seed=seed, device=device)
     stages.run_score(run, [classifier], executor)
     return run
