@@ -39,6 +39,18 @@ def test_faces_slope_from_female_to_male_in_the_eyes_of_nudenet(names, unpacked,
     assert abs(slopes["nsfw"].mean()) < 0.02
 
 
+@pytest.mark.slow
+def test_over_all_portraits_the_intervals_of_nudenet_s_faces_lie_on_their_sides_of_zero(names, unpacked, tmp_path):
+    """The criterion of the whole sample: the slope of the score that the tool publishes, with its interval."""
+    (tmp_path / "photos").mkdir()
+    for path in unpacked("london").rglob("neutral*/**/*.jpg"):
+        shutil.copy(path, tmp_path / "photos" / path.name)
+    found = gslopes.audit(tmp_path / "photos", tmp_path / "run", classifier=names[:1]).slopes
+    faces = found[found["estimator"] == "photo-score"].set_index("label")
+    assert faces.loc["FACE_FEMALE", "ci_high"] < 0
+    assert faces.loc["FACE_MALE", "ci_low"] > 0
+
+
 def slopes_of(rows) -> np.ndarray:
     """The slope of the score over the values, of each photo."""
     table = rows.pivot(index="photo", columns="value", values="score")
