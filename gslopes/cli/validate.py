@@ -43,21 +43,22 @@ def validate(
     from gslopes.core.runtime import pick_device
     from gslopes.run import stages
     from gslopes.run.executors import OneProcess
-    from gslopes.run.likeness import recogniser
+    from gslopes.run.likeness import compare_faces, recogniser
     from gslopes.run.thresholds import GateConfig
     from gslopes.run.validation import summarise, told
 
     config = from_dict(GateConfig, {name: value for name, value in given.items() if value is not None})
-    stages.run_gate(run, OneProcess(progress=True), config, device=pick_device(device))
+    executor = OneProcess(progress=True)
+    stages.run_gate(run, executor, config, device=pick_device(device))
     embed = recogniser()
-    summaries = summarise(run, photos_csv, groups, embed)
+    compared = compare_faces(run, embed, executor) if embed else None
+    summaries = summarise(run, photos_csv, groups)
     if as_json:
         print_json({"run": str(run), "attributes": [summary.facts() for summary in summaries]})
         return 0
     click.echo("\n\n".join(map(told, summaries)) or "There are no sweeps.")
-    if embed is None:
+    if not any(summary.identity for summary in summaries) and embed is None:
         click.echo("\nWhether it is the same person was not measured: pip install 'gslopes[identity]'.", err=True)
-    click.echo(
-        f"\ntables     {show(run)}/verdicts.parquet, readings.parquet\nnext       gslopes score {show(run)}", err=True
-    )
+    written = ["verdicts.parquet", "readings.parquet", *(["likeness.parquet"] if compared else [])]
+    click.echo(f"\ntables     {show(run)}/{', '.join(written)}\nnext       gslopes score {show(run)}", err=True)
     return 0

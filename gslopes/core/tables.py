@@ -307,10 +307,25 @@ READINGS = Table(
     ("photo", "attribute", "reading", "step"),
 )
 
+LIKENESS = Table(
+    "likeness",
+    pa.schema(
+        [
+            _PHOTO,
+            _ATTRIBUTE,
+            _STEP,
+            _VALUE,
+            _column("other", pa.string(), "whose centre picture it is compared with: the photo's own, or another's"),
+            _column("cosine", pa.float32(), "of the two faces' embeddings, -1 to 1"),
+        ]
+    ),
+    ("photo", "attribute", "other", "step"),
+)
+
 TABLES: dict[str, Table] = {
     table.name: table
     for table in (
-        *(PHOTOS, EDITS, VERDICTS, READINGS, ASKED, SCORES),
+        *(PHOTOS, EDITS, VERDICTS, READINGS, LIKENESS, ASKED, SCORES),
         *(SLOPES, GROUPS, DIFFERENCES, SHAPE, JOINT, BALANCE),
     )
 }

@@ -168,7 +168,7 @@ def _extras(
         "embed": embed,
         "p": p,
         "slope": slope,
-        "readings": [{"values": entry["values"], "curves": entry["curves"]} for entry in sweeps],
+        "readings": [{name: entry[name] for name in ("values", "curves", "likeness")} for entry in sweeps],
     }
     return page.Extras(
         data=data,

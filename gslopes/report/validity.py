@@ -1,6 +1,7 @@
 """What the page says about the pictures themselves: does the sweep move its target, what else moves, on whom it failed.
 
-From the tables that the gate left (verdicts, readings) and from the slopes of placebo sweeps.
+From the tables that the gate and ``gslopes validate`` left (verdicts, readings, likeness) and the slopes of placebo
+sweeps.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
         ["photo", "attribute", "kept", "reason", "looked", "found", "tau", "shift", "off_target", "off_target_reading"],
     )
     readings = tally.read(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
+    cosines = tally.read(tables.LIKENESS, run, ["photo", "attribute", "step", "other", "cosine"])
     entries = []
     for name, own in verdicts.groupby("attribute", sort=True):
         attribute = str(name)
@@ -58,9 +60,28 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
                 "off_readings": Counter(r for r in own["off_target_reading"] if r).most_common(4),
                 "values": list(values.get(attribute, ())),
                 "curves": _curves(readings[readings["attribute"] == attribute], attribute, values.get(attribute, ())),
+                "likeness": likeness(cosines[cosines["attribute"] == attribute], len(values.get(attribute, ()))),
             }
         )
     return entries
+
+
+def likeness(rows: pd.DataFrame, steps: int) -> dict[str, Any] | None:
+    """Is it still the same person: mean cosine with the photo's own centre at each value, and that of two people.
+
+    rows: of one attribute, of core.tables.LIKENESS.  steps: K.
+
+    Returns photos, mean, low, high (K each; 95 %, normal, over photos) and two: (mean, low, high) or None; None
+    without rows.
+    """
+    same = rows["photo"] == rows["other"]
+    by = rows[same].groupby("step")["cosine"].agg(["mean", "std", "count"]).sort_index()
+    if rows.empty or by.index.tolist() != list(range(steps)):
+        return None
+    mean, low, high = _interval(by)
+    two = rows.loc[~same, "cosine"].agg(["mean", "std", "count"]).to_frame().T
+    floor = [column[0] for column in _interval(two)] if two["count"].iloc[0] > 1 else None
+    return {"photos": int(by["count"].max()), "mean": mean, "low": low, "high": high, "two": floor}
 
 
 def floors(slopes: pd.DataFrame) -> list[dict[str, Any]]:
@@ -126,19 +147,25 @@ def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> 
         by = own.groupby("step")["score"].agg(["mean", "std", "count"]).sort_index()
         if by.index.tolist() != list(range(len(values))):
             continue
-        half = 1.959964 * by["std"].fillna(0) / np.sqrt(by["count"].clip(lower=1))
-        ends = by["mean"].to_numpy(float), half.to_numpy(float)
+        mean, low, high = _interval(by)
         curves.append(
             {
                 "name": NAMES.get(str(name), words.printable(name)),
                 "target": name == attribute,
                 "unit": name not in ("luminance", "sharpness"),
-                "mean": ends[0].tolist(),
-                "low": (ends[0] - ends[1]).tolist(),
-                "high": (ends[0] + ends[1]).tolist(),
+                "mean": mean,
+                "low": low,
+                "high": high,
             }
         )
     return sorted(curves, key=lambda curve: not curve["target"])
+
+
+def _interval(by: pd.DataFrame) -> tuple[list[float], list[float], list[float]]:
+    """Means with the ends of their 95 % normal interval, from columns mean, std and count."""
+    half = (1.959964 * by["std"].fillna(0) / np.sqrt(by["count"].clip(lower=1))).to_numpy(float)
+    mean = by["mean"].to_numpy(float)
+    return mean.tolist(), (mean - half).tolist(), (mean + half).tolist()
 
 
 def _quartiles(column: pd.Series) -> tuple[float, float, float] | None:

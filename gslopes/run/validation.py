@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
 from gslopes.run.fitting import read_about
-from gslopes.run.likeness import Embed, likeness
+from gslopes.run.likeness import likeness
 from gslopes.run.witness import JUDGED
 from gslopes.validate import leakage, manipulation
 from gslopes.validate.gate import RESOLUTION
@@ -55,13 +55,11 @@ class Summary:
         return facts
 
 
-def summarise(
-    run: Path, photos_csv: Path | None = None, columns: Sequence[str] = (), embed: Embed | None = None
-) -> list[Summary]:
+def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] = ()) -> list[Summary]:
     """The summaries of a judged run folder, an attribute each.
 
     photos_csv, columns: a CSV about the photos, as for the fit, and those of its columns that make groups.
-    embed: a face embedding, to compare people by; see ``run.likeness``.
+    Whether it is the same person is in it where ``run.likeness.compare_faces`` has measured that.
 
     Raises: TableError if the run was not judged; UsageError if the CSV does not fit.
     """
@@ -73,9 +71,7 @@ def summarise(
         _one(str(name), values[str(name)], own, readings[readings["attribute"] == name], about, columns)
         for name, own in verdicts.groupby("attribute")
     ]
-    if embed is None:
-        return found
-    return [replace(one, identity=likeness(run, one.attribute, embed)) for one in found]
+    return [replace(one, identity=likeness(run, one.attribute)) for one in found]
 
 
 def _one(

@@ -6,7 +6,8 @@ import pytest
 from PIL import Image
 
 from gslopes.core import tables
-from gslopes.run.likeness import likeness
+from gslopes.run.executors import OneProcess
+from gslopes.run.likeness import compare_faces, likeness
 
 
 def by_colour(pictures, points):
@@ -36,10 +37,58 @@ def run(tmp_path):
 
 
 def test_an_unchanged_face_is_the_same_person_and_others_are_not(run):
-    found = likeness(run, "gender", by_colour)
+    compare_faces(run, by_colour, OneProcess())
+    found = likeness(run, "gender")
     assert found["first value and centre"].value == pytest.approx(1)
     assert found["two people"].value < 0 < found["last value and centre"].value < 1
 
 
+def test_table_has_each_face_beside_its_own_centre_and_each_centre_beside_the_next_persons(run):
+    table = tables.read(tables.LIKENESS, compare_faces(run, by_colour, OneProcess()))
+    own = table[table["photo"] == table["other"]]
+    assert own.groupby("photo")["step"].apply(list).tolist() == [[0, 1, 2]] * 2
+    assert own.loc[own["step"] == 1, "cosine"].tolist() == pytest.approx([1, 1])
+    others = table[table["photo"] != table["other"]]
+    assert others[["photo", "other", "step"]].to_numpy().tolist() == [["a" * 64, "b" * 64, 1], ["b" * 64, "a" * 64, 1]]
+
+
+def test_what_was_compared_is_not_compared_again(run, monkeypatch):
+    monkeypatch.setattr("gslopes.run.likeness._PART", 1)
+    asked = []
+
+    def stopped(pictures, points):
+        asked.append(len(pictures))
+        if len(asked) == 4:  # the second photo's centre; the first one's part took three
+            raise KeyboardInterrupt
+        return by_colour(pictures, points)
+
+    with pytest.raises(KeyboardInterrupt):
+        compare_faces(run, stopped, OneProcess())
+    assert not (run / "likeness.parquet").exists()
+    asked.clear()
+    again = tables.read(tables.LIKENESS, compare_faces(run, lambda *given: by_colour(*given), OneProcess()))
+    whole = again.copy()
+    for part in (run / "parts").rglob("*.parquet"):
+        part.unlink()
+    fresh = tables.read(tables.LIKENESS, compare_faces(run, by_colour, OneProcess()))
+    pd.testing.assert_frame_equal(whole, fresh)
+
+    def never(pictures, points):
+        raise AssertionError
+
+    compare_faces(run, never, OneProcess())
+
+
+def test_a_face_without_an_embedding_has_no_row(run):
+    def half(pictures, points):
+        found = by_colour(pictures, points)
+        return np.where(found[:, :1] > found[:, 1:2], np.nan, found)  # the red one has none
+
+    table = tables.read(tables.LIKENESS, compare_faces(run, half, OneProcess()))
+    assert set(table["photo"]) == {"b" * 64}
+    assert "two people" not in likeness(run, "gender")
+
+
 def test_one_photo_alone_cannot_be_compared(run):
-    assert likeness(run, "gender", by_colour, most=1) == {}
+    assert compare_faces(run, by_colour, OneProcess(), most=1) is None
+    assert likeness(run, "gender") == {}

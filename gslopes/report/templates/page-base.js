@@ -109,8 +109,8 @@ function pathOf(points) {
 }
 
 // The curve with its interval band over the K values.
-function curve(values, mean, low, high, { yName, title, line = null, side = "", ends, height = 300, width = 560 }) {
-  const all = [...mean, ...low, ...high].filter((v) => v !== null);
+function curve(values, mean, low, high, { yName, title, line = null, floor = null, side = "", ends, height = 300, width = 560 }) {
+  const all = [...mean, ...low, ...high, ...(floor ?? [])].filter((v) => v !== null);
   if (line !== null) all.push(line);
   const span = Math.max(...all) - Math.min(...all) || 1;
   const y = [Math.min(...all) - 0.06 * span, Math.max(...all) + 0.06 * span], x = [values[0], values[values.length - 1]];
@@ -118,6 +118,11 @@ function curve(values, mean, low, high, { yName, title, line = null, side = "", 
   const seen = [Math.max(-1, x[0]), Math.min(1, x[1])];
   root.append(svg("rect", { class: "seen", x: px(seen[0]), width: px(seen[1]) - px(seen[0]), y: 12, height: height - 58 }));
   if (line !== null) root.append(svg("line", { class: "axis", x1: px(x[0]), x2: px(x[1]), y1: py(line), y2: py(line) }));
+  if (floor) {
+    root.append(svg("rect", { class: "band", x: px(x[0]), width: px(x[1]) - px(x[0]), y: py(floor[2]), height: py(floor[1]) - py(floor[2]) }),
+      svg("line", { class: "axis", "stroke-dasharray": "5 3", x1: px(x[0]), x2: px(x[1]), y1: py(floor[0]), y2: py(floor[0]) }),
+      svg("text", { x: px(x[1]), y: py(floor[2]) - 5, "text-anchor": "end" }, "two people"));
+  }
   const there = values.map((_, k) => k).filter((k) => mean[k] !== null && low[k] !== null && high[k] !== null);
   const outline = [...there.map((k) => [px(values[k]), py(high[k])]), ...[...there].reverse().map((k) => [px(values[k]), py(low[k])])];
   root.append(svg("path", { class: `band ${side}`, d: `${pathOf(outline)}Z` }),

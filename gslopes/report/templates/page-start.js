@@ -25,3 +25,9 @@ for (const root of document.querySelectorAll("[data-readings]")) {
     curve(entry.values, own.mean, own.low, own.high, { yName: own.unit ? "mean probability" : "mean", title: `Mean reading of ${own.name} along the sweep`, side: own.target ? "pos" : "", height: 220, width: 340 }),
     el("figcaption", {}, `${own.name}${own.target ? ": the target" : ""}`))));
 }
+for (const root of document.querySelectorAll("[data-likeness]")) {
+  const { values, likeness: own } = page.readings[Number(root.dataset.likeness)];
+  root.replaceChildren(el("figure", {},
+    curve(values, own.mean, own.low, own.high, { yName: "cosine with the centre", title: "Likeness of the face to its own centre picture along the sweep", side: "pos", floor: own.two, height: 240, width: 480 }),
+    el("figcaption", {}, own.two ? "Each face beside its own centre picture, with the 95 % interval over photos. Grey: the centre pictures of two people." : "Each face beside its own centre picture, with the 95 % interval over photos.")));
+}
