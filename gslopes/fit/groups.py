@@ -147,7 +147,7 @@ def joint_slopes(one: Answers, other: Answers, options: FitOptions, cluster: Cod
     difference = slopes[:, 0] - slopes[:, 1]
     se = np.sqrt(np.maximum(spread[:, 0, 0] + spread[:, 1, 1] - 2 * spread[:, 0, 1], 0))
     half = special.stdtrit(max(sums.units - 1, 1), 0.5 + options.confidence / 2) * se
-    scale = np.sqrt(spread[:, 0, 0] * spread[:, 1, 1])
+    scale = np.sqrt(np.maximum(spread[:, 0, 0] * spread[:, 1, 1], 0))  # round-off may leave either a hair below 0
     active = active_photos(one, other, labels)
     rare = active < options.min_active
     p = np.where(rare, np.nan, p)
