@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from gslopes.core.errors import ModelError
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.edit.own import OwnValues, best_fitting
 from gslopes.networks.fader import Fader
+from gslopes.networks.folded import FoldedFader
 from gslopes.zoo import load
+
+# Chips that are decoded at once, K pictures each: on the CPU as many as its caches hold well.
+AT_ONCE = {"cpu": 4, "cuda": 1024}
 
 
 class FaderEditor:
@@ -32,7 +35,8 @@ class FaderEditor:
             raise ModelError(f"The model {model} is no editor.", "Models whose names begin with fader- are.")
         if reader is None and len(loaded.spec.labels) > 1:
             raise ModelError(f"The editor {model} holds {', '.join(loaded.spec.labels[1:])} fixed and needs a reader.")
-        self.network = loaded.module.to(memory_format=torch.channels_last)
+        self.network = FoldedFader(loaded.module).eval()
+        self.told = loaded.module.told
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
         self.device = torch.device(device)
         self.own = None if reader is None else OwnValues(load(reader, device), loaded.spec.labels)
@@ -44,18 +48,21 @@ class FaderEditor:
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         Returns ((B, K, S, S, 3), (B, S, S, 3)) float32 RGB in [0, 255]: D(E(x), a) and D(E(x), own a).
         """
+        step = AT_ONCE[self.device.type]
+        parts = [self._sweep(chips[start : start + step], values) for start in range(0, len(chips), step)]
+        pictures = np.concatenate(parts)
+        return pictures[:, :-1], pictures[:, -1]
+
+    def _sweep(self, chips: ByteArray, values: FloatArray) -> FloatArray:
+        """As ``sweep``; (b, K + 1, S, S, 3), the chips at their own values last."""
         x = torch.from_numpy(chips).to(self.device).permute(0, 3, 1, 2).float() / 255
         mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
-        normal = ((x - mean) / std).contiguous(memory_format=torch.channels_last)
+        normal = (x - mean) / std
         latents = self.network.encode(normal)
-        own = best_fitting(lambda a: self.network.decode(latents, a), normal) if self.own is None else self.own(x)
-        neutral = self.network.decode(latents, own)
-        edited = [self.network.decode(latents, self.network.told(own, float(value))) for value in values]
-        pictures = [self._pixels(chip, mean, std) for chip in (*edited, neutral)]
-        return np.stack(pictures[:-1], 1), pictures[-1]
-
-    @staticmethod
-    def _pixels(chips: Tensor, mean: Tensor, std: Tensor) -> FloatArray:
-        """The network's (B, 3, S, S) to (B, S, S, 3) in [0, 255]."""
-        rgb = ((chips * std + mean) * 255).clamp(0, 255)
-        return np.ascontiguousarray(rgb.permute(0, 2, 3, 1).float().cpu().numpy())
+        own = (
+            best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal) if self.own is None else self.own(x)
+        )
+        told = torch.stack([*(self.told(own, float(value)) for value in values), own], 1)  # (b, K + 1, A)
+        rgb = (self.network.sweep(latents, told).mul_(std).add_(mean)).mul_(255).clamp_(0, 255)
+        pictures = rgb.permute(0, 2, 3, 1).unflatten(0, told.shape[:2]).contiguous()
+        return np.asarray(pictures.cpu().numpy())

@@ -86,9 +86,14 @@ class Up(nn.Module):
         self.told = nn.Linear(told, outputs, bias=False)
         self.norm = nn.BatchNorm2d(outputs)
 
+    def kernel(self) -> Tensor:
+        """The transposed convolution's, (outputs, inputs, 4, 4)."""
+        return F.avg_pool2d(F.pad(self.conv.weight.flip(2, 3), (1, 1, 1, 1)), 2, stride=1) * 4
+
     def forward(self, x: Tensor, attributes: Tensor) -> Tensor:
-        kernel = F.avg_pool2d(F.pad(self.conv.weight.flip(2, 3), (1, 1, 1, 1)), 2, stride=1) * 4  # (out, in, 4, 4)
-        x = F.conv_transpose2d(x, kernel.transpose(0, 1), stride=2, padding=1)
+        # in this layout oneDNN is five times as fast on the widest layer; a transposed view would choose the other
+        kernel = self.kernel().transpose(0, 1).contiguous(memory_format=torch.channels_last)
+        x = F.conv_transpose2d(x, kernel, stride=2, padding=1)
         return F.relu(self.norm(x + self.told(attributes)[:, :, None, None]))
 
 

@@ -1,0 +1,101 @@
+"""A trained Fader Network folded for use: the same function with fewer operations, to be called and not trained.
+
+Batch norm becomes part of the convolution before it (Jacob et al. 2018, §3.2), upsampling and convolution one transposed
+convolution, and the attributes a bias per face: exact up to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from gslopes.networks.fader import Fader, Up
+
+LAST = torch.channels_last
+
+
+class FoldedFader(nn.Module):
+    """Encoder and decoder of a Fader in evaluation mode.
+
+    network: whose weights are taken; it can be dropped afterwards.
+    """
+
+    def __init__(self, network: Fader) -> None:
+        super().__init__()
+        with torch.no_grad():
+            layers = [cast(nn.Sequential, layer) for layer in network.encoder]
+            self.down = nn.ModuleList(_Down(layer) for layer in layers)
+            self.up = nn.ModuleList(_Up(cast(Up, layer)) for layer in network.decoder)
+        self.to_rgb, self.told_rgb = network.to_rgb, network.told_rgb
+
+    def encode(self, chips: Tensor) -> Tensor:
+        """Chips (B, 3, S, S) to latents (B, C, s, s)."""
+        x = chips.contiguous(memory_format=LAST)
+        for layer in self.down:
+            x = layer(x)
+        return x
+
+    def sweep(self, latents: Tensor, told: Tensor) -> Tensor:
+        """Latents (B, C, s, s), each at K attribute vectors (B, K, A), to chips (B * K, 3, S, S) in (-1, 1).
+
+        What the first layer makes of a latent is the same for all K: it is computed once.
+        """
+        each = told.flatten(0, 1)  # (B * K, A)
+        first, *others = self.up
+        x = first.spread(latents, told)
+        for layer in others:
+            x = layer(x, each)
+        bias = self.told_rgb(each)
+        return (self.to_rgb(x) + bias[:, :, None, None]).tanh_()
+
+
+class _Down(nn.Module):
+    """Convolution, norm and leaky rectifier."""
+
+    def __init__(self, layer: nn.Sequential) -> None:
+        super().__init__()
+        conv, norm, rectifier = cast(nn.Conv2d, layer[0]), cast(nn.BatchNorm2d, layer[1]), cast(nn.LeakyReLU, layer[2])
+        scale, shift = _affine(norm)
+        self.slope, self.stride, self.padding = rectifier.negative_slope, conv.stride, conv.padding
+        self.kernel = nn.Parameter((conv.weight * scale[:, None, None, None]).contiguous(memory_format=LAST), False)
+        self.bias = nn.Parameter(shift, False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = F.conv2d(x, self.kernel, self.bias, self.stride, self.padding)  # type: ignore[arg-type]
+        return F.leaky_relu_(x, self.slope)
+
+
+class _Up(nn.Module):
+    """Upsampling, convolution, attributes, norm and rectifier: see ``fader.Up``."""
+
+    def __init__(self, layer: Up) -> None:
+        super().__init__()
+        scale, shift = _affine(layer.norm)
+        kernel = layer.kernel() * scale[:, None, None, None]
+        self.kernel = nn.Parameter(kernel.transpose(0, 1).contiguous(memory_format=LAST), False)
+        self.told = nn.Parameter(layer.told.weight * scale[:, None], False)
+        self.shift = nn.Parameter(shift, False)
+
+    def bias(self, attributes: Tensor) -> Tensor:
+        return F.linear(attributes, self.told, self.shift)
+
+    def forward(self, x: Tensor, attributes: Tensor) -> Tensor:
+        x = F.conv_transpose2d(x, self.kernel, stride=2, padding=1)
+        return F.relu_(x.add_(self.bias(attributes)[:, :, None, None]))
+
+    def spread(self, x: Tensor, attributes: Tensor) -> Tensor:
+        """(B, C, h, w) and (B, K, A) to (B * K, C', 2h, 2w)."""
+        x = F.conv_transpose2d(x, self.kernel, stride=2, padding=1)
+        many = F.relu_(x[:, None] + self.bias(attributes)[:, :, :, None, None])
+        return many.flatten(0, 1).contiguous(memory_format=LAST)
+
+
+def _affine(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
+    """Scale and shift, one per channel, that a batch norm amounts to when it is not trained."""
+    assert norm.running_mean is not None
+    assert norm.running_var is not None
+    scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+    return scale, norm.bias - norm.running_mean * scale
