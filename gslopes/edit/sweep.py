@@ -59,9 +59,10 @@ class FaderEditor:
         mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
         normal = (x - mean) / std
         latents = self.network.encode(normal)
-        own = (
-            best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal) if self.own is None else self.own(x)
-        )
+        if self.own is None:
+            own = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal)
+        else:
+            own = self.own(x)
         told = torch.stack([*(self.told(own, float(value)) for value in values), own], 1)  # (b, K + 1, A)
         rgb = (self.network.sweep(latents, told).mul_(std).add_(mean)).mul_(255).clamp_(0, 255)
         pictures = rgb.permute(0, 2, 3, 1).unflatten(0, told.shape[:2]).contiguous()

@@ -108,6 +108,6 @@ def squared(boxes: Tensor) -> Tensor:
 
 
 def moved(boxes: Tensor, by: Tensor, grown: float) -> Tensor:
-    """Boxes with each side moved by a share ``by`` (n, 4) of their width or height, the length taken ``grown`` longer."""
+    """Boxes with each side moved by the share ``by`` (n, 4) of their width or height, taken ``grown`` longer."""
     sides = boxes[:, 2:] - boxes[:, :2] + grown
     return boxes + by * sides.repeat(1, 2)

@@ -1,7 +1,7 @@
 """A trained Fader Network folded for use: the same function with fewer operations, to be called and not trained.
 
-Batch norm becomes part of the convolution before it (Jacob et al. 2018, §3.2), upsampling and convolution one transposed
-convolution, and the attributes a bias per face: exact up to rounding.
+Batch norm becomes part of the convolution before it (Jacob et al. 2018, §3.2), upsampling and convolution one
+transposed convolution, and the attributes a bias per face: exact up to rounding.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class FoldedFader(nn.Module):
         """
         each = told.flatten(0, 1)  # (B * K, A)
         first, *others = self.up
-        x = first.spread(latents, told)
+        x = cast(_Up, first).spread(latents, told)
         for layer in others:
             x = layer(x, each)
         bias = self.told_rgb(each)
@@ -64,7 +64,7 @@ class _Down(nn.Module):
         self.bias = nn.Parameter(shift, False)
 
     def forward(self, x: Tensor) -> Tensor:
-        x = F.conv2d(x, self.kernel, self.bias, self.stride, self.padding)  # type: ignore[arg-type]
+        x = F.conv2d(x, self.kernel, self.bias, self.stride, self.padding)
         return F.leaky_relu_(x, self.slope)
 
 

@@ -58,7 +58,7 @@ class Mtcnn(nn.Module):
         wide = [i for i, picture in enumerate(pictures) if min(picture.shape[:2]) >= max(SEEN, self.min_face)]
         if not wide:
             return results
-        there = [torch.from_numpy(np.require(pictures[i], np.uint8, "CW")).to(device) for i in wide]
+        there = [torch.from_numpy(np.require(pictures[i], np.uint8, ["C", "W"])).to(device) for i in wide]
         for index, faces in zip(wide, self._detect(there), strict=True):
             results[index] = faces
         return results
@@ -105,7 +105,7 @@ class Mtcnn(nn.Module):
             scale *= FACTOR
 
     def _levels(self, pictures: list[Tensor], scale: float) -> Iterator[tuple[list[int], list[Tensor]]]:
-        """One level of the pyramid in batches: indices of pictures, and tensors (b, 3, h, w) that hold them in order."""
+        """One level of the pyramid in batches: indices of pictures, and tensors (b, 3, h, w) with them in order."""
         sizes: dict[tuple[int, ...], list[int]] = {}
         for index, picture in enumerate(pictures):
             if min(picture.shape[:2]) * scale >= SEEN:

@@ -52,7 +52,7 @@ def test_a_photo_with_no_room_or_no_face_has_none(detector, shape):
 
 @pytest.fixture(scope="module")
 def photos(unpacked) -> list[np.ndarray]:
-    files = sorted(unpacked("idenprof").rglob("*.jpg"))[::125][:16]
+    files = sorted(unpacked("idenprof-test").rglob("*.jpg"))[::125][:16]
     assert len(files) == 16
     return [np.asarray(Image.open(file).convert("RGB")) for file in files]
 
