@@ -39,6 +39,19 @@ class Range(click.ParamType):  # type: ignore[type-arg]
         return numbers[0], numbers[1]
 
 
+_ENGINE = (
+    click.option(
+        "--engine",
+        metavar="one|processes|ray",
+        help="Who makes the pictures: one process; several of this machine, one for each GPU; a Ray cluster, whose "
+        "machines must all have gslopes and see PHOTOS and RUN under the same names ($RAY_ADDRESS, or one that is "
+        "started here). [default: one; with several GPUs processes]",
+    ),
+    click.option(
+        "--workers", type=int, metavar="N", help="How many at once. [default: one a GPU, or one for four cores]"
+    ),
+)
+
 # In the order in which the help shows them. None means "not given": the defaults are those of run.plan.
 _WALK = (
     click.option("--out", "-o", type=PATH, required=True, metavar="RUN", help="The run folder, made if missing."),
@@ -78,6 +91,7 @@ _WALK = (
     click.option("--limit", type=int, metavar="N", help="Only the first N photos."),
     click.option("--seed", type=int, metavar="S", help="Of everything that is drawn by lot. [default: 0]"),
     click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]"),
+    *_ENGINE,
     click.option("--config", type=PATH, metavar="TOML", help="A file with these options, sections named as the rooms."),
     click.option("--dry-run", is_flag=True, help="Print the plan and write nothing."),
 )
@@ -108,6 +122,13 @@ def terms_options(command: Command) -> Command:
     return command
 
 
+def engine_options(command: Command) -> Command:
+    """Add the options about who does the work."""
+    for option in reversed(_ENGINE):
+        command = option(command)
+    return command
+
+
 def walk_options(command: Command) -> Command:
     """Add the options of a walk from photos."""
     for option in reversed(_WALK):
@@ -132,10 +153,15 @@ def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def print_plan(plan: Plan, as_json: bool) -> None:
     """What a walk would do."""
+    from gslopes.run.executors import OneProcess
+    from gslopes.run.executors.engines import Engine
+
+    engine = Engine(OneProcess(), plan.config.engine, plan.config.workers, plan.config.device)
     steps = {name: len(values) for name, values in plan.values.items()}
     if as_json:
         facts = {"photos": len(plan.files), "steps": steps, "images": plan.images, "calls": plan.calls}
         more = {"values": plan.values, "classifiers": list(plan.classifiers), "device": plan.device}
+        more |= {"engine": engine.resolved}
         print_json({**facts, **more, "parts": plan.parts, "parts_done": plan.done, "run": str(plan.run)})
         return
     from gslopes.core.runfolder import show
@@ -148,6 +174,7 @@ def print_plan(plan: Plan, as_json: bool) -> None:
         f"calls        {plan.calls:,} at most, a picture each",
         f"parts        {plan.parts:,}, of which {plan.done:,} have their pictures already",
         f"device       {plan.device}",
+        f"engine       {engine}",
         f"run folder   {show(plan.run)}",
         "Nothing was written.",
     ]

@@ -17,6 +17,7 @@
     ├── ServiceError             a service will answer no picture: wrong use, quota used up, withdrawn, down
     │   └── CredentialsError     its credentials are missing or rejected
     ├── BudgetReached            a hard stop of --budget or --max-calls
+    ├── WorkerLost               workers of another process or machine ended again and again
     └── StorageError             disk full, read-only or in use by another process
 
 Each error is one clear sentence (``message``) and, where there is one, the next step (``hint``); the command line
@@ -162,6 +163,10 @@ class CredentialsError(ServiceError):
 
 class BudgetReached(GslopesError):
     """A hard stop of --budget or --max-calls; what was answered is kept."""
+
+
+class WorkerLost(GslopesError):
+    """Workers in other processes, or on other machines, ended again and again; what was done is kept."""
 
 
 class StorageError(GslopesError):

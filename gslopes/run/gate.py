@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,11 @@ import pyarrow.parquet as pq
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.config import to_dict
-from gslopes.core.errors import PhotoError
+from gslopes.core.errors import ModelError, PhotoError
 from gslopes.core.runfolder import part_path
 from gslopes.datasets.folder import open_photo
 from gslopes.run import synthesis
-from gslopes.run.executors import Executor, Tick
+from gslopes.run.executors import Executor, Parcel, Tick
 from gslopes.run.thresholds import GateConfig
 from gslopes.validate.gate import Measured, Thresholds, verdict
 
@@ -122,6 +123,13 @@ class Judging:
         for table, rows in ((tables.READINGS, _frame(tables.READINGS, readings)), (tables.VERDICTS, frame)):
             runfolder.write_table(table, rows, part_path(self.run, self.stage, table, part))
 
+    def parcel(self) -> Parcel:
+        """For workers elsewhere."""
+        run, reader = self.run.absolute(), self.witness.reader.sha256
+        needs = (run / runfolder.MANIFEST, self.photos)
+        facts = (run, self.stage, self.witness.far.min_face, self.witness.look, self.photos, self.thresholds)
+        return Parcel(partial(_elsewhere, facts, reader), needs, lambda part: f"the sweeps of part {part}")
+
     def _sweeps(self, part: int, tick: Tick) -> Iterator[tuple[Sweep, Row]]:
         from gslopes.run.witness import Sweep
 
@@ -141,6 +149,17 @@ class Judging:
                     sweep = Sweep(str(attribute), values, pictures, original, box, points, area)
                     yield sweep, {"photo": row["photo"], "attribute": str(attribute)}
             tick(1)
+
+
+def _elsewhere(facts: tuple[Path, str, int, Look, Path, Thresholds], digest: str, device: str) -> Judging:
+    """The work in another process.  Raises: ModelError if another reader is there."""
+    from gslopes.run.witness import Witness
+
+    run, stage, min_face, look, photos, thresholds = facts
+    reader = witness_reader(device)
+    if reader.sha256 != digest:
+        raise ModelError("A worker has another model named reader.", "Install the same models on every machine.")
+    return Judging(run, stage, Witness(reader, device, min_face, look), photos, thresholds)
 
 
 def _pixels(path: Path) -> Any:

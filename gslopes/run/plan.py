@@ -39,6 +39,7 @@ from gslopes.run.thresholds import GateConfig
 # What makes two runs the same run. The device does not: it moves numbers by rounding alone. Classifiers do not either:
 # any number of them can be asked about the same pictures, and each is recorded with its own version.
 IDENTITY = ("config", "values", "models", "inputs", "seed")
+_CONDITIONS = ("device", "engine", "workers", "seed", "gate", "score", "fit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,7 @@ class RunConfig:
 
     photos: the folder.  limit: only the first so many photos.  seed: of everything that is drawn by lot.
     part: photos in a part, the unit of work and of resuming.  device: auto, cpu, cuda or cuda:N.
+    engine, workers: who carries out the parts, and how many of them; see ``run.executors.engines``.
     """
 
     photos: Path
@@ -115,6 +117,8 @@ class RunConfig:
     seed: int = 0
     part: int = 32
     device: str = "auto"
+    engine: Literal["auto", "one", "processes", "ray"] = "auto"
+    workers: int | None = None
     find: FindConfig = field(default_factory=FindConfig)
     edit: EditConfig = field(default_factory=EditConfig)
     compose: ComposeConfig = field(default_factory=ComposeConfig)
@@ -131,7 +135,7 @@ class RunConfig:
     def identity(self) -> dict[str, Any]:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
         whole: dict[str, Any] = to_dict(self)
-        return {key: value for key, value in whole.items() if key not in ("device", "seed", "gate", "score", "fit")}
+        return {key: value for key, value in whole.items() if key not in _CONDITIONS}
 
 
 class Options(TypedDict, total=False):
@@ -154,6 +158,8 @@ class Options(TypedDict, total=False):
     limit: int | None
     seed: int | None
     device: str | None
+    engine: str | None
+    workers: int | None
     config: str | Path | None
     cache: str | Path | None
     budget: float | None
@@ -178,9 +184,7 @@ _HOMES = {
     "skin_weights": ("compose", "skin_weights"),
     "placebo": ("compose", "placebo"),
     "gate": ("gate", "on"),
-    "limit": ("limit",),
-    "seed": ("seed",),
-    "device": ("device",),
+    **{name: (name,) for name in ("limit", "seed", "device", "engine", "workers")},
     "cache": ("score", "cache"),
     "budget": ("score", "budget"),
     "max_calls": ("score", "max_calls"),

@@ -17,12 +17,14 @@ class Rooms:
 
     finder, masker: see core.records.  editors: attribute to its editor.
     models: for ``run.json``, name to sha256 and licence; made from the editors if empty.
+    named: by a configuration, so that another process can make the same.
     """
 
     finder: Finder
     masker: Masker
     editors: Mapping[str, Editor]
     models: dict[str, dict[str, str]] = field(default_factory=dict)
+    named: bool = False
 
     def records(self) -> dict[str, dict[str, str]]:
         """What ``run.json`` says about the models."""
@@ -43,7 +45,7 @@ def default_rooms(config: RunConfig, device: str) -> Rooms:
         hint = "Run them one after the other, each with its own --out."
         raise UsageError(f"The editors of {', '.join(editors)} do not work at one size.", hint)
     masker = _masker(config, sizes.pop(), device, models)
-    return Rooms(_finder(config, device), masker, editors, models)
+    return Rooms(_finder(config, device), masker, editors, models, named=True)
 
 
 def drawn_rooms(folder: Path, photos: Path, model: str, device: str) -> Rooms:

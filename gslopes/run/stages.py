@@ -19,6 +19,7 @@ from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
 from gslopes.run import synthesis
 from gslopes.run.executors import Executor, OneProcess
+from gslopes.run.executors.engines import engine
 from gslopes.run.fitting import FitConfig, fit_folder
 from gslopes.run.gate import Wanted, dropped, judge_folder, witness_reader
 from gslopes.run.plan import (
@@ -76,12 +77,14 @@ def audit(
 
     photos: the folder.  out: the run folder, made if missing.
     rooms: instead of those that the options name.  classifiers: ready objects, beside those named by ``classifier``.
-    executor: carries out the parts.  options: see ``run.plan.Options``; attribute is ``gender`` by default, and the
-        classifier ``celeba-tagger`` if none is given.
+    executor: carries out the parts, unless the option ``engine`` says who does.
+    options: see ``run.plan.Options``; attribute is ``gender`` by default, and the classifier ``celeba-tagger`` if none
+        is given.
 
     Raises: UsageError, ModelError, ClassifierError, StorageError; all that can be known beforehand before any work.
     """
     plan = plan_walk(photos, out, options) if classifiers else plan_audit(photos, out, options)
+    executor = engine(executor, plan.config.engine, plan.config.workers, plan.config.device)
     ready = [*_load(plan.classifiers, plan.device), *classifiers]
     _check_versions(plan.run, ready)
     gate = plan.config.gate.judges(plan.config.find.landmarks)
@@ -104,7 +107,9 @@ def synthesise(
     **options: Unpack[Options],
 ) -> Audit:
     """Make the counterfactual photos and the tables ``photos`` and ``edits``. Arguments and errors as ``audit``."""
-    return run_synthesise(plan_walk(photos, out, options), rooms, executor)
+    plan = plan_walk(photos, out, options)
+    executor = engine(executor, plan.config.engine, plan.config.workers, plan.config.device)
+    return run_synthesise(plan, rooms, executor)
 
 
 def score_photos(

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,13 @@ from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.paste import Composite, compose
 from gslopes.compose.placebo import lightened, qualities
 from gslopes.core import placebo, runfolder, tables
-from gslopes.core.errors import PhotoError
+from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.records import Detections, Face, FloatArray, Photo
 from gslopes.datasets.folder import PhotoFile, open_photo
 from gslopes.find import align
-from gslopes.run.executors import Tick
+from gslopes.run.executors import Parcel, Tick
 from gslopes.run.plan import Plan, size_of
-from gslopes.run.rooms import Rooms
+from gslopes.run.rooms import Rooms, default_rooms
 
 STAGE = "synthesise"
 UNREADABLE = "unreadable: "
@@ -64,6 +65,19 @@ class Synthesis:
         runfolder.settle(run / row["file"] for row in edits)
         for table, rows in ((tables.EDITS, edits), (tables.PHOTOS, photos)):
             runfolder.write_table(table, _frame(table, rows), runfolder.part_path(run, STAGE, table, part))
+
+    def parcel(self) -> Parcel:
+        """For workers elsewhere.  Raises: UsageError if the rooms are not those that the configuration names."""
+        if not self.rooms.named:
+            hint = "Use the engine one, or name the models in the configuration."
+            raise UsageError("Rooms that were made by hand cannot be sent to other processes.", hint)
+        plan = replace(self.plan, run=self.plan.run.absolute())
+        needs = (plan.run / runfolder.MANIFEST, plan.config.photos)
+        return Parcel(partial(_elsewhere, plan, self.same, self.rooms.records()), needs, self._name)
+
+    def _name(self, part: int) -> str:
+        names = [file.relative for file in self.plan.files_of(part)]
+        return names[0] if len(names) == 1 else f"the {len(names)} photos from {names[0]} to {names[-1]}"
 
     def _batches(self, files: Sequence[PhotoFile], photos: list[Row], tick: Tick) -> Iterator[list[tuple[str, Photo]]]:
         """Decoded photos with their names, as many as may be held at once; the others get their row right away."""
@@ -149,6 +163,15 @@ class Synthesis:
             known = {"photo": photo.id, "attribute": sweep, "step": step, "value": value}
             rows.append(known | {"file": file, "mask_area": whole.mask_area})
         return rows
+
+
+def _elsewhere(plan: Plan, same: Mapping[str, str], models: dict[str, dict[str, str]], device: str) -> Synthesis:
+    """The work in another process.  Raises: ModelError if other models are there."""
+    rooms = default_rooms(plan.config, device)
+    if rooms.records() != models:
+        differing = "; ".join(runfolder.differences(models, rooms.records()))
+        raise ModelError(f"A worker has other models: {differing}.", "Install the same models on every machine.")
+    return Synthesis(plan, rooms, same)
 
 
 def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:

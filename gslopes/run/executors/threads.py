@@ -1,0 +1,25 @@
+"""How many threads each worker has. Another number moves sums by rounding, and with them numbers in the tables."""
+
+from __future__ import annotations
+
+import os
+
+
+def cores() -> int:
+    """CPU cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads_each(share: int) -> int:
+    """Threads of a worker: what OMP_NUM_THREADS says, or its share of the cores."""
+    said = os.environ.get("OMP_NUM_THREADS", "")
+    return int(said) if said.isdigit() and int(said) else max(1, share)
+
+
+def limit_threads(threads: int) -> None:
+    """As many threads for torch and OpenCV in this process; other workers have the other cores."""
+    import cv2
+    import torch
+
+    torch.set_num_threads(threads)
+    cv2.setNumThreads(threads)
