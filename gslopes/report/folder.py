@@ -18,7 +18,19 @@ from numpy.typing import NDArray
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.report import answers as matrix
-from gslopes.report import explorer, figures, findings, page, pictures, provenance, sheets, tally, validity, words
+from gslopes.report import (
+    comparisons,
+    explorer,
+    figures,
+    findings,
+    page,
+    pictures,
+    provenance,
+    sheets,
+    tally,
+    validity,
+    words,
+)
 from gslopes.report import paper as paper_tables
 from gslopes.report.tables import pulled
 
@@ -103,20 +115,18 @@ def _data(
     fake = (slopes["classifier"] == classifier) & slopes["attribute"].isin(placebo.names(attribute))
     floor = slopes[fake & (slopes["estimator"] == findings.READING)]
     content = findings.finding(rows, floor, answers, own.index)
+    labels = sorted(set(rows["label"]))
+    content["shape"] = comparisons.shape(run, classifier, attribute, labels)
     runfolder.write_bytes(report / "data" / f"{key}.js", findings.script(key, content))
-    here = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
-    groups = tally.read(tables.GROUPS, run, tables.GROUPS.columns, here & (pc.field("estimator") == findings.READING))
     entry = {
         "key": key,
         "classifier": words.printable(classifier),
         "attribute": attribute,
         "ends": words.ends(attribute),
         "values": values.tolist(),
-        "groups": f"{key}-groups" if len(groups) else "",
+        "perceived": words.perceived(attribute),
+        **comparisons.write(report, run, key, classifier, attribute, labels),
     }
-    if len(groups):
-        by = findings.by_group(groups, sorted(set(rows["label"])))
-        runfolder.write_bytes(report / "data" / f"{key}-groups.js", findings.script(f"{key}-groups", by))
     return entry, findings.photo_scores(answers) if len(values) else {}
 
 

@@ -24,7 +24,7 @@ from gslopes.report.tables import pulled, why_no_slope
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_ROWS, _MOST_FILES, _MOST_REASONS = 100, 200, 12
-_SCRIPTS = ("base", "findings", "label", "explorer", "start")
+_SCRIPTS = ("base", "findings", "compare", "label", "explorer", "start")
 _HALF = 58.0  # half the width of the drawn interval, in the units of its picture
 
 

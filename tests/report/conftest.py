@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core import tables
-from gslopes.fit import fit_slopes
+from gslopes.fit import FitOptions, analyse, fit_slopes
 
 VALUES = np.linspace(-2, 2, 7)
 SCRIPT = "<script>alert(1)</script>"
@@ -141,3 +141,18 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def make() -> Callable[..., Path]:
     return make_run
+
+
+def fit_groups(run: Path) -> None:
+    """Fit a run again, with two groups of photos, one of them named by a stranger."""
+    scores, asked = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    photos = tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique()
+    about = pd.DataFrame({"team": np.where(np.arange(len(photos)) % 2, SCRIPT, "blue")}, index=photos)
+    found = analyse(scores, asked, options=FitOptions(bootstrap=0, permutations=200), about=about, groups=["team"])
+    for table, frame in found.tables():
+        tables.write(table, frame, run / f"{table.name}.parquet")
+
+
+@pytest.fixture(scope="session")
+def refit() -> Callable[[Path], None]:
+    return fit_groups

@@ -140,6 +140,35 @@ def test_label_of_a_stranger_is_shown_as_text_and_opens_its_panel(page: Any) -> 
     assert panel.is_hidden()
 
 
+def test_groups_are_compared_in_a_table_that_sorts_and_in_the_labels_panel(
+    chromium: Any, make: Callable[..., Path], refit: Callable[[Path], None], tmp_path: Path
+) -> None:
+    run = make(tmp_path / "run", [("c", "gender"), ("c", "race")], photos=60)
+    refit(run)
+    page = chromium.new_page()
+    wrong: list[str] = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(write_report(run, embed="none").as_uri())
+    page.evaluate("document.getElementById('findings').scrollIntoView()")
+    page.locator("#app-f0 details.comparison summary").first.click()
+    table = page.locator("#app-f0 details.comparison table").first
+    table.wait_for()
+    head = table.get_by_role("button", name="Difference")
+    head.click()
+    numbers = [float(text.replace("−", "-")) for text in table.locator("td.slope").all_inner_texts()]
+    assert numbers == sorted(numbers, reverse=True)
+    assert f"{SCRIPT} − blue (team)" in table.inner_text()
+    page.locator("#app-f0").get_by_label("Find a label or group").fill("neck")
+    assert set(table.locator("tbody th").all_inner_texts()) == {"Necktie"}
+    page.locator("#app-f0 button.label", has_text="Lipstick").click()
+    panel = page.locator("#app-f0 .panel")
+    panel.get_by_role("heading", name="Beside another attribute").wait_for()
+    assert "(perceived race)" in panel.inner_text()
+    assert "holds inside" in panel.inner_text()
+    assert wrong == []
+    page.close()
+
+
 def test_slider_moves_picture_and_scores_of_every_classifier(page: Any) -> None:
     app = explorer(page)
     assert app.locator(".scores-now h4").all_inner_texts() == [SCRIPT, "celeba-tagger"]

@@ -146,12 +146,16 @@ function findingApp(root, section, own) {
     picture.replaceChildren(volcano(section, all, rows, open));
   }
 
-  root.replaceChildren(
+  root.replaceChildren();
+  put(root, {}, [
     el("div", { class: "controls" }, field("Find a label", text), field("Show", preset), field("Direction", side), field("Estimator", pick)),
     said,
     el("figure", {}, picture, el("figcaption", {}, "Every label: its slope across, how unlikely by chance alone upwards. Click a dot, or a label in the table, for its curve.")),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `All labels of ${section.classifier}` },
       el("table", { class: "labels" }, el("thead", {}, el("tr", {}, ...heads)), body)),
-    more, unit, panel);
+    more, unit, panel,
+    comparisonTable("differences", section, own, "Differences between groups of photos"),
+    comparisonTable("joint", section, own, "Beside another attribute, on the same photos"),
+  ]);
   show();
 }

@@ -3,7 +3,8 @@ function openLabel(panel, section, own, i) {
   const label = own.labels[i], first = own.estimators["photo-rate"] ?? Object.values(own.estimators)[0];
   const heading = el("h4", { tabindex: "-1" }, label);
   const shut = el("button", { class: "plain", onclick: () => { panel.hidden = true; } }, "Close");
-  panel.replaceChildren(el("div", { class: "panel-head" }, heading, shut), ...words(), ...figure(), ...others(), groups(), photos());
+  panel.replaceChildren(el("div", { class: "panel-head" }, heading, shut), ...words(), ...figure(), ...others(), ...shape(), groups(),
+    comparisonOf("differences", section, own, i, "Differences between groups"), comparisonOf("joint", section, own, i, "Beside another attribute, on the same photos"), photos());
   panel.hidden = false;
   heading.focus();
   panel.scrollIntoView({ block: "nearest" });
@@ -38,6 +39,14 @@ function openLabel(panel, section, own, i) {
     return [el("h5", {}, "By estimator"), grid(["Estimator", "Slope", "95 % interval", "p", "q", "Unit", "Note"], rows, `Estimates of ${label}`)];
   }
 
+  function shape() {
+    const s = own.shape;
+    if (!s?.reading?.[i] || s.inner_slope[i] === null) return [];
+    const of = (name, end) => `${signed(s[name][i])} ${interval(s[`${end}_low`][i], s[`${end}_high`][i])}`;
+    return [el("h5", {}, "Shape of the curve"), el("p", {}, `Within −1 and 1, the range that the editor saw in training, the slope is ${of("inner_slope", "inner")} percentage points a unit: ` +
+      `${s.reading[i].replaceAll("-1", "−1")}. Curvature ${of("curvature", "curvature")}, p ${probability(s.curvature_p[i])}; lack of fit of a line, p ${probability(s.lack_of_fit_p[i])}.`)];
+  }
+
   function groups() {
     const place = el("div", { class: "groups" });
     if (section.groups) {
@@ -66,7 +75,7 @@ function openLabel(panel, section, own, i) {
 }
 
 function grid(titles, rows, name) {
-  const numeric = ["n", "Slope", "p", "q"];
+  const numeric = ["n", "Slope", "Difference", "r", "p", "q"];
   const head = titles.map((title) => el("th", { scope: "col", class: numeric.includes(title) ? "num" : title === "Drawn" ? "drawn" : "" }, title));
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows)));
 }

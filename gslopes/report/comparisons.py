@@ -1,0 +1,119 @@
+"""What the page says beyond one slope a label: groups, differences between them, another attribute, the shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+
+from gslopes.core import placebo, runfolder, tables
+from gslopes.report import findings, tally, words
+from gslopes.report.findings import numbers
+
+_SHAPE = ("inner_slope", "inner_low", "inner_high", "inner_p", "curvature", "curvature_low", "curvature_high")
+_SHAPE_P = ("curvature_p", "lack_of_fit_p")
+LEVEL = 0.05
+
+
+def write(report: Path, run: Path, key: str, classifier: str, attribute: str, labels: Sequence[str]) -> dict[str, Any]:
+    """Write the data files with groups, differences and joint slopes of one finding, as far as its tables have rows.
+
+    key: of the finding.  labels: sorted, as in the finding.
+
+    Returns what the page must know of them: names of files (empty if there is none) and counts.
+
+    Raises: TableError if a table is damaged; StorageError.
+    """
+    here = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+    reading = here & (pc.field("estimator") == findings.READING)
+    groups = tally.read(tables.GROUPS, run, tables.GROUPS.columns, reading)
+    apart = tally.read(tables.DIFFERENCES, run, tables.DIFFERENCES.columns, reading)
+    both = joint(run, classifier, attribute)
+    contents = {
+        "groups": findings.by_group(groups, labels) if len(groups) else None,
+        "differences": differences(apart, labels) if len(apart) else None,
+        "joint": beside(both, labels) if len(both) else None,
+    }
+    entry: dict[str, Any] = {}
+    for kind, content in contents.items():
+        entry[kind] = f"{key}-{kind}" if content else ""
+        if content:
+            runfolder.write_bytes(report / "data" / f"{entry[kind]}.js", findings.script(entry[kind], content))
+    counts = {"differences": apart, "joint": both}
+    return entry | {f"{kind}Found": _counts(frame) for kind, frame in counts.items()}
+
+
+def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
+    """Rows of place of the label, column, group, other, difference, interval, p, q, note; none without an interval.
+
+    frame: of core.tables.DIFFERENCES, one classifier, attribute and estimator.  labels: sorted, as in the finding.
+    """
+    places = {label: place for place, label in enumerate(labels)}
+    rows = []
+    for row in frame[frame["ci_low"].notna()].to_dict("records"):
+        if row["label"] in places:
+            texts = [words.printable(row[name]) for name in ("column", "group", "other")]
+            own = numbers([row[name] for name in ("difference", "ci_low", "ci_high", "p", "q")])
+            rows.append([places[row["label"]], *texts, *own, words.printable(row["note"] or "")])
+    return rows
+
+
+def joint(run: Path, classifier: str, attribute: str) -> pd.DataFrame:
+    """Rows of core.tables.JOINT about one attribute and every other one, the one first, whichever way they are stored.
+
+    Raises: TableError if the table is damaged.
+    """
+    frame = tally.read(tables.JOINT, run, tables.JOINT.columns, pc.field("classifier") == classifier)
+    pairs = zip(frame["attribute"], frame["other"], strict=True)
+    frame = frame[np.array([not (placebo.split(a)[1] or placebo.split(b)[1]) for a, b in pairs], dtype=bool)]
+    other = frame[frame["other"] == attribute]
+    turned = other.assign(
+        attribute=other["other"],
+        other=other["attribute"],
+        slope=other["slope_other"],
+        slope_other=other["slope"],
+        difference=-other["difference"],
+        ci_low=-other["ci_high"],
+        ci_high=-other["ci_low"],
+    )
+    return pd.concat([frame[frame["attribute"] == attribute], turned], ignore_index=True)
+
+
+def beside(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
+    """Rows of place of the label, the other attribute, both slopes, difference, interval, correlation, p, q, n, note.
+
+    frame: of ``joint``.  labels: sorted, as in the finding; a label returned along the other attribute alone is left
+    out.
+    """
+    places = {label: place for place, label in enumerate(labels)}
+    names = ("slope", "slope_other", "difference", "ci_low", "ci_high", "correlation", "p", "q")
+    rows = []
+    for row in frame.to_dict("records"):
+        if row["label"] in places:
+            own = numbers([row[name] for name in names])
+            note = words.printable(row["note"] or "")
+            rows.append([places[row["label"]], words.perceived(row["other"]), *own, int(row["n"]), note])
+    return rows
+
+
+def shape(run: Path, classifier: str, attribute: str, labels: Sequence[str]) -> dict[str, list[Any]]:
+    """Columns about the shape of each label's curve, in the order of ``labels``; none if there is no such table.
+
+    Raises: TableError if the table is damaged.
+    """
+    here = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+    frame = tally.read(tables.SHAPE, run, ["label", *_SHAPE, *_SHAPE_P, "reading"], here)
+    if frame.empty:
+        return {}
+    own = frame.drop_duplicates("label").set_index("label").reindex(list(labels))
+    columns: dict[str, list[Any]] = {name: numbers(own[name].to_numpy(float)) for name in (*_SHAPE, *_SHAPE_P)}
+    return columns | {"reading": [words.printable(text) for text in own["reading"].fillna("")]}
+
+
+def _counts(frame: pd.DataFrame) -> list[int]:
+    """How many rows have a test, and how many of them a q below LEVEL."""
+    return [int(frame["q"].notna().sum()), int((frame["q"] < LEVEL).sum())]

@@ -1,0 +1,123 @@
+// Differences between groups of photos, and two attributes side by side: one sortable table each, read when it is opened.
+const interval = (low, high) => (low === null || high === null ? "–" : `[${signed(low)}, ${signed(high)}]`);
+
+// title, how a row is sorted, what its cell shows, the cell's class; `drawn` gets the scale of the drawn intervals.
+function differenceColumns(labels, scale) {
+  return [
+    { title: "Label", value: (r) => labels[r[0]], cell: (r) => labels[r[0]], head: true },
+    { title: "Groups", value: (r) => `${r[1]} ${r[2]} ${r[3]}`, cell: (r) => `${r[2]} − ${r[3]} (${r[1]})` },
+    { title: "Difference", value: (r) => r[4], cell: (r) => signed(r[4]), kind: "num slope" },
+    { title: "95 % interval", cell: (r) => interval(r[5], r[6]), kind: "interval" },
+    { title: "Drawn", cell: (r) => whisker(r[5], r[4], r[6], scale), kind: "drawn" },
+    { title: "p", value: (r) => r[7], cell: (r) => probability(r[7]), kind: "num" },
+    { title: "q", value: (r) => r[8], cell: (r) => probability(r[8]), kind: "num" },
+  ];
+}
+
+function jointColumns(labels, scale, section) {
+  return [
+    { title: "Label", value: (r) => labels[r[0]], cell: (r) => labels[r[0]], head: true },
+    { title: `Along ${section.perceived}`, value: (r) => r[2], cell: (r) => signed(r[2]), kind: "num slope" },
+    { title: "Along the other", value: (r) => r[3], cell: (r) => `${signed(r[3])} (${r[1]})`, kind: "num" },
+    { title: "Difference", value: (r) => r[4], cell: (r) => signed(r[4]), kind: "num" },
+    { title: "95 % interval", cell: (r) => interval(r[5], r[6]), kind: "interval" },
+    { title: "Drawn", cell: (r) => whisker(r[5], r[4], r[6], scale), kind: "drawn" },
+    { title: "r", value: (r) => r[7], cell: (r) => (r[7] === null ? "–" : signed(r[7], 2)), kind: "num" },
+    { title: "p", value: (r) => r[8], cell: (r) => probability(r[8]), kind: "num" },
+    { title: "q", value: (r) => r[9], cell: (r) => probability(r[9]), kind: "num" },
+  ];
+}
+
+const COMPARISONS = {
+  differences: {
+    columns: differenceColumns, q: 8, size: (r) => Math.abs(r[4] ?? 0),
+    note: "Difference: the slope of the first group's photos less that of the second's, photo-rate, percentage points per unit. Interval and p: Welch's t, " +
+      "null hypothesis: both groups have the same mean slope. q: p adjusted over the labels of the pair; coloured: q < 0.05. A dash: too rare to judge in both groups. " +
+      "Where none of a small group's photos has the label, its slope is 0 without any spread: the interval is then too narrow.",
+  },
+  joint: {
+    columns: jointColumns, q: 9, size: (r) => Math.abs(r[4] ?? 0),
+    note: "Over the photos answered at all values of both sweeps; slopes: photo-rate, percentage points per unit. Difference: with its paired t interval. " +
+      "r: correlation of a photo's two slopes. p: Hotelling's T², null hypothesis: both mean slopes are 0. q: p adjusted over the labels; coloured: q < 0.05.",
+  },
+};
+
+function scaleOf(kind, rows) {
+  const sizes = rows.map(COMPARISONS[kind].size).sort((a, b) => a - b);
+  return 1.6 * (sizes[Math.floor(0.95 * (sizes.length - 1))] || 1e-6);
+}
+
+function comparisonRow(kind, columns, row) {
+  const q = row[COMPARISONS[kind].q], found = q !== null && q < 0.05;
+  return el("tr", { class: found ? (row[4] < 0 ? "negative" : "positive") : "neither" },
+    ...columns.map(({ cell, kind: style, head }) => el(head ? "th" : "td", { class: style, scope: head ? "row" : null }, cell(row))));
+}
+
+// Beside one label, in its panel.
+function comparisonOf(kind, section, own, i, title) {
+  const place = el("div", {});
+  if (!section[kind]) return place;
+  load(section[kind]).then((all) => {
+    const rows = all.filter((row) => row[0] === i);
+    if (!rows.length) return;
+    const columns = COMPARISONS[kind].columns(own.labels, scaleOf(kind, rows), section).slice(1);
+    columns[0] = { ...columns[0], head: true };
+    place.append(el("h5", {}, title), grid(columns.map((one) => one.title), rows.map((row) => comparisonRow(kind, columns, row)), `${title}: ${own.labels[i]}`));
+  }, (error) => place.append(el("p", { class: "none" }, error.message)));
+  return place;
+}
+
+// Of all labels, below the table of findings; built when it is opened.
+function comparisonTable(kind, section, own, title) {
+  if (!section[kind]) return null;
+  const [judged, found] = section[`${kind}Found`];
+  const box = el("details", { class: "comparison" }, el("summary", {}, `${title}: ${found.toLocaleString("en")} of ${judged.toLocaleString("en")} with q < 0.05`));
+  box.addEventListener("toggle", () => {
+    if (!box.open || box.dataset.built) return;
+    box.dataset.built = "yes";
+    load(section[kind]).then((rows) => box.append(...comparisonApp(kind, section, own, rows, title)),
+      (error) => box.append(el("p", { class: "none" }, error.message)));
+  });
+  return box;
+}
+
+function comparisonApp(kind, section, own, all, title) {
+  const about = COMPARISONS[kind], columns = about.columns(own.labels, scaleOf(kind, all), section);
+  const state = { text: "", column: columns.length - 1, down: false, rows: ROWS };
+  const texts = new Map(all.map((row) => [row, columns.map((one) => (typeof one.value?.(row) === "string" ? one.value(row).toLowerCase() : "")).join(" ")]));
+  const text = el("input", { type: "search", oninput: () => { state.text = text.value.trim().toLowerCase(); state.rows = ROWS; show(); } });
+  const said = el("p", { class: "said", role: "status" }), body = el("tbody"), more = el("button", { class: "plain" });
+  const heads = columns.map((one, at) => el("th", { scope: "col", class: one.kind?.replace(" slope", "") }, one.value ? el("button", { class: "sort", onclick: () => {
+    state.down = state.column === at ? !state.down : !(one.head || ["p", "q", "Groups"].includes(one.title));
+    state.column = at;
+    show();
+  } }, one.title) : one.title));
+  more.addEventListener("click", () => { state.rows += 4 * ROWS; show(); });
+
+  function ordered(rows) {
+    const { value } = columns[state.column];
+    return [...rows].sort((a, b) => {
+      const x = value(a), y = value(b);
+      if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1; // no number: always last
+      const order = typeof x === "string" ? x.localeCompare(y) : x - y;
+      return (state.down ? -order : order) || about.size(b) - about.size(a);
+    });
+  }
+
+  function show() {
+    const rows = ordered(all.filter((row) => texts.get(row).includes(state.text)));
+    body.replaceChildren(...rows.slice(0, state.rows).map((row) => comparisonRow(kind, columns, row)));
+    more.hidden = rows.length <= state.rows;
+    more.textContent = `Show more rows (${(rows.length - state.rows).toLocaleString("en")} left)`;
+    said.textContent = `${rows.length.toLocaleString("en")} of ${all.length.toLocaleString("en")} rows`;
+    for (const [at, head] of heads.entries()) {
+      if (at === state.column) head.setAttribute("aria-sort", state.down ? "descending" : "ascending"); else head.removeAttribute("aria-sort");
+    }
+  }
+
+  show();
+  return [el("div", { class: "controls" }, field("Find a label or group", text)), said,
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}, ${section.classifier}` },
+      el("table", {}, el("thead", {}, el("tr", {}, ...heads)), body)),
+    more, el("p", { class: "method" }, about.note)];
+}

@@ -1,0 +1,63 @@
+"""Groups, differences between them, two attributes side by side, and the shape of a curve, as the page reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gslopes.core import tables
+from gslopes.report import comparisons, write_report
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def data(run: Path, name: str) -> Any:
+    text = (run / "report" / "data" / f"{name}.js").read_text("ascii")
+    return json.loads(text.removeprefix(f'gslopes("{name}",').removesuffix(");\n"))
+
+
+@pytest.fixture(scope="module")
+def run(make: Callable[..., Path], refit: Callable[[Path], None], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = make(tmp_path_factory.mktemp("compare") / "run", [("c", "gender"), ("c", "race")], photos=60)
+    refit(run)
+    write_report(run, embed="none")
+    return run
+
+
+def test_differences_reach_the_page_with_interval_and_q(run: Path) -> None:
+    table = tables.read(tables.DIFFERENCES, run / "differences.parquet")
+    rows = table[(table["attribute"] == "gender") & (table["estimator"] == "photo-rate")].set_index("label")
+    labels, shown = data(run, "f0")["labels"], data(run, "f0-differences")
+    assert len(shown) == rows["ci_low"].notna().sum()
+    _, column, one, other, *numbers, _ = next(row for row in shown if labels[row[0]] == "Lipstick")
+    assert (column, one, other) == ("team", SCRIPT, "blue")
+    expected = rows.loc["Lipstick", ["difference", "ci_low", "ci_high", "p", "q"]].to_numpy(float)
+    assert numbers == pytest.approx(expected, rel=1e-3)
+
+
+def test_joint_slopes_stand_at_both_attributes_each_with_its_own_first(run: Path) -> None:
+    own, turned = ({row[0]: row for row in data(run, f"{key}-joint")} for key in ("f0", "f1"))
+    place = data(run, "f0")["labels"].index("Necktie")
+    first, second = own[place], turned[data(run, "f1")["labels"].index("Necktie")]
+    assert (first[1], second[1]) == ("perceived race", "perceived gender")
+    assert first[2:4] == second[3:1:-1]
+    assert first[4:7] == [-second[4], -second[6], -second[5]]
+    assert first[7:] == second[7:]
+
+
+def test_shape_has_the_inner_slope_and_its_reading(run: Path) -> None:
+    shape, labels = data(run, "f0")["shape"], data(run, "f0")["labels"]
+    table = tables.read(tables.SHAPE, run / "shape.parquet").query("attribute == 'gender'").set_index("label")
+    place = labels.index("Lipstick")
+    assert shape["reading"][place] == table.loc["Lipstick", "reading"]
+    assert shape["inner_slope"][place] == pytest.approx(table.loc["Lipstick", "inner_slope"], rel=1e-3)
+
+
+def test_a_run_without_groups_has_no_such_file(one: Path) -> None:
+    write_report(one, embed="none")
+    assert {path.name for path in (one / "report" / "data").glob("f0*")} == {"f0.js"}
+    assert comparisons.shape(one, "celeba-tagger", "gender", ["Lipstick"]) == {}
