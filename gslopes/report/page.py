@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from gslopes.report import words
 from gslopes.report.findings import inline
+from gslopes.report.planted import SIDE, planted
 from gslopes.report.provenance import citation
 from gslopes.report.tables import pulled, why_no_slope
 
@@ -99,7 +100,7 @@ class Section:
 class Extras:
     """What the page has beside its sections; every part may be missing.
 
-    data: for the scripts, see ``folder``.  sweeps, floors, dropped, calibration: see ``validity``.
+    data: for the scripts, see ``folder``.  sweeps, floors, dropped: see ``validity``.  calibration: see ``planted``.
     papers: tables of the paper, without ending.  prints: figures for print.  commands, cards: see ``provenance``.
     album: photos in the explorer.  embed: which pictures the report has.
     """
@@ -219,6 +220,8 @@ def render(
         dropped_rows=extras.dropped[0],
         dropped_many=extras.dropped[1],
         calibration="" if extras.calibration is None else _pretty(extras.calibration),
+        planted=None if extras.calibration is None else planted(extras.calibration),
+        side=SIDE,
         papers=extras.papers,
         prints=extras.prints,
         commands=extras.commands,

@@ -6,7 +6,6 @@ sweeps.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -129,15 +128,6 @@ def dropped(run: Path, most: int = 200, *, names: bool = True) -> tuple[list[tup
         zip(out["photo"].map(photos).fillna(ids) if names else ids, out["attribute"], out["reason"], strict=True)
     )
     return [(str(a), str(b), str(c)) for a, b, c in rows[:most]], len(rows)
-
-
-def calibration(run: Path) -> dict[str, Any] | None:
-    """The content of calibration.json in the run folder, if somebody put it there: what ``calibrate --json`` prints."""
-    try:
-        content = json.loads((run / "calibration.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return content if isinstance(content, dict) else None
 
 
 def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> list[dict[str, Any]]:

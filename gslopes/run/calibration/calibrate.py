@@ -172,7 +172,8 @@ def compare(truth: NDArray[np.float64], found: pd.DataFrame, plain: NDArray[np.f
     """A row a label, slopes in percentage points per unit of the attribute.
 
     cue, confounder, amount: what was planted.  truth: the slope under do(cue).
-    recovered: mean over the audits; per_reach: the same over how far the edit moves the cue, that is per unit of the
+    recovered: mean over the audits; recovered_low, recovered_high: its 95 % t interval over them.
+    per_reach: the same over how far the edit moves the cue, that is per unit of the
         cue as it is seen.  covered: share of the audits whose 95 % interval holds the truth; covered_per_reach: with
         the interval's ends over the reach as well.  flagged: share of the audits with q < 0.05.
     naive: mean over the audits of what comparing men's and women's photos gives; naive_flagged: share with p < 0.05.
@@ -191,6 +192,7 @@ def compare(truth: NDArray[np.float64], found: pd.DataFrame, plain: NDArray[np.f
                 "amount": bias.amount,
                 "truth": real,
                 "recovered": float(mine["slope"].mean()),
+                **over_audits(mine["slope"]),
                 "per_reach": float(mine["slope"].mean()) / reach,
                 "covered": float(((low <= real) & (real <= high)).mean()),
                 "covered_per_reach": float(((low / reach <= real) & (real <= high / reach)).mean()),
@@ -201,6 +203,14 @@ def compare(truth: NDArray[np.float64], found: pd.DataFrame, plain: NDArray[np.f
             }
         )
     return pd.DataFrame(rows)
+
+
+def over_audits(slopes: pd.Series) -> dict[str, float]:
+    """The 95 % t interval of the mean of a label's slopes over the audits."""
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(len(slopes) - 1, 0.975) * slopes.std() / np.sqrt(len(slopes)))
+    return {"recovered_low": float(slopes.mean()) - half, "recovered_high": float(slopes.mean()) + half}
 
 
 def summarise(labels: pd.DataFrame) -> dict[str, float]:

@@ -1,0 +1,168 @@
+"""A calibration on the page: planted against recovered as a picture of dots, a table and the sentences beside it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gslopes.report import words
+from gslopes.report.calibration import NAMES, PANELS
+
+SIDE, _EDGE = 320.0, 34.0  # of a panel, and of its margin, in the units of the picture
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """One label in one panel: its kind (of confounder), place, and the ends of its interval (None where not known)."""
+
+    kind: str
+    x: float
+    y: float
+    ends: tuple[float, float] | None
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One way of finding slopes: dots, ticks (place, text), and the end of the line of how far the edit reaches."""
+
+    title: str
+    dots: tuple[Dot, ...]
+    ticks: tuple[tuple[float, str], ...]
+    reach: tuple[float, float, float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """All that the page says about a calibration.
+
+    facts: of each, what and how much.  rows: of the table, as texts.  panels: the picture; none without labels.
+    kinds: kind and name of each confounder in the picture.
+    """
+
+    facts: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str, ...], ...]
+    panels: tuple[Panel, ...]
+    kinds: tuple[tuple[str, str], ...]
+
+
+def read(run: Path) -> dict[str, Any] | None:
+    """The calibration in the run folder, if somebody put it there: the calibration.json that ``calibrate`` writes with
+    the calibration.csv beside it, or what ``calibrate --json`` prints; the labels under ``labels`` either way.
+    """
+    try:
+        content = json.loads((run / "calibration.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(content, dict):
+        return None
+    if "labels" not in content:
+        try:
+            text = (run / "calibration.csv").read_text(encoding="utf-8")
+            content["labels"] = list(csv.DictReader(io.StringIO(text)))
+        except (OSError, ValueError, csv.Error):
+            pass
+    return content
+
+
+def planted(content: Mapping[str, Any]) -> Planted | None:
+    """What the page shows of ``read``; None if it is not a calibration that we know."""
+    summary = content.get("summary")
+    told: Mapping[str, Any] = {**content, **(summary if isinstance(summary, Mapping) else {})}
+    listed = content.get("labels")
+    labels = [row for row in listed if isinstance(row, Mapping)] if isinstance(listed, Sequence) else []
+    labels = [row for row in labels if all(math.isfinite(_number(row, name)) for name in ("truth", "recovered"))]
+    facts = _facts(told)
+    if not facts:
+        return None
+    found = [_number(row, name) for row in labels for name in ("truth", "recovered", "recovered_low", "recovered_high")]
+    sizes = [abs(size) for size in [*found, *(_number(row, "naive") for row in labels)] if math.isfinite(size)]
+    most = 1.08 * max(sizes, default=0.0)
+    kinds = [kind for kind in NAMES if kind in {str(row.get("confounder") or "") for row in labels}]
+    return Planted(
+        facts=tuple(facts),
+        rows=tuple(_row(row) for row in labels),
+        panels=tuple(_panel(labels, *panel, most, _number(told, "reach")) for panel in PANELS) if most > 0 else (),
+        kinds=tuple((kind or "none", NAMES[kind]) for kind in kinds),
+    )
+
+
+def _facts(told: Mapping[str, Any]) -> list[tuple[str, str]]:
+    def size(name: str) -> str:
+        return "–" if math.isnan(_number(told, name)) else f"{_number(told, name):.2f}"
+
+    def share(name: str) -> str:
+        return "–" if math.isnan(_number(told, name)) else f"{_number(told, name):.0%}"
+
+    if math.isnan(_number(told, "reach")) or math.isnan(_number(told, "error")):
+        return []
+    return [
+        ("How far the edit moves the drawn cue, drawing the face anew being 1", size("reach")),
+        ("Error of the walk, root mean square, percentage points per unit", size("error")),
+        ("The same per unit of the cue as it is seen", size("error_per_reach")),
+        ("Error of comparing photos of men and women", size("error_naive")),
+        ("95 % intervals that hold what was planted", share("covered")),
+        ("The same per unit of the cue as it is seen", share("covered_per_reach")),
+        (
+            "Flagged with nothing planted: walk, comparison",
+            f"{share('false_positives_nothing')}, {share('naive_false_positives_nothing')}",
+        ),
+        (
+            "Flagged with a confounder alone: walk, comparison",
+            f"{share('false_positives_confounder_only')}, {share('naive_false_positives_confounder_only')}",
+        ),
+    ]
+
+
+def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Label, truth, recovered, interval, covered, flagged, naive, flagged."""
+    slopes = [words.signed(_number(row, name)).replace("-", "−") for name in ("truth", "recovered", "naive")]
+    ends = [_number(row, name) for name in ("recovered_low", "recovered_high")]
+    interval = "–" if math.isnan(sum(ends)) else f"[{words.signed(ends[0])}, {words.signed(ends[1])}]"
+    shares = [_number(row, name) for name in ("covered", "flagged", "naive_flagged")]
+    covered, flagged, naive = ("–" if math.isnan(share) else f"{share:.0%}" for share in shares)
+    label = words.printable(row.get("label", ""))
+    return label, slopes[0], slopes[1], interval.replace("-", "−"), covered, flagged, slopes[2], naive
+
+
+def _panel(labels: Sequence[Mapping[str, Any]], column: str, title: str, most: float, reach: float) -> Panel:
+    def x(number: float) -> float:
+        return round(_EDGE + (SIDE - 2 * _EDGE) * (number + most) / (2 * most), 1)
+
+    def y(number: float) -> float:
+        return round(SIDE - x(number), 1)
+
+    dots = []
+    for row in labels:
+        truth, found = _number(row, "truth"), _number(row, column)
+        ends = [_number(row, f"{column}_{end}") for end in ("low", "high")]
+        if math.isfinite(found):
+            kind = str(row.get("confounder") or "")
+            whole = (
+                f"{words.printable(row.get('label', ''))}: {words.signed(truth)} planted, {words.signed(found)} found"
+            )
+            drawn = (y(ends[0]), y(ends[1])) if all(map(math.isfinite, ends)) else None
+            dots.append(Dot(kind if kind in NAMES and kind else "none", x(truth), y(found), drawn, whole))
+    step = 10.0 ** math.floor(math.log10(most))
+    step = step / 2 if most / step < 2 else step
+    ticks = tuple((x(at * step), f"{at * step:g}".replace("-", "−")) for at in range(-20, 21) if abs(at * step) < most)
+    line = (x(-most), y(-most * reach), x(most), y(most * reach))
+    return Panel(title, tuple(dots), ticks, line if column == "recovered" and math.isfinite(reach) else None)
+
+
+def _number(row: Mapping[str, Any], name: str) -> float:
+    """A number of a file that a stranger may have written; NaN if it is none."""
+    value = row.get(name)
+    if isinstance(value, bool) or value is None:
+        return math.nan
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return math.nan
+    return number if math.isfinite(number) else math.nan
