@@ -152,12 +152,13 @@ class _Shift:
         if worker in self._idle:
             self._idle.remove(worker)
         self._barren += 1
-        task = "before it had anything to do" if part is None else f"at {self._name(part)}"
+        task, losses = "before it had anything to do", 0
         if part is not None:
             self._waiting.append(part)
             self._losses[part] += 1
-        if (part is not None and self._losses[part] >= ATTEMPTS) or self._barren >= self._patience:
-            times = self._losses[part] if part is not None else self._barren
+            task, losses = f"at {self._name(part)}", self._losses[part]
+        if losses >= ATTEMPTS or self._barren >= self._patience:
+            times = losses if losses >= ATTEMPTS else self._barren
             hint = "If memory ran out, use fewer --workers. What was done is kept: the same command goes on from there."
             raise WorkerLost(f"Workers were lost {times} times, the last {task}: {reason}.", hint)
         self._note(f"A worker was lost {task}: {reason}. Its part is done again.")

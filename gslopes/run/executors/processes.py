@@ -83,8 +83,8 @@ class _Crew:
         taken = Counter(self._places.values())
         device = min(self._devices, key=lambda name: taken[name])
         end, other = Pipe()
-        # what this process can import, they can; nothing in the working folder comes before it
-        path = os.pathsep.join(entry for entry in sys.path if entry)
+        # what this process can import, they can, and from the same places
+        path = os.pathsep.join(map(os.path.abspath, sys.path))
         environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(self._threads)}
         command = [sys.executable, "-P", "-m", "gslopes.run.executors.worker", str(other.fileno()), device]
         process = subprocess.Popen(

@@ -204,9 +204,9 @@ class RayWorker:
         """Make the work, if everything is as it is where it was sent from."""
         try:
             _check(needs, version)
-            limit_threads(threads)
             made: Callable[[str], Work] = pickle.loads(make)
             self._work = made(device)
+            limit_threads(threads)
         except Exception as error:
             return [Failed(portable(error))]
         return [Ready()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 
 def cores() -> int:
@@ -17,9 +18,7 @@ def threads_each(share: int) -> int:
 
 
 def limit_threads(threads: int) -> None:
-    """As many threads for torch and OpenCV in this process; other workers have the other cores."""
-    import cv2
-    import torch
-
-    torch.set_num_threads(threads)
-    cv2.setNumThreads(threads)
+    """As many threads for torch and OpenCV in this process, if they are in use; other workers have the other cores."""
+    for module, function in (("torch", "set_num_threads"), ("cv2", "setNumThreads")):
+        if module in sys.modules:
+            getattr(sys.modules[module], function)(threads)

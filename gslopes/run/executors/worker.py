@@ -28,8 +28,8 @@ def main(handle: int, device: str, threads: int) -> None:
     Thread(target=_listen, args=(head, orders), daemon=True).start()
     try:
         make: Callable[[str], Work] = pickle.loads(orders.get())
-        limit_threads(threads)
         work = make(device)
+        limit_threads(threads)
         head.send(Ready())
         while True:
             work(orders.get(), lambda count: head.send(Ticked(count)))
