@@ -54,6 +54,24 @@ MANIFEST = Table(
     ("query", "rank"),
 )
 
+# What the manifest says of a run's photos, copied into the run folder: a report is drawn from that folder alone.
+SOURCES = Table(
+    "sources",
+    pa.schema(
+        [
+            _text("photo", "sha256 of the file's bytes, hex"),
+            _text("title", "as the source says; empty if it does not"),
+            _text("creator", "as the source says; empty if it does not"),
+            _text("creator_url", "as the source says; empty if it does not"),
+            _text("licence", "as the source says; empty if it does not: then it gives no permission"),
+            _text("licence_url", "as the source says; empty if it does not"),
+            _text("page", "where the source shows it; empty if it does not say"),
+            _text("source", "who was asked"),
+        ]
+    ),
+    ("photo",),
+)
+
 CENSUS = Table(
     "census",
     pa.schema(

@@ -34,6 +34,7 @@ from gslopes.run.plan import (
 )
 from gslopes.run.rooms import Rooms, default_rooms
 from gslopes.run.scoring import Scoring, models_of, score_stage
+from gslopes.run.sources import keep_sources
 from gslopes.run.thresholds import GateConfig
 from gslopes.score.limits import limits_of
 
@@ -172,6 +173,7 @@ def run_synthesise(plan: Plan, rooms: Rooms | None, executor: Executor) -> Audit
         executor(work, sizes, label="synthesise", unit="photos", done=len(plan.files) - sum(sizes.values()))
         for table in (tables.EDITS, tables.PHOTOS):
             runfolder.merge(plan.run, table, [synthesis.STAGE], plan.parts)
+    keep_sources(plan.config.photos, plan.run)
     return summary(plan.run)
 
 

@@ -1,0 +1,65 @@
+"""Licence, creator and page of collected photos, from the collection's manifest into the run folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from gslopes.core import runfolder, tables
+from gslopes.core.collection import MANIFEST, SOURCES
+from gslopes.core.errors import TableError
+
+
+def keep_sources(photos: Path, run: Path) -> Path | None:
+    """Write RUN/sources.parquet if the photos were made by ``gslopes collect``: what its manifest says of each of them.
+
+    photos: the folder that was audited, a collection or a folder in one.  run: with its photos table.  A photo is known
+    by its bytes; where searches found it several times, the first that kept it counts.
+
+    Returns: the table's path; None if there is no manifest of ours, or none of the photos is in it.
+
+    Raises: StorageError.
+    """
+    manifest = read_manifest(photos)
+    if manifest is None:
+        return None
+    known = set(tables.read(tables.PHOTOS, run / "photos.parquet")["photo"])
+    rows = manifest[manifest["photo"].isin(known) & (manifest["photo"] != "")]
+    if rows.empty:
+        return None
+    first = rows.sort_values("status", ascending=False, kind="stable").drop_duplicates("photo")  # kept before duplicate
+    path = run / f"{SOURCES.name}.parquet"
+    runfolder.write_table(SOURCES, first[SOURCES.columns], path)
+    return path
+
+
+def read_manifest(photos: Path) -> pd.DataFrame | None:
+    """Kept photos and duplicates of a collection's manifest (Parquet, else CSV); None if there is none of ours.
+
+    photos: the collection, or a folder in it.
+    """
+    for folder in (photos, photos.resolve().parent):
+        for read in (_parquet, _csv):
+            frame = read(folder)
+            if frame is not None:
+                return frame[frame["status"].isin(["kept", "duplicate"])]
+    return None
+
+
+def _parquet(folder: Path) -> pd.DataFrame | None:
+    try:
+        return tables.read(MANIFEST, folder / f"{MANIFEST.name}.parquet")
+    except TableError:  # none, or another program's
+        return None
+
+
+def _csv(folder: Path) -> pd.DataFrame | None:
+    try:
+        frame = pd.read_csv(folder / f"{MANIFEST.name}.csv", dtype=str, keep_default_na=False, encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+    if not {"status", *SOURCES.columns} <= set(frame.columns):
+        return None
+    # the apostrophe that keeps spreadsheets from running a cell
+    return frame.map(lambda cell: cell[1:] if cell[:1] == "'" and cell[1:2] in tuple("=+-@\t\r") else cell)
