@@ -143,7 +143,14 @@ def _to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
     there = _sample(smooth, matrix, box, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
     # OpenCV drops the axis of a single channel.
     smooth, there = smooth.reshape(layer.shape), there.reshape(*there.shape[:2], layer.shape[2])
-    return np.clip(there, smooth.min((0, 1)), smooth.max((0, 1)))
+    return np.clip(there, *_extremes(smooth))
+
+
+def _extremes(chip: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The least and the greatest value of each channel of (S, S, C), (C,) each; by rows first, as numpy is fast."""
+    rows = chip.reshape(len(chip), -1)
+    least, greatest = (each.reshape(chip.shape[1:]) for each in (rows.min(0), rows.max(0)))
+    return least.min(0), greatest.max(0)
 
 
 def _prefilter(chip: FloatArray, matrix: Matrix) -> FloatArray:

@@ -97,6 +97,7 @@ class ParserMasker:
         border: float | None = None,
     ) -> None:
         self.parser = parser
+        parser.module.to(memory_format=torch.channels_last)
         self.size = size
         self.device = torch.device(device)
         self.classes = region_classes(region, parser.spec.labels)

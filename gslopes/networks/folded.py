@@ -29,7 +29,9 @@ class FoldedFader(nn.Module):
             layers = [cast(nn.Sequential, layer) for layer in network.encoder]
             self.down = nn.ModuleList(_Down(layer) for layer in layers)
             self.up = nn.ModuleList(_Up(cast(Up, layer)) for layer in network.decoder)
-        self.to_rgb, self.told_rgb = network.to_rgb, network.told_rgb
+        self.told_rgb = nn.Parameter(network.told_rgb.weight.repeat(2, 1), False)  # (6, A)
+        self.bias_rgb = nn.Parameter(cast(Tensor, network.to_rgb.bias).repeat(2), False)
+        self.kernel_rgb = nn.Parameter(_in_pairs(network.to_rgb.weight), False)
 
     def encode(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S) to latents (B, C, s, s)."""
@@ -48,8 +50,18 @@ class FoldedFader(nn.Module):
         x = cast(_Up, first).spread(latents, told)
         for layer in others:
             x = layer(x, each)
-        bias = self.told_rgb(each)
-        return (self.to_rgb(x) + bias[:, :, None, None]).tanh_()
+        pairs = F.conv2d(x, self.kernel_rgb, stride=(1, 2), padding=1)  # (B * K, 6, S, S / 2)
+        pairs.add_(F.linear(each, self.told_rgb, self.bias_rgb)[:, :, None, None]).tanh_()
+        rgb = pairs.permute(0, 2, 3, 1).unflatten(3, (2, 3)).flatten(2, 3)  # (B * K, S, S, 3), no copy
+        return rgb.permute(0, 3, 1, 2)
+
+
+def _in_pairs(kernel: Tensor) -> Tensor:
+    """A 3x3 convolution to 3 channels as one of 3x4 in steps of two columns to 6: (6, C, 3, 4).
+
+    The processor computes 8 channels for 3 in the time of 3: two neighbouring pixels waste 2 of 8 instead of 5.
+    """
+    return torch.cat([F.pad(kernel, (0, 1)), F.pad(kernel, (1, 0))]).contiguous(memory_format=LAST)
 
 
 class _Down(nn.Module):
