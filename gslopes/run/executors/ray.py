@@ -76,6 +76,7 @@ def connect(workers: int | None) -> tuple[Any, bool]:
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anybody
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray's own warning asks
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".*")  # or it tells on stdout, at length, who was lost
     try:
         import ray
     except ImportError as error:
