@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from gslopes.core import tables
-from gslopes.report import findings, pictures, tally, words
+from gslopes.report import credit, findings, pictures, tally, words
+from gslopes.report.credit import Credit
 from gslopes.report.tally import face_box
 
 
@@ -50,17 +51,22 @@ def album(run: Path, report: Path, attributes: Mapping[str, int], embed: picture
     return Album(order, shown, {photo: place for place, photo in enumerate(order)}, files)
 
 
-def listing(own: Album, attributes: Sequence[str], why: Iterable[tuple[str, str, str]] = ()) -> dict[str, Any]:
+def listing(
+    own: Album,
+    attributes: Sequence[str],
+    why: Iterable[tuple[str, str, str]] = (),
+    known: Mapping[str, Credit] | None = None,
+) -> dict[str, Any]:
     """The file with the list: names, and for each attribute and photo its pictures (none, one strip, or K).
 
-    why: (photo, attribute, reason) of the sweeps that the gate dropped.
+    why: (photo, attribute, reason) of the sweeps that the gate dropped.  known: photo to credit.
     """
     files = {name: [own.files.get((photo, name), []) for photo in own.photos] for name in attributes}
     dropped: dict[str, dict[int, str]] = {name: {} for name in attributes}
     for photo, attribute, reason in why:
         if attribute in dropped and photo in own.index:
             dropped[attribute][own.index[photo]] = words.printable(reason)
-    return {"names": own.names, "files": files, "dropped": dropped}
+    return {"names": own.names, "files": files, "dropped": dropped, "credits": credit.listing(known or {}, own.photos)}
 
 
 def scores_files(own: Album, scores: Mapping[str, Mapping[str, list[list[Any]]]]) -> list[dict[str, Any]]:

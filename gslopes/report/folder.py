@@ -20,6 +20,7 @@ from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.report import answers as matrix
 from gslopes.report import (
     comparisons,
+    credit,
     explorer,
     figures,
     findings,
@@ -63,6 +64,8 @@ def write(run: Path, *, p: float, slope: float, embed: pictures.Embed) -> Path:
     values = {name: sweep_values(run, manifest, name) for name in sorted(set(real["attribute"]))}
     with runfolder.storage(report):
         own = explorer.album(run, report, {name: len(v) for name, v in values.items() if len(v)}, embed)
+    known = credit.read(run) if embed != "none" else {}
+    names = dict(zip(own.photos, own.names, strict=True))
     statuses = tally.statuses(run)
     sections, listed, scores = [], [], {}
     groups = list(real.groupby(["classifier", "attribute"], sort=True))
@@ -77,10 +80,12 @@ def write(run: Path, *, p: float, slope: float, embed: pictures.Embed) -> Path:
         reading = rows[rows["estimator"] == findings.READING]
         about = statuses.get((classifier, attribute), {})
         shown = one if len(one) else reading if len(reading) else rows.drop_duplicates("label")
-        sections.append(
-            page.section(shown, values[attribute], about, drawn, p=p, slope=slope, reading=reading, key=key)
+        made = page.section(shown, values[attribute], about, drawn, p=p, slope=slope, reading=reading, key=key)
+        on_sheet = (
+            tally.sheet(run, classifier, attribute, len(values[attribute])) if known and "sweeps" in drawn else []
         )
-    _explorer_files(run, report, own, values, scores, bool(_dropped(run, manifest)))
+        sections.append(replace(made, credits=tuple((names[one], known[one]) for one in on_sheet if one in known)))
+    _explorer_files(run, report, own, values, scores, bool(_dropped(run, manifest)), known)
 
     index = report / "index.html"
     seen = _photos(photos, _dropped(run, manifest))
@@ -138,12 +143,13 @@ def _explorer_files(
     values: Mapping[str, NDArray[np.float64]],
     scores: Mapping[str, Mapping[str, list[list[Any]]]],
     gated: bool,
+    known: Mapping[str, credit.Credit],
 ) -> None:
     attributes = [name for name, numbers in values.items() if len(numbers)]
     verdicts = tally.read(tables.VERDICTS, run, ["photo", "attribute", "kept", "reason"])
     out = verdicts[~verdicts["kept"].astype(bool)] if gated else verdicts[:0]
     why = zip(out["photo"], out["attribute"], out["reason"], strict=True)
-    content = explorer.listing(own, attributes, why)
+    content = explorer.listing(own, attributes, why, known)
     runfolder.write_bytes(report / "data" / "photos.js", findings.script("photos", content))
     for place, chunk in enumerate(explorer.scores_files(own, scores)):
         name = f"scores-{place}"

@@ -18,6 +18,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from gslopes.report import words
+from gslopes.report.credit import Credit
 from gslopes.report.findings import inline
 from gslopes.report.planted import SIDE, planted
 from gslopes.report.provenance import citation
@@ -94,6 +95,7 @@ class Section:
     disagree: tuple[str, ...]
     figures: Mapping[str, str]
     key: str
+    credits: tuple[tuple[str, Credit], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from gslopes.report import words
+from gslopes.report.credit import link
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -44,18 +45,17 @@ class Item:
     page: str = ""
 
     @classmethod
-    def of(cls, row: Mapping[Any, Any], told: Mapping[str, Any], link: str) -> Item:
+    def of(cls, row: Mapping[Any, Any], told: Mapping[str, Any], file: str) -> Item:
         """From a row of the census and one of the manifest (empty if there is none).
 
-        link: the file's path as seen from the page.
+        file: its path as seen from the page.
         """
         races = {name: float(row[name]) for name in ("white", "black", "asian", "indian", "other")}
         masculine, young = float(row["masculine"]), float(row["young"])
-        page = words.printable(told.get("page", ""))
         return cls(
             photo=str(row["photo"]),
             path=words.printable(row["path"]),
-            src=quote(os.fsencode(link)),
+            src=quote(os.fsencode(file)),
             occupation=words.printable(row["occupation"]),
             box=tuple(round(float(end), 4) for end in row["box"]),
             gender=("male", masculine) if masculine >= 0.5 else ("female", 1 - masculine),
@@ -64,7 +64,7 @@ class Item:
             title=words.printable(told.get("title", "")),
             creator=words.printable(told.get("creator", "")),
             licence=words.printable(told.get("licence", "")),
-            page=page if page.startswith(("https://", "http://")) else "",
+            page=link(told.get("page", "")),
         )
 
 

@@ -94,6 +94,13 @@ def shares(run: Path, classifier: str, attribute: str, labels: list[str], steps:
     return np.asarray(counts / max(len(photos), 1), dtype=np.float64)
 
 
+def sheet(run: Path, classifier: str, attribute: str, steps: int, most: int = 4) -> list[str]:
+    """The photos of Figure 3: spread evenly over those that were answered at all K steps."""
+    photos = answered_everywhere(run, classifier, attribute, steps)
+    places = np.linspace(0, len(photos) - 1, most).round().astype(int)
+    return [photos[place] for place in np.unique(places)] if photos else []
+
+
 def sweeps(
     run: Path, classifier: str, attribute: str, values: NDArray[np.float64], *, most: int = 4, labels: int = 3
 ) -> list[Sweep]:
@@ -102,9 +109,7 @@ def sweeps(
     values: (K,) of the attribute.  most: photos.  labels: how many that grow towards each end, for each photo the ones
     whose score has the steepest line.
     """
-    photos = answered_everywhere(run, classifier, attribute, len(values))
-    places = np.linspace(0, len(photos) - 1, most).round().astype(int)
-    chosen = [photos[place] for place in np.unique(places)] if photos else []
+    chosen = sheet(run, classifier, attribute, len(values), most)
     of_attribute = _is("attribute", attribute) & _among("photo", chosen)
     edits = read(tables.EDITS, run, ["photo", "step", "file"], of_attribute)
     scores = read(tables.SCORES, run, ["photo", "step", "label", "score"], of_attribute & _is("classifier", classifier))

@@ -27,7 +27,8 @@ def items(folder: Path, count: int = 5) -> list[Item]:
         row |= {"box": [0.25, 0.1, 0.5, 0.6], "masculine": 0.6 if number % 2 else 0.3, "young": 0.7}
         row |= {"white": 0.5, "black": 0.3, "asian": 0.1, "indian": 0.05, "other": 0.05}
         told = {"title": NASTY, "creator": "Ann", "licence": "CC BY 4.0", "page": "javascript:alert(1)"}
-        found.append(Item.of(row, told if number == 1 else {}, str(Path("..") / folder.name / name)))
+        linked = {"licence": "CC0 1.0", "page": "https://example.org/2"}
+        found.append(Item.of(row, {1: told, 2: linked}.get(number, {}), str(Path("..") / folder.name / name)))
     return found
 
 
@@ -131,6 +132,17 @@ def test_words_of_strangers_stay_words_and_no_server_is_asked(page):
     assert page.title().startswith("Review")
     assert all(url.startswith(("file:", "blob:")) for url in page.asked)
     assert page.locator("#credit img, #occupation img").count() == 0
+
+
+@pytest.mark.browser
+def test_the_sources_page_is_a_link_that_tells_nobody_where_the_reader_came_from(page):
+    press(page, "ArrowRight ArrowRight")
+    link = page.locator("#credit a")
+    assert (link.get_attribute("href"), link.get_attribute("rel")) == ("https://example.org/2", "noreferrer noopener")
+    assert page.inner_text("#credit") == "CC0 1.0 · https://example.org/2"
+    press(page, "ArrowRight")
+    assert page.locator("#credit a").count() == 0
+    assert page.problems == []
 
 
 @pytest.mark.browser

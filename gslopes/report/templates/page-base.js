@@ -71,6 +71,20 @@ function whisker(low, at, high, scale, floor = 0) {
     svg("circle", { cx: place(at), cy: 7, r: 3.4 }));
 }
 
+// A link that a stranger named: to http(s) alone, and it tells nobody where the reader came from. Else the text.
+function outward(text, address) {
+  return /^https?:\/\//.test(address) ? el("a", { href: address, rel: "noreferrer noopener" }, text) : text;
+}
+
+// Who made a collected photo, under which licence, and where it was found.
+function credit(album, photo) {
+  const own = album.credits?.[photo];
+  if (!own) return null;
+  const parts = [own.title, outward(own.creator || "creator not stated", own.creator_url), outward(own.licence || "no licence stated", own.licence_url)];
+  if (own.page) parts.push(outward("source", own.page));
+  return el("p", { class: "credit" }, ...parts.filter((part) => part !== "").flatMap((part, i) => (i ? [", ", part] : [part])));
+}
+
 function steps(low, high, many = 5) {
   const rough = (high - low) / many || 1, unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].map((m) => m * unit).find((s) => s >= rough);

@@ -12,7 +12,7 @@ function explorerApp(root, album) {
   const slider = el("input", { type: "range", min: 0, step: 1, "aria-label": "Value of the attribute", oninput: () => { state.step = Number(slider.value); move(); } });
   const heat = el("input", { type: "checkbox", onchange: () => { state.heat = heat.checked; move(); } });
   const title = el("h3", { tabindex: "-1" }), now = el("output", { class: "now" }), frame = el("div", { class: "frame" }), ends = el("p", { class: "ends" });
-  const scores = el("div", { class: "scores-now" });
+  const scores = el("div", { class: "scores-now" }), credited = el("div", {});
   const pick = choice(names.map((name) => [name, page.attributes[name].perceived]), state.attribute, (value) => { state.attribute = value; state.step = page.attributes[value].middle; choose(); listPhotos(); });
   let bars = [];
 
@@ -43,6 +43,7 @@ function explorerApp(root, album) {
 
   function choose() {
     title.textContent = album.names[state.photo] ?? "";
+    credited.replaceChildren(...[credit(album, state.photo)].filter(Boolean));
     slider.max = many() - 1;
     const two = page.attributes[state.attribute].ends;
     ends.replaceChildren(el("span", {}, `← ${two[0]}`), el("span", {}, `${two[1]} →`));
@@ -111,7 +112,7 @@ function explorerApp(root, album) {
     el("div", { class: "controls" }, field("Find a photo", text), names.length > 1 ? field("Attribute", pick) : null),
     el("div", { class: "explorer" },
       el("div", { class: "side" }, pages, list, el("p", { class: "turn" }, back, on)),
-      el("div", { class: "stage" }, title, frame,
+      el("div", { class: "stage" }, title, frame, credited,
         el("div", { class: "drag" }, ends, slider, now), page.embed === "none" ? null : el("label", { class: "check" }, heat, el("span", {}, "Show the difference from the centre")),
       ),
       scores),

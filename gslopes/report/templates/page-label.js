@@ -86,5 +86,5 @@ function movedPhoto(album, section, photo, slope, scores) {
   for (const file of files) strip.append(el("img", { src: file, loading: "lazy", alt: `${name} at ${files.length === 1 ? "all values" : "one value"}` }));
   const numbers = el("div", { class: `strip scores ${side}` }, ...scores.map((score) => el("span", {}, score < 0 ? "–" : (score / 1000).toFixed(2))));
   const open = el("button", { class: "plain", onclick: () => showPhoto(photo, section.attribute) }, "Open in the explorer");
-  return el("div", { class: "moved-photo" }, el("p", {}, `${name} `, open), files.length ? strip : null, numbers);
+  return el("div", { class: "moved-photo" }, el("p", {}, `${name} `, open), files.length ? strip : null, numbers, credit(album, photo));
 }

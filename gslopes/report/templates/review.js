@@ -86,7 +86,12 @@
     });
     byId("occupation").textContent = item.occupation;
     byId("file").textContent = item.path;
-    byId("credit").textContent = [item.title, item.creator, item.licence, item.page].filter(Boolean).join(" · ");
+    byId("credit").replaceChildren([item.title, item.creator, item.licence].filter(Boolean).join(" · "));
+    if (/^https?:\/\//.test(item.page)) {
+      const link = document.createElement("a");
+      Object.assign(link, { href: item.page, rel: "noreferrer noopener", textContent: item.page });
+      byId("credit").append(item.title || item.creator || item.licence ? " · " : "", link);
+    }
     for (const name of ["gender", "race", "age"]) byId(name).textContent = item[name][0] + " (" + percent(item[name][1]) + ")";
     const said = row && (row.decision === "accept" || row.decision === "correct");
     byId("decision").textContent = !row ? "none yet"
