@@ -5,6 +5,7 @@ This shelf is below the rooms that must never need torch, so torch is imported b
 
 from __future__ import annotations
 
+import gc
 import platform
 import random
 from importlib import import_module, metadata
@@ -74,6 +75,21 @@ def pick_device(device: str = "auto") -> str:
         has = f"{count} CUDA device{'s' * (count != 1)}" if count else "no CUDA device that torch can use"
         raise UsageError(f"{device!r} was asked for, but this machine has {has}.", "Use --device cpu, or auto.")
     return device
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether an error says that the memory of the device or of the machine was full, in whatever words."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # the latter is torch's, on CUDA
+        return True
+    words = ("can't allocate memory", "Insufficient memory", "out of memory")  # torch on the CPU, OpenCV, CUDA
+    return any(word in str(error) for word in words)
+
+
+def release_memory(device: str) -> None:
+    """Hand back what is cached on a device but in no use."""
+    gc.collect()
+    if device.startswith("cuda"):
+        import_module("torch").cuda.empty_cache()
 
 
 def seed_everything(seed: int) -> None:

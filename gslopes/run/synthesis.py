@@ -21,7 +21,7 @@ from gslopes.compose.encode import QUALITY, SUFFIX, encode
 from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.paste import Composite, compose
 from gslopes.compose.placebo import lightened, qualities
-from gslopes.core import placebo, runfolder, tables
+from gslopes.core import placebo, runfolder, runtime, tables
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.records import Detections, Face, FloatArray, Photo
 from gslopes.datasets.folder import PhotoFile, open_photo
@@ -59,7 +59,7 @@ class Synthesis:
         photos: list[Row] = []
         edits: list[Row] = []
         for batch in self._batches(self.plan.files_of(part), photos, tick):
-            self._walk(batch, photos, edits)
+            self._walk_within_memory(batch, photos, edits)
             tick(len(batch))
         run = self.plan.run
         runfolder.settle(run / row["file"] for row in edits)
@@ -106,6 +106,26 @@ class Synthesis:
         except PhotoError as error:
             reason = error.reason if error.reason.startswith(UNREADABLE) else UNREADABLE + error.reason
             return _skipped(file.relative, reason, photo=_sha256(file.path))
+
+    def _walk_within_memory(self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]) -> None:
+        """As ``_walk``; a batch that does not fit the memory is halved until it does, down to one photo."""
+        seen: list[Row] = []
+        made: list[Row] = []
+        try:
+            self._walk(batch, seen, made)
+        except Exception as error:
+            if not runtime.is_out_of_memory(error) or len(batch) == 1:
+                raise
+            seen, made = [], []
+        else:
+            photos += seen
+            edits += made
+            return
+        # out of the except clause: the error holds on to what filled the memory
+        runtime.release_memory(self.plan.device)
+        middle = len(batch) // 2
+        for half in (batch[:middle], batch[middle:]):
+            self._walk_within_memory(half, photos, edits)
 
     def _walk(self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]) -> None:
         """Find, edit and compose one batch; adds to both tables and writes the pictures."""
