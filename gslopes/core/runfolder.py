@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import filecmp
 import json
 import os
 import re
@@ -95,23 +96,38 @@ def settle(paths: Iterable[Path]) -> None:
 
 
 def write_table(table: Table, frame: pd.DataFrame, path: Path) -> None:
-    """``tables.write`` into a folder that need not exist yet, durable.
+    """``tables.write`` into a folder that need not exist yet, durable; a file that holds the same stays as it is.
 
     Raises: TableError, StorageError.
     """
+    fresh = path.with_name(f".{path.name}.new.tmp")
     with storage(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        tables.write(table, frame, path)
+        try:
+            tables.write(table, frame, fresh)
+            _put(fresh, path)
+        finally:
+            fresh.unlink(missing_ok=True)
     settle([path])
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write JSON, indented, atomically and durably.
+    """Write JSON, indented, atomically and durably; a file that holds the same stays as it is.
 
     Raises: StorageError.
     """
-    write_bytes(path, (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode())
+    data = (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode()
+    with storage(path):
+        same = path.is_file() and path.read_bytes() == data
+    if not same:
+        write_bytes(path, data)
     settle([path])
+
+
+def _put(fresh: Path, path: Path) -> None:
+    """Let a new file take the place of the old one, unless that is the same: its time says when it last changed."""
+    if not (path.is_file() and filecmp.cmp(fresh, path, shallow=False)):
+        fresh.replace(path)
 
 
 # -- one run ----------------------------------------------------------------------------------------------------------
@@ -222,6 +238,8 @@ def merge(
 ) -> Path:
     """Join the parts of a table into RUN/<table>.parquet, one part in memory at a time, atomically.
 
+    A table that comes out the same stays as it is.
+
     Rows are in the order of the stages, then of the parts, and inside a part of the table's key.
     keep: which rows of a part go in; all by default.
 
@@ -239,7 +257,7 @@ def merge(
                         if rows.num_rows:
                             writer.write_table(rows.cast(writer.schema))
             settle([temporary])
-            temporary.replace(path)
+            _put(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
     settle([path])

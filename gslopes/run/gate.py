@@ -22,6 +22,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.config import to_dict
 from gslopes.core.errors import ModelError, PhotoError
 from gslopes.core.runfolder import part_path
+from gslopes.core.runtime import pick_device
 from gslopes.datasets.folder import open_photo
 from gslopes.run import synthesis
 from gslopes.run.executors import Executor, Parcel, Tick
@@ -42,20 +43,22 @@ Row = dict[str, Any]
 def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executor: Executor) -> pd.DataFrame:
     """Measure what has not been measured, judge all of it, write RUN/readings.parquet and RUN/verdicts.parquet.
 
-    The run folder is locked by this process. parts: of the run.  device: a real one.  Returns: the verdicts.
+    The run folder is locked by this process. parts: of the run.  device: where the networks run, if any is needed.
+    Returns: the verdicts.
 
     Raises: UnknownName, ModelError if the reader is not there; TableError, StorageError.
     """
-    reader = witness_reader(device)
+    digest = reader_digest()
     made = runfolder.read_manifest(run)["config"]
     look: Look = config.look if made["find"].get("landmarks") is None else "none"
-    stage = f"gate/{look}-{reader.sha256[:8]}"  # another reader reads everything anew
+    stage = f"gate/{look}-{digest[:8]}"  # another reader reads everything anew
     missing = runfolder.missing_parts(run, stage, tables.VERDICTS, parts)
     sizes = {part: _rows(part_path(run, synthesis.STAGE, tables.PHOTOS, part)) for part in range(parts)}
     if missing:
         from gslopes.run.witness import Witness
 
-        witness = Witness(reader, device, int(made["find"]["min_face"]), look)
+        device = pick_device(device)
+        witness = Witness(witness_reader(device), device, int(made["find"]["min_face"]), look)
         work = Judging(run, stage, witness, Path(made["photos"]), config)
         due = {part: sizes[part] for part in missing}
         executor(work, due, label="gate", unit="photos", done=sum(sizes.values()) - sum(due.values()))
@@ -66,9 +69,16 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     runfolder.write_table(tables.VERDICTS, whole, run / "verdicts.parquet")
     thresholds = {name: value for name, value in to_dict(config).items() if name not in ("on", "look")}
     content = runfolder.read_manifest(run)
-    content["gate"] = {**content.get("gate", {}), "thresholds": thresholds, "reader": reader.sha256}
+    content["gate"] = {**content.get("gate", {}), "thresholds": thresholds, "reader": digest}
     runfolder.write_json(run / runfolder.MANIFEST, content)
     return whole
+
+
+def reader_digest() -> str:
+    """The sha256 of who reads the pictures; needs no torch.  Raises: UnknownName, ModelError if it is not there."""
+    from gslopes.zoo import identify
+
+    return identify("reader")[1]
 
 
 def witness_reader(device: str = "cpu") -> LoadedModel:

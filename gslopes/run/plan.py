@@ -30,7 +30,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.config import from_dict, read_toml, to_dict
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.runfolder import show
-from gslopes.core.runtime import pick_device
+from gslopes.core.runtime import check_device, pick_device
 from gslopes.datasets.folder import PhotoFile, list_photos
 from gslopes.run.conditions import ScoreConfig as ScoreConfig
 from gslopes.run.fitting import FitConfig
@@ -251,7 +251,7 @@ class Plan:
     """A checked configuration with what it means in numbers.
 
     run: the run folder.  files: the photos, in order.  values: attribute to its K values.
-    inputs: a digest of what is read.  classifiers: canonical names.  device: a real one, never ``auto``.
+    inputs: a digest of what is read.  classifiers: canonical names.
     done: how many parts the run folder has already; of how many: ``parts``.
     """
 
@@ -261,13 +261,17 @@ class Plan:
     values: dict[str, list[float]]
     inputs: dict[str, Any]
     classifiers: tuple[str, ...]
-    device: str
     done: int
 
     @property
     def parts(self) -> int:
         """How many parts the photos are cut into."""
         return count_parts(len(self.files), self.config.part)
+
+    @property
+    def device(self) -> str:
+        """A real one, never ``auto``; torch is imported to find it, so it is found when somebody needs it."""
+        return pick_device(self.config.device)
 
     @property
     def images(self) -> int:
@@ -290,14 +294,16 @@ def make_plan(config: RunConfig, run: Path) -> Plan:
 
     Raises: UsageError (device, names, folders, no photos), RunFolderMismatch.
     """
-    device = pick_device(config.device)
+    check_device(config.device)
     values = sweep_values(config.edit, config.compose.placebo)
     classifiers = canonical_names(config.score.classifiers)
     files = _photos(config, run)
-    plan = Plan(config, run, files, values, digest(config, files), classifiers, device, 0)
+    plan = Plan(config, run, files, values, digest(config, files), classifiers, 0)
     runfolder.compare(run, manifest(plan, {}), [key for key in IDENTITY if key != "models"])
     missing = runfolder.missing_parts(run, "synthesise", tables.PHOTOS, plan.parts)
-    return Plan(config, run, files, values, plan.inputs, classifiers, device, plan.parts - len(missing))
+    if missing:
+        pick_device(config.device)  # raises if it is not there
+    return Plan(config, run, files, values, plan.inputs, classifiers, plan.parts - len(missing))
 
 
 def count_parts(photos: int, part: int) -> int:

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gslopes.core.errors import UsageError
 from gslopes.core.records import Editor, Finder, Masker
+from gslopes.core.runfolder import show
 from gslopes.run.plan import RunConfig
+
+if TYPE_CHECKING:
+    from gslopes.zoo import ModelSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +43,37 @@ def default_rooms(config: RunConfig, device: str) -> Rooms:
 
     Raises: UnknownName, ModelError, DataMissing or UsageError if one of them is not there.
     """
-    models: dict[str, dict[str, str]] = {}
-    editors = {name: _editor(config, name, device, models) for name in config.edit.attributes}
+    models = model_records(config)
+    editors = {name: _editor(config, name, device) for name in config.edit.attributes}
     sizes = {editor.size for editor in editors.values()}
     if len(sizes) > 1:
         hint = "Run them one after the other, each with its own --out."
         raise UsageError(f"The editors of {', '.join(editors)} do not work at one size.", hint)
-    masker = _masker(config, sizes.pop(), device, models)
-    return Rooms(_finder(config, device), masker, editors, models, named=True)
+    return Rooms(_finder(config, device), _masker(config, sizes.pop(), device), editors, models, named=True)
+
+
+def model_records(config: RunConfig) -> dict[str, dict[str, str]]:
+    """What ``run.json`` says about the models that a configuration names. It builds none of them and needs no torch.
+
+    Raises: UnknownName, ModelError; UsageError if a model edits something else.
+    """
+    from gslopes import zoo
+    from gslopes.zoo.identity import UNSTATED, sha256
+
+    records: dict[str, dict[str, str]] = {}
+    for attribute in config.edit.attributes:
+        name, spec, digest = _edited_by(config, attribute)
+        records[name] = {"sha256": digest, "licence": spec.licence}
+        if (reader := _reader_of(spec)) is not None:
+            read, digest = zoo.identify(reader)
+            records[reader] = {"sha256": digest, "licence": read.licence}
+    own = config.compose.skin_weights
+    if own is not None:
+        records["parser"] = {"sha256": sha256(own), "licence": UNSTATED, "file": show(own.name)}
+    elif config.compose.masks is None:
+        parser, digest = zoo.identify("parser")
+        records["parser"] = {"sha256": digest, "licence": parser.licence}
+    return records
 
 
 def drawn_rooms(folder: Path, photos: Path, model: str, device: str) -> Rooms:
@@ -68,22 +96,28 @@ def drawn_rooms(folder: Path, photos: Path, model: str, device: str) -> Rooms:
     return Rooms(finder, masker, {"gender": editor}, records)
 
 
-def _editor(config: RunConfig, attribute: str, device: str, models: dict[str, dict[str, str]]) -> Editor:
+def _edited_by(config: RunConfig, attribute: str) -> tuple[str, ModelSpec, str]:
+    """(name, spec, sha256) of the model that edits an attribute."""
     from gslopes import zoo
-    from gslopes.edit.sweep import FaderEditor
 
     name = config.edit.model or zoo.editor_for(attribute)
-    loaded = zoo.load(name)
-    if not loaded.spec.labels or loaded.spec.labels[0] != attribute:
-        edits = loaded.spec.labels[0] if loaded.spec.network == "fader" and loaded.spec.labels else "nothing"
+    spec, digest = zoo.identify(name)
+    if not spec.labels or spec.labels[0] != attribute:
+        edits = spec.labels[0] if spec.network == "fader" and spec.labels else "nothing"
         raise UsageError(f"The model {name} edits {edits}, not {attribute}.", "gslopes models lists the models.")
-    models[name] = {"sha256": loaded.sha256, "licence": loaded.spec.licence}
-    # an editor of a single attribute has nothing to hold fixed, hence nothing to read from the photo
-    reader = "reader" if len(loaded.spec.labels) > 1 else None
-    if reader:
-        read = zoo.load(reader)
-        models[reader] = {"sha256": read.sha256, "licence": read.spec.licence}
-    return FaderEditor(name, device, reader)
+    return name, spec, digest
+
+
+def _reader_of(spec: ModelSpec) -> str | None:
+    """An editor of a single attribute has nothing to hold fixed, hence nothing to read from the photo."""
+    return "reader" if len(spec.labels) > 1 else None
+
+
+def _editor(config: RunConfig, attribute: str, device: str) -> Editor:
+    from gslopes.edit.sweep import FaderEditor
+
+    name, spec, _ = _edited_by(config, attribute)
+    return FaderEditor(name, device, _reader_of(spec))
 
 
 def _finder(config: RunConfig, device: str) -> Finder:
@@ -96,7 +130,7 @@ def _finder(config: RunConfig, device: str) -> Finder:
     return MtcnnFinder(config.find.min_face, device)
 
 
-def _masker(config: RunConfig, size: int, device: str, models: dict[str, dict[str, str]]) -> Masker:
+def _masker(config: RunConfig, size: int, device: str) -> Masker:
     if config.compose.masks is not None:
         from gslopes.compose.known import KnownMasker
 
@@ -106,7 +140,4 @@ def _masker(config: RunConfig, size: int, device: str, models: dict[str, dict[st
 
     own = config.compose.skin_weights
     parser = zoo.load("parser", device) if own is None else zoo.load_parser(own, device)
-    models["parser"] = {"sha256": parser.sha256, "licence": parser.spec.licence}
-    if own is not None:
-        models["parser"]["file"] = parser.spec.name
     return ParserMasker(parser, config.compose.region, size, device)

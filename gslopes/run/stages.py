@@ -17,11 +17,11 @@ from gslopes.core.config import from_dict
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
-from gslopes.run import synthesis
+from gslopes.run import stamps, synthesis
 from gslopes.run.executors import Executor, OneProcess
 from gslopes.run.executors.engines import engine
 from gslopes.run.fitting import FitConfig, fit_folder
-from gslopes.run.gate import Wanted, dropped, judge_folder, witness_reader
+from gslopes.run.gate import Wanted, dropped, judge_folder, reader_digest, witness_reader
 from gslopes.run.plan import (
     IDENTITY,
     Options,
@@ -32,7 +32,7 @@ from gslopes.run.plan import (
     make_plan,
     manifest,
 )
-from gslopes.run.rooms import Rooms, default_rooms
+from gslopes.run.rooms import Rooms, default_rooms, model_records
 from gslopes.run.scoring import Scoring, models_of, score_stage
 from gslopes.run.sources import keep_sources
 from gslopes.run.thresholds import GateConfig
@@ -76,6 +76,8 @@ def audit(
 ) -> Audit:
     """The whole walk: counterfactual photos, the classifiers' answers, slopes, report. Called again, it resumes.
 
+    What is done is not done again: no picture, no question, nor slopes and a report that would come out the same.
+
     photos: the folder.  out: the run folder, made if missing.
     rooms: instead of those that the options name.  classifiers: ready objects, beside those named by ``classifier``.
     executor: carries out the parts, unless the option ``engine`` says who does.
@@ -86,17 +88,18 @@ def audit(
     """
     plan = plan_walk(photos, out, options) if classifiers else plan_audit(photos, out, options)
     executor = engine(executor, plan.config.engine, plan.config.workers, plan.config.device)
-    ready = [*_load(plan.classifiers, plan.device), *classifiers]
+    ready = [*_load(plan.classifiers, plan.config.device), *classifiers]
     _check_versions(plan.run, ready)
     gate = plan.config.gate.judges(plan.config.find.landmarks)
     if gate:
-        witness_reader()
+        witness_reader() if plan.done < plan.parts else reader_digest()
     terms = _agreed(plan, ready, executor)
     run_synthesise(plan, rooms, executor)
     if gate:
-        run_gate(plan.run, executor, plan.config.gate, device=plan.device)
+        run_gate(plan.run, executor, plan.config.gate, device=plan.config.device)
     run_score(plan.run, ready, executor, terms, gate=gate)
-    return run_report(plan.run, run_fit(plan.run, plan.config.fit), executor)
+    slopes = run_fit(plan.run, plan.config.fit, executor, again=False)
+    return run_report(plan.run, slopes, executor, again=False)
 
 
 def synthesise(
@@ -159,8 +162,9 @@ def plan_audit(photos: str | Path | None, out: str | Path, options: Mapping[str,
 
 def run_synthesise(plan: Plan, rooms: Rooms | None, executor: Executor) -> Audit:
     """Photos to counterfactual photos.  Raises: RunFolderMismatch, ModelError, StorageError."""
-    rooms = rooms or default_rooms(plan.config, plan.device)
-    new = manifest(plan, rooms.records())
+    if rooms is None and plan.done < plan.parts:
+        rooms = default_rooms(plan.config, plan.device)
+    new = manifest(plan, model_records(plan.config) if rooms is None else rooms.records())
     with runfolder.locked(plan.run):
         runfolder.compare(plan.run, new, IDENTITY)
         _begin(plan.run, new, executor)
@@ -169,8 +173,10 @@ def run_synthesise(plan: Plan, rooms: Rooms | None, executor: Executor) -> Audit
                 (plan.run / "edits" / attribute).mkdir(parents=True, exist_ok=True)
         missing = runfolder.missing_parts(plan.run, synthesis.STAGE, tables.PHOTOS, plan.parts)
         sizes = {part: len(plan.files_of(part)) for part in missing}
-        work = synthesis.Synthesis(plan, rooms, synthesis.same_bytes(plan.files) if missing else {})
-        executor(work, sizes, label="synthesise", unit="photos", done=len(plan.files) - sum(sizes.values()))
+        if missing:
+            ready = rooms or default_rooms(plan.config, plan.device)
+            work = synthesis.Synthesis(plan, ready, synthesis.same_bytes(plan.files))
+            executor(work, sizes, label="synthesise", unit="photos", done=len(plan.files) - sum(sizes.values()))
         for table in (tables.EDITS, tables.PHOTOS):
             runfolder.merge(plan.run, table, [synthesis.STAGE], plan.parts)
     keep_sources(plan.config.photos, plan.run)
@@ -221,16 +227,27 @@ def run_score(
         return runfolder.merge(run, tables.SCORES, stages, parts, wanted.keep)
 
 
-def run_fit(run: Path, config: FitConfig | None = None) -> pd.DataFrame:
+def run_fit(
+    run: Path, config: FitConfig | None = None, executor: Executor = QUIET, *, again: bool = True
+) -> pd.DataFrame:
     """Answers to slopes and the tables beside them, see ``run.fitting``; returns the slopes.
+
+    again: also if they would come out the same; see ``run.stamps``.
 
     Raises: UsageError if there are no answers yet or the CSV does not fit the run; ConfigError, TableError,
         StorageError.
     """
     content = _content(run)
     _need(run, tables.SCORES, "has no answers of a classifier yet", "gslopes score RUN --classifier NAME")
+    config, values, seed = config or FitConfig(), content["values"], int(content["seed"])
     with runfolder.locked(run):
-        return fit_folder(run, config or FitConfig(), content["values"], int(content["seed"])).slopes
+        reads = stamps.fit_reads(run, config, values, seed)
+        if not again and stamps.is_current(run, "fit", reads):
+            executor.note("fit        up to date")
+            return tables.read(tables.SLOPES, run / "slopes.parquet")
+        slopes = fit_folder(run, config, values, seed).slopes
+        stamps.stamp(run, "fit", reads, stamps.fit_made(run))
+        return slopes
 
 
 def run_report(
@@ -241,19 +258,27 @@ def run_report(
     p: float = 0.001,
     slope: float = 0.03,
     embed: Literal["full", "thumbs", "none"] = "thumbs",
+    again: bool = True,
 ) -> Audit:
     """Tables to a page.  Raises: UsageError if there are no slopes yet; StorageError.
 
     slopes: the table, if it is at hand.  p, slope: thresholds of the tables of the paper.
     embed: which pictures the report has; see ``report.write_report``.
+    again: also if it would come out the same; see ``run.stamps``.
     """
     from gslopes.report import write_report
 
     _content(run)
     _need(run, tables.SLOPES, "has no slopes yet", "gslopes fit RUN")
-    executor.note("report     writing the page")
     with runfolder.locked(run), runfolder.storage(run):
-        page = write_report(run, p=p, slope=slope, embed=embed)
+        reads = stamps.report_reads(run, {"p": p, "slope": slope, "embed": embed})
+        if not again and stamps.is_current(run, "report", reads):
+            executor.note("report     up to date")
+            page = run / "report" / "index.html"
+        else:
+            executor.note("report     writing the page")
+            page = write_report(run, p=p, slope=slope, embed=embed)
+            stamps.stamp(run, "report", reads, stamps.report_made(run))
     found = tables.read(tables.SLOPES, run / "slopes.parquet") if slopes is None else slopes
     return replace(summary(run), slopes=found, page=page, dropped=dropped(run))
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gslopes.zoo.external import load_parser
     from gslopes.zoo.home import homes
-    from gslopes.zoo.identity import identify
-    from gslopes.zoo.loading import LoadedModel, ModelEntry, build, editor_for, list_models, load, load_folder
+    from gslopes.zoo.identity import editor_for, identify
+    from gslopes.zoo.loading import LoadedModel, ModelEntry, build, list_models, load, load_folder
     from gslopes.zoo.spec import ModelSpec, read_spec
 
 __all__ = [
@@ -30,7 +30,8 @@ __all__ = [
     "read_spec",
 ]
 
-_WHERE = {"homes": "home", "identify": "identity", "load_parser": "external", "ModelSpec": "spec", "read_spec": "spec"}
+_WHERE = {"homes": "home", "load_parser": "external", "ModelSpec": "spec", "read_spec": "spec"}
+_WHERE |= dict.fromkeys(("editor_for", "identify"), "identity")
 
 
 def __getattr__(name: str) -> Any:

@@ -14,9 +14,9 @@ from safetensors.torch import load as load_safetensors
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.runfolder import show
 from gslopes.networks.bisenet_resnet18 import BiSeNetResNet18
+from gslopes.zoo.identity import UNSTATED, sha256
 from gslopes.zoo.loading import LoadedModel
 from gslopes.zoo.spec import ModelSpec
-from gslopes.zoo.weights import sha256
 
 # The order of the classes in the public checkpoints, that of face-parsing.PyTorch; the data set's own is another.
 CLASSES = (
@@ -63,7 +63,7 @@ def _spec(name: str) -> ModelSpec:
         network="bisenet-resnet18",
         size=512,
         labels=CLASSES,
-        licence="not stated in the file",
+        licence=UNSTATED,
         data=("CelebAMask-HQ",),
         paper="Yu et al. 2018, BiSeNet",
         recipe="",

@@ -11,10 +11,11 @@ from safetensors import SafetensorError, safe_open
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.zoo import home
-from gslopes.zoo.spec import ModelSpec
+from gslopes.zoo.spec import ModelSpec, read_spec
 
 FILE = "model.safetensors"
 DIGEST = "sha256"
+UNSTATED = "not stated in the file"  # the licence of weights from a file of the user's
 
 
 def identify(name: str) -> tuple[ModelSpec, str]:
@@ -53,6 +54,24 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
             return from_dict(ModelSpec, json.loads((file.metadata() or {})["spec"])), actual
     except (SafetensorError, ConfigError, KeyError, ValueError) as error:
         raise ModelError(f"{path} is no gslopes checkpoint: {error}") from error
+
+
+def editor_for(attribute: str) -> str:
+    """The name of the model that edits an attribute: ``fader-<attribute>``.
+
+    Raises: UnknownName, naming the attributes that can be edited.
+    """
+    known = [name.removeprefix("fader-") for name in home.names("weights", FILE) if _named_for_attribute(name)]
+    if attribute not in known:
+        raise UnknownName("editable attribute", attribute, known)
+    return f"fader-{attribute}"
+
+
+def _named_for_attribute(name: str) -> bool:
+    """Whether an editor's name says what it edits; fader-rendered's says on which faces."""
+    folder = home.find("models", name)
+    edited = read_spec(folder / "spec.toml").labels[0] if folder else name.removeprefix("fader-")
+    return name == f"fader-{edited}"
 
 
 def sha256(path: Path) -> str:

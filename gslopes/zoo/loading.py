@@ -92,24 +92,6 @@ def list_models() -> list[ModelEntry]:
     return entries
 
 
-def editor_for(attribute: str) -> str:
-    """The name of the model that edits an attribute: ``fader-<attribute>``.
-
-    Raises: UnknownName, naming the attributes that can be edited.
-    """
-    known = [name.removeprefix("fader-") for name in home.names("weights", weights.FILE) if _named_for_attribute(name)]
-    if attribute not in known:
-        raise UnknownName("editable attribute", attribute, known)
-    return f"fader-{attribute}"
-
-
-def _named_for_attribute(name: str) -> bool:
-    """Whether an editor's name says what it edits; fader-rendered's says on which faces."""
-    folder = home.find("models", name)
-    edited = read_spec(folder / "spec.toml").labels[0] if folder else name.removeprefix("fader-")
-    return name == f"fader-{edited}"
-
-
 def _there(shelf: str, name: str) -> Path:
     path = home.find(shelf, name)
     if path is None:

@@ -1,0 +1,129 @@
+"""Stamps: what a stage was made from and what it made, so that a rerun does it again only if either has changed.
+
+A stamp holds the sha256 of everything that the stage reads, of the program itself and of every file that it wrote. It
+is believed only if all of that is as it was; whatever cannot be read is another reason to do the stage again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from gslopes.core import runfolder, runtime, tables
+from gslopes.core.config import to_dict
+from gslopes.run.fitting import FitConfig
+
+PROGRAM = Path(__file__).resolve().parents[1]
+DRAWS = ("matplotlib", "jinja2")  # beside runtime.PACKAGES
+FITTED = (tables.SLOPES, tables.SHAPE, tables.GROUPS, tables.DIFFERENCES, tables.JOINT, tables.BALANCE)
+
+
+def is_current(run: Path, stage: str, reads: Mapping[str, Any]) -> bool:
+    """Whether a stage was made from this, and all that it made is still as it left it.
+
+    reads: as ``fit_reads`` or ``report_reads`` say now.
+    """
+    try:
+        stamp = json.loads(_path(run, stage).read_text("utf-8"))
+        return bool(
+            stamp["reads"] == _plain(reads)
+            and stamp["made"]
+            and all(_sha256(run / name) == digest for name, digest in stamp["made"].items())
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+def stamp(run: Path, stage: str, reads: Mapping[str, Any], made: Iterable[Path]) -> None:
+    """Write down what a stage was made from, as that was before it began, and the files that it made.
+
+    Raises: StorageError.
+    """
+    with runfolder.storage(run):
+        digests = {path.relative_to(run).as_posix(): _sha256(path) for path in sorted(made)}
+        _path(run, stage).parent.mkdir(parents=True, exist_ok=True)
+    runfolder.write_json(_path(run, stage), {"reads": _plain(reads), "made": digests})
+
+
+def fit_reads(run: Path, config: FitConfig, values: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """What the slopes of a run follow from.
+
+    values, seed: of the run.
+    """
+    names = [table.name for table in (tables.SCORES, tables.ASKED, tables.PHOTOS)]
+    files = {name: _digest(run / f"{name}.parquet") for name in names}
+    about = None if config.photos_csv is None else _digest(config.photos_csv)
+    return {**_program(), "files": files, "about": about, "fit": to_dict(config), "values": values, "seed": seed}
+
+
+def fit_made(run: Path) -> list[Path]:
+    """The tables that the fit writes."""
+    return [run / f"{table.name}.parquet" for table in FITTED]
+
+
+def report_reads(run: Path, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the report of a run follows from: every table, ``run.json`` and whatever else lies beside them; the pictures
+    by their names, sizes and times, since each is written once and they may be half a million; the models' cards.
+
+    options: thresholds and what is embedded.
+    """
+    from gslopes.report.provenance import cards
+
+    files = {path.name: _digest(path) for path in sorted(run.iterdir()) if path.is_file() and path.name[0] != "."}
+    pictures = hashlib.sha256()
+    for name, size, time in sorted(_listing(run / "edits")):
+        pictures.update(os.fsencode(f"{name.removeprefix(str(run))}\0{size}\0{time}\n"))
+    known = [list(card) for card in cards(runfolder.read_manifest(run))]
+    return {**_program(), "files": files, "pictures": pictures.hexdigest(), "cards": known, "options": dict(options)}
+
+
+def report_made(run: Path) -> list[Path]:
+    """The files of the report."""
+    return [path for path in (run / "report").rglob("*") if path.is_file()]
+
+
+def _path(run: Path, stage: str) -> Path:
+    return run / "parts" / f"{stage}.json"
+
+
+def _plain(content: Any) -> Any:
+    """As JSON will give it back."""
+    return json.loads(json.dumps(content, default=str))
+
+
+def _program() -> dict[str, Any]:
+    """The version, and the very text of the program, which in a checkout changes without it; what it stands on."""
+    code = hashlib.sha256()
+    for path in sorted(PROGRAM.rglob("*")):
+        if path.is_file() and not {"__pycache__", "_assets"} & set(path.parts):
+            code.update(f"{path.relative_to(PROGRAM)}\0".encode() + path.read_bytes() + b"\0")
+    versions = runtime.versions() | {name: metadata.version(name) for name in DRAWS}
+    return {"gslopes": runtime.gslopes_version(), "code": code.hexdigest(), "versions": versions}
+
+
+def _listing(folder: Path) -> Iterator[tuple[str, int, int]]:
+    """(path, bytes, nanoseconds) of every file below a folder."""
+    if not folder.is_dir():
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _listing(Path(entry.path))
+            else:
+                about = entry.stat()
+                yield entry.path, about.st_size, about.st_mtime_ns
+
+
+def _digest(path: Path) -> str:
+    """Of a file that may be missing: then it is empty."""
+    return _sha256(path) if path.is_file() else ""
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
