@@ -1,12 +1,8 @@
-"""What a classifier can bear and what it costs, and the pace that follows from it."""
+"""What a classifier can bear and what it costs."""
 
 from __future__ import annotations
 
 import dataclasses
-import threading
-import time
-from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gslopes.core.errors import ConfigError
@@ -94,72 +90,3 @@ def limits_of(classifier: Classifier) -> Limits:
     """The classifier's own limits, or none."""
     found = getattr(classifier, "limits", LOCAL)
     return found if isinstance(found, Limits) else LOCAL
-
-
-MARGIN = 1.045  # of the plan: what is left free makes up for threads that wake up late
-STRICT = 1.03  # of what really leaves: on its way, a request may be a little slower than the next
-
-
-class Pace:
-    """Even spacing of requests, shared by all threads that ask one classifier.
-
-    Even, not in bursts: whatever window the service counts in, its limit is kept. A thread that is woken late leaves
-    late; the next ones still leave at their own times, unless more than the quota of a second would then leave in one.
-
-    limits: the quota.  wait: sleeps so many seconds, or less if the walk is stopped; returns whether it is stopped.
-    clock: seconds, monotonic.
-    """
-
-    def __init__(
-        self, limits: Limits, wait: Callable[[float], bool], clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._limits = limits
-        self._wait = wait
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._free_at = self._held = clock()
-        self._longest = 0.0  # gap so far
-        self._left: deque[tuple[float, float]] = deque()  # when the last requests really left, and their gaps
-
-    def take(self, pictures: int) -> bool:
-        """Wait for the turn of a request with so many pictures; False if the walk was stopped meanwhile."""
-        gap = self._limits.seconds(pictures, 1)
-        while True:
-            with self._lock:
-                turn = max(self._clock(), self._free_at)
-                self._free_at = turn + gap * MARGIN
-            while (left := self._to_wait(turn, gap)) > 0:
-                if self._wait(left):
-                    return False
-            if turn >= self._held:  # else somebody was throttled while we waited
-                return True
-
-    def hold(self, seconds: float) -> None:
-        """Let nobody ask for so long: the service said that it is too much."""
-        with self._lock:
-            self._held = max(self._held, self._clock() + seconds)
-            self._free_at = max(self._free_at, self._held)
-
-    def _to_wait(self, turn: float, gap: float) -> float:
-        """Seconds until a request may leave; 0 if it leaves now, which is noted."""
-        if not gap:
-            return turn - self._clock()
-        with self._lock:
-            now = self._clock()
-            if now < turn:
-                return turn - now
-            if turn < self._held:
-                return 0.0  # it gets another turn
-            window = gap * max(1, int(1 / gap + 1e-9))  # of a second at most, if that holds one request
-            self._longest = max(self._longest, gap)
-            while self._left and self._left[0][0] <= now - STRICT * max(1.0, self._longest):
-                self._left.popleft()
-            spent = gap
-            for at, one in reversed(self._left):
-                spent += one
-                if spent > window + 1e-9:
-                    if at + window * STRICT > now + 1e-9:
-                        return at + window * STRICT - now
-                    break
-            self._left.append((now, gap))
-            return 0.0

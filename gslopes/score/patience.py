@@ -11,7 +11,8 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_ran
 from gslopes.core.errors import AnswerError, GslopesError, Throttled, Unavailable
 from gslopes.core.records import Classifier
 from gslopes.score.budget import Purse, Tally
-from gslopes.score.limits import Pace, limits_of
+from gslopes.score.limits import limits_of
+from gslopes.score.pace import Pace
 
 AGAIN = (Throttled, Unavailable)
 
@@ -109,12 +110,16 @@ class Line:
         price = self._purse.take(self._limits, len(pictures))
         billed = 0.0
         try:
-            if not self._pace.take(len(pictures)):
+            turn = self._pace.take(len(pictures))
+            if turn is None:
                 raise Stopped
             with self._tally.lock:
                 self._tally.requests += 1
             billed = price  # whatever we do not understand may have been billed
-            raws = list(self._classifier.ask(pictures))
+            try:
+                raws = list(self._classifier.ask(pictures))
+            finally:
+                self._pace.returned(turn)
             billed = price * sum(not isinstance(raw, AGAIN) for raw in raws) / max(1, len(pictures))
             self.answered += 1
         except GslopesError as error:

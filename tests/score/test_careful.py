@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import random
 import threading
 import time
 from pathlib import Path
@@ -17,7 +15,7 @@ from gslopes.core.records import Answer
 from gslopes.score.budget import Purse, estimate
 from gslopes.score.cache import Store
 from gslopes.score.client import Client
-from gslopes.score.limits import Limits, Pace
+from gslopes.score.limits import Limits
 from gslopes.score.patience import Patience
 
 QUICK = Patience(first=0.001, most=0.002)
@@ -228,49 +226,6 @@ def test_two_clients_on_one_cache_share_the_work(edits, tmp_path):
 
 
 # --- pace and price ---
-
-
-def test_the_pace_is_even_and_counts_requests_and_pictures():
-    now = [0.0]
-
-    def wait(seconds: float) -> bool:
-        now[0] += seconds
-        return False
-
-    pace = Pace(Limits(requests_per_second=10, pictures_per_second=20), wait, lambda: now[0])
-    turns = []
-    for pictures in (1, 1, 8, 1, 1):
-        assert pace.take(pictures)
-        turns.append(now[0])
-    gaps = [later - earlier for earlier, later in itertools.pairwise(turns)]
-    assert gaps == pytest.approx([0.1045, 0.1045, 0.418, 0.1045])
-    pace.hold(5)
-    pace.take(1)
-    assert now[0] >= turns[-1] + 5
-
-
-@pytest.mark.parametrize(("rate", "batch"), [(5.0, 1), (30.0, 1), (30.0, 16), (5.0, 16), (0.5, 1), (2.0, 4)])
-def test_who_wakes_up_late_is_made_up_for_and_no_second_holds_more_than_its_quota(rate, batch):
-    now, lot = [0.0], random.Random(0)
-    late = 0.012 * max(1.0, batch / rate)  # at most; seconds
-
-    def wait(seconds: float) -> bool:
-        now[0] += seconds + lot.random() * late
-        return False
-
-    pace = Pace(Limits(pictures_per_second=rate), wait, lambda: now[0])
-    left = []
-    for number in range(400):
-        pictures = batch if number % 14 else max(1, batch - 4)
-        if number == 200:
-            now[0] += 10  # nobody had anything to ask: no reason for a burst
-        assert pace.take(pictures)
-        left.append((now[0], pictures))
-    window = max(1.0, batch / rate)
-    most = rate * window if batch == 1 else rate * window + batch
-    for start, _ in left:
-        assert sum(count for at, count in left if start <= at < start + window) <= most + 1e-9
-    assert sum(count for _, count in left) / (now[0] - 10) > (0.93 if batch == 1 else 0.9) * rate  # 1 in 14 is smaller
 
 
 def test_the_papers_sweep_costs_what_the_price_lists_say():

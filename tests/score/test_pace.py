@@ -1,0 +1,181 @@
+"""The quota is a property of what arrives: tested with a clock of our own and threads that wake up when they like."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import random
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from gslopes.score.limits import Limits
+from gslopes.score.pace import Pace, Schedule
+
+
+@dataclass
+class World:
+    """Threads that ask one service.
+
+    wakes: seconds by which one is woken late, at most; one in fifty is woken ten times as late.
+    way: seconds that a request takes to the service beside the shortest, at most.
+    answers: seconds (least, most) from there to its answer.
+    """
+
+    limits: Limits
+    threads: int
+    wakes: float = 0.0
+    way: float = 0.0
+    answers: tuple[float, float] = (0.02, 0.03)
+    pictures: tuple[int, ...] = (1,)
+    seed: int = 0
+
+    def run(self, requests: int) -> tuple[list[tuple[float, int]], list[tuple[float, int]]]:
+        """(when each request left, when it arrived), each with its pictures, in order of time."""
+        lot, number = random.Random(self.seed), itertools.count()
+        schedule, left, arrived = Schedule(self.limits, 0.0), [], []
+        events = [(lot.random() * 0.01, next(number), "book", None, 0) for _ in range(self.threads)]
+        sizes = itertools.cycle(self.pictures)
+        while len(left) < requests:
+            now, _, what, turn, pictures = heapq.heappop(events)
+            if what == "back":
+                schedule.returned(turn, now)
+            if turn is None or what == "back":
+                pictures = next(sizes)
+                turn = schedule.book(pictures, now)
+            seconds = schedule.wait(turn, now)
+            if seconds:
+                late = lot.random() * self.wakes * (10 if lot.random() < 0.02 else 1)
+                heapq.heappush(events, (now + seconds + late, next(number), "wake", turn, pictures))
+                continue
+            there = now + 0.005 + lot.random() * self.way
+            left.append((now, pictures))
+            arrived.append((there, pictures))
+            heapq.heappush(events, (there + lot.uniform(*self.answers), next(number), "back", turn, pictures))
+        return left, sorted(arrived)
+
+
+def busiest(times: list[tuple[float, int]], window: float) -> int:
+    """Most pictures in any window."""
+    most = spent = first = 0
+    for at, pictures in times:
+        spent += pictures
+        while times[first][0] <= at - window:
+            spent -= times[first][1]
+            first += 1
+        most = max(most, spent)
+    return most
+
+
+def use(times: list[tuple[float, int]], rate: float) -> float:
+    return sum(pictures for _, pictures in times[:-1]) / (times[-1][0] - times[0][0]) / rate
+
+
+RATES = st.sampled_from([1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 30.0, 50.0])
+
+
+@given(RATES, st.integers(1, 16), st.floats(0, 0.2), st.floats(0, 3), st.integers(0, 2**32))
+@settings(max_examples=60)
+def test_no_second_holds_more_requests_than_its_quota_however_late_threads_wake_up(rate, threads, wakes, slow, seed):
+    world = World(Limits(requests_per_second=rate), threads, wakes, 0.02, (0.01, 0.02 + slow), seed=seed)
+    left, _ = world.run(int(rate) * 20 + 20)
+    assert busiest(left, 1.0) <= rate
+
+
+@given(RATES, st.floats(0, 0.01), st.floats(0, 0.02), st.integers(0, 2**32))
+@settings(max_examples=40)
+@example(5.0, 0.01, 0.02, 0)
+def test_what_arrives_keeps_the_quota_too_and_uses_it(rate, wakes, way, seed):
+    world = World(Limits(requests_per_second=rate), 8 + int(rate), wakes, way, seed=seed)
+    _, arrived = world.run(int(rate) * 60 + 50)
+    assert busiest(arrived, 1.0) <= rate
+    assert use(arrived, rate) >= 0.95
+
+
+@pytest.mark.parametrize("slow", [0.3, 1.0])
+def test_a_service_whose_answers_vary_is_used_as_well(slow):
+    world = World(Limits(requests_per_second=5), 16, 0.005, 0.005, (0.1, 0.1 + slow))
+    left, arrived = world.run(600)
+    assert busiest(left, 1.0) <= 5
+    assert use(arrived, 5) >= 0.95
+
+
+@pytest.mark.parametrize(("rate", "batch"), [(5.0, 16), (30.0, 16), (30.0, 128), (2.0, 4), (0.25, 1)])
+def test_pictures_are_counted_where_a_request_takes_many(rate, batch):
+    world = World(Limits(pictures_per_second=rate), 4, 0.01, 0.01, pictures=(*[batch] * 13, max(1, batch - 4)))
+    left, arrived = world.run(150)
+    gap = batch / rate
+    window = gap * max(1, int(1 / gap))
+    assert busiest(left, window) <= rate * window + 1e-9
+    assert busiest(arrived, window) <= rate * window + 1e-9
+    assert use(arrived, rate) >= 0.93  # one request in fourteen is smaller, and waits as long
+
+
+def test_one_thread_that_is_woken_very_late_costs_its_own_second_alone():
+    limits = Limits(requests_per_second=10)
+    schedule, now, left = Schedule(limits, 0.0), 0.0, []
+    for number in range(400):
+        turn = schedule.book(1, now)
+        now = max(now, turn.due) + (0.5 if number == 100 else 0.0)
+        while seconds := schedule.wait(turn, now):
+            now += seconds
+        left.append((now, 1))
+        schedule.returned(turn, now)
+    assert busiest(left, 1.0) <= 10
+    assert left[-1][0] == pytest.approx(399 * 0.103, abs=0.11)  # made up for
+
+
+def test_what_nobody_asked_for_is_not_made_up_for():
+    schedule, now, left = Schedule(Limits(requests_per_second=10), 0.0), 0.0, []
+    for number in range(60):
+        now += 100.0 if number == 30 else 0.0
+        turn = schedule.book(1, now)
+        while seconds := schedule.wait(turn, now):
+            now += seconds
+        left.append(now)
+        schedule.returned(turn, now)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(left)]
+    assert min(gaps) > 0.0499
+
+
+def test_a_request_that_was_slow_on_its_way_counts_when_it_arrived():
+    schedule = Schedule(Limits(requests_per_second=2), 0.0)
+    first, second, third, fourth = (schedule.book(1, 0.0) for _ in range(4))
+    assert schedule.wait(first, 0.0) == 0
+    schedule.returned(first, 0.1)
+    assert schedule.wait(second, 0.515) == 0
+    schedule.returned(second, 1.415)  # 0.9 seconds instead of 0.1
+    assert schedule.wait(third, 1.6) == 0
+    schedule.returned(third, 1.7)
+    assert schedule.wait(fourth, 1.9) == pytest.approx(0.515 + 0.8 + 1.005 - 1.9)
+
+
+def test_a_pace_takes_turns_is_held_and_is_stopped():
+    now, stop = [0.0], [False]
+
+    def wait(seconds: float) -> bool:
+        now[0] += seconds
+        return stop[0]
+
+    pace = Pace(Limits(requests_per_second=10, pictures_per_second=20), wait, lambda: now[0])
+    turns = []
+    for pictures in (1, 1, 8, 1, 1):
+        turn = pace.take(pictures)
+        turns.append(now[0])
+        pace.returned(turn)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(turns)]
+    assert gaps[:2] == pytest.approx([0.103, 0.103])
+    assert gaps[2] == pytest.approx(0.412)
+    pace.hold(5)
+    assert pace.take(1) is not None
+    assert now[0] >= turns[-1] + 5
+    stop[0] = True
+    assert pace.take(1) is None
+
+
+def test_where_there_is_no_quota_nobody_waits():
+    pace = Pace(Limits(), lambda seconds: pytest.fail("waited"), lambda: 0.0)
+    for _ in range(3):
+        pace.returned(pace.take(1))
