@@ -43,9 +43,9 @@ _ENGINE = (
     click.option(
         "--engine",
         metavar="one|processes|ray",
-        help="Who makes the pictures: one process; several of this machine, one for each GPU; a Ray cluster, whose "
-        "machines must all have gslopes and see PHOTOS and RUN under the same names ($RAY_ADDRESS, or one that is "
-        "started here). [default: one; with several GPUs processes]",
+        help="Who works: one process; several of this machine, one for each GPU; a Ray cluster ($RAY_ADDRESS, or one "
+        "that is started here), whose machines all have gslopes and see photos and run folder under the same names. "
+        "[default: one; with several GPUs processes]",
     ),
     click.option(
         "--workers", type=int, metavar="N", help="How many at once. [default: one a GPU, or one for four cores]"

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json
+from gslopes.cli.options import PATH, engine_options, examples, json_option, print_json
 
 
 @click.command(
@@ -28,9 +28,17 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
 @click.option("--photos-csv", type=PATH, metavar="CSV", help="A row a photo, for --groups.")
 @click.option("--groups", multiple=True, metavar="COLUMN", help="The shift by its values.")
 @click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
+@engine_options
 @json_option
 def validate(
-    run: Path, photos_csv: Path | None, groups: tuple[str, ...], device: str, as_json: bool, **given: Any
+    run: Path,
+    photos_csv: Path | None,
+    groups: tuple[str, ...],
+    device: str,
+    engine: str | None,
+    workers: int | None,
+    as_json: bool,
+    **given: Any,
 ) -> int:
     """Judge every sweep of a run folder, if that was not done, and sum up what was seen.
 
@@ -43,13 +51,15 @@ def validate(
     from gslopes.core.runtime import pick_device
     from gslopes.run import stages
     from gslopes.run.executors import OneProcess
+    from gslopes.run.executors.engines import Engine
     from gslopes.run.likeness import compare_faces, recogniser
     from gslopes.run.thresholds import GateConfig
     from gslopes.run.validation import summarise, told
 
     config = from_dict(GateConfig, {name: value for name, value in given.items() if value is not None})
     executor = OneProcess(progress=True)
-    stages.run_gate(run, executor, config, device=pick_device(device))
+    several = Engine(executor, engine or "auto", workers, device)
+    stages.run_gate(run, several, config, device=pick_device(device))
     embed = recogniser()
     compared = compare_faces(run, embed, executor) if embed else None
     summaries = summarise(run, photos_csv, groups)
