@@ -131,6 +131,7 @@ def _data(
         "ends": words.ends(attribute),
         "values": values.tolist(),
         "perceived": words.perceived(attribute),
+        "labels": len(labels),
         **comparisons.write(report, run, key, classifier, attribute, labels),
     }
     return entry, findings.photo_scores(answers) if len(values) else {}

@@ -71,7 +71,7 @@ function comparisonOf(kind, section, own, i, title) {
 function comparisonTable(kind, section, own, title) {
   if (!section[kind]) return null;
   const [judged, found] = section[`${kind}Found`];
-  const box = el("details", { class: "comparison" }, el("summary", {}, `${title}: ${found.toLocaleString("en")} of ${judged.toLocaleString("en")} with q < 0.05`));
+  const box = el("details", { class: "comparison screen" }, el("summary", {}, `${title}: ${found.toLocaleString("en")} of ${judged.toLocaleString("en")} with q < 0.05`));
   box.addEventListener("toggle", () => {
     if (!box.open || box.dataset.built) return;
     box.dataset.built = "yes";
@@ -115,6 +115,8 @@ function comparisonApp(kind, section, own, all, title) {
     }
   }
 
+  let rows = state.rows;
+  onPaper.push({ before: () => { rows = state.rows; state.rows = Infinity; show(); }, after: () => { state.rows = rows; show(); } });
   show();
   return [el("div", { class: "controls" }, field("Find a label or group", text)), said,
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}, ${section.classifier}` },

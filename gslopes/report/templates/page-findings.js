@@ -157,5 +157,7 @@ function findingApp(root, section, own) {
     comparisonTable("differences", section, own, "Differences between groups of photos"),
     comparisonTable("joint", section, own, "Beside another attribute, on the same photos"),
   ]);
+  let rows = state.rows;
+  onPaper.push({ before: () => { rows = state.rows; state.rows = Infinity; show(); }, after: () => { state.rows = rows; show(); } });
   show();
 }

@@ -1,17 +1,26 @@
 // Each part of the page is built when it comes near the window, so that a large report opens at once.
 function soon(root, build) {
-  const watch = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
+  let built = false;
+  const now = async () => {
     watch.disconnect();
-    build().catch((error) => root.replaceChildren(el("p", { class: "none" }, `This part cannot be shown: ${error.message}.`)));
-  }, { rootMargin: "600px" });
+    if (built) return;
+    built = true;
+    await build().catch((error) => root.replaceChildren(el("p", { class: "none" }, `This part cannot be shown: ${error.message}.`)));
+  };
+  const watch = new IntersectionObserver((entries) => { if (entries.some((entry) => entry.isIntersecting)) now(); }, { rootMargin: "600px" });
   watch.observe(root);
+  return now;
 }
 
+const waiting = [];
 for (const section of page.sections) {
   const root = document.getElementById(`app-${section.key}`);
-  if (root) soon(root, () => load(section.key).then((own) => findingApp(root, section, own)));
+  if (root) waiting.push(soon(root, () => load(section.key).then((own) => findingApp(root, section, own))));
 }
+// When there is nothing else to do, the tables are built out of sight, so that they can be printed; not thousands of rows.
+const idle = window.requestIdleCallback ?? ((work) => setTimeout(work, 300));
+const next = () => waiting.shift()?.().then(() => idle(next));
+if (page.sections.reduce((sum, section) => sum + section.labels, 0) <= 2000) addEventListener("load", () => idle(next));
 const explorer = document.getElementById("app-explorer");
 if (explorer) {
   let built = null;
