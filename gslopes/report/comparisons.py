@@ -114,6 +114,17 @@ def shape(run: Path, classifier: str, attribute: str, labels: Sequence[str]) -> 
     return columns | {"reading": [words.printable(text) for text in own["reading"].fillna("")]}
 
 
+def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
+    """How many photos a fit with clusters used, and how many units they make; empty if each photo was its own.
+
+    Raises: TableError if the table is damaged.
+    """
+    here = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+    rows = tally.read(tables.BALANCE, run, ["used", "units"], here)
+    apart = rows[rows["units"] < rows["used"]]
+    return [int(apart["used"].iloc[0]), int(apart["units"].iloc[0])] if len(apart) else []
+
+
 def _counts(frame: pd.DataFrame) -> list[int]:
     """How many rows have a test, and how many of them a q below LEVEL."""
     return [int(frame["q"].notna().sum()), int((frame["q"] < LEVEL).sum())]

@@ -132,6 +132,7 @@ def _data(
         "values": values.tolist(),
         "perceived": words.perceived(attribute),
         "labels": len(labels),
+        "clusters": comparisons.clusters(run, classifier, attribute),
         **comparisons.write(report, run, key, classifier, attribute, labels),
     }
     return entry, findings.photo_scores(answers) if len(values) else {}

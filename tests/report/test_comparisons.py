@@ -61,3 +61,11 @@ def test_a_run_without_groups_has_no_such_file(one: Path) -> None:
     write_report(one, embed="none")
     assert {path.name for path in (one / "report" / "data").glob("f0*")} == {"f0.js"}
     assert comparisons.shape(one, "celeba-tagger", "gender", ["Lipstick"]) == {}
+
+
+def test_the_page_knows_how_many_units_the_photos_of_a_clustered_fit_make(run: Path, tmp_path: Path) -> None:
+    assert comparisons.clusters(run, "c", "gender") == []
+    balance = tables.read(tables.BALANCE, run / "balance.parquet")
+    tables.write(tables.BALANCE, balance.assign(units=20), tmp_path / "balance.parquet")
+    assert comparisons.clusters(tmp_path, "c", "gender") == [59, 20]
+    assert comparisons.clusters(tmp_path / "nothing", "c", "gender") == []

@@ -25,7 +25,12 @@ function openLabel(panel, section, own, i) {
       yName: "photos with it, centre = 1", line: 1, side, ends: section.ends, title: `Curve of ${label}: ` +
         section.values.map((value, k) => `${signed(own.z[i][k], 2)} at ${short(value)}`).join(", "),
     });
-    return [el("figure", {}, drawn, el("figcaption", {}, "Share of photos with the label, relative to the centre, with its 95 % interval over photos (delta method). Shaded: the range that the editor saw in training."))];
+    return [el("figure", {}, drawn, el("figcaption", {}, "Share of photos with the label, relative to the centre, with its 95 % interval over photos (delta method). Shaded: the range that the editor saw in training." + clustered()))];
+  }
+
+  function clustered() {
+    const [used, units] = section.clusters;
+    return used ? ` The fit took these ${used} photos as ${units} units, as its clusters say; this band takes each photo as its own, and is too narrow. The intervals of the slopes are not.` : "";
   }
 
   function others() {
