@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -110,6 +110,7 @@ class Judging:
     witness: Witness
     photos: Path
     thresholds: Thresholds
+    in_threads: ClassVar[bool] = True
 
     def __call__(self, part: int, tick: Tick) -> None:
         """Measure the sweeps of one part.

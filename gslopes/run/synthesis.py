@@ -51,6 +51,11 @@ class Synthesis:
     rooms: Rooms
     same: Mapping[str, str]
 
+    @property
+    def in_threads(self) -> bool:
+        """Whether several parts may be in hand at once: our own rooms keep nothing between two calls."""
+        return self.rooms.named
+
     def __call__(self, part: int, tick: Tick) -> None:
         """Make the pictures and the tables of one part.
 

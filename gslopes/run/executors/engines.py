@@ -7,7 +7,7 @@ workers are wanted or this machine has several CUDA devices and none of them was
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.run.executors.executor import Executor, Work, pack
@@ -72,7 +72,7 @@ class Engine:
             return RayCluster(self.workers, self.device, self.given.progress)
         if name == "processes" and (self.name != "auto" or _travels(work)):
             return Processes(self.workers, self.device, self.given.progress)
-        return self.given
+        return self.given if self.workers is None else replace(self.given, threads=self.workers)
 
 
 def engine(given: Executor, name: str, workers: int | None, device: str) -> Executor:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 def cores() -> int:
@@ -22,3 +24,16 @@ def limit_threads(threads: int) -> None:
     for module, function in (("torch", "set_num_threads"), ("cv2", "setNumThreads")):
         if module in sys.modules:
             getattr(sys.modules[module], function)(threads)
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """One thread for each network, in whatever thread of this process it runs; afterwards as many as before."""
+    import torch  # the works that it is for bring it anyway
+
+    before = torch.get_num_threads()
+    limit_threads(1)
+    try:
+        yield
+    finally:
+        limit_threads(before)

@@ -1,0 +1,141 @@
+"""A sweep of aligned chips: the shipped editor against the reference's own way, with the same weights.
+
+    OMP_NUM_THREADS=2 python tests/benches/bench_sweep.py [--device cuda] [--chips 32] [--out results/sweep.json]
+
+The peer is the network as facebookresearch/FaderNetworks builds it (transposed convolutions, the attributes as constant
+channels appended before every layer, norms apart, fp32, PyTorch's own layout), holding the shipped weights. It runs
+(a) as the reference's ``interpolate.py`` does, a batch encoded once and decoded value by value, and (b) one face at a
+time, encoded anew for every value. All get the same own values, so that neither reads them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
+
+import measure  # noqa: E402
+
+from gslopes import zoo  # noqa: E402
+from gslopes.networks.fader import Fader  # noqa: E402
+from gslopes.networks.folded import FoldedFader  # noqa: E402
+
+VALUES = np.linspace(-2, 2, 7, dtype=np.float32).tolist()
+
+
+class Reference(nn.Module):
+    """The reference's layers with the weights of one of ours; equal inside, and at the border but for the attributes."""
+
+    def __init__(self, ours: Fader) -> None:
+        super().__init__()
+        self.encoder = ours.encoder
+        told = len(ours.config.attributes)
+        self.up, self.norms = nn.ModuleList(), nn.ModuleList()
+        for layer in ours.decoder:
+            out, into = layer.conv.weight.shape[:2]
+            conv = nn.ConvTranspose2d(into + told, out, 4, 2, 1, bias=False)
+            share = layer.told.weight.t()[:, :, None, None].expand(-1, -1, 4, 4) / 4  # four taps meet in a pixel
+            conv.weight.data = torch.cat([layer.kernel().transpose(0, 1), share]).contiguous()
+            self.up.append(conv)
+            self.norms.append(layer.norm)
+        out = ours.to_rgb
+        self.last = nn.Conv2d(out.in_channels + told, 3, 3, padding=1)
+        share = ours.told_rgb.weight[:, :, None, None].expand(-1, -1, 3, 3) / 9
+        self.last.weight.data = torch.cat([out.weight, share], 1).contiguous()
+        self.last.bias.data = out.bias.data.clone()
+
+    def encode(self, x: torch.Tensor) -> torch.Tensor:
+        return self.encoder(x)
+
+    def decode(self, z: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+        for conv, norm in zip(self.up, self.norms, strict=True):
+            z = torch.relu(norm(conv(self._with(z, a))))
+        return torch.tanh(self.last(self._with(z, a)))
+
+    @staticmethod
+    def _with(z: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+        return torch.cat([z, a[:, :, None, None].expand(-1, -1, *z.shape[2:])], 1)
+
+
+def at(own: torch.Tensor, value: float) -> torch.Tensor:
+    return torch.cat([torch.full_like(own[:, :1], value), own[:, 1:]], 1)
+
+
+@torch.inference_mode()
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--chips", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    network = zoo.load("fader-gender", args.device).module
+    reference, folded = Reference(network).to(args.device).eval(), FoldedFader(network)
+    torch.manual_seed(0)
+    chips = torch.rand(args.chips, 3, 128, 128, device=args.device) * 2 - 1
+    own = torch.rand(args.chips, 3, device=args.device) * 2 - 1
+    step = args.chips if args.device.startswith("cuda") else 4
+
+    def ours() -> torch.Tensor:
+        told = torch.stack([at(own, value) for value in VALUES], 1)
+        parts = zip(chips.split(step), told.split(step), strict=True)
+        return torch.cat([folded.sweep(folded.encode(x), a) for x, a in parts])
+
+    def batch() -> torch.Tensor:
+        z = reference.encode(chips)
+        return torch.stack([reference.decode(z, at(own, value)) for value in VALUES], 1)
+
+    def alone() -> torch.Tensor:
+        return torch.cat(
+            [
+                reference.decode(reference.encode(x), at(a, v))
+                for x, a in zip(chips.split(1), own.split(1), strict=True)
+                for v in VALUES
+            ]
+        )
+
+    inner = (slice(None), slice(None), slice(32, -32), slice(32, -32))
+    apart = float((ours()[inner] - batch().flatten(0, 1)[inner]).abs().max())
+    seconds = measure.in_turn({"ours": ours, "batch by value": batch, "one by one": alone}, args.rounds, args.device)
+    macs = operations(network)
+    rate = measure.matrix_rate(args.device)
+    pictures = args.chips * len(VALUES)
+    floor = 2 * (args.chips * macs["encode"] + pictures * macs["decode"]) / rate
+    measure.say(
+        {
+            "bench": "sweep", "machine": measure.machine(args.device), "chips": args.chips, "values": len(VALUES),
+            "seconds": {name: measure.spread(times) for name, times in seconds.items()},
+            "pictures_per_second": {name: round(pictures / np.median(times), 1) for name, times in seconds.items()},
+            "times_faster_than": measure.ratios(seconds),
+            "largest_difference_inside": apart,
+            "matrix_rate_gflops": round(rate / 1e9, 1),
+            "share_of_that_rate": round(floor / float(np.median(seconds["ours"])), 3),
+        },
+        args.out,
+    )  # fmt: skip
+
+
+def operations(network: Fader) -> dict[str, int]:
+    """Multiplications of one chip's encoding and of one decoding."""
+    size, before, encode = network.config.size, 3, 0
+    for width in network.config.widths:
+        size //= 2
+        encode += size**2 * width * before * 16
+        before = width
+    decode = 0
+    for layer in network.decoder:
+        size *= 2
+        out, into = layer.conv.weight.shape[:2]
+        decode += size**2 * out * into * 4
+    return {"encode": encode, "decode": decode + size**2 * 3 * network.config.widths[0] * 9}
+
+
+if __name__ == "__main__":
+    main()
