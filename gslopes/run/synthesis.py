@@ -192,6 +192,7 @@ class Synthesis:
 
 def _elsewhere(plan: Plan, same: Mapping[str, str], models: dict[str, dict[str, str]], device: str) -> Synthesis:
     """The work in another process.  Raises: ModelError if other models are there."""
+    plan = replace(plan, config=replace(plan.config, device=device))
     rooms = default_rooms(plan.config, device)
     if rooms.records() != models:
         differing = "; ".join(runfolder.differences(models, rooms.records()))

@@ -22,19 +22,22 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The worker has made the work and waits for a part."""
+    """The worker has made the work and waits for parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ticked:
-    """Some more units of its part are done."""
+    """Some more units of a part are done."""
 
+    part: int
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Its part is done, and it waits for another."""
+    """A part is done, and it waits for another."""
+
+    part: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ class Crew(Protocol):
         ...
 
     def give(self, worker: int, part: int) -> None:
-        """A part for one that waits."""
+        """A part for one that has a hand free."""
         ...
 
     def news(self) -> Iterable[tuple[int, News]]:
@@ -77,20 +80,23 @@ class Crew(Protocol):
 def carry_out(
     crew: Crew,
     workers: int,
+    hands: int,
     parts: Mapping[int, int],
     name: Callable[[int], str],
     tick: Tick,
     note: Callable[[str], None],
 ) -> None:
-    """Have all parts done by so many workers at once.
+    """Have all parts done by so many workers, each with so many in hand at once.
 
     name: a part in words.  note: called with a sentence for each worker that was lost.
 
     Raises: WorkerLost if workers are lost again and again; what the work raised.
     """
-    shift = _Shift(crew, workers, parts, name, tick, note)
+    workers = min(workers, len(parts))
+    # where parts are few, everybody has some
+    shift = _Shift(crew, workers, min(hands, -(-len(parts) // workers)), parts, name, tick, note)
     try:
-        for _ in range(min(workers, len(parts))):
+        for _ in range(workers):
             crew.hire()
         while shift.left:
             for worker, news in crew.news():
@@ -100,71 +106,74 @@ def carry_out(
 
 
 class _Shift:
-    """Who does what."""
+    """Who does what. A part on which a worker was lost comes last, and alone: then it is known which is to blame."""
 
     def __init__(
         self,
         crew: Crew,
         workers: int,
+        hands: int,
         parts: Iterable[int],
         name: Callable[[int], str],
         tick: Tick,
         note: Callable[[str], None],
     ) -> None:
-        self._crew, self._name, self._tick, self._note = crew, name, tick, note
-        self._waiting = deque(parts)
+        self._crew, self._hands, self._name, self._tick, self._note = crew, hands, name, tick, note
+        self._waiting, self._suspects = deque(parts), deque[int]()
         self.left = len(self._waiting)
-        self._parts: dict[int, int] = {}  # worker to the part that it does
-        self._ticks: Counter[int] = Counter()  # worker to units of that part
-        self._idle: list[int] = []
+        self._held: dict[int, dict[int, int]] = {}  # worker to the parts in its hands, with the units done of each
         self._losses: Counter[int] = Counter()  # part to workers lost on it
         self._barren, self._patience = 0, ATTEMPTS * workers
 
     def take(self, worker: int, news: News) -> None:
         match news:
             case Ready():
-                self._next(worker)
-            case Ticked(count):
-                self._ticks[worker] += count
+                self._held[worker] = {}
+                self._fill(worker)
+            case Ticked(part, count):
                 self._tick(count)
-            case Done():
-                self._parts.pop(worker)
-                self._ticks.pop(worker, None)
+                if part in self._held[worker]:
+                    self._held[worker][part] += count
+            case Done(part):
+                del self._held[worker][part]
                 self.left -= 1
                 self._barren = 0
-                self._next(worker)
+                self._fill(worker)
             case Failed(error):
                 raise error
             case Lost(reason):
                 self._lose(worker, reason)
 
-    def _next(self, worker: int) -> None:
-        if not self._waiting:
-            self._idle.append(worker)
+    def _fill(self, worker: int) -> None:
+        held = self._held[worker]
+        if any(part in self._losses for part in held):
             return
-        self._parts[worker] = self._waiting.popleft()
-        self._crew.give(worker, self._parts[worker])
+        while self._waiting and len(held) < self._hands:
+            self._give(worker, self._waiting.popleft())
+        if self._suspects and not held:
+            self._give(worker, self._suspects.popleft())
+
+    def _give(self, worker: int, part: int) -> None:
+        self._held[worker][part] = 0
+        self._crew.give(worker, part)
 
     def _lose(self, worker: int, reason: str) -> None:
-        """Its part goes to the end of the row: if that part is to blame, all others are done first."""
-        self._tick(-self._ticks.pop(worker, 0))
-        part = self._parts.pop(worker, None)
-        if worker in self._idle:
-            self._idle.remove(worker)
+        held = self._held.pop(worker, {})
+        self._tick(-sum(held.values()))
+        self._suspects.extend(held)
+        self._losses.update(held.keys())
         self._barren += 1
-        task, losses = "before it had anything to do", 0
-        if part is not None:
-            self._waiting.append(part)
-            self._losses[part] += 1
-            task, losses = f"at {self._name(part)}", self._losses[part]
-        if losses >= ATTEMPTS or self._barren >= self._patience:
-            times = losses if losses >= ATTEMPTS else self._barren
+        task = f"at {' and '.join(map(self._name, held))}" if held else "before it had anything to do"
+        worst = max((self._losses[part] for part in held), default=0)
+        if worst >= ATTEMPTS or self._barren >= self._patience:
+            times = worst if worst >= ATTEMPTS else self._barren
             hint = "If memory ran out, use fewer --workers. What was done is kept: the same command goes on from there."
             raise WorkerLost(f"Workers were lost {times} times, the last {task}: {reason}.", hint)
-        self._note(f"A worker was lost {task}: {reason}. Its part is done again.")
-        if self._idle and self._waiting:
-            self._next(self._idle.pop())
-        else:
+        self._note(f"A worker was lost {task}: {reason}. That is done again.")
+        for other, parts in self._held.items():
+            if not parts:
+                self._fill(other)
+        if self._waiting or self._suspects:
             self._crew.hire()
 
 

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from threading import Event
 
 from gslopes.run.executors.executor import Tick, Work, progress_line, tell
-from gslopes.run.executors.threads import cores, one_thread_each
-
-# With a GPU the cores decode and write while it computes; more threads than this wait for Python's lock instead.
-MOST = 16
+from gslopes.run.executors.threads import MOST, cores, one_thread_each
 
 
 @dataclass(frozen=True, slots=True)

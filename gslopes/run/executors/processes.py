@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection, wait
 from gslopes.core.runtime import pick_device
 from gslopes.run.executors.crew import Lost, News, carry_out
 from gslopes.run.executors.executor import Work, pack, progress_line, tell
-from gslopes.run.executors.threads import cores, threads_each
+from gslopes.run.executors.threads import cores, hands_and_threads
 
 CORES_EACH = 4  # of a worker without a GPU, if their number is not given; more help one photo little
 
@@ -30,8 +30,8 @@ CORES_EACH = 4  # of a worker without a GPU, if their number is not given; more 
 class Processes:
     """Parts in so many processes of this machine.
 
-    On the CPU they share the threads that torch would use here, unless OMP_NUM_THREADS says how many each has. Another
-    number of threads moves numbers by rounding, as another device does; with the same number the bytes are the same.
+    They share the cores: each has as many parts in hand as its share, with one thread a part, as ``OneProcess`` does,
+    so that the bytes are the same. Work that must be done one part after another has its share of threads.
 
     workers: how many; by default one for each CUDA device, or for every four cores, at least two.
     device: where their networks run: ``auto`` and ``cuda`` are all CUDA devices in turn, if there are any.
@@ -60,9 +60,10 @@ class Processes:
             return
         parcel = pack(work)
         count = min(self.count, len(parts))
-        crew = _Crew(pickle.dumps(parcel.make), self.devices, threads_each(cores() // count))
+        hands, threads = hands_and_threads(work, cores() // count)
+        crew = _Crew(pickle.dumps(parcel.make), self.devices, hands, threads)
         with progress_line(self.progress, parts, label, unit, done) as tick:
-            carry_out(crew, count, parts, parcel.name, tick, self.note)
+            carry_out(crew, count, hands, parts, parcel.name, tick, self.note)
 
     def note(self, text: str) -> None:
         """A line on stderr, if progress is shown."""
@@ -71,10 +72,10 @@ class Processes:
 
 
 class _Crew:
-    """Processes at the other ends of sockets.  make: pickled.  threads: of each."""
+    """Processes at the other ends of sockets.  make: pickled.  hands, threads: of each."""
 
-    def __init__(self, make: bytes, devices: Sequence[str], threads: int) -> None:
-        self._make, self._devices, self._threads = make, devices, threads
+    def __init__(self, make: bytes, devices: Sequence[str], hands: int, threads: int) -> None:
+        self._make, self._devices, self._hands, self._threads = make, devices, hands, threads
         self._ends: dict[int, Connection] = {}  # by process number
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         self._places: dict[int, str] = {}  # the device of each
@@ -88,7 +89,7 @@ class _Crew:
         environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(self._threads)}
         command = [sys.executable, "-P", "-m", "gslopes.run.executors.worker", str(other.fileno()), device]
         process = subprocess.Popen(
-            [*command, str(self._threads)],
+            [*command, str(self._hands), str(self._threads)],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=2,  # stdout is for results

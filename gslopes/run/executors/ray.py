@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import pickle
 import socket
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Condition
 from typing import Any
@@ -21,7 +23,7 @@ from gslopes.core.runtime import gslopes_version
 from gslopes.run.executors.crew import Done, Failed, Lost, News, Ready, Ticked, carry_out, portable
 from gslopes.run.executors.executor import Work, pack, progress_line, tell
 from gslopes.run.executors.processes import CORES_EACH
-from gslopes.run.executors.threads import cores, limit_threads, threads_each
+from gslopes.run.executors.threads import cores, hands_and_threads, limit_threads
 
 ADDRESS = "RAY_ADDRESS"
 STORE = 100 * 2**20  # bytes of a local cluster's object store: the configuration is all that goes through it
@@ -53,9 +55,10 @@ class RayCluster:
         try:
             size = _size(ray, self.workers, len(parts), self.device != "cpu")
             self.note(f"ray        {size.workers} workers, {size.where}")
-            crew = _Crew(ray, pickle.dumps(parcel.make), parcel.needs, size)
+            hands, threads = hands_and_threads(work, size.cpus)
+            crew = _Crew(ray, pickle.dumps(parcel.make), parcel.needs, size, hands, threads)
             with progress_line(self.progress, parts, label, unit, done) as tick:
-                carry_out(crew, size.workers, parts, parcel.name, tick, self.note)
+                carry_out(crew, size.workers, hands, parts, parcel.name, tick, self.note)
         finally:
             if started:
                 ray.shutdown()
@@ -122,20 +125,21 @@ def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
 
 
 class _Crew:
-    """Actors.  make: pickled.  needs: see Parcel."""
+    """Actors.  make: pickled.  needs: see Parcel.  hands, threads: of each."""
 
-    def __init__(self, ray: Any, make: bytes, needs: Sequence[Path], size: _Size) -> None:
+    def __init__(self, ray: Any, make: bytes, needs: Sequence[Path], size: _Size, hands: int, threads: int) -> None:
         self._ray = ray
-        self._class = ray.remote(num_cpus=size.cpus, num_gpus=size.gpus, max_concurrency=2)(RayWorker)
+        self._class = ray.remote(num_cpus=size.cpus, num_gpus=size.gpus, max_concurrency=hands + 1)(RayWorker)
         self._order = [
             ray.put(make),
             list(needs),
             "cuda" if size.gpus else "cpu",
-            threads_each(size.cpus),
+            threads,
             gslopes_version(),
         ]
         self._actors: dict[int, Any] = {}
         self._answers: dict[Any, int] = {}  # what is to come, and from whom
+        self._busy: Counter[int] = Counter()  # worker to parts in its hands
         self._watched: set[int] = set()
         self._hired = 0
 
@@ -147,6 +151,7 @@ class _Crew:
 
     def give(self, worker: int, part: int) -> None:
         self._answers[self._actors[worker].work.remote(part)] = worker
+        self._busy[worker] += 1
         self._watch(worker)
 
     def news(self) -> Iterator[tuple[int, News]]:
@@ -162,12 +167,14 @@ class _Crew:
             except RayError as error:
                 yield worker, self._lose(worker, error)
                 continue
+            if any(isinstance(news, Done) for news in several):
+                self._busy[worker] -= 1
+            elif not any(isinstance(news, Ready) for news in several):  # about its progress
+                self._watched.discard(worker)
+                if self._busy[worker]:
+                    self._watch(worker)
             for news in several:
                 yield worker, news
-            if isinstance(several[-1], Ticked):
-                self._watched.discard(worker)
-                if worker in self._answers.values():  # it is still at work
-                    self._watch(worker)
 
     def dismiss(self) -> None:
         for actor in self._actors.values():
@@ -198,7 +205,7 @@ class RayWorker:
 
     def __init__(self) -> None:
         self._work: Work | None = None
-        self._count = 0
+        self._counts: Counter[int] = Counter()  # part to units done since the last answer
         self._ticked = Condition()
 
     def begin(self, make: bytes, needs: list[Path], device: str, threads: int, version: str) -> list[News]:
@@ -216,26 +223,26 @@ class RayWorker:
         """Do a part."""
         assert self._work is not None
         try:
-            self._work(part, self._tick)
+            self._work(part, partial(self._tick, part))
         except Exception as error:
             return [Failed(portable(error))]
-        return [self._taken(), Done()]
+        return [*self._taken(), Done(part)]
 
     def ticks(self) -> list[News]:
         """What was done since the last answer; waits a while if it is nothing."""
         with self._ticked:
-            self._ticked.wait_for(lambda: self._count > 0, timeout=10)
-        return [self._taken()]
+            self._ticked.wait_for(lambda: bool(self._counts), timeout=10)
+        return self._taken()
 
-    def _tick(self, count: int) -> None:
+    def _tick(self, part: int, count: int) -> None:
         with self._ticked:
-            self._count += count
+            self._counts[part] += count
             self._ticked.notify()
 
-    def _taken(self) -> Ticked:
+    def _taken(self) -> list[News]:
         with self._ticked:
-            count, self._count = self._count, 0
-        return Ticked(count)
+            counts, self._counts = self._counts, Counter()
+        return [Ticked(part, count) for part, count in counts.items()]
 
 
 def _check(needs: Sequence[Path], version: str) -> None:

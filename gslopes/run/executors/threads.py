@@ -7,16 +7,27 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+# With a GPU the cores decode and write while it computes; more threads than this wait for Python's lock instead.
+MOST = 16
+
 
 def cores() -> int:
     """CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def threads_each(share: int) -> int:
-    """Threads of a worker: what OMP_NUM_THREADS says, or its share of the cores."""
+def hands_and_threads(work: object, share: int) -> tuple[int, int]:
+    """(parts that a worker has in hand at once, threads of its networks).
+
+    work: with ``in_threads``, if parts may be done side by side: as many as there are cores, with one thread each, as
+        in ``OneProcess``. Otherwise one, with as many threads, or as OMP_NUM_THREADS says.
+    share: cores of the worker.
+    """
+    share = max(1, share)
+    if getattr(work, "in_threads", False):
+        return min(share, MOST), 1
     said = os.environ.get("OMP_NUM_THREADS", "")
-    return int(said) if said.isdigit() and int(said) else max(1, share)
+    return 1, int(said) if said.isdigit() and int(said) else share
 
 
 def limit_threads(threads: int) -> None:

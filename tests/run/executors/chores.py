@@ -33,13 +33,15 @@ ERRORS: dict[str, Callable[[], BaseException]] = {
 class Chores:
     """Each part leaves FOLDER/part with the device, the threads and the process that did it, after two ticks.
 
-    mishaps: part to what happens after the first tick: "killed", "killed once", "waits" or a key of ERRORS.
+    mishaps: part to what happens after the first tick: "killed", "killed once", "waits", "meets" the others that
+        do, or a key of ERRORS.
     """
 
     folder: Path
     mishaps: dict[int, str] = field(default_factory=dict)
     device: str = ""
     needs: tuple[Path, ...] = ()
+    in_threads: bool = False
 
     def __call__(self, part: int, tick: Callable[[int], None]) -> None:
         tick(1)
@@ -53,6 +55,10 @@ class Chores:
         (self.folder / f"pid-{os.getpid()}").touch()
         if mishap == "waits":
             time.sleep(600)
+        if mishap == "meets":
+            (self.folder / f"meets-{part}").touch()
+            while len(list(self.folder.glob("meets-*"))) < len(self.mishaps):
+                time.sleep(0.01)
         os.write(1, b"out loud\n")
         tick(1)
         (self.folder / str(part)).write_text(f"{self.device} {os.environ.get('OMP_NUM_THREADS')} {os.getpid()}")

@@ -13,6 +13,8 @@ class Crew:
         self.fates, self.start = fates or {}, start
         self.hired, self.given, self.dismissed = 0, [], False
         self.to_come: list = []
+        self.held: dict[int, set[int]] = {}
+        self.most, self.finished = 0, []
 
     def hire(self):
         self.hired += 1
@@ -21,20 +23,32 @@ class Crew:
 
     def give(self, worker, part):
         self.given.append(part)
+        self.held.setdefault(worker, set()).add(part)
+        self.most = max(self.most, len(self.held[worker]))
         fate = self.fates[part].pop(0) if self.fates.get(part) else ""
-        self.to_come.append((worker, Ticked(3)))
-        self.to_come.append((worker, Lost(fate) if fate else Done()))
+        self.to_come.append((worker, Ticked(part, 3)))
+        self.to_come.append((worker, Lost(fate) if fate else Done(part)))
 
     def news(self):
-        yield self.to_come.pop(0)
+        worker, news = self.to_come.pop(0)
+        match news:
+            case Done(part):
+                self.held[worker].remove(part)
+                self.finished.append(part)
+            case Lost():
+                self.to_come = [(other, later) for other, later in self.to_come if other != worker]
+                self.held.pop(worker, None)
+        yield worker, news
 
     def dismiss(self):
         self.dismissed = True
 
 
-def run(crew, workers=2, parts=4):
+def run(crew, workers=2, parts=4, hands=1):
     ticks, notes = [], []
-    carry_out(crew, workers, dict.fromkeys(range(parts), 3), lambda part: f"part {part}", ticks.append, notes.append)
+    carry_out(
+        crew, workers, hands, dict.fromkeys(range(parts), 3), lambda part: f"part {part}", ticks.append, notes.append
+    )
     return ticks, notes
 
 
@@ -56,7 +70,7 @@ def test_a_lost_part_is_done_last_by_a_new_worker_and_its_ticks_are_taken_back()
     ticks, notes = run(crew)
     assert crew.given == [0, 1, 2, 3, 0]
     assert sum(ticks) == 12
-    assert notes == ["A worker was lost at part 0: it fell asleep. Its part is done again."]
+    assert notes == ["A worker was lost at part 0: it fell asleep. That is done again."]
     assert crew.hired == 3
 
 
@@ -73,6 +87,24 @@ def test_three_losses_on_one_part_are_an_error_that_names_it_after_all_others_ar
         run(crew)
     assert crew.given == [0, 1, 2, 3, 1, 1]
     assert crew.dismissed
+
+
+def test_each_worker_has_several_parts_in_hand_and_few_parts_are_shared_out():
+    crew = Crew()
+    run(crew, workers=1, parts=7, hands=3)
+    assert crew.given == [0, 1, 2, 3, 4, 5, 6]
+    assert crew.most == 3
+    crew = Crew()
+    run(crew, workers=2, parts=4, hands=16)
+    assert crew.most == 2
+
+
+def test_of_several_parts_in_a_lost_workers_hands_the_one_to_blame_is_found():
+    crew = Crew({1: ["cosmic rays"] * 3})
+    with pytest.raises(WorkerLost, match=r"lost 3 times, the last at part 1: cosmic rays\."):
+        run(crew, workers=1, parts=6, hands=3)
+    # 0, 1 and 2 were together; then the others; then each of the three alone
+    assert sorted(set(crew.finished)) == [0, 2, 3, 4, 5]
 
 
 def test_workers_that_never_begin_are_an_error():

@@ -56,6 +56,14 @@ def test_nothing_to_do_starts_nothing(tmp_path):
     Processes(2, "cpu")(object(), {}, label="chores", unit="parts")
 
 
+def test_each_worker_has_as_many_parts_in_hand_as_cores(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "cores", lambda: 6)
+    chores = Chores(tmp_path, dict.fromkeys(range(3), "meets"), in_threads=True)
+    run(chores, parts=3, executor=Processes(1, "cpu"))
+    assert {threads for _, threads, _ in chores.done().values()} == {"1"}
+    assert len(chores.pids()) == 1
+
+
 def test_a_killed_worker_is_replaced_and_its_part_done_again(tmp_path, capfd):
     chores = Chores(tmp_path, {1: "killed once"})
     run(chores, executor=Processes(2, "cpu", progress=True))
@@ -112,7 +120,7 @@ def test_each_gpu_has_its_worker(monkeypatch):
     monkeypatch.setattr(processes, "cuda_devices", lambda: ["cuda:0", "cuda:1", "cuda:2"])
     executor = Processes()
     assert executor.count == 3
-    crew = processes._Crew(b"", executor.devices, 1)
+    crew = processes._Crew(b"", executor.devices, 1, 1)
     try:
         workers = [crew.hire() for _ in range(4)]
         assert [crew._places[worker] for worker in workers] == ["cuda:0", "cuda:1", "cuda:2", "cuda:0"]
