@@ -122,7 +122,8 @@ def _facts(told: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Label, truth, recovered, interval, covered, flagged, naive, flagged."""
-    slopes = [words.signed(_number(row, name)).replace("-", "−") for name in ("truth", "recovered", "naive")]
+    known = [_number(row, name) for name in ("truth", "recovered", "naive")]
+    slopes = [words.signed(0.0 if abs(slope) < 0.0005 else slope).replace("-", "−") for slope in known]
     ends = [_number(row, name) for name in ("recovered_low", "recovered_high")]
     interval = "–" if math.isnan(sum(ends)) else f"[{words.signed(ends[0])}, {words.signed(ends[1])}]"
     shares = [_number(row, name) for name in ("covered", "flagged", "naive_flagged")]

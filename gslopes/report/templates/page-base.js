@@ -57,6 +57,11 @@ function probability(number) {
   return minus(number < 0.001 ? number.toExponential(1) : String(Number(number.toPrecision(2))));
 }
 
+// A long name may be broken after _ - / . only.
+const breakable = (text) => text.split(/(?<=[_/.-])/).flatMap((piece, i) => (i ? [el("wbr"), piece] : [piece]));
+// Units across a plot: fewer on a phone, so that its texts stay as large.
+const across = () => (matchMedia("(max-width: 40rem)").matches ? 370 : 560);
+
 const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(1)} %`);
 const short = (value) => minus(String(Number(value.toPrecision(3))));
 
@@ -105,14 +110,14 @@ function steps(low, high, many = 5) {
 }
 
 // Axes of a small plot: its elements, and the functions from numbers to places.
-function axes({ x, y, xTicks, yTicks, xName, yName, ends = null, width = 560, height = 300, title }) {
+function axes({ x, y, xTicks, yTicks, xName, yName, ends = null, width = across(), height = 300, title }) {
   const left = 52, right = 14, top = 12, bottom = 46;
   const px = (v) => left + ((v - x[0]) / (x[1] - x[0] || 1)) * (width - left - right);
   const py = (v) => height - bottom - ((v - y[0]) / (y[1] - y[0] || 1)) * (height - top - bottom);
   const root = svg("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title });
   for (const tick of yTicks) {
     root.append(svg("line", { class: "grid", x1: left, x2: width - right, y1: py(tick), y2: py(tick) }),
-      svg("text", { x: left - 7, y: py(tick) + 4, "text-anchor": "end" }, short(tick)));
+      svg("text", { x: left - 7, y: py(tick) + 4, "text-anchor": "end" }, minus(String(Number(tick.toPrecision(4))))));
   }
   for (const tick of xTicks) root.append(svg("text", { x: px(tick), y: height - bottom + 17, "text-anchor": "middle" }, short(tick)));
   root.append(svg("line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom }),
@@ -134,7 +139,7 @@ function pathOf(points) {
 }
 
 // The curve with its interval band over the K values.
-function curve(values, mean, low, high, { yName, title, line = null, floor = null, side = "", ends, height = 300, width = 560 }) {
+function curve(values, mean, low, high, { yName, title, line = null, floor = null, side = "", ends, height = 300, width = across() }) {
   const all = [...mean, ...low, ...high, ...(floor ?? [])].filter((v) => v !== null);
   if (line !== null) all.push(line);
   const span = Math.max(...all) - Math.min(...all) || 1;

@@ -4,7 +4,7 @@ const interval = (low, high) => (low === null || high === null ? "–" : `[${sig
 // title, how a row is sorted, what its cell shows, the cell's class; `drawn` gets the scale of the drawn intervals.
 function differenceColumns(labels, scale) {
   return [
-    { title: "Label", value: (r) => labels[r[0]], cell: (r) => labels[r[0]], head: true },
+    { title: "Label", value: (r) => labels[r[0]], cell: (r) => breakable(labels[r[0]]), head: true },
     { title: "Groups", value: (r) => `${r[1]} ${r[2]} ${r[3]}`, cell: (r) => `${r[2]} − ${r[3]} (${r[1]})` },
     { title: "Difference", value: (r) => r[4], cell: (r) => signed(r[4]), kind: "num slope" },
     { title: "95 % interval", cell: (r) => interval(r[5], r[6]), kind: "interval" },
@@ -16,7 +16,7 @@ function differenceColumns(labels, scale) {
 
 function jointColumns(labels, scale, section) {
   return [
-    { title: "Label", value: (r) => labels[r[0]], cell: (r) => labels[r[0]], head: true },
+    { title: "Label", value: (r) => labels[r[0]], cell: (r) => breakable(labels[r[0]]), head: true },
     { title: `Along ${section.perceived}`, value: (r) => r[2], cell: (r) => signed(r[2]), kind: "num slope" },
     { title: "Along the other", value: (r) => r[3], cell: (r) => `${signed(r[3])} (${r[1]})`, kind: "num" },
     { title: "Difference", value: (r) => r[4], cell: (r) => signed(r[4]), kind: "num" },
@@ -50,7 +50,7 @@ function scaleOf(kind, rows) {
 function comparisonRow(kind, columns, row) {
   const q = row[COMPARISONS[kind].q], found = q !== null && q < 0.05;
   return el("tr", { class: found ? (row[4] < 0 ? "negative" : "positive") : "neither" },
-    ...columns.map(({ cell, kind: style, head }) => el(head ? "th" : "td", { class: style, scope: head ? "row" : null }, cell(row))));
+    ...columns.map(({ cell, kind: style, head }) => el(head ? "th" : "td", { class: style, scope: head ? "row" : null }, ...[cell(row)].flat())));
 }
 
 // Beside one label, in its panel.

@@ -50,7 +50,7 @@ function volcano(section, rows, shown, open) {
   const wide = 1.08 * Math.max(1e-6, ...judged.map((row) => Math.abs(row.slope)));
   const most = Math.max(2, ...judged.map(height)) * 1.06;
   const { root, px, py } = axes({
-    x: [-wide, wide], y: [0, most], xTicks: steps(-wide, wide, 6), yTicks: steps(0, most, 5), yName: "−log₁₀ p (from t)",
+    x: [-wide, wide], y: [0, most], xTicks: steps(-wide, wide, across() < 500 ? 4 : 6), yTicks: steps(0, most, 5), yName: "−log₁₀ p (from t)",
     xName: "slope", ends: section.ends,
     title: `Slopes and p-values of ${judged.length} labels; the table holds the same numbers`,
   });
@@ -64,7 +64,7 @@ function volcano(section, rows, shown, open) {
       svg("title", {}, `${row.label}: ${signed(row.slope)}`)));
   }
   const named = judged.filter((row) => inside.has(row.i)).sort((a, b) => height(b) - height(a) || Math.abs(b.slope) - Math.abs(a.slope));
-  const taken = judged.map((row) => [px(row.slope) - 4, py(height(row)) - 4, px(row.slope) + 4, py(height(row)) + 4]), most10 = taken.length + 10;
+  const taken = judged.map((row) => [px(row.slope) - 4, py(height(row)) - 4, px(row.slope) + 4, py(height(row)) + 4]), most10 = taken.length + (across() < 500 ? 6 : 10);
   for (const row of named.slice(0, 40)) {
     const text = row.label.length > 22 ? `${row.label.slice(0, 21)}…` : row.label;
     const right = row.slope < 0, x = px(row.slope) + (right ? 7 : -7), y = py(height(row)) + 4, long = 6.2 * text.length;
@@ -83,7 +83,7 @@ function volcano(section, rows, shown, open) {
 function tableRow(row, scale, open) {
   const found = row.q !== null && row.q < 0.05 && row.side !== 0;
   const kind = found ? (row.side < 0 ? "negative" : "positive") : "neither";
-  const name = el("th", { scope: "row" }, el("button", { class: "label", onclick: () => open(row.i) }, row.label));
+  const name = el("th", { scope: "row" }, el("button", { class: "label", onclick: () => open(row.i) }, ...breakable(row.label)));
   const side = row.side < 0 ? "←" : row.side > 0 ? "→" : "–";
   const end = row.side < 0 ? row.ends[0] : row.side > 0 ? row.ends[1] : "none";
   const cells = row.slope === null
