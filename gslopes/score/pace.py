@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from gslopes.score.limits import Limits
 
 EVEN = 1.03  # of the time that the quota asks for, between the times of two requests
-STRICT = 1.005  # of the window
-ALLOWED = 0.03  # of the window, for each request, on average
+STRICT = 1.015  # of the window: answers vary a little, and with them what is known of the way
+ALLOWED = 0.02  # of the window, for each request, on average
 SAVED = 3.0  # windows of it at most, and in the beginning, when connections are made
 BEHIND = 1.0  # seconds that are made up for; beyond, nobody had anything to ask
 LOOKS = 100  # in a window, whether an answer has come that others wait for
@@ -34,13 +34,14 @@ class Turn:
     """One request's.
 
     gap: seconds that the quota asks for.  due: when it may leave.  left: when it did.
-    late: seconds that it may have been late on its way; None until its answer is there.
+    took: seconds until its answer was there; None before.  late: of them, those that it may have been late on its way.
     """
 
     gap: float
     due: float
     left: float = 0.0
-    late: float | None = None
+    took: float | None = None
+    late: float = 0.0
 
 
 class Schedule:
@@ -54,7 +55,8 @@ class Schedule:
         self._next = self._held = now
         self._sent: deque[Turn] = deque()
         self._longest = 0.0  # gap so far
-        self._fastest: dict[float, float] = {}  # answer so far, by gap
+        self._least: dict[float, float] = {}  # seconds to an answer so far, by gap
+        self._answers = 0
         self._saved = SAVED
 
     @property
@@ -94,11 +96,26 @@ class Schedule:
 
     def returned(self, turn: Turn, now: float) -> None:
         """The request was answered, or failed."""
-        took = now - turn.left
-        self._fastest[turn.gap] = min(took, self._fastest.get(turn.gap, took))
-        turn.late = self._believed(took - self._fastest[turn.gap])
+        turn.took = now - turn.left
+        before, self._answers = self._fastest(turn.gap), self._answers + 1
+        self._least[turn.gap] = min(turn.took, self._least.get(turn.gap, turn.took))
         if turn.gap:
-            self._saved = min(SAVED, self._saved + ALLOWED - turn.late / self.window)
+            self._saved = min(SAVED, self._saved + ALLOWED)
+        if self._fastest(turn.gap) != before:
+            for one in self._sent:
+                self._judge(one)
+        self._judge(turn)
+
+    def _fastest(self, gap: float) -> float:
+        """Seconds to an answer on a connection that is there; 0 while every thread may still be making its own."""
+        return self._least.get(gap, 0.0) if self._answers > self._limits.concurrency else 0.0
+
+    def _judge(self, turn: Turn) -> None:
+        if turn.took is None or not turn.gap:
+            return
+        self._saved += turn.late / self.window
+        turn.late = self._believed(turn.took - self._fastest(turn.gap))
+        self._saved -= turn.late / self.window
 
     def _too_early(self, turn: Turn, now: float) -> float:
         window = self.window
@@ -112,14 +129,14 @@ class Schedule:
             spent += one.gap
             if spent > window + 1e-9:
                 missing = at + window * STRICT - now
-                return missing if one.late is not None else min(missing, window / LOOKS)
+                return missing if one.took is not None else min(missing, window / LOOKS)
         return 0.0
 
     def _arrived(self, turn: Turn, now: float) -> float:
         """When it had arrived at the latest."""
-        if turn.late is not None:
+        if turn.took is not None:
             return turn.left + turn.late
-        return turn.left + self._believed(now - turn.left - self._fastest.get(turn.gap, 0.0))
+        return turn.left + self._believed(now - turn.left - self._fastest(turn.gap))
 
     def _believed(self, late: float) -> float:
         return min(max(late, 0.0), self.window, self._saved * self.window)

@@ -21,7 +21,7 @@ class World:
 
     wakes: seconds by which one is woken late, at most; one in fifty is woken ten times as late.
     way: seconds that a request takes to the service beside the shortest, at most.
-    answers: seconds (least, most) from there to its answer.
+    answers: seconds (least, most) from there to its answer.  connects: what the first requests take longer.
     """
 
     limits: Limits
@@ -31,6 +31,7 @@ class World:
     answers: tuple[float, float] = (0.02, 0.03)
     pictures: tuple[int, ...] = (1,)
     seed: int = 0
+    connects: float = 0.0
 
     def run(self, requests: int) -> tuple[list[tuple[float, int]], list[tuple[float, int]]]:
         """(when each request left, when it arrived), each with its pictures, in order of time."""
@@ -50,7 +51,7 @@ class World:
                 late = lot.random() * self.wakes * (10 if lot.random() < 0.02 else 1)
                 heapq.heappush(events, (now + seconds + late, next(number), "wake", turn, pictures))
                 continue
-            there = now + 0.005 + lot.random() * self.way
+            there = now + 0.005 + lot.random() * self.way + (self.connects if len(left) < self.threads else 0.0)
             left.append((now, pictures))
             arrived.append((there, pictures))
             heapq.heappush(events, (there + lot.uniform(*self.answers), next(number), "back", turn, pictures))
@@ -84,11 +85,13 @@ def test_no_second_holds_more_requests_than_its_quota_however_late_threads_wake_
     assert busiest(left, 1.0) <= rate
 
 
-@given(RATES, st.floats(0, 0.01), st.floats(0, 0.02), st.integers(0, 2**32))
+@given(RATES, st.floats(0, 0.01), st.floats(0, 0.02), st.floats(0, 0.3), st.integers(0, 2**32))
 @settings(max_examples=40)
-@example(5.0, 0.01, 0.02, 0)
-def test_what_arrives_keeps_the_quota_too_and_uses_it(rate, wakes, way, seed):
-    world = World(Limits(requests_per_second=rate), 8 + int(rate), wakes, way, seed=seed)
+@example(5.0, 0.01, 0.02, 0.3, 0)
+def test_what_arrives_keeps_the_quota_too_and_uses_it(rate, wakes, way, connects, seed):
+    threads = min(4, int(rate))
+    limits = Limits(requests_per_second=rate, concurrency=threads)
+    world = World(limits, threads, wakes, way, seed=seed, connects=connects)
     _, arrived = world.run(int(rate) * 60 + 50)
     assert busiest(arrived, 1.0) <= rate
     assert use(arrived, rate) >= 0.95
@@ -149,7 +152,18 @@ def test_a_request_that_was_slow_on_its_way_counts_when_it_arrived():
     schedule.returned(second, 1.415)  # 0.9 seconds instead of 0.1
     assert schedule.wait(third, 1.6) == 0
     schedule.returned(third, 1.7)
-    assert schedule.wait(fourth, 1.9) == pytest.approx(0.515 + 0.8 + 1.005 - 1.9)
+    assert schedule.wait(fourth, 1.9) == pytest.approx(0.515 + 0.8 + 1.015 - 1.9)
+
+
+def test_the_first_requests_arrive_when_they_are_answered_until_a_thread_has_come_back():
+    schedule = Schedule(Limits(requests_per_second=2), 0.0)
+    first, second, third = (schedule.book(1, 0.0) for _ in range(3))
+    assert schedule.wait(first, 0.0) == 0
+    schedule.returned(first, 0.25)  # it made the connection
+    assert schedule.wait(second, 0.515) == 0
+    assert schedule.wait(third, 1.03) == pytest.approx(0.25 + 1.015 - 1.03)  # all of it was the way
+    schedule.returned(second, 0.565)
+    assert schedule.wait(third, 1.03) == pytest.approx(0.25 - 0.05 + 1.015 - 1.03)
 
 
 def test_a_pace_takes_turns_is_held_and_is_stopped():
