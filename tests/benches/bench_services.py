@@ -3,8 +3,8 @@
 The fake lives in this process and keeps the log; gslopes asks from a process of its own. The quotas are low enough that
 a busy machine keeps up with them. ``use`` is the number of requests (Google: of pictures) from the first to the last
 one's arrival, over the seconds between them, over the quota; ``busiest`` is the largest number in any ``window``, over
-what the quota allows there: three seconds, or the time of one request where that is longer; ``second`` is the largest
-number in any second. The fake throttles whatever is more than the quota in any window.
+what the quota allows there: a second, or the time of one request where that is longer. The fake throttles whatever is
+more than the quota in any window.
 
 OMP_NUM_THREADS=1 python -m tests.benches.bench_services > services.json
 """
@@ -29,7 +29,7 @@ from tests.fake_provider.folder import write_run
 
 ROOT = Path(__file__).resolve().parents[2]
 PHOTOS, COPIES, PART = 100, 1, 32
-WINDOW = 3.0  # seconds: in one, a busy machine delivers a request or two out of their time
+WINDOW = 1.0  # seconds
 QUOTA = {"google": 5.0, "rekognition": 5.0, "clarifai": 0.25, "azure": 5.0, "imagga": 5.0}  # a second
 NAMES = [
     "google:images_per_minute=300",
@@ -71,9 +71,6 @@ def about(service: str, calls: list[Call], pictures: set[str], billed: list[str]
     sent = sum(weight(service, call) for call in calls[:-1])
     window = window_of(service)
     windows = [[one for one in calls if first.began <= one.began < first.began + window] for first in calls]
-    seconds = [
-        sum(weight(service, one) for one in calls if first.began <= one.began < first.began + 1) for first in calls
-    ]
     most = max(sum(weight(service, call) for call in window) for window in windows)
     return {
         "calls": len(calls),
@@ -83,7 +80,6 @@ def about(service: str, calls: list[Call], pictures: set[str], billed: list[str]
         "use": round(sent / span / QUOTA[service], 3),
         "window": round(window, 3),
         "busiest": round(most / QUOTA[service] / window, 3),
-        "second": max(seconds),
     }
 
 
