@@ -96,6 +96,9 @@ def connect(workers: int | None) -> tuple[Any, bool]:
     try:
         ray.init(address=address, **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
+        if "AuthToken" in str(error) or "Unauthenticated" in str(error):
+            hint = "Give the cluster's token to this machine as Ray's documentation says, with RAY_AUTH_MODE=token."
+            raise UsageError(f"The Ray cluster at {ADDRESS}={address} wants a token.", hint) from error
         hint = f"Start one with: ray start --head. Without {ADDRESS}, one is started on this machine."
         raise UsageError(f"There is no Ray cluster at {ADDRESS}={address}.", hint) from error
     return ray, True

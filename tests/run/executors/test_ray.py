@@ -121,15 +121,22 @@ def test_nothing_is_reported_to_anybody(monkeypatch):
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
 
 
-def test_a_cluster_that_is_not_there_is_a_sentence(monkeypatch, tmp_path):
+@pytest.mark.parametrize(
+    ("said", "message", "hint"),
+    [
+        ("nobody answers", r"no Ray cluster at RAY_ADDRESS=127\.0\.0\.1:1\.", "ray start --head"),
+        ("Unauthenticated: RPC error: InvalidAuthToken", "wants a token", "RAY_AUTH_MODE=token"),
+    ],
+)
+def test_a_cluster_that_cannot_be_reached_is_a_sentence(monkeypatch, tmp_path, said, message, hint):
     ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'gslopes[ray]'")
 
     def refuse(**options):
-        raise ConnectionError("nobody answers")
+        raise ConnectionError(said)
 
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "init", refuse)
-    with pytest.raises(UsageError, match=r"no Ray cluster at RAY_ADDRESS=127\.0\.0\.1:1") as caught:
+    with pytest.raises(UsageError, match=message) as caught:
         run(Chores(tmp_path))
-    assert "ray start --head" in caught.value.hint
+    assert hint in caught.value.hint
