@@ -35,6 +35,7 @@ VERBS = (
     "train",
     "evaluate",
     "calibrate",
+    "bench",
 )
 
 

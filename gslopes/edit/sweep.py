@@ -13,7 +13,7 @@ from gslopes.core.records import ByteArray, FloatArray
 from gslopes.edit.own import OwnValues, best_fitting
 from gslopes.networks.fader import Fader
 from gslopes.networks.folded import FoldedFader
-from gslopes.zoo import load
+from gslopes.zoo import LoadedModel, load
 
 # Chips that are decoded at once, K pictures each: on the CPU as many as its caches hold well.
 AT_ONCE = {"cpu": 4, "cuda": 1024}
@@ -22,19 +22,20 @@ AT_ONCE = {"cpu": 4, "cuda": 1024}
 class FaderEditor:
     """A records.Editor on one of the zoo's Fader Networks.
 
-    model: its name, such as ``fader-gender``.  device: where it runs.
+    model: its name, such as ``fader-gender``, or the model itself, loaded on the device.  device: where it runs.
     reader: the model that reads a face's own values; None for an editor of a single attribute, whose own value is then
         where its reconstruction fits best.
 
     Raises: UnknownName, ModelError.
     """
 
-    def __init__(self, model: str, device: str = "cpu", reader: str | None = "reader") -> None:
-        loaded = load(model, device)
+    def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str | None = "reader") -> None:
+        loaded = load(model, device) if isinstance(model, str) else model
+        name = loaded.spec.name
         if not isinstance(loaded.module, Fader):
-            raise ModelError(f"The model {model} is no editor.", "Models whose names begin with fader- are.")
+            raise ModelError(f"The model {name} is no editor.", "Models whose names begin with fader- are.")
         if reader is None and len(loaded.spec.labels) > 1:
-            raise ModelError(f"The editor {model} holds {', '.join(loaded.spec.labels[1:])} fixed and needs a reader.")
+            raise ModelError(f"The editor {name} holds {', '.join(loaded.spec.labels[1:])} fixed and needs a reader.")
         self.network = FoldedFader(loaded.module).eval()
         self.told = loaded.module.told
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size

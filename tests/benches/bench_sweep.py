@@ -31,7 +31,7 @@ VALUES = np.linspace(-2, 2, 7, dtype=np.float32).tolist()
 
 
 class Reference(nn.Module):
-    """The reference's layers with the weights of one of ours; equal inside, and at the border but for the attributes."""
+    """The reference's layers with our weights; equal inside, and at the border but for the attributes."""
 
     def __init__(self, ours: Fader) -> None:
         super().__init__()

@@ -67,7 +67,7 @@ def ratios(seconds: Mapping[str, list[float]], ours: str = "ours") -> dict[str, 
 
 
 def matrix_rate(device: str = "cpu", half: bool = False) -> float:
-    """Operations per second of a large matrix product, fp32 (or bf16): the ceiling that convolutions are held against."""
+    """Operations per second of a large matrix product, fp32 or bf16: the ceiling for convolutions."""
     import torch
 
     side = 8192 if device.startswith("cuda") else 2048

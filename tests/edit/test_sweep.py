@@ -91,3 +91,13 @@ def rendered_chip_points(size: int, n: int) -> np.ndarray:
     from gslopes.zoo.crops import CHIP
 
     return np.broadcast_to((CHIP * size - 0.5).astype(np.float32), (n, 5, 2))
+
+
+def test_a_model_that_is_loaded_edits_with_its_own_weights_whatever_is_shipped_under_its_name(faces):
+    shipped, trial = (zoo.load("fader-rendered") for _ in range(2))
+    with torch.no_grad():
+        trial.module.to_rgb.bias += 0.5
+    chips = rendered_chips(faces, 64)[:2]
+    ours, theirs = (FaderEditor(model, reader=None).sweep(chips, VALUES)[0] for model in (trial, "fader-rendered"))
+    np.testing.assert_array_equal(FaderEditor(shipped, reader=None).sweep(chips, VALUES)[0], theirs)
+    assert np.abs(ours - theirs).mean() > 5

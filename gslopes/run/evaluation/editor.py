@@ -56,7 +56,7 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
     if model.spec.name.endswith("rendered"):
         raise UsageError(f"{model.spec.name} edits rendered faces.", "gslopes calibrate measures it against the truth.")
     held = held_out_faces(data, attribute, most, device)
-    editor, judges = FaderEditor(model.spec.name, device), Judges(device)
+    editor, judges = FaderEditor(model, device), Judges(device)
     seen = look(held, editor, judges, device)
     tables = {
         "what it edits": edited_table(seen, attribute),

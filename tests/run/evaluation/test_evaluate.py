@@ -1,12 +1,17 @@
 """The evaluation itself, on a few real photos: a few of everything, so that it runs; its numbers are the cards'."""
 
+import hashlib
 import shutil
 
 import pytest
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 
 from gslopes.datasets.labelled import fold
 from gslopes.run.evaluation import evaluate
 from gslopes.run.evaluation.composites import held_out_faces
+from gslopes.zoo import home
+from gslopes.zoo.identity import DIGEST, FILE
 
 pytestmark = pytest.mark.slow
 
@@ -40,3 +45,18 @@ def test_an_editors_tables_hold_every_way_and_value(few):
     assert len(found["how natural"]) == 10
     shift = found["what it edits"]["face, difference: reader"]["shift"]
     assert 0.3 < shift["low"] < shift["value"] < shift["high"] <= 1
+
+
+def test_a_folder_of_weights_is_measured_and_not_the_shipped_model_of_that_name(few, tmp_path):
+    folder = tmp_path / "trial"
+    shutil.copytree(home.find("weights", "fader-gender"), folder)
+    state = load_file(folder / FILE)
+    with safe_open(folder / FILE, "pt") as file:
+        metadata = file.metadata()
+    for name in state:
+        if ".told" in name or name.startswith("told"):
+            state[name].zero_()  # the decoder no longer hears what it is told
+    save_file(state, folder / FILE, metadata)
+    (folder / DIGEST).write_text(hashlib.sha256((folder / FILE).read_bytes()).hexdigest())
+    found = evaluate(str(folder), data=few, photos=16, write=False)["tables"]
+    assert abs(found["what it edits"]["face, difference: reader"]["shift"]["value"]) < 0.01

@@ -1,0 +1,198 @@
+"""Photos to counterfactual photos, JPEG to JPEG: our walk against the plain one, same photos, same weights.
+
+    python tests/benches/bench_synthesis.py PHOTOS [--photos 500] [--side 1024] [--device cuda] [--out FILE]
+
+The peer takes one photo after the other: Pillow reads it, facenet-pytorch finds faces, the parser, the reader and the
+network of the reference (see bench_sweep) see one chip at a time, every value is decoded on its own, OpenCV warps each
+change back, Pillow saves. It has all cores through torch's own threads and keeps no tables; ours writes its run folder
+as in an audit. Both have their models loaded, and both are said to make the same pictures: how far apart they are is in
+the result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+import numpy as np
+import torch
+from facenet_pytorch import MTCNN
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
+
+import measure  # noqa: E402
+from bench_sweep import VALUES, Reference  # noqa: E402
+
+from gslopes import zoo  # noqa: E402
+from gslopes.compose.masks import soft_mask  # noqa: E402
+from gslopes.compose.skin import region_classes  # noqa: E402
+from gslopes.core.geometry import similarity  # noqa: E402
+from gslopes.edit.own import OwnValues  # noqa: E402
+from gslopes.run import stages  # noqa: E402
+from gslopes.run.executors import OneProcess, Processes  # noqa: E402
+from gslopes.run.executors.threads import cores  # noqa: E402
+from gslopes.run.rooms import default_rooms  # noqa: E402
+from gslopes.zoo.crops import CHIP  # noqa: E402
+
+SMALLEST = 20  # of the faces that are edited, pixels
+SIZE = 128
+
+
+class Plain:
+    """The plain walk."""
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.mtcnn = MTCNN(keep_all=True, min_face_size=SMALLEST, device=device)
+        editor, self.parser = zoo.load("fader-gender", device), zoo.load("parser", device)
+        self.told = editor.module.told
+        self.network = Reference(editor.module).to(device).eval()
+        self.own = OwnValues(zoo.load("reader", device), editor.spec.labels)
+        self.region = list(region_classes("face", self.parser.spec.labels))
+
+    @torch.inference_mode()
+    def __call__(self, files: list[Path], out: Path) -> None:
+        out.mkdir(exist_ok=True)
+        for file in files:
+            photo = Image.open(file).convert("RGB")
+            boxes, _, points = self.mtcnn.detect(photo, landmarks=True)
+            if boxes is None:
+                continue
+            middle = np.array([photo.width - 1, photo.height - 1]) / 2
+            index = int(np.argmin((((boxes[:, :2] + boxes[:, 2:]) / 2 - middle) ** 2).sum(1)))
+            if (boxes[index, 2:] - boxes[index, :2]).min() < SMALLEST:
+                continue
+            self.edit(np.asarray(photo), similarity(points[index], CHIP * SIZE - 0.5), out / file.stem)
+
+    def edit(self, pixels: np.ndarray, matrix: np.ndarray, name: Path) -> None:
+        scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))
+        smooth = pixels if scale >= 0.8 else cv2.GaussianBlur(pixels, (0, 0), 0.5 * np.sqrt(1 / scale**2 - 1))
+        chip = cv2.warpAffine(smooth, matrix, (SIZE, SIZE), flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REFLECT_101)
+        x = torch.from_numpy(chip).to(self.device).permute(2, 0, 1)[None].float() / 255
+        mask = soft_mask(self.likely(x))
+        if mask.mean() < 0.02:
+            return
+        own = self.own(x)
+        latent = self.network.encode(x * 2 - 1)
+        neutral = self.network.decode(latent, own)
+        place = (pixels.shape[1], pixels.shape[0])
+        weight = self.back(mask, matrix, scale, place, cv2.INTER_LINEAR, cv2.BORDER_CONSTANT)[..., None]
+        weight[weight < 1 / 255] = 0
+        for step, value in enumerate(VALUES):
+            change = (self.network.decode(latent, self.told(own, value)) - neutral) * 127.5
+            layer = change[0].permute(1, 2, 0).cpu().numpy()
+            layer = self.back(layer, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
+            edited = np.clip(np.rint(pixels + weight * layer), 0, 255).astype(np.uint8)
+            Image.fromarray(edited).save(f"{name}-{step}.jpg", quality=95, subsampling=0)
+
+    def likely(self, x: torch.Tensor) -> np.ndarray:
+        spec = self.parser.spec
+        mean, std = (torch.tensor(v, device=self.device).view(1, 3, 1, 1) for v in (spec.mean, spec.std))
+        shares = self.parser.module((x - mean) / std).softmax(1)
+        return shares[:, self.region].sum(1)[0].cpu().numpy()
+
+    @staticmethod
+    def back(
+        chip: np.ndarray, matrix: np.ndarray, scale: float, place: tuple[int, int], how: int, border: int
+    ) -> np.ndarray:
+        if scale > 1:
+            chip = cv2.GaussianBlur(chip, (0, 0), 0.5 * np.sqrt(scale**2 - 1), borderType=cv2.BORDER_REPLICATE)
+        return cv2.warpAffine(chip, matrix, place, flags=how | cv2.WARP_INVERSE_MAP, borderMode=border)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--photos", type=int, default=500)
+    parser.add_argument("--plain-photos", type=int, default=0, help="of the peer, if fewer; its time is scaled")
+    parser.add_argument("--side", type=int, default=0, help="first make every photo this many pixels wide and high")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--workers", type=int, default=0, help="processes; 0: the threads of one process")
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        measure.say(run(args, Path(place)), args.out)
+
+
+def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
+    files = prepare(args.folder, place / "photos", args.photos, args.side)
+    few = files[: args.plain_photos or None]
+    walk, result = ours(place, args)
+    plain = Plain(args.device)
+    torch.set_num_threads(cores())
+    runs = {"ours": walk, "plain": lambda: plain(few, place / "plain")}
+    seconds = measure.in_turn(runs, args.rounds, args.device)
+    seconds["plain"] = [each * len(files) / len(few) for each in seconds["plain"]]
+    used = result().used
+    median = float(np.median(seconds["ours"]))
+    return {
+        "bench": "synthesis", "machine": measure.machine(args.device), "photos": len(files), "used": used,
+        "plain_photos": len(few), "side": args.side or "as they are", "values": len(VALUES),
+        "engine": f"{args.workers} processes" if args.workers else "threads of one process",
+        "seconds": {name: measure.spread(times, 2) for name, times in seconds.items()},
+        "photos_per_second": {name: round(len(files) / np.median(times), 2) for name, times in seconds.items()},
+        "times_faster_than": measure.ratios(seconds),
+        "paper_minutes": round(64_500 / len(files) * median / 60, 1),
+        "levels_apart": apart(place),
+    }  # fmt: skip
+
+
+def ours(place: Path, args: argparse.Namespace) -> tuple[Callable[[], object], Callable[[], stages.Audit]]:
+    """A run from the beginning, and what the last one found."""
+    options = {"min_face": SMALLEST, "device": args.device}
+    rooms = default_rooms(stages.plan_walk(place / "photos", place / "none", options).config, args.device)
+    executor = Processes(args.workers, args.device) if args.workers else OneProcess()
+    found: list[stages.Audit] = []
+
+    def walk() -> None:
+        shutil.rmtree(place / "run", ignore_errors=True)
+        plan = stages.plan_walk(place / "photos", place / "run", options)
+        found[:] = [stages.run_synthesise(plan, rooms, executor)]
+
+    return walk, lambda: found[0]
+
+
+def prepare(source: Path, folder: Path, count: int, side: int) -> list[Path]:
+    """So many photos as JPEG; the same one twice is mirrored, so that no two are equal."""
+    folder.mkdir()
+    there = sorted(source.rglob("*.jpg"))
+    there = there[:: max(1, len(there) // count)][:count]
+    for index in range(count):
+        file, target = there[index % len(there)], folder / f"{index:06d}.jpg"
+        if not side and index < len(there):
+            shutil.copy(file, target)
+            continue
+        photo = Image.open(file).convert("RGB")
+        if index // len(there) % 2:
+            photo = photo.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+        shift = index // len(there) // 2
+        photo = photo.crop((shift, 0, photo.width, photo.height))
+        photo.resize((side or photo.width, side or photo.height), Image.Resampling.BICUBIC).save(target, quality=92)
+    return sorted(folder.iterdir())
+
+
+def apart(place: Path) -> dict[str, float]:
+    """Levels between our pictures and the peer's: the mean over all pixels, and the greatest mean of a picture."""
+    from gslopes.core import tables
+
+    photos = tables.read(tables.PHOTOS, place / "run" / "photos.parquet").set_index("photo")["path"]
+    edits = tables.read(tables.EDITS, place / "run" / "edits.parquet")
+    means = []
+    for photo, step, file in edits[["photo", "step", "file"]].itertuples(index=False):
+        other = place / "plain" / f"{Path(photos[photo]).stem}-{step}.jpg"
+        if other.exists():
+            pair = [np.asarray(Image.open(path).convert("RGB"), np.int16) for path in (place / "run" / file, other)]
+            means.append(float(np.abs(pair[0] - pair[1]).mean()))
+    return {"pictures": len(means), "mean": round(float(np.mean(means)), 4), "worst_mean": round(max(means), 3)}
+
+
+if __name__ == "__main__":
+    main()
