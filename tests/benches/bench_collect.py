@@ -1,6 +1,6 @@
 """Collecting photos: how many a second come from a loopback server, beside a plain loop over the same addresses.
 
-    OMP_NUM_THREADS=1 PYTHONPATH=. python tests/benches/bench_collect.py PHOTOS [--rounds 5] [--out results/collect.json]
+    OMP_NUM_THREADS=1 PYTHONPATH=. python tests/benches/bench_collect.py PHOTOS [--rounds 5] [--out collect.json]
 
 PHOTOS: a folder of folders of JPEGs, such as IdenProf's. Ours: ``gslopes collect`` from a list of addresses, without a
 pause between requests: robots asked, addresses checked, photos decoded, hashed, compared with all others, synced to the

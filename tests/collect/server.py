@@ -61,6 +61,7 @@ class PhotoServer:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else head and body of an answer wait 40 ms for one another
     server_of: PhotoServer
 
     def do_GET(self) -> None:
