@@ -23,7 +23,7 @@ from gslopes.run.executors.crew import Lost, News, carry_out
 from gslopes.run.executors.executor import Work, pack, progress_line, tell
 from gslopes.run.executors.threads import cores, hands_and_threads
 
-CORES_EACH = 4  # of a worker without a GPU, if their number is not given; more help one photo little
+CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not given
 
 
 @dataclass(frozen=True, slots=True)
