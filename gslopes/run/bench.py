@@ -17,7 +17,7 @@ from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.paste import compose
 from gslopes.core import runtime
 from gslopes.core.errors import UsageError
-from gslopes.core.records import ByteArray, Face, Photo
+from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.datasets.folder import list_photos, open_photo
 from gslopes.find import align
 from gslopes.run import stages
@@ -90,13 +90,17 @@ def bench(
 
 
 def time_rooms(
-    folder: Path, place: Path, attribute: str, device: str, executor: Executor
+    folder: Path, place: Path, attribute: str, device: str, executor: Executor, values: FloatArray | None = None
 ) -> tuple[dict[str, float], int]:
-    """Seconds of each room for all photos, after a first batch to warm up; and how many faces were edited."""
+    """Seconds of each room for all photos, after a first batch to warm up; and how many faces were edited.
+
+    values: of the sweep, (K,); the attribute's own by default.
+    """
     config = configure(folder, {"attribute": attribute, "min_face": 20, "device": device})
     rooms = default_rooms(config, device)
     (editor,) = rooms.editors.values()
-    values = np.asarray(make_plan(config, place / "none").values[attribute], np.float32)
+    if values is None:
+        values = np.asarray(make_plan(config, place / "none").values[attribute], np.float32)
     files = [file.path for file in list_photos(folder)]
     seconds: dict[str, float] = {}
     clock = _clock(seconds, device)

@@ -1,0 +1,122 @@
+"""How time grows with photos, with values and with labels: the exponents of a line through logarithms.
+
+    python tests/benches/bench_scaling.py PHOTOS [--out results/scaling.json]
+
+Photos: the walk from photos to counterfactual photos. Values: the same rooms for 48 photos at K = 3 to 49; what is done
+once a face does not grow with K, so that the exponent is that of edit, compose and encode, over the K + 1 pictures that
+are decoded (the face's own values are one more). Labels: the fit, with a returned label in 12.5 as in bench_fit.
+Medians of three rounds, sizes in turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
+
+import bench_fit  # noqa: E402
+import measure  # noqa: E402
+from bench_synthesis import SMALLEST, prepare  # noqa: E402
+
+from gslopes.core import tables  # noqa: E402
+from gslopes.edit.steps import values_for  # noqa: E402
+from gslopes.fit import FitOptions, analyse  # noqa: E402
+from gslopes.run import stages  # noqa: E402
+from gslopes.run.bench import time_rooms  # noqa: E402
+from gslopes.run.rooms import default_rooms  # noqa: E402
+
+PHOTOS, VALUES, LABELS, ROUNDS = (64, 128, 256, 512), (3, 7, 17, 49), (250, 500, 1000, 2000), 3
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", choices=["photos", "values", "labels"])
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        kinds = {"photos": in_photos, "values": in_values, "labels": in_labels}
+        found = {
+            name: run(args.folder, Path(place) / name)
+            for name, run in kinds.items()
+            if args.only in (None, name) and (Path(place) / name).mkdir() is None
+        }
+    measure.say({"bench": "scaling", "machine": measure.machine(), **found}, args.out)
+
+
+def in_photos(source: Path, place: Path) -> dict[str, object]:
+    prepare(source, place / "all", max(PHOTOS), 0)
+    options = {"min_face": SMALLEST}
+    rooms = default_rooms(stages.plan_walk(place / "all", place / "none", options).config, "cpu")
+
+    def walk(count: int) -> Callable[[], object]:
+        def run() -> None:
+            shutil.rmtree(place / "run", ignore_errors=True)
+            plan = stages.plan_walk(place / "all", place / "run", {**options, "limit": count})
+            stages.run_synthesise(plan, rooms, stages.QUIET)
+
+        return run
+
+    return grown({count: walk(count) for count in PHOTOS})
+
+
+def in_values(source: Path, place: Path) -> dict[str, object]:
+    prepare(source, place / "all", 48, 0)
+    seconds: dict[int, list[float]] = {}
+    whole: dict[int, list[float]] = {}
+    for _ in range(ROUNDS):
+        for count in VALUES:
+            values = values_for("gender", count)
+            rooms, _ = time_rooms(place / "all", place, "gender", "cpu", stages.QUIET, values)
+            seconds.setdefault(count + 1, []).append(sum(rooms[n] for n in ("edit", "compose", "encode and write")))
+            whole.setdefault(count, []).append(sum(rooms.values()))
+    total = {str(count): measure.spread(times) for count, times in whole.items()}
+    return exponent(seconds) | {"seconds_of_all_rooms_by_values": total}
+
+
+def in_labels(source: Path, place: Path) -> dict[str, object]:
+    def fit(count: int) -> Callable[[], object]:
+        folder = place / str(count)
+        folder.mkdir()
+        bench_fit.RETURNED = count * 80 // 1000
+        bench_fit.write(folder, 1000, count)
+        scores, asked = (
+            tables.read_arrow(table, folder / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED)
+        )
+        return lambda: analyse(scores, asked, options=FitOptions(bootstrap=200, permutations=200))
+
+    return grown({count: fit(count) for count in LABELS})
+
+
+def grown(runs: dict[int, Callable[[], object]]) -> dict[str, object]:
+    seconds: dict[int, list[float]] = {count: [] for count in runs}
+    for turn in range(ROUNDS + 1):
+        for count, run in runs.items():
+            began = time.perf_counter()
+            run()
+            if turn:
+                seconds[count].append(time.perf_counter() - began)
+    return exponent(seconds)
+
+
+def exponent(seconds: dict[int, list[float]]) -> dict[str, object]:
+    sizes = np.log(np.array(list(seconds), float))
+    medians = np.array([np.median(times) for times in seconds.values()])
+    slope = float(np.polyfit(sizes, np.log(medians), 1)[0])
+    return {
+        "exponent": round(slope, 3),
+        "seconds": {str(count): measure.spread(times) for count, times in seconds.items()},
+    }
+
+
+if __name__ == "__main__":
+    main()

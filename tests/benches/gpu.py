@@ -1,0 +1,85 @@
+"""Everything that is to be measured on a GPU, in one command and under ten minutes; each bench in a process of its own.
+
+    python tests/benches/gpu.py PHOTOS [--out results/gpu.json]     (one CUDA device; PHOTOS holds JPEGs of faces)
+    python tests/benches/gpu.py PHOTOS --device cpu --quick         (a try of the whole command without one)
+
+The checkout need not be installed. What has run is written at once, so that nothing is lost when the time is up.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = ROOT / "tests" / "benches"
+sys.path[:0] = [str(ROOT), str(HERE)]
+
+import measure  # noqa: E402
+
+
+def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, list[str]]]:
+    """Name to (seconds that it may take, command)."""
+    few, many, large, rounds = ("16", "16", "16", "1") if quick else ("64", "8000", "1000", "1")
+    workers = "2" if quick else str(max(2, len(os.sched_getaffinity(0)) // 2))
+    walk = [
+        str(HERE / "bench_synthesis.py"),
+        str(folder),
+        "--device",
+        device,
+        "--rounds",
+        rounds,
+        "--plain-photos",
+        few,
+    ]
+    return {
+        "training": (90, [str(HERE / "bench_training.py"), "--device", device, "--batch", "8" if quick else "128"]),
+        "sweep": (60, [str(HERE / "bench_sweep.py"), "--device", device, "--chips", "8" if quick else "512"]),
+        "rooms": (60, ["-m", "gslopes", "bench", str(folder), "--count", many[:3], "--device", device, "--json"]),
+        "walk at 224, threads": (90, [*walk, "--photos", few if quick else "2000"]),
+        "walk at 224, processes": (120, [*walk, "--photos", many, "--workers", workers]),
+        "walk at 1024, processes": (150, [*walk, "--photos", large, "--side", "1024", "--workers", workers]),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    result: dict[str, object] = {"bench": "gpu", "machine": measure.machine(args.device)}
+    result["matrix_rate_tflops"] = {
+        "fp32": round(measure.matrix_rate(args.device) / 1e12, 2),
+        "bf16": round(measure.matrix_rate(args.device, half=True) / 1e12, 2) if args.device != "cpu" else None,
+    }
+    result["copy_rate_gb_s"] = round(measure.copy_rate(args.device) / 1e9, 1)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    for name, (seconds, command) in commands(args.folder, args.device, args.quick).items():
+        began = time.perf_counter()
+        result[name] = one([sys.executable, *command], environment, seconds * (10 if args.quick else 1))
+        sys.stderr.write(f"{name}: {time.perf_counter() - began:.0f} s\n")
+        if args.out is not None:
+            args.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    measure.say(result, args.out)
+
+
+def one(command: list[str], environment: dict[str, str], seconds: int) -> object:
+    """The JSON that a bench prints, or why there is none."""
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=seconds, cwd=ROOT)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"took more than {seconds} s"}
+    if done.returncode:
+        return {"failed": done.stderr.strip().splitlines()[-3:]}
+    return json.loads(done.stdout)
+
+
+if __name__ == "__main__":
+    main()
