@@ -39,9 +39,9 @@ def test_faces_slope_from_female_to_male_in_the_eyes_of_nudenet(names, unpacked,
     assert abs(slopes["nsfw"].mean()) < 0.02
 
 
-# Not met, and kept as it was written before the answer was known. NudeNet takes nearly every one of these portraits for a
-# woman's (its issue 165): on 65 of 88 the score of FACE_MALE grows with the value and on 59 that of FACE_FEMALE falls, but
-# most scores are below 0.01, and a few men around 0.5, who go the other way, decide the mean.
+# Not met, and kept as it was written before the answer was known. NudeNet takes nearly every one of these portraits
+# for a woman's (its issue 165): on 65 of 88 the score of FACE_MALE grows with the value and on 59 that of FACE_FEMALE
+# falls, but most scores are below 0.01, and a few men around 0.5, who go the other way, decide the mean.
 @pytest.mark.xfail(strict=True, reason="The mean slopes of NudeNet's scores over all portraits are not told from 0.")
 @pytest.mark.slow
 def test_over_all_portraits_the_intervals_of_nudenet_s_faces_lie_on_their_sides_of_zero(names, unpacked, tmp_path):
