@@ -30,7 +30,10 @@ def group_slopes(
 
     Null hypotheses: the group's mean slope is 0 (one-sample t); two groups have the same mean slope (Welch's t, for
     groups of different spread).  Intervals are of the same t.  A label that fewer than ``min_active`` photos of a group
-    have is too rare to judge there.  q is over the labels of one group, or one pair of groups.
+    have is too rare to judge there; so is a difference from a group of fewer than ``min_active`` photos, or of a label
+    that is rare in both.  Where all slopes of one group are equal, most often because none of its photos has the label,
+    its spread is not taken for 0: both groups then share one (Student's t).  q is over the labels of one group, or of
+    one pair of groups.
 
     answers: of one classifier and attribute.  column: the name under which the groups go.
     groups: (n,) each photo's group; photos with None or an empty text are in none.
@@ -62,6 +65,7 @@ class _Group:
         self.answers = answers
         self.active = np.bincount(answers.label, minlength=len(answers.labels))
         self.rare = self.active < options.min_active
+        self.few = len(answers.photos) < options.min_active
         kinds = {KINDS[name] for name in options.estimators if name != "paper"}
         self.sums: dict[str, Moments] = {kind: moments(profiles(answers, kind, cluster)) for kind in kinds}
         self.confidence = options.confidence
@@ -94,16 +98,12 @@ class _Group:
 
 def _difference(one: _Group, other: _Group, estimator: str, confidence: float, how: str) -> pd.DataFrame:
     first, second = one.lines(estimator), other.lines(estimator)
-    freedoms = [max(part.sums[KINDS[estimator]].units - 1, 1) for part in (one, other)]
-    parts = [np.square(first.se), np.square(second.se)]
-    total = parts[0] + parts[1]
-    se = np.sqrt(total)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = total**2 / (parts[0] ** 2 / freedoms[0] + parts[1] ** 2 / freedoms[1])
-    freedom = np.where(np.isfinite(freedom), freedom, 1.0)
+    units = [part.sums[KINDS[estimator]].units for part in (one, other)]
+    se, freedom = _spread(first.se, second.se, *units)
     difference = first.slope - second.slope
     half = special.stdtrit(freedom, 0.5 + confidence / 2) * se
-    rare = one.rare & other.rare  # a label may be common in one group and absent in the other: that is a finding
+    # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
+    rare = (one.rare & other.rare) | one.few | other.few
     p = np.where(rare, np.nan, 2 * special.stdtr(freedom, -np.abs(t_ratio(difference, se))))
     return pd.DataFrame(
         {
@@ -116,6 +116,21 @@ def _difference(one: _Group, other: _Group, estimator: str, confidence: float, h
             "note": np.where(rare, RARE, ""),
         }
     )
+
+
+def _spread(first: Array, second: Array, n: int, m: int) -> tuple[Array, Array]:
+    """Standard error of the difference of two means, and its degrees of freedom; each (L,).
+
+    first, second: the means' own standard errors.  n, m: how many units they are over.
+    """
+    parts = np.square(first), np.square(second)
+    total = parts[0] + parts[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = total**2 / (parts[0] ** 2 / max(n - 1, 1) + parts[1] ** 2 / max(m - 1, 1))
+    shared = ((n - 1) * n * parts[0] + (m - 1) * m * parts[1]) / max(n + m - 2, 1) * (1 / max(n, 1) + 1 / max(m, 1))
+    flat = (first == 0) != (second == 0)
+    freedom = np.where(flat, max(n + m - 2, 1), np.where(np.isfinite(freedom), freedom, 1.0))
+    return np.sqrt(np.where(flat, shared, total)), freedom
 
 
 def joint_slopes(one: Answers, other: Answers, options: FitOptions, cluster: Codes | None = None) -> pd.DataFrame:

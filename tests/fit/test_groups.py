@@ -101,3 +101,23 @@ def test_two_sweeps_are_compared_over_the_photos_of_both(answers) -> None:
     with pytest.raises(ValueError, match="same photos"):
         joint_slopes(one, other, OPTIONS)
     assert len(joint_slopes(*same_photos(one, other), OPTIONS, np.arange(28) // 2)) == 1
+
+
+def test_a_group_whose_photos_all_lack_the_label_does_not_make_the_difference_certain(answers) -> None:
+    few = np.zeros((12, 1, 5), bool)
+    _, scores, asked, about = grouped(answers, few, moving(90, 0.15, 1))
+    row = analyse(scores, asked, options=OPTIONS, about=about, groups=["sex"]).differences
+    row = row.query("estimator == 'photo-rate'").iloc[0]
+    slopes = 100 * np.concatenate([few, moving(90, 0.15, 1)])[:, 0] @ line_weights(VALUES)
+    student = stats.ttest_ind(slopes[:12], slopes[12:])
+    welch = stats.ttest_ind(slopes[:12], slopes[12:], equal_var=False)
+    ends = student.confidence_interval()
+    np.testing.assert_allclose([row["p"], row["ci_low"], row["ci_high"]], [student.pvalue, *ends], rtol=1e-6)
+    assert row["p"] > 10 * welch.pvalue
+
+
+def test_a_difference_from_a_handful_of_photos_is_not_judged(answers) -> None:
+    _, scores, asked, about = grouped(answers, np.zeros((8, 1, 5), bool), moving(90, 0.15, 1))
+    row = analyse(scores, asked, options=OPTIONS, about=about, groups=["sex"]).differences.iloc[0]
+    assert np.isnan(row["p"])
+    assert row["note"] == "too rare to judge"
