@@ -32,8 +32,8 @@ REGIONS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-# Pixels that the parser sees at once: 4 pictures of 512 pixels, 67 of 128. Memory must not grow with the batch.
-AT_ONCE = 1_100_000
+# Pixels that the parser sees at once: a picture of 512 pixels, 16 of 128. Memory must not grow with the batch.
+AT_ONCE = 270_000
 
 # Beyond the photo, in units of the picture's side: sigma of the blur, and the length over which it sets in.
 BLUR, FADE = 1 / 16, 1 / 24

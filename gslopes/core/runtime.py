@@ -5,6 +5,7 @@ This shelf is below the rooms that must never need torch, so torch is imported b
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import platform
 import random
@@ -83,6 +84,15 @@ def is_out_of_memory(error: Exception) -> bool:
         return True
     words = ("can't allocate memory", "Insufficient memory", "out of memory")  # torch on the CPU, OpenCV, CUDA
     return any(word in str(error) for word in words)
+
+
+def trim_heap() -> None:
+    """Give freed memory back to the system, where the C library can (glibc): it keeps a heap for every thread, and each
+    would otherwise stay as large as the largest batch that it ever held.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if platform.system() == "Linux" else None
+    if trim is not None:
+        trim(0)
 
 
 def release_memory(device: str) -> None:

@@ -50,8 +50,9 @@ class FaderEditor:
         Returns ((B, K, S, S, 3), (B, S, S, 3)) float32 RGB in [0, 255]: D(E(x), a) and D(E(x), own a).
         """
         step = AT_ONCE[self.device.type]
-        parts = [self._sweep(chips[start : start + step], values) for start in range(0, len(chips), step)]
-        pictures = np.concatenate(parts)
+        pictures = np.empty((len(chips), len(values) + 1, *chips.shape[1:]), np.float32)
+        for part in (slice(start, start + step) for start in range(0, len(chips), step)):
+            pictures[part] = self._sweep(chips[part], values)
         return pictures[:, :-1], pictures[:, -1]
 
     def _sweep(self, chips: ByteArray, values: FloatArray) -> FloatArray:

@@ -70,6 +70,7 @@ class Synthesis:
         runfolder.settle(run / row["file"] for row in edits)
         for table, rows in ((tables.EDITS, edits), (tables.PHOTOS, photos)):
             runfolder.write_table(table, _frame(table, rows), runfolder.part_path(run, STAGE, table, part))
+        runtime.trim_heap()
 
     def parcel(self) -> Parcel:
         """For workers elsewhere.  Raises: UsageError if the rooms are not those that the configuration names."""
