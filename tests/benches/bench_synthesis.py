@@ -183,7 +183,8 @@ def apart(place: Path) -> dict[str, float]:
     """Levels between our pictures and the peer's: the mean over all pixels, and the greatest mean of a picture."""
     from gslopes.core import tables
 
-    photos = tables.read(tables.PHOTOS, place / "run" / "photos.parquet").set_index("photo")["path"]
+    photos = tables.read(tables.PHOTOS, place / "run" / "photos.parquet")
+    photos = photos[photos["status"] == "used"].set_index("photo")["path"]
     edits = tables.read(tables.EDITS, place / "run" / "edits.parquet")
     means = []
     for photo, step, file in edits[["photo", "step", "file"]].itertuples(index=False):
