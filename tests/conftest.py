@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 # No claim is about time: a busy machine may be slow. In CI the examples are the same in every run.
 settings.register_profile("house", settings.get_profile("ci" if os.environ.get("CI") else "default"), deadline=None)
 settings.load_profile("house")
+
+# A job in the background is started deaf to Ctrl-C, and so would be every process that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Before torch, OpenCV or matplotlib are imported: sums in one order, no window.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -111,7 +111,7 @@ def test_no_worker_outlives_the_head(tmp_path, how):
     wait_for(lambda: len(chores.pids()) == 2)
     assert all(map(runs, chores.pids()))
     head.send_signal(how)
-    assert head.wait() == -how
+    assert head.wait(timeout=60) == -how
     wait_for(lambda: not any(map(runs, chores.pids())))
 
 
