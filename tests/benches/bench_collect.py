@@ -14,7 +14,6 @@ import argparse
 import csv
 import hashlib
 import io
-import json
 import multiprocessing
 import sys
 import tempfile
@@ -102,10 +101,7 @@ def main() -> None:
         "ours_is_faster_by": measure.ratios(seconds)["plain loop"],
         "machine": measure.machine(),
     }
-    text = json.dumps(found, indent=2)
-    print(text)  # noqa: T201
-    if options.out:
-        options.out.write_text(text + "\n")
+    measure.say(found, options.out)
 
 
 if __name__ == "__main__":
