@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+from functools import cached_property
 from typing import Literal, get_args
 
 from PIL import Image
@@ -14,6 +16,7 @@ Format = Literal["jpeg", "png"]
 SUFFIX: dict[str, str] = {"jpeg": ".jpg", "png": ".png"}
 
 QUALITY = 95
+BLOCK = 8  # side of a JPEG's blocks, pixels
 
 
 def encode(pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "jpeg", quality: int = QUALITY) -> bytes:  # noqa: A002
@@ -22,8 +25,9 @@ def encode(pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "j
     pixels: (H, W, 3) uint8 RGB; three equal channels if gray.
     gray: write one channel, unless the profile is one of colour (then three equal ones).
     icc: the pixels' profile, which goes into the file; None for sRGB.
-    format: ``jpeg`` is baseline 4:4:4 with fixed tables, so that an 8×8 block of equal pixels decodes to equal pixels
-        whatever stands around it; ``png`` is lossless, packed quickly rather than tightly.
+    format: ``jpeg`` is baseline 4:4:4 with fixed tables, so that an 8x8 block of equal pixels decodes to equal pixels
+        whatever stands around it, and with a restart marker after each row of blocks, so that rows stand for
+        themselves; ``png`` is lossless, packed quickly rather than tightly.
     quality: of the JPEG, 1 to 100; a PNG of lower quality is packed more tightly, with the same pixels.
 
     Raises: UnknownName for another format.
@@ -34,7 +38,62 @@ def encode(pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "j
     image = Image.fromarray(pixels[..., 0].copy() if one_channel else pixels)
     file = io.BytesIO()
     if format == "jpeg":
-        image.save(file, "JPEG", quality=quality, subsampling=0, icc_profile=icc)
+        image.save(file, "JPEG", quality=quality, subsampling=0, icc_profile=icc, restart_marker_rows=1)
     else:
         image.save(file, "PNG", compress_level=min(9, 1 + max(0, QUALITY - quality)), icc_profile=icc)
     return file.getvalue()
+
+
+class Variants:
+    """Files of pictures that differ from one photo in a box: what they share is encoded once.
+
+    pixels, gray, icc, format: the photo and how it is written, as in ``encode``.
+
+    The files are those of ``encode``, byte for byte.
+    """
+
+    def __init__(self, pixels: ByteArray, gray: bool, icc: bytes | None, format: Format = "jpeg") -> None:  # noqa: A002
+        self.pixels, self.gray, self.icc, self.format = pixels, gray, icc, format
+
+    def encode(self, patch: ByteArray, box: tuple[int, int, int, int], quality: int = QUALITY) -> bytes:
+        """The file of the photo with something else in a box.
+
+        patch: (h, w, 3) uint8 RGB.  box: x0 y0 x1 y1 in whole pixels, x1 and y1 exclusive.  quality: as in ``encode``.
+
+        Raises: UnknownName for another format.
+        """
+        x0, y0, x1, y1 = box
+        shared = self.format == "jpeg" and quality == QUALITY
+        top, end = (y0 // BLOCK, -(-y1 // BLOCK)) if shared else (0, -(-len(self.pixels) // BLOCK))
+        band = self.pixels[top * BLOCK : end * BLOCK].copy()
+        band[y0 - top * BLOCK : y1 - top * BLOCK, x0:x1] = patch
+        if not shared:
+            return encode(band, self.gray, self.icc, self.format, quality)
+        head, rows = self._photo
+        if len(band):
+            rows = [*rows[:top], *_parted(encode(band, self.gray, self.icc))[1], *rows[end:]]
+        return _joined(head, rows)
+
+    @cached_property
+    def _photo(self) -> tuple[bytes, list[bytes]]:
+        return _parted(encode(self.pixels, self.gray, self.icc))
+
+
+def _parted(file: bytes) -> tuple[bytes, list[bytes]]:
+    """A JPEG with a restart marker after each row of blocks as its head and its rows, without markers between them.
+
+    Source: ITU-T T.81, B.1.1 (markers, byte stuffing) and B.2.1 (order of segments).
+    """
+    at = 2
+    while file[at + 1] != 0xDA:  # start of scan
+        at += 2 + int.from_bytes(file[at + 2 : at + 4])
+    at += 2 + int.from_bytes(file[at + 2 : at + 4])
+    return file[:at], re.split(rb"\xff[\xd0-\xd7]", file[at:-2])
+
+
+def _joined(head: bytes, rows: list[bytes]) -> bytes:
+    """The opposite of ``_parted``: restart markers count from 0 to 7 and again; the end of image comes last."""
+    parts = [head, rows[0]]
+    for index, row in enumerate(rows[1:]):
+        parts += (bytes((0xFF, 0xD0 + index % 8)), row)
+    return b"".join([*parts, b"\xff\xd9"])

@@ -16,7 +16,7 @@ from gslopes.networks.folded import FoldedFader
 from gslopes.zoo import LoadedModel, load
 
 # Chips that are decoded at once, K pictures each: on the CPU as many as its caches hold well.
-AT_ONCE = {"cpu": 4, "cuda": 1024}
+AT_ONCE = {"cpu": 2, "cuda": 1024}
 
 
 class FaderEditor:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from gslopes.compose.encode import encode
+from gslopes.compose.encode import Variants
 from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.paste import compose
 from gslopes.core import runtime
@@ -132,9 +132,9 @@ def time_rooms(
             with clock("compose"):
                 whole = compose(photo.pixels, photo.gray, edited[row], neutral[row], masks[index], face.matrix)
             with clock("encode and write"):
-                for step in range(len(values)):
-                    data = encode(whole.picture(step), photo.gray, photo.icc)
-                    (place / f"picture-{step}").write_bytes(data)
+                files = Variants(photo.pixels, photo.gray, photo.icc)
+                for step, patch in enumerate(whole.patches):
+                    (place / f"picture-{step}").write_bytes(files.encode(patch, whole.box))
         return len(kept)
 
     executor.note(f"bench      {len(files)} photos, room by room, on {device}")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.compose.encode import QUALITY, SUFFIX, encode
+from gslopes.compose.encode import QUALITY, SUFFIX, Variants
 from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.paste import Composite, compose
 from gslopes.compose.placebo import lightened, qualities
@@ -166,27 +166,28 @@ class Synthesis:
         """Write the K pictures of one photo, one at a time; their rows."""
         config = self.plan.config.compose
         whole = compose(photo.pixels, photo.gray, edited, neutral, mask, face.matrix, config.blend)
+        files = Variants(photo.pixels, photo.gray, photo.icc, config.format)
         values = self.plan.values[attribute]
         steps = range(len(values))
-        rows = self._write(attribute, photo, whole, steps, [QUALITY] * len(values))
+        rows = self._write(attribute, photo.id, whole, files, steps, [QUALITY] * len(values))
         if config.placebo:
             same, light = placebo.names(attribute)
             again = qualities(photo.id, len(values), self.plan.config.seed)
-            rows += self._write(same, photo, whole, [len(values) // 2] * len(values), again)
-            rows += self._write(light, photo, lightened(whole, values), steps, [QUALITY] * len(values))
+            rows += self._write(same, photo.id, whole, files, [len(values) // 2] * len(values), again)
+            rows += self._write(light, photo.id, lightened(whole, values), files, steps, [QUALITY] * len(values))
         return rows
 
     def _write(
-        self, sweep: str, photo: Photo, whole: Composite, shown: Sequence[int], packed: Sequence[int]
+        self, sweep: str, photo: str, whole: Composite, files: Variants, shown: Sequence[int], packed: Sequence[int]
     ) -> list[Row]:
-        """Write K pictures, at step k the one that ``whole`` has at ``shown[k]``; their rows."""
+        """Write K pictures of the photo of this id, at step k that of ``whole`` at ``shown[k]``; their rows."""
         rows = []
         form = self.plan.config.compose.format
         for step, value in enumerate(self.plan.values[sweep]):
-            file = f"edits/{sweep}/{photo.id[:16]}-{step}{SUFFIX[form]}"
-            data = encode(whole.picture(shown[step]), photo.gray, photo.icc, form, packed[step])
+            file = f"edits/{sweep}/{photo[:16]}-{step}{SUFFIX[form]}"
+            data = files.encode(whole.patches[shown[step]], whole.box, packed[step])
             runfolder.write_bytes(self.plan.run / file, data)
-            known = {"photo": photo.id, "attribute": sweep, "step": step, "value": value}
+            known = {"photo": photo, "attribute": sweep, "step": step, "value": value}
             rows.append(known | {"file": file, "mask_area": whole.mask_area})
         return rows
 

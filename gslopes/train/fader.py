@@ -56,6 +56,7 @@ def train_fader(
     difference: float = 0.1,  # weight of the size of the edit (mean absolute, in [-1, 1] units)
     smooth: float = 0.3,  # weight of the edit's total variation
     tint: float = 0.0,  # weight of the edit's mean colour: a reader can be swayed by a cast over the whole face
+    chroma: float = 0.0,  # weight of what is colour in the edit, not lightness: patches of colour please a reader
     tone: float = 0.0,  # weight of the face's mean colour going to where the other end's colours lie (see guide.Tone)
     patch: float = 0.0,  # weight of the patch critic on composites
     skin: float = 0.35,  # share of the edits that may change skin and nose only, as the region ``skin`` does
@@ -155,6 +156,8 @@ def train_fader(
                 wish, stay = leader(shown, moved(photos, alike), a[some, 0], values, strength)
                 size, colour = edit.abs().mean(), edit.mean((2, 3)).abs().mean()
                 price = keep * stay + difference * size + smooth * roughness(edit) + tint * colour
+                if chroma:
+                    price = price + chroma * colourfulness(edit)
                 if transport is not None:
                     price = price + tone * transport(photos, composite, a[some, 0], values, within)
                 loss = loss + late * (guidance * wish + price)
@@ -191,6 +194,12 @@ def train_fader(
 def roughness(edit: Tensor) -> Tensor:
     """Mean absolute step between neighbouring pixels of (B, 3, H, W)."""
     return (edit[..., 1:, :] - edit[..., :-1, :]).abs().mean() + (edit[..., 1:] - edit[..., :-1]).abs().mean()
+
+
+def colourfulness(edit: Tensor) -> Tensor:
+    """Mean absolute distance of (B, 3, H, W), RGB, from the gray of equal luminance (ITU-R BT.601)."""
+    luminance = (edit * edit.new_tensor([0.299, 0.587, 0.114])[:, None, None]).sum(1, keepdim=True)
+    return (edit - luminance).abs().mean()
 
 
 def hinge(

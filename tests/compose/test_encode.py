@@ -4,9 +4,11 @@ import io
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image, ImageCms
 
-from gslopes.compose.encode import encode
+from gslopes.compose.encode import QUALITY, Variants, encode
 from gslopes.compose.masks import border_ramp
 from gslopes.compose.paste import compose
 from gslopes.core.errors import UnknownName
@@ -86,3 +88,31 @@ def test_the_same_pixels_give_the_same_bytes() -> None:
 def test_an_unknown_format_is_named() -> None:
     with pytest.raises(UnknownName, match="Did you mean 'jpeg'"):
         encode(NOISE, False, None, "jpg")  # type: ignore[arg-type]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.tuples(st.integers(1, 90), st.integers(1, 90)),
+    st.booleans(),
+    st.sampled_from(["jpeg", "png"]),
+    st.sampled_from([QUALITY, 91]),
+)
+def test_a_variant_of_a_photo_is_the_file_of_the_whole_picture_byte_for_byte(seed, size, gray, kind, quality) -> None:
+    rng = np.random.default_rng(seed)
+    (y0, y1), (x0, x1) = (np.sort(rng.integers(0, side + 1, 2)).tolist() for side in size)
+    photo, patch = (rng.integers(0, 256, (*shape, 3), np.uint8) for shape in (size, (y1 - y0, x1 - x0)))
+    if gray:
+        photo, patch = (np.repeat(pixels[..., :1], 3, 2) for pixels in (photo, patch))
+    whole = photo.copy()
+    whole[y0:y1, x0:x1] = patch
+    files = Variants(photo, gray, SRGB, kind)
+    for _ in range(2):  # what is kept from the first is as good for the second
+        assert files.encode(patch, (x0, y0, x1, y1), quality) == encode(whole, gray, SRGB, kind, quality)
+
+
+def test_restart_markers_move_no_pixel() -> None:
+    plain = io.BytesIO()
+    Image.fromarray(NOISE).save(plain, "JPEG", quality=QUALITY, subsampling=0)
+    assert encode(NOISE, False, None) != plain.getvalue()
+    np.testing.assert_array_equal(np.asarray(opened(encode(NOISE, False, None))), np.asarray(opened(plain.getvalue())))
