@@ -66,6 +66,7 @@ def compose(
     mask: FloatArray,
     matrix: Matrix,
     blend: Blend = "difference",
+    device: str = "cpu",
 ) -> Composite:
     """Blend K edited chips into their photo.
 
@@ -77,6 +78,7 @@ def compose(
     matrix: (2, 3), photo frame to chip frame.
     blend: ``paste``, m·edited + (1 - m)·photo, or ``difference``, photo + m·(edited - neutral); m is the mask in the
         photo, and the sum is rounded and clipped once.
+    device: where the chips are carried into the photo; on a CUDA device by ``compose.device``, elsewhere by OpenCV.
 
     Raises: UnknownName for another blend; ModelError if a chip holds values that are no numbers.
     """
@@ -87,11 +89,16 @@ def compose(
         raise ModelError("The editor gave a picture with values that are not finite numbers.")
     weight, box = warp_mask(mask, matrix, pixels.shape[0], pixels.shape[1])
     x0, y0, x1, y1 = box
-    base = pixels[y0:y1, x0:x1].astype(np.float32)
+    base = pixels[y0:y1, x0:x1]
     if gray:
         layers, base = (layers @ LUMA)[..., None], base[..., :1]
     patches = np.empty((len(layers), *weight.shape, 3), np.uint8)
-    if weight.size:
+    if weight.size and device.startswith("cuda"):
+        from gslopes.compose.device import blended
+
+        patches[:] = blended(base, layers, weight, matrix, (x0, y0), _sigma(matrix), blend == "paste", device)
+    elif weight.size:
+        base = base.astype(np.float32)
         for patch, layer in zip(patches, layers, strict=True):
             there = _to_photo(layer, matrix, box)
             patch[:] = _blend(base, there, weight[..., None], blend)
@@ -153,12 +160,17 @@ def _extremes(chip: FloatArray) -> tuple[FloatArray, FloatArray]:
     return least.min(0), greatest.max(0)
 
 
+def _sigma(matrix: Matrix) -> float:
+    """Of the Gaussian for a chip that has more pixels than its face has in the photo, chip pixels; 0 for others."""
+    scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))  # chip pixels per photo pixel
+    return 0.5 * float(np.sqrt(max(scale**2 - 1, 0)))
+
+
 def _prefilter(chip: FloatArray, matrix: Matrix) -> FloatArray:
     """Smooth a chip that has more pixels than its face has in the photo, so that it does not alias there."""
-    scale = float(np.sqrt(abs(np.linalg.det(matrix[:, :2]))))  # chip pixels per photo pixel
-    if scale <= 1:
+    sigma = _sigma(matrix)
+    if sigma == 0:
         return chip
-    sigma = 0.5 * np.sqrt(scale**2 - 1)
     smooth = cv2.GaussianBlur(chip, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE)
     return np.asarray(smooth, np.float32)
 

@@ -18,6 +18,7 @@ from gslopes.compose.masks import soft_mask
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
+from gslopes.core.runtime import at_once
 from gslopes.datasets.celebamask import CLASSES
 from gslopes.zoo import LoadedModel
 from gslopes.zoo.crops import CHIP, CROPS
@@ -32,9 +33,10 @@ REGIONS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-# Pixels that the parser sees at once: 2 pictures of 256 pixels, 8 of 128. Memory must not grow with the batch, and more
-# at once is no faster.
+# Pixels that the parser sees at once on the CPU, where more is no faster: 2 pictures of 256 pixels, 8 of 128; and the
+# bytes for each.
 AT_ONCE = 135_000
+PIXEL = 60
 
 # Beyond the photo, in units of the picture's side: sigma of the blur, and the length over which it sets in.
 BLUR, FADE = 1 / 16, 1 / 24
@@ -108,7 +110,7 @@ class ParserMasker:
     def __call__(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> FloatArray:
         """(B, size, size) float32 in [0, 1]; a parser of chips does not look at the photos and faces."""
         masks = np.zeros((len(chips), self.size, self.size), np.float32)
-        step = max(1, AT_ONCE // self.parser.spec.size**2)
+        step = max(1, at_once(str(self.device), PIXEL, AT_ONCE) // self.parser.spec.size**2)
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
             likely = self.likelihood(chips[part]) if self.frame is None else self.around(photos[part], faces[part])
             masks[part] = [soft_mask(one, self.sigma, self.border) for one in likely]

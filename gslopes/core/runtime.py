@@ -95,6 +95,22 @@ def trim_heap() -> None:
         trim(0)
 
 
+# Of a device's free memory, for one call of a network: other threads are at work on it, and libraries take their own.
+SHARE = 1 / 32
+
+
+def at_once(device: str, each: float, on_cpu: int) -> int:
+    """How many things a network is given at once: on a CUDA device as its free memory allows.
+
+    each: bytes that one of them takes on its way.  on_cpu: how many on the CPU, where what fits the caches is faster.
+    """
+    if not device.startswith("cuda"):
+        return on_cpu
+    cuda: Any = import_module("torch").cuda
+    kept = cuda.memory_reserved(device) - cuda.memory_allocated(device)  # by torch, and in no use
+    return max(1, int((cuda.mem_get_info(device)[0] + kept) * SHARE / each))
+
+
 def release_memory(device: str) -> None:
     """Hand back what is cached on a device but in no use."""
     gc.collect()

@@ -33,18 +33,24 @@ class FoldedFader(nn.Module):
         self.bias_rgb = nn.Parameter(cast(Tensor, network.to_rgb.bias).repeat(2), False)
         self.kernel_rgb = nn.Parameter(_in_pairs(network.to_rgb.weight), False)
 
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the arithmetic: float32, or float16 after ``half()``."""
+        return self.kernel_rgb.dtype
+
     def encode(self, chips: Tensor) -> Tensor:
-        """Chips (B, 3, S, S) to latents (B, C, s, s)."""
-        x = chips.contiguous(memory_format=LAST)
+        """Chips (B, 3, S, S) to latents (B, C, s, s) in ``dtype``."""
+        x = chips.to(self.dtype).contiguous(memory_format=LAST)
         for layer in self.down:
             x = layer(x)
         return x
 
     def sweep(self, latents: Tensor, told: Tensor) -> Tensor:
-        """Latents (B, C, s, s), each at K attribute vectors (B, K, A), to chips (B * K, 3, S, S) in (-1, 1).
+        """Latents (B, C, s, s), each at K attribute vectors (B, K, A), to chips (B * K, 3, S, S) float32 in (-1, 1).
 
         What the first layer makes of a latent is the same for all K: it is computed once.
         """
+        told = told.to(self.dtype)
         each = told.flatten(0, 1)  # (B * K, A)
         first, *others = self.up
         x = cast(_Up, first).spread(latents, told)
@@ -53,7 +59,7 @@ class FoldedFader(nn.Module):
         pairs = F.conv2d(x, self.kernel_rgb, stride=(1, 2), padding=1)  # (B * K, 6, S, S / 2)
         pairs.add_(F.linear(each, self.told_rgb, self.bias_rgb)[:, :, None, None]).tanh_()
         rgb = pairs.permute(0, 2, 3, 1).unflatten(3, (2, 3)).flatten(2, 3)  # (B * K, S, S, 3), no copy
-        return rgb.permute(0, 3, 1, 2)
+        return rgb.permute(0, 3, 1, 2).float()
 
 
 def _in_pairs(kernel: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from gslopes.core.records import ByteArray, Detections
+from gslopes.core.runtime import at_once
 from gslopes.networks.boxes import Areas, apart, moved, one_of_each, squared
 
 # The detector's own defaults: thresholds of its three stages and the step of its image pyramid.
@@ -25,8 +26,12 @@ FACTOR = 0.709
 # P-Net sees 12 pixels, two apart, so a narrower picture holds nothing that it could find.
 SEEN, STRIDE = 12, 2
 
-# Pixels of a pyramid's level, and of crops, that go through a network at once. On the CPU fewer are as fast.
-AT_ONCE = {"cpu": (200_000, 75_000), "cuda": (16_000_000, 16_000_000)}
+# Pixels of a pyramid's level, and of crops, that go through a network at once on the CPU, where fewer are as fast; and
+# the bytes that each takes.
+LEVEL, CROPS = (200_000, 91), (75_000, 250)
+# Numbers of crops that a network is given: something is kept for every shape that it has seen.
+SHAPES = 8
+LAST = torch.channels_last
 # Pictures of different sizes share a canvas while this share of it is filled; launches cost more than empty pixels.
 FILLED = 0.7
 
@@ -47,7 +52,7 @@ class Mtcnn(nn.Module):
         self.min_face, self.canvases = min_face, canvases
         cascade = MTCNN(min_face_size=min_face, keep_all=True).eval()
         self.pnet, self.rnet, self.onet = (
-            net.to(memory_format=torch.channels_last) for net in (cascade.pnet, cascade.rnet, cascade.onet)
+            net.to(memory_format=LAST) for net in (cascade.pnet, cascade.rnet, cascade.onet)
         )
 
     @torch.inference_mode()
@@ -110,7 +115,7 @@ class Mtcnn(nn.Module):
         for index, picture in enumerate(pictures):
             if min(picture.shape[:2]) * scale >= SEEN:
                 sizes.setdefault(tuple(picture.shape[:2]), []).append(index)
-        limit = AT_ONCE[pictures[0].device.type][0]
+        limit = _at_once(pictures[0], *LEVEL)
         canvases = pictures[0].is_cuda if self.canvases is None else self.canvases
         held: list[int] = []
         level: list[Tensor] = []
@@ -138,7 +143,7 @@ class Mtcnn(nn.Module):
     def _pnet(self, level: list[Tensor]) -> tuple[Tensor, Tensor]:
         """Corrections (b, 4, h, w) and scores (b, h, w) of a level; places beyond a picture have the score 0."""
         if len(level) == 1:
-            by, score = self.pnet(level[0].contiguous(memory_format=torch.channels_last))
+            by, score = self.pnet(level[0].contiguous(memory_format=LAST))
             return by, score[:, 1]
         net = self.pnet
         height, width = (max(one.shape[axis] for one in level) for axis in (2, 3))
@@ -148,7 +153,7 @@ class Mtcnn(nn.Module):
             canvas[start : start + len(one), :, : one.shape[2], : one.shape[3]] = one
             rows += [one.shape[2] - 2] * len(one)
             columns += [one.shape[3] - 2] * len(one)
-        x = net.prelu1(net.conv1(canvas.contiguous(memory_format=torch.channels_last)))
+        x = net.prelu1(net.conv1(canvas.contiguous(memory_format=LAST)))
         # Pooling must see no further than each picture's own border, as if it stood alone.
         x = net.pool1(x.masked_fill(~_within(x, rows, columns), -math.inf))
         rows, columns = ([-(-n // 2) for n in line] for line in (rows, columns))
@@ -169,10 +174,12 @@ class Mtcnn(nn.Module):
         there = (inside[:, 2:] > inside[:, :2]).all(1)
         boxes, owner, inside = boxes[there], owner[there], inside[there]
         said = []
-        step = max(1, AT_ONCE[boxes.device.type][1] // size**2)
-        for part in (slice(start, start + step) for start in range(0, len(boxes), step)):
-            crops = (areas.resized(inside[part], owner[part], size) - 127.5) * 0.0078125
-            *rest, score = net(crops.contiguous(memory_format=torch.channels_last))
+        step = max(1, _at_once(boxes, *CROPS) // size**2)
+        for start in range(0, len(boxes), step):
+            stop = min(start + step, len(boxes))
+            rows = _rounded(start, stop, max(1, step // SHAPES), boxes.device)
+            crops = (areas.resized(inside[rows], owner[rows], size) - 127.5) * 0.0078125
+            *rest, score = (one[: stop - start] for one in net(crops.contiguous(memory_format=LAST)))
             said.append([score[:, 1], *rest])
         together = [torch.cat(one) for one in zip(*said, strict=True)] if said else _no_answers(boxes, net)
         kept = together[0] > threshold
@@ -193,6 +200,15 @@ def _within(x: Tensor, rows: list[int], columns: list[int]) -> Tensor:
     y = torch.arange(height, device=x.device) < torch.tensor(rows, device=x.device)[:, None]
     z = torch.arange(width, device=x.device) < torch.tensor(columns, device=x.device)[:, None]
     return (y[:, :, None] & z[:, None])[:, None]
+
+
+def _at_once(there: Tensor, pixels: int, each: int) -> int:
+    return at_once(str(there.device), each, pixels)
+
+
+def _rounded(start: int, stop: int, step: int, device: torch.device) -> Tensor:
+    """The indices from start to stop, the last one again until their number is a multiple of step."""
+    return torch.arange(start, start - (start - stop) // step * step, device=device).clamp_(max=stop - 1)
 
 
 def _no_answers(boxes: Tensor, net: nn.Module) -> list[Tensor]:

@@ -130,7 +130,8 @@ def time_rooms(
         for row, index in enumerate(kept):
             photo, face = usable[index]
             with clock("compose"):
-                whole = compose(photo.pixels, photo.gray, edited[row], neutral[row], masks[index], face.matrix)
+                given = photo.pixels, photo.gray, edited[row], neutral[row], masks[index], face.matrix
+                whole = compose(*given, device=device)
             with clock("encode and write"):
                 files = Variants(photo.pixels, photo.gray, photo.icc)
                 for step, patch in enumerate(whole.patches):

@@ -154,18 +154,26 @@ class Synthesis:
         kept = [index for index, why in enumerate(reasons) if not why]
         if not kept:
             return
+        device = self.plan.device
         for attribute, editor in self.rooms.editors.items():
             edited, neutral = editor.sweep(chips[kept], np.asarray(self.plan.values[attribute], np.float32))
             for row, index in enumerate(kept):
                 _, photo, face = usable[index]
-                edits += self._compose(attribute, photo, face, masks[index], edited[row], neutral[row])
+                edits += self._compose(attribute, photo, face, masks[index], edited[row], neutral[row], device)
 
     def _compose(
-        self, attribute: str, photo: Photo, face: Face, mask: FloatArray, edited: FloatArray, neutral: FloatArray
+        self,
+        attribute: str,
+        photo: Photo,
+        face: Face,
+        mask: FloatArray,
+        edited: FloatArray,
+        neutral: FloatArray,
+        device: str,
     ) -> list[Row]:
         """Write the K pictures of one photo, one at a time; their rows."""
         config = self.plan.config.compose
-        whole = compose(photo.pixels, photo.gray, edited, neutral, mask, face.matrix, config.blend)
+        whole = compose(photo.pixels, photo.gray, edited, neutral, mask, face.matrix, config.blend, device)
         files = Variants(photo.pixels, photo.gray, photo.icc, config.format)
         values = self.plan.values[attribute]
         steps = range(len(values))

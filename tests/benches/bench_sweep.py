@@ -5,7 +5,9 @@
 The peer is the network as facebookresearch/FaderNetworks builds it (transposed convolutions, the attributes as constant
 channels appended before every layer, norms apart, fp32, PyTorch's own layout), holding the shipped weights. It runs
 (a) as the reference's ``interpolate.py`` does, a batch encoded once and decoded value by value, and (b) one face at a
-time, encoded anew for every value. All get the same own values, so that neither reads them.
+time, encoded anew for every value. All get the same own values, so that neither reads them. On a CUDA device ours
+computes in 16 bits, as the editor does; in 32 bits (TF32 in cuDNN) and compiled by torch.compile it is timed beside
+that, to say whether either is worth having. ``--compiled`` tries that on the CPU.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 import measure  # noqa: E402
 
 from gslopes import zoo  # noqa: E402
+from gslopes.edit.sweep import AT_ONCE  # noqa: E402
 from gslopes.networks.fader import Fader  # noqa: E402
 from gslopes.networks.folded import FoldedFader  # noqa: E402
 
@@ -74,19 +77,27 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--chips", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--compiled", action="store_true")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
+    cuda = args.device.startswith("cuda")
     network = zoo.load("fader-gender", args.device).module
     reference, folded = Reference(network).to(args.device).eval(), FoldedFader(network)
+    full = FoldedFader(network)
+    if cuda:
+        folded.half()
     torch.manual_seed(0)
     chips = torch.rand(args.chips, 3, 128, 128, device=args.device) * 2 - 1
     own = torch.rand(args.chips, 3, device=args.device) * 2 - 1
-    step = args.chips if args.device.startswith("cuda") else 4
+    step = args.chips if cuda else AT_ONCE
 
-    def ours() -> torch.Tensor:
+    def swept(network: FoldedFader) -> torch.Tensor:
         told = torch.stack([at(own, value) for value in VALUES], 1)
         parts = zip(chips.split(step), told.split(step), strict=True)
-        return torch.cat([folded.sweep(folded.encode(x), a) for x, a in parts])
+        return torch.cat([network.sweep(network.encode(x), a) for x, a in parts])
+
+    def ours() -> torch.Tensor:
+        return swept(folded)
 
     def batch() -> torch.Tensor:
         z = reference.encode(chips)
@@ -103,11 +114,21 @@ def main() -> None:
 
     inner = (slice(None), slice(None), slice(32, -32), slice(32, -32))
     apart = float((ours()[inner] - batch().flatten(0, 1)[inner]).abs().max())
-    seconds = measure.in_turn({"ours": ours, "batch by value": batch, "one by one": alone}, args.rounds, args.device)
+    runs = {"ours": ours, "batch by value": batch, "one by one": alone}
+    if cuda:
+        runs["ours in 32 bits"] = lambda: swept(full)
+    if cuda or args.compiled:
+        compiled = FoldedFader(network).half() if cuda else FoldedFader(network)
+        compiled.encode, compiled.sweep = torch.compile(compiled.encode), torch.compile(compiled.sweep)
+        runs["ours compiled"] = lambda: swept(compiled)
+    seconds = measure.in_turn(runs, args.rounds, args.device)
     macs = operations(network)
-    rate = measure.matrix_rate(args.device)
+    rate = measure.matrix_rate(args.device, half=cuda)
     pictures = args.chips * len(VALUES)
-    floor = 2 * (args.chips * macs["encode"] + pictures * macs["decode"]) / rate
+    floors = {
+        "operations": 2 * (args.chips * macs["encode"] + pictures * macs["decode"]) / rate,
+        "bytes": pictures * traffic(network) * (2 if cuda else 4) / measure.copy_rate(args.device),
+    }
     measure.say(
         {
             "bench": "sweep", "machine": measure.machine(args.device), "chips": args.chips, "values": len(VALUES),
@@ -116,10 +137,20 @@ def main() -> None:
             "times_faster_than": measure.ratios(seconds),
             "largest_difference_inside": apart,
             "matrix_rate_gflops": round(rate / 1e9, 1),
-            "share_of_that_rate": round(floor / float(np.median(seconds["ours"])), 3),
+            "floors_s": {name: round(value, 5) for name, value in floors.items()},
+            "share_of_the_floor": round(max(floors.values()) / float(np.median(seconds["ours"])), 3),
         },
         args.out,
     )  # fmt: skip
+
+
+def traffic(network: Fader) -> int:
+    """Numbers that one decoding must write and read again if each layer is one pass over the memory."""
+    size, moved = network.config.size >> len(network.config.widths), 0
+    for layer in network.decoder:
+        size *= 2
+        moved += 2 * size**2 * layer.conv.weight.shape[0]
+    return moved + 3 * size**2
 
 
 def operations(network: Fader) -> dict[str, int]:

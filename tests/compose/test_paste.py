@@ -236,3 +236,21 @@ def test_a_real_portrait_keeps_all_but_its_face_and_shows_no_seam(unpacked: Call
     for rim in (change[y0, x0:x1], change[y1 - 1, x0:x1], change[y0:y1, x0], change[y0:y1, x1 - 1]):
         assert np.abs(rim).max() <= 3
     assert 0.02 < whole.mask_area < 0.15
+
+
+@settings(max_examples=80, deadline=None)
+@given(scenes())
+def test_on_the_device_of_the_networks_the_pictures_are_the_same_but_for_rounding(scene: dict) -> None:
+    from gslopes.compose import device
+
+    here = compose(**scene)
+    with pytest.MonkeyPatch.context() as patch:
+        blended = device.blended
+        patch.setattr(device, "blended", lambda *given: blended(*given[:-1], "cpu"))
+        there = compose(**scene, device="cuda")
+    assert there.box == here.box
+    np.testing.assert_array_equal(there.weight, here.weight)
+    apart = np.abs(there.patches.astype(int) - here.patches)
+    assert apart.max(initial=0) <= 1
+    assert (apart > 0).mean() < 0.002 if apart.size > 10_000 else (apart > 0).sum() < 20
+    np.testing.assert_array_equal(there.patches[:, here.weight == 0], here.patches[:, here.weight == 0])

@@ -40,6 +40,17 @@ def test_encoding_once_and_decoding_together_is_what_the_network_does_one_by_one
         np.testing.assert_allclose(edited[:, step], expected, atol=0.002)
 
 
+def test_sixteen_bits_move_no_level_by_more_than_one(faces):
+    """What the editor does on a CUDA device, here on the CPU with the weights that ship."""
+    full, half = FaderEditor("fader-gender"), FaderEditor("fader-gender")
+    half.network.half()
+    chips = np.stack([np.asarray(chip) for chip in rendered_chips(faces, full.size)[:4]])
+    changes = [edited - neutral[:, None] for edited, neutral in (one.sweep(chips, VALUES) for one in (full, half))]
+    apart = np.abs(changes[0] - changes[1])
+    assert 0 < apart.max() <= 1
+    assert (np.rint(changes[0]) != np.rint(changes[1])).mean() < 0.05
+
+
 def test_the_same_chip_gives_the_same_sweep_twice(editor, faces):
     chips = rendered_chips(faces, editor.size)
     np.testing.assert_array_equal(editor.sweep(chips, VALUES)[0], editor.sweep(chips, VALUES)[0])

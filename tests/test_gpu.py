@@ -1,0 +1,112 @@
+"""The walk and the trainings on a CUDA device, against the CPU: real photos, the weights that ship.
+
+They need photos that the library brings along and nothing else. ``GSLOPES_TEST_DEVICE=cpu`` tries them without a
+device; they then compare the CPU with itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from gslopes import zoo
+from gslopes.compose.skin import ParserMasker
+from gslopes.core import tables
+from gslopes.core.records import Photo
+from gslopes.datasets.folder import list_photos, open_photo
+from gslopes.edit.sweep import FaderEditor
+from gslopes.find import align
+from gslopes.find.detect import MtcnnFinder
+from gslopes.run import stages
+from gslopes.run.bench import write_variants
+from gslopes.run.rooms import default_rooms
+
+DEVICE = os.environ.get("GSLOPES_TEST_DEVICE", "cuda")
+VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(DEVICE == "cuda" and not torch.cuda.is_available(), reason="This machine has no CUDA device."),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Photos of several sizes, colour and gray, one without a face."""
+    place = tmp_path_factory.mktemp("photos")
+    write_variants(place, 10)
+    for index, side in enumerate((90, 160, 300, 700)):
+        with Image.open(place / f"{index:06d}.jpg") as photo:
+            photo.resize((side, side)).convert("L" if index == 3 else "RGB").save(place / f"{index:06d}.jpg")
+    Image.new("RGB", (200, 100), (90, 120, 90)).save(place / "no-face.jpg")
+    return place
+
+
+@pytest.fixture(scope="module")
+def photos(folder: Path) -> list[Photo]:
+    return [open_photo(file.path) for file in list_photos(folder)]
+
+
+def test_mtcnn_finds_the_same_faces(photos):
+    here, there = MtcnnFinder(20)(photos), MtcnnFinder(20, DEVICE)(photos)
+    assert [len(one.scores) for one in here] == [len(one.scores) for one in there]
+    assert sum(len(one.scores) for one in here) >= 10
+    for one, other in zip(here, there, strict=True):
+        np.testing.assert_allclose(other.boxes, one.boxes, atol=0.5)
+        np.testing.assert_allclose(other.points, one.points, atol=0.5)
+
+
+def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
+    found = [
+        align.choose(f, p.pixels.shape[1], p.pixels.shape[0], 20, 128)
+        for p, f in zip(photos, MtcnnFinder(20)(photos), strict=True)
+    ]
+    used = [(photo, face) for photo, face in zip(photos, found, strict=True) if not isinstance(face, str)]
+    chips = np.stack([align.warp(photo.pixels, face.matrix, 128) for photo, face in used])
+    assert len(chips) >= 10
+    mine, theirs = ([photo for photo, _ in used], [face for _, face in used])
+    masks = [ParserMasker(zoo.load("parser", device), device=device)(mine, theirs, chips) for device in ("cpu", DEVICE)]
+    assert np.abs(masks[0] - masks[1]).mean() < 0.002
+    for name in ("fader-gender", "fader-race"):
+        sweeps = [FaderEditor(name, device).sweep(chips, VALUES) for device in ("cpu", DEVICE)]
+        here, there = (edited - neutral[:, None] for edited, neutral in sweeps)
+        assert np.abs(here - there).max() <= 2
+        assert np.abs(here - there).mean() < 0.1
+
+
+def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tmp_path):
+    runs = []
+    for device in ("cpu", DEVICE):
+        run = tmp_path / f"run-{len(runs)}"
+        plan = stages.plan_walk(folder, run, {"min_face": 20, "steps": 5, "device": device, "placebo": True})
+        stages.run_synthesise(plan, default_rooms(plan.config, plan.device), stages.QUIET)
+        runs.append(
+            (run, tables.read(tables.PHOTOS, run / "photos.parquet"), tables.read(tables.EDITS, run / "edits.parquet"))
+        )
+    (run, photos, edits), (other, seen, made) = runs
+    assert list(photos["status"]) == list(seen["status"])
+    assert (photos["status"] == "used").sum() >= 10
+    assert list(edits["file"]) == list(made["file"])
+    for file in edits["file"]:
+        here, there = (np.asarray(Image.open(place / file).convert("RGB")).astype(int) for place in (run, other))
+        assert np.abs(here - there).mean() < 0.5, file
+
+
+def test_a_training_goes_down_on_the_device(tmp_path):
+    from gslopes.train.fader import train_fader
+
+    write_variants(tmp_path, 64)
+    chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])
+    spec = zoo.load("fader-gender").spec
+    labels = np.random.default_rng(0).choice(np.float32([-1, 1]), (len(chips), len(spec.labels)))
+    weights = np.ones(len(chips))
+    train_fader(spec, chips, labels, weights, tmp_path / "work", steps=30, batch=16, device=DEVICE, report_every=10)
+    lines = (tmp_path / "work" / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    losses = [json.loads(line)["reconstruction"] for line in lines]
+    assert losses[-1] < 0.8 * losses[0]
