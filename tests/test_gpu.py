@@ -106,6 +106,7 @@ def test_a_training_goes_down_on_the_device(tmp_path):
     spec = zoo.load("fader-gender").spec
     labels = np.random.default_rng(0).choice(np.float32([-1, 1]), (len(chips), len(spec.labels)))
     weights = np.ones(len(chips))
+    (tmp_path / "work").mkdir()
     train_fader(spec, chips, labels, weights, tmp_path / "work", steps=30, batch=16, device=DEVICE, report_every=10)
     lines = (tmp_path / "work" / "log.jsonl").read_text(encoding="utf-8").splitlines()
     losses = [json.loads(line)["reconstruction"] for line in lines]

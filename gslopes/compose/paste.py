@@ -98,10 +98,10 @@ def compose(
 
         patches[:] = blended(base, layers, weight, matrix, (x0, y0), _sigma(matrix), blend == "paste", device)
     elif weight.size:
-        base = base.astype(np.float32)
+        photo = base.astype(np.float32)
         for patch, layer in zip(patches, layers, strict=True):
             there = _to_photo(layer, matrix, box)
-            patch[:] = _blend(base, there, weight[..., None], blend)
+            patch[:] = _blend(photo, there, weight[..., None], blend)
     area = float(np.count_nonzero(weight)) / (pixels.shape[0] * pixels.shape[1])
     return Composite(pixels, patches, weight, box, area)
 
