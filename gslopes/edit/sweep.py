@@ -17,7 +17,7 @@ from gslopes.networks.folded import FoldedFader
 from gslopes.zoo import LoadedModel, load
 
 # Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128, and in 16 bits half.
-AT_ONCE = 2
+AT_ONCE = 4
 PICTURE = 1_400_000
 
 
