@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import gslopes
-from gslopes.run.plan import Options
+from gslopes.run.config import Options
 from gslopes.run.stages import Audit
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -38,8 +38,8 @@ def census(photos: Path, out: Path, keyword: str, as_json: bool, **options: Any)
     from gslopes.core.errors import UnknownName
     from gslopes.core.runfolder import show
     from gslopes.report.composition import print_table3, table3
-    from gslopes.run.census import CensusConfig
-    from gslopes.run.census import census as count
+    from gslopes.run.census.census import CensusConfig
+    from gslopes.run.census.census import census as count
     from gslopes.run.executors import OneProcess
 
     config = from_dict(CensusConfig, {name: value for name, value in options.items() if value is not None})

@@ -52,8 +52,8 @@ def validate(
     from gslopes.run import stages
     from gslopes.run.executors import OneProcess
     from gslopes.run.executors.engines import Engine
+    from gslopes.run.gate.thresholds import GateConfig
     from gslopes.run.likeness import compare_faces, recogniser
-    from gslopes.run.thresholds import GateConfig
     from gslopes.run.validation import summarise, told
 
     config = from_dict(GateConfig, {name: value for name, value in given.items() if value is not None})

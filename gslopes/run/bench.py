@@ -21,10 +21,11 @@ from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.datasets.folder import list_photos, open_photo
 from gslopes.find import align
 from gslopes.run import stages
+from gslopes.run.config import configure
 from gslopes.run.energy import Meter
 from gslopes.run.executors import Executor
 from gslopes.run.executors.threads import one_thread_each
-from gslopes.run.plan import configure, make_plan
+from gslopes.run.plan import make_plan
 from gslopes.run.rooms import default_rooms
 
 PAPER_PHOTOS = 64_500  # Joo & Kärkkäinen 2020, §4.2

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gslopes.core.errors import UsageError
 from gslopes.core.records import Editor, Finder, Masker
 from gslopes.core.runfolder import show
-from gslopes.run.plan import RunConfig
+from gslopes.run.config import RunConfig
 
 if TYPE_CHECKING:
     from gslopes.zoo import ModelSpec

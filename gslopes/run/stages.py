@@ -18,24 +18,16 @@ from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
 from gslopes.run import stamps, synthesis
+from gslopes.run.config import Options, ScoreConfig, configure
 from gslopes.run.executors import Executor, OneProcess
 from gslopes.run.executors.engines import engine
 from gslopes.run.fitting import FitConfig, fit_folder
-from gslopes.run.gate import Wanted, dropped, judge_folder, reader_digest, witness_reader
-from gslopes.run.plan import (
-    IDENTITY,
-    Options,
-    Plan,
-    ScoreConfig,
-    configure,
-    count_parts,
-    make_plan,
-    manifest,
-)
+from gslopes.run.gate.judge import Wanted, dropped, judge_folder, reader_digest, witness_reader
+from gslopes.run.gate.thresholds import GateConfig
+from gslopes.run.plan import IDENTITY, Plan, count_parts, make_plan, manifest
 from gslopes.run.rooms import Rooms, default_rooms, model_records
-from gslopes.run.scoring import Scoring, models_of, score_stage
+from gslopes.run.scoring.score import Scoring, models_of, score_stage
 from gslopes.run.sources import keep_sources
-from gslopes.run.thresholds import GateConfig
 from gslopes.score.limits import limits_of
 
 QUIET = OneProcess()
@@ -81,8 +73,8 @@ def audit(
     photos: the folder.  out: the run folder, made if missing.
     rooms: instead of those that the options name.  classifiers: ready objects, beside those named by ``classifier``.
     executor: carries out the parts, unless the option ``engine`` says who does.
-    options: see ``run.plan.Options``; attribute is ``gender`` by default, and the classifier ``celeba-tagger`` if none
-        is given.
+    options: see ``run.config.Options``; attribute is ``gender`` by default, and the classifier ``celeba-tagger`` if
+        none is given.
 
     Raises: UsageError, ModelError, ClassifierError, StorageError; all that can be known beforehand before any work.
     """
@@ -184,7 +176,7 @@ def run_synthesise(plan: Plan, rooms: Rooms | None, executor: Executor) -> Audit
 
 
 def run_gate(run: Path, executor: Executor, config: GateConfig | None = None, *, device: str = "cpu") -> pd.DataFrame:
-    """Pictures to verdicts, see ``run.gate``.  Raises: UsageError, UnknownName, ModelError, StorageError."""
+    """Pictures to verdicts, see ``run.gate.judge``.  Raises: UsageError, UnknownName, ModelError, StorageError."""
     parts = _parts(run)
     with runfolder.locked(run):
         verdicts = judge_folder(run, parts, config or GateConfig(), device, executor)
@@ -313,7 +305,7 @@ def _load(names: Sequence[str], device: str) -> list[Classifier]:
 
 def _agreed(plan: Plan, ready: Sequence[Classifier], executor: Executor) -> ScoreConfig:
     """Before pictures are made for hours: credentials that are missing, a price that is too high."""
-    from gslopes.run.terms import agree, estimate_walk
+    from gslopes.run.scoring.terms import agree, estimate_walk
     from gslopes.score.classifiers import prepare_classifier
 
     terms = plan.config.score

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
 from gslopes.run.fitting import read_about
+from gslopes.run.gate.witness import JUDGED
 from gslopes.run.likeness import likeness
-from gslopes.run.witness import JUDGED
 from gslopes.validate import leakage, manipulation
 from gslopes.validate.gate import RESOLUTION
 from gslopes.validate.numbers import Groups, Number

@@ -13,13 +13,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import statistics
 import tempfile
 import time
 from hashlib import sha256
 from pathlib import Path
 
+import measure
 import numpy as np
 
 from gslopes.score.cache import Kept, Store, _packed
@@ -36,7 +36,13 @@ def main() -> None:
     words = [f"{lot.choice(list('abcdefghijklmnopqrstuvwxyz'), 9).tobytes().hex()[:12]}" for _ in range(2000)]
     pool = [answer(words, lot) for _ in range(min(POOL, args.answers))]
     with tempfile.TemporaryDirectory() as folder:
-        facts = {"bench": "cache", "answers": args.answers, "labels": LABELS, "batch": BATCH, "machine": machine()}
+        facts = {
+            "bench": "cache",
+            "answers": args.answers,
+            "labels": LABELS,
+            "batch": BATCH,
+            "machine": measure.machine(packages=()),
+        }
         facts |= ours(Path(folder), args.answers, pool, lot)
         facts["peer: a JSON file each"] = files(Path(folder), args.answers // 10, pool, lot)
     text = json.dumps(facts, indent=2)
@@ -131,15 +137,6 @@ def spread(work: object, units: int) -> dict[str, float]:
         times.append(20 * units / (time.perf_counter() - begun))
     low, middle, high = statistics.quantiles(times[3:], n=4)
     return {"median": round(middle), "q1": round(low), "q3": round(high)}
-
-
-def machine() -> dict[str, object]:
-    return {
-        "python": platform.python_version(),
-        "system": platform.platform(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0],
-    }
 
 
 if __name__ == "__main__":

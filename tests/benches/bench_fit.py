@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import resource
 import subprocess
 import sys
@@ -21,10 +19,10 @@ import tempfile
 import time
 from pathlib import Path
 
+import measure
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import scipy
 
 from gslopes.core import tables
 from gslopes.fit import FitOptions, analyse
@@ -32,22 +30,6 @@ from gslopes.fit import FitOptions, analyse
 SEED, REPLICATES = 0, 1000
 VALUES = np.linspace(-2, 2, 7)
 RETURNED = 80
-
-
-def machine() -> dict[str, object]:
-    info = Path("/proc/cpuinfo").read_text().splitlines()
-    models = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
-    return {
-        "processor": models[0] if models else platform.processor(),
-        "cores": os.cpu_count(),
-        "threads": {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")},
-        "load": os.getloadavg()[0],
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "pyarrow": pa.__version__,
-        "system": platform.platform(),
-    }
 
 
 def write(folder: Path, photos: int, labels: int) -> None:
@@ -153,7 +135,7 @@ def main() -> None:
     seconds = np.percentile([run["seconds"] for run in runs], [25, 50, 75])
     facts = {
         "bench": "fit",
-        "machine": machine(),
+        "machine": measure.machine(packages=("numpy", "scipy", "pyarrow")),
         "seed": SEED,
         "rows": rows,
         "photos": photos,

@@ -6,12 +6,10 @@ OMP_NUM_THREADS=1 python tests/benches/bench_rendered.py > rendered.json
 from __future__ import annotations
 
 import json
-import os
-import platform
 import sys
 import time
-from pathlib import Path
 
+import measure
 import numpy as np
 
 from gslopes.datasets.rendered import render, sample
@@ -20,20 +18,7 @@ SEED, WARM_UP, REPEATS = 0, 2, 15
 PHOTOS = {64: 512, 128: 192}
 
 
-def machine() -> dict[str, object]:
-    info = Path("/proc/cpuinfo")
-    models = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
-    return {
-        "processor": models[0] if models else platform.processor(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0],
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "system": platform.platform(),
-    }
-
-
-def measure(size: int, photos: int) -> dict[str, object]:
+def timed(size: int, photos: int) -> dict[str, object]:
     parameters = sample(photos, SEED)
     wall, processor = [], []
     for turn in range(WARM_UP + REPEATS):
@@ -51,5 +36,8 @@ def spread(rates: list[float]) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    results = [measure(size, photos) for size, photos in PHOTOS.items()]
-    sys.stdout.write(json.dumps({"bench": "rendered", "machine": machine(), "results": results}, indent=2) + "\n")
+    results = [timed(size, photos) for size, photos in PHOTOS.items()]
+    sys.stdout.write(
+        json.dumps({"bench": "rendered", "machine": measure.machine(packages=("numpy",)), "results": results}, indent=2)
+        + "\n"
+    )

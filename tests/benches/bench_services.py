@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 import resource
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from pathlib import Path
 
 from gslopes.core import tables
 from gslopes.run import stages
+from tests.benches import measure
 from tests.fake_provider import PLANTED, Call, FakeProvider
 from tests.fake_provider.folder import write_run
 
@@ -42,19 +42,6 @@ ASK = (
     "import sys; from gslopes.run.stages import score_photos as score\n"
     "score(sys.argv[1], sys.argv[3:], device='cpu', cache=sys.argv[2], yes=True)"
 )
-
-
-def machine() -> dict[str, object]:
-    models = [
-        line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
-    ]
-    return {
-        "processor": models[0] if models else platform.processor(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0],
-        "python": platform.python_version(),
-        "system": platform.platform(),
-    }
 
 
 def weight(service: str, call: Call) -> int:
@@ -120,7 +107,7 @@ def main() -> dict[str, object]:
             planted.append([service, label, slope, round(float(row["slope"]), 4), *ends, inside])
     return {
         "bench": "services",
-        "machine": machine(),
+        "machine": measure.machine(packages=()),
         "photos": PHOTOS,
         "pictures": len(pictures),
         "run": first,

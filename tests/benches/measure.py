@@ -9,26 +9,29 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 
-def machine(device: str = "cpu") -> dict[str, Any]:
-    """The machine, and how busy it was."""
-    import torch
+def machine(device: str = "cpu", packages: tuple[str, ...] = ("torch",)) -> dict[str, Any]:
+    """The machine, how busy it was, and what else moves a time.
 
+    device: of the networks.  packages: whose versions are named; none is imported for that.
+    """
     facts: dict[str, Any] = {
         "system": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)),
         "load": round(os.getloadavg()[0], 2),
         "python": platform.python_version(),
-        "torch": torch.__version__,
-        "threads": torch.get_num_threads(),
+        **{name: metadata.version(name) for name in packages},
     }
-    return facts | ({"gpu": torch.cuda.get_device_name(device)} if device.startswith("cuda") else {})
+    torch: Any = sys.modules.get("torch")
+    facts["threads"] = torch.get_num_threads() if torch else os.environ.get("OMP_NUM_THREADS")
+    return facts | ({"gpu": torch.cuda.get_device_name(device)} if torch and device.startswith("cuda") else {})
 
 
 def in_turn(runs: Mapping[str, Callable[[], object]], rounds: int, device: str = "cpu") -> dict[str, list[float]]:

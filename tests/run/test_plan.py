@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from gslopes.core.errors import ConfigError, GslopesError, UnknownName, UsageError
-from gslopes.run.plan import RunConfig, configure, make_plan, sweep_values
+from gslopes.run.config import RunConfig, configure
+from gslopes.run.plan import make_plan, sweep_values
 
 
 def test_flat_options_land_in_the_sections_of_their_rooms():

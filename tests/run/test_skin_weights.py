@@ -14,7 +14,7 @@ from skimage.data import astronaut
 
 from gslopes.core import tables
 from gslopes.networks.bisenet_resnet18 import BiSeNetResNet18
-from gslopes.run.plan import configure
+from gslopes.run.config import configure
 from gslopes.zoo import weights
 from gslopes.zoo.external import CLASSES
 

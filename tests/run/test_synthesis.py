@@ -15,7 +15,8 @@ from gslopes.core.errors import StorageError
 from gslopes.core.records import ByteArray, Detections, Face, FloatArray, Photo
 from gslopes.datasets.folder import list_photos
 from gslopes.run import synthesis
-from gslopes.run.plan import configure, make_plan
+from gslopes.run.config import configure
+from gslopes.run.plan import make_plan
 from gslopes.run.rooms import Rooms
 
 SIZE = 32

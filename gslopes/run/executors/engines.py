@@ -21,7 +21,7 @@ class Engine:
     """The executor of a configuration, found when there is something to do: looking for GPUs takes seconds.
 
     given: does the work if the engine is ``one``, or ``auto`` finds no reason for more; says all notes.
-    name, workers, device: as in ``run.plan.RunConfig``.
+    name, workers, device: as in ``run.config.RunConfig``.
 
     Raises: ConfigError for an engine or a number of workers that do not make sense.
     """

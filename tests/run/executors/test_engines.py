@@ -5,9 +5,9 @@ import json
 import pytest
 
 from gslopes.core.errors import ConfigError
+from gslopes.run.config import configure
 from gslopes.run.executors import OneProcess, Processes, engines, processes
 from gslopes.run.executors.engines import Engine, engine
-from gslopes.run.plan import configure
 from tests.run.executors.chores import Chores
 
 

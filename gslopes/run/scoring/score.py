@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 from gslopes.core import runfolder, tables
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
-from gslopes.run.conditions import ScoreConfig
 from gslopes.run.executors import Executor
-from gslopes.run.gate import Wanted
-from gslopes.run.meters import Meters
-from gslopes.run.terms import agree, estimate_parts
+from gslopes.run.gate.judge import Wanted
+from gslopes.run.scoring.conditions import ScoreConfig
+from gslopes.run.scoring.meters import Meters
+from gslopes.run.scoring.terms import agree, estimate_parts
 from gslopes.score.book import Book
 from gslopes.score.budget import Purse, Tally
 from gslopes.score.cache import Store, cache_folder

@@ -20,10 +20,10 @@ from gslopes.core.records import Finder, Photo
 from gslopes.core.runfolder import show
 from gslopes.datasets.folder import PhotoFile, list_photos, open_photo
 from gslopes.find import align
-from gslopes.run.census_answers import Answers, Sets, compose, labels, queue, read_answers
+from gslopes.run.census.answers import Answers, Sets, compose, labels, queue, read_answers
+from gslopes.run.census.reading import FaceReader, ShippedReader
 from gslopes.run.executors import Executor, OneProcess, Tick
 from gslopes.run.plan import count_parts, size_of
-from gslopes.run.reading import FaceReader, ShippedReader
 
 STAGE = "census"
 IDENTITY = ("kind", "photos", "inputs", "min_face", "reader")

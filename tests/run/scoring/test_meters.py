@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from gslopes.run import meters
-from gslopes.run.meters import Meters
+from gslopes.run.scoring import meters
+from gslopes.run.scoring.meters import Meters
 from gslopes.score.budget import Tally
 
 

@@ -14,10 +14,11 @@ import gslopes
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import TableError
 from gslopes.core.records import Answer
-from gslopes.run import gate, stages, validation
+from gslopes.run import stages, validation
 from gslopes.run.executors import OneProcess
-from gslopes.run.thresholds import GateConfig
-from gslopes.run.witness import Sweep, Witness
+from gslopes.run.gate import judge as gate
+from gslopes.run.gate.thresholds import GateConfig
+from gslopes.run.gate.witness import Sweep, Witness
 from gslopes.zoo import load
 
 

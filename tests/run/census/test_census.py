@@ -15,8 +15,8 @@ from gslopes.core import runfolder, tables
 from gslopes.core.collection import CENSUS, COMPOSITION, MANIFEST
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
 from gslopes.core.records import Detections, Photo
-from gslopes.run.census import Census, CensusConfig, census
-from gslopes.run.census_answers import COLUMNS
+from gslopes.run.census.answers import COLUMNS
+from gslopes.run.census.census import Census, CensusConfig, census
 from gslopes.run.fitting import read_about
 
 POINTS = np.array([(26, 23), (74, 23), (50, 52), (28, 72), (72, 72)], np.float32)

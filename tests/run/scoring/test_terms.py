@@ -5,8 +5,8 @@ import io
 import pytest
 
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.run.conditions import ScoreConfig
-from gslopes.run.terms import agree
+from gslopes.run.scoring.conditions import ScoreConfig
+from gslopes.run.scoring.terms import agree
 from gslopes.score.budget import Estimate
 
 

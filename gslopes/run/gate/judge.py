@@ -26,11 +26,11 @@ from gslopes.core.runtime import pick_device
 from gslopes.datasets.folder import open_photo
 from gslopes.run import synthesis
 from gslopes.run.executors import Executor, Parcel, Tick
-from gslopes.run.thresholds import GateConfig
+from gslopes.run.gate.thresholds import GateConfig
 from gslopes.validate.gate import Measured, Thresholds, verdict
 
 if TYPE_CHECKING:
-    from gslopes.run.witness import Look, Sweep, Witness
+    from gslopes.run.gate.witness import Look, Sweep, Witness
     from gslopes.zoo import LoadedModel
 
 MEASURED = {field.name for field in fields(Measured)}
@@ -55,7 +55,7 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     missing = runfolder.missing_parts(run, stage, tables.VERDICTS, parts)
     sizes = {part: _rows(part_path(run, synthesis.STAGE, tables.PHOTOS, part)) for part in range(parts)}
     if missing:
-        from gslopes.run.witness import Witness
+        from gslopes.run.gate.witness import Witness
 
         device = pick_device(device)
         witness = Witness(witness_reader(device), device, int(made["find"]["min_face"]), look)
@@ -142,7 +142,7 @@ class Judging:
         return Parcel(partial(_elsewhere, facts, reader), needs, lambda part: f"the sweeps of part {part}")
 
     def _sweeps(self, part: int, tick: Tick) -> Iterator[tuple[Sweep, Row]]:
-        from gslopes.run.witness import Sweep
+        from gslopes.run.gate.witness import Sweep
 
         photos = tables.read(tables.PHOTOS, part_path(self.run, synthesis.STAGE, tables.PHOTOS, part))
         edits = tables.read(tables.EDITS, part_path(self.run, synthesis.STAGE, tables.EDITS, part))
@@ -164,7 +164,7 @@ class Judging:
 
 def _elsewhere(facts: tuple[Path, str, int, Look, Path, Thresholds], digest: str, device: str) -> Judging:
     """The work in another process.  Raises: ModelError if another reader is there."""
-    from gslopes.run.witness import Witness
+    from gslopes.run.gate.witness import Witness
 
     run, stage, min_face, look, photos, thresholds = facts
     reader = witness_reader(device)

@@ -1,0 +1,43 @@
+"""Every Parquet table of a run folder: its columns, their types and units; checked on every read and write.
+
+A table is a pandas data frame whose columns are exactly those of its schema, in that order. Identifiers are strings
+(``photo`` is the sha256 of the photo's bytes, 64 hex digits), ``step`` runs from 0 to K-1, ``value`` is in units of
+the attribute (-1 and 1 are the ends seen in training), shares and scores are in [0, 1].
+"""
+
+from __future__ import annotations
+
+from gslopes.core.tables.files import check, read, read_arrow, write
+from gslopes.core.tables.fitted import BALANCE, DIFFERENCES, GROUPS, JOINT, SHAPE, SLOPES
+from gslopes.core.tables.schema import Table
+from gslopes.core.tables.walk import ASKED, EDITS, LIKENESS, PHOTOS, READINGS, SCORES, VERDICTS
+
+__all__ = [
+    "ASKED",
+    "BALANCE",
+    "DIFFERENCES",
+    "EDITS",
+    "GROUPS",
+    "JOINT",
+    "LIKENESS",
+    "PHOTOS",
+    "READINGS",
+    "SCORES",
+    "SHAPE",
+    "SLOPES",
+    "TABLES",
+    "VERDICTS",
+    "Table",
+    "check",
+    "read",
+    "read_arrow",
+    "write",
+]
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        *(PHOTOS, EDITS, VERDICTS, READINGS, LIKENESS, ASKED, SCORES),
+        *(SLOPES, GROUPS, DIFFERENCES, SHAPE, JOINT, BALANCE),
+    )
+}

@@ -1,0 +1,80 @@
+"""Tables as Parquet files, checked against their schemas."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from gslopes.core.errors import TableError
+from gslopes.core.tables.schema import Table
+
+
+def check(table: Table, frame: pd.DataFrame) -> pa.Table:
+    """The frame as an Arrow table of exactly this schema.
+
+    Raises: TableError if a column is missing, unknown, null where it may not be, or cannot be cast safely to its type.
+    """
+    missing = [name for name in table.columns if name not in frame.columns]
+    unknown = [name for name in frame.columns if name not in table.columns]
+    if missing or unknown:
+        wrong = {"lacks": missing, "has unknown": unknown}
+        parts = " and ".join(f"{verb} {', '.join(map(str, names))}" for verb, names in wrong.items() if names)
+        raise TableError(f"The {table.name} table {parts}.", f"Its columns are {', '.join(table.columns)}.")
+    for field in table.schema:
+        if not field.nullable and frame[field.name].isna().any():
+            raise TableError(f"The {table.name} table has no value in some rows of its column {field.name}.")
+    try:
+        result = pa.Table.from_pandas(frame[table.columns], schema=table.schema, preserve_index=False)
+    except (pa.ArrowException, UnicodeEncodeError) as error:
+        raise TableError(f"The {table.name} table has a value of the wrong type: {error}.") from error
+    return result.replace_schema_metadata(None)
+
+
+def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
+    """Write the frame, sorted by the table's key, atomically: a reader sees the old file or the whole new one.
+
+    Raises: TableError as ``check``; OSError if the disk refuses.
+    """
+    checked = check(table, frame.sort_values(list(table.key), kind="stable"))
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        pq.write_table(checked, temporary, compression="zstd")
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read(table: Table, path: Path) -> pd.DataFrame:
+    """Read and check a table.
+
+    Raises: TableError if the file is missing, no Parquet, or of another schema.
+    """
+    return _read(table, path, []).to_pandas()
+
+
+def read_arrow(table: Table, path: Path) -> pa.Table:
+    """The same as an Arrow table whose texts are dictionary-encoded: a long table of few names takes little memory.
+
+    Raises: TableError as ``read``.
+    """
+    texts = [field.name for field in table.schema if field.type == pa.string()]
+    return _read(table, path, texts).unify_dictionaries()
+
+
+def _read(table: Table, path: Path, texts: list[str]) -> pa.Table:
+    try:
+        names = pq.read_schema(path).names
+        if pq.read_schema(path).equals(table.schema, check_metadata=False):
+            return pq.read_table(path, read_dictionary=texts)
+    except FileNotFoundError as error:
+        raise TableError(f"There is no {table.name} table at {path}.", "Run the stage that makes it first.") from error
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # damaged names are no UTF-8
+        raise TableError(f"{path} is not a readable Parquet file: {error}.") from error
+    lacks = ", ".join(name for name in table.columns if name not in names)
+    raise TableError(f"{path} is not a {table.name} table{': it lacks ' + lacks if lacks else ''}.")

@@ -1,0 +1,237 @@
+"""The configuration of a run.
+
+Its sections are the rooms of the walk; the same words are the command line's options and the keys of a
+TOML file:
+
+    photos = "photos"
+    limit = 100
+
+    [find]
+    min_face = 20
+
+    [edit]
+    attributes = ["gender", "race"]
+
+    [score]
+    classifiers = ["celeba-tagger"]
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+from gslopes.core.config import from_dict, read_toml, to_dict
+from gslopes.core.errors import ConfigError
+from gslopes.run.fitting import FitConfig
+from gslopes.run.gate.thresholds import GateConfig
+from gslopes.run.scoring.conditions import ScoreConfig as ScoreConfig
+
+# Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
+# asked about the same pictures, and each is recorded with its own version.
+_CONDITIONS = ("device", "engine", "workers", "seed", "gate", "score", "fit")
+
+
+@dataclass(frozen=True, slots=True)
+class FindConfig:
+    """min_face: shorter side of the smallest usable face, pixels.  landmarks: a CSV of known faces instead of MTCNN."""
+
+    min_face: int = 32
+    landmarks: Path | None = None
+
+    def __post_init__(self) -> None:
+        _at_least("min_face", self.min_face, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class EditConfig:
+    """What is changed, and how far.
+
+    attributes: what to edit, one sweep each.
+    steps: how many values (K, odd); the attribute's own default if None.
+    range: the least and the greatest value; the attribute's own default if None.
+    model: the editor's name; ``fader-<attribute>`` if empty.
+    """
+
+    attributes: tuple[str, ...] = ("gender",)
+    steps: int | None = None
+    range: tuple[float, float] | None = None
+    model: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.attributes:
+            raise ConfigError("No attribute is given.", "Name one, such as gender.")
+        if len(set(self.attributes)) < len(self.attributes):
+            raise ConfigError(f"An attribute is given twice: {', '.join(self.attributes)}.")
+        if self.steps is not None and (self.steps < 3 or self.steps % 2 == 0):
+            hint = "Use an odd number of 3 or more: the middle step is the centre that the others are compared with."
+            raise ConfigError(f"The number of steps is {self.steps}.", hint)
+        if self.range is not None and not (all(map(math.isfinite, self.range)) and self.range[0] < self.range[1]):
+            raise ConfigError(f"The range {self.range} does not go from a smaller to a greater number.", "Try -2,2.")
+
+
+@dataclass(frozen=True, slots=True)
+class ComposeConfig:
+    """How the edited face goes back into the photo, and how the photo is written.
+
+    region: ``face`` (skin, nose, brows, eyes, lips, mouth) or ``skin`` (skin and nose).
+    blend: ``difference`` (the photo plus the editor's change) or ``paste`` (the editor's picture, as in the paper).
+    format: ``jpeg`` (quality 95, 4:4:4) or ``png``.  masks: a folder of known masks instead of the parser's.
+    skin_weights: a file with a public face parser instead of the shipped one; see ``zoo.load_parser``.
+    placebo: also make two sweeps of each photo that should move nothing; see ``compose.placebo``.
+    """
+
+    region: Literal["face", "skin"] = "face"
+    blend: Literal["difference", "paste"] = "difference"
+    format: Literal["jpeg", "png"] = "jpeg"
+    masks: Path | None = None
+    skin_weights: Path | None = None
+    placebo: bool = False
+
+    def __post_init__(self) -> None:
+        if self.masks is not None and self.skin_weights is not None:
+            raise ConfigError("Both known masks and a parser's weights are given.", "Use --masks or --skin-weights.")
+
+
+@dataclass(frozen=True, slots=True)
+class RunConfig:
+    """One run.
+
+    photos: the folder.  limit: only the first so many photos.  seed: of everything that is drawn by lot.
+    part: photos in a part, the unit of work and of resuming.  device: auto, cpu, cuda or cuda:N.
+    engine, workers: who carries out the parts, and how many of them; see ``run.executors.engines``.
+    """
+
+    photos: Path
+    limit: int | None = None
+    seed: int = 0
+    part: int = 32
+    device: str = "auto"
+    engine: Literal["auto", "one", "processes", "ray"] = "auto"
+    workers: int | None = None
+    find: FindConfig = field(default_factory=FindConfig)
+    edit: EditConfig = field(default_factory=EditConfig)
+    compose: ComposeConfig = field(default_factory=ComposeConfig)
+    gate: GateConfig = field(default_factory=GateConfig)
+    score: ScoreConfig = field(default_factory=ScoreConfig)
+    fit: FitConfig = field(default_factory=FitConfig)
+
+    def __post_init__(self) -> None:
+        _at_least("part", self.part, 1)
+        _at_least("seed", self.seed, 0)
+        if self.limit is not None:
+            _at_least("limit", self.limit, 1)
+
+    def identity(self) -> dict[str, Any]:
+        """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
+        whole: dict[str, Any] = to_dict(self)
+        return {key: value for key, value in whole.items() if key not in _CONDITIONS}
+
+
+class Options(TypedDict, total=False):
+    """Options of the walk under their flat names, as the command line and the Python functions have them."""
+
+    attribute: str | tuple[str, ...] | list[str] | None
+    classifier: str | tuple[str, ...] | list[str] | None
+    steps: int | None
+    range: tuple[float, float] | None
+    editor: str | None
+    min_face: int | None
+    landmarks: str | Path | None
+    region: str | None
+    blend: str | None
+    format: str | None
+    masks: str | Path | None
+    skin_weights: str | Path | None
+    placebo: bool | None
+    gate: bool | None
+    limit: int | None
+    seed: int | None
+    device: str | None
+    engine: str | None
+    workers: int | None
+    config: str | Path | None
+    cache: str | Path | None
+    budget: float | None
+    max_calls: int | None
+    confirm_above: float | None
+    yes: bool | None
+    retry_failed: bool | None
+
+
+_HOMES = {
+    "attribute": ("edit", "attributes"),
+    "classifier": ("score", "classifiers"),
+    "steps": ("edit", "steps"),
+    "range": ("edit", "range"),
+    "editor": ("edit", "model"),
+    "min_face": ("find", "min_face"),
+    "landmarks": ("find", "landmarks"),
+    "region": ("compose", "region"),
+    "blend": ("compose", "blend"),
+    "format": ("compose", "format"),
+    "masks": ("compose", "masks"),
+    "skin_weights": ("compose", "skin_weights"),
+    "placebo": ("compose", "placebo"),
+    "gate": ("gate", "on"),
+    **{name: (name,) for name in ("limit", "seed", "device", "engine", "workers")},
+    "cache": ("score", "cache"),
+    "budget": ("score", "budget"),
+    "max_calls": ("score", "max_calls"),
+    "confirm_above": ("score", "confirm_above"),
+    "yes": ("score", "yes"),
+    "retry_failed": ("score", "retry_failed"),
+}
+
+
+def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfig:
+    """The configuration from flat options over those of a TOML file (``options["config"]``) over the defaults.
+
+    photos: the folder; None if the file names it.
+    options: as ``Options``; None and empty mean "not given".
+
+    Raises: ConfigError for an unknown option or a value out of its range.
+    """
+    path = options.get("config")
+    mapping = _absolute(read_toml(Path(path)), Path(path).parent) if path else {}
+    known = {**_HOMES, "config": ()}
+    for name, value in options.items():
+        if name not in known:
+            from_dict(RunConfig, {"photos": "", name: value})  # raises, with the nearest name
+            raise ConfigError(f"The option {name!r} belongs into a file.", "Pass that file as config.")
+        if name != "config" and value is not None and value != ():
+            single = name in ("attribute", "classifier") and isinstance(value, str)
+            _put(mapping, _HOMES[name], (value,) if single else value)
+    if photos is not None:
+        mapping["photos"] = str(photos)
+    if "photos" not in mapping:
+        raise ConfigError("No folder of photos is given.", "Name the folder that holds the photos.")
+    return from_dict(RunConfig, _absolute(mapping, Path()))
+
+
+def _put(mapping: dict[str, Any], home: tuple[str, ...], value: Any) -> None:
+    for key in home[:-1]:
+        inner = mapping.setdefault(key, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(f"The configuration's {key} must be a section [{key}], not {inner!r}.")
+        mapping = inner
+    mapping[home[-1]] = str(value) if isinstance(value, Path) else value
+
+
+def _absolute(mapping: dict[str, Any], base: Path) -> dict[str, Any]:
+    """Paths in a file are relative to that file, so that it works from any folder."""
+    homes = [_HOMES.get(name, (name,)) for name in ("photos", "landmarks", "masks", "skin_weights", "cache")]
+    for *sections, key in [*homes, ("fit", "photos_csv")]:
+        section = mapping.get(sections[0]) if sections else mapping
+        if isinstance(section, dict) and isinstance(section.get(key), (str, Path)):
+            section[key] = os.path.abspath(base / section[key])
+    return mapping
+
+
+def _at_least(name: str, value: int, least: int) -> None:
+    if value < least:
+        raise ConfigError(f"{name} is {value}; it must be at least {least}.")

@@ -1,0 +1,1 @@
+"""The gate: each photo's sweep is judged before any classifier sees it."""
