@@ -1,9 +1,10 @@
 """Everything that is to be measured on a GPU, in one command and under ten minutes; each bench in a process of its own.
 
-    python tests/benches/gpu.py PHOTOS [--out results/gpu.json]     (one CUDA device; PHOTOS holds JPEGs of faces)
-    python tests/benches/gpu.py PHOTOS --device cpu --quick         (a try of the whole command without one)
+    python tests/benches/gpu.py [PHOTOS] [--out results/gpu.json]     (one CUDA device)
+    python tests/benches/gpu.py [PHOTOS] --device cpu --quick         (a try of the whole command without one)
 
-The checkout need not be installed. What has run is written at once, so that nothing is lost when the time is up.
+PHOTOS holds JPEGs of faces; without it, variants of the one portrait that comes with the library. The checkout need not
+be installed. What has run is written at once, so that nothing is lost when the time is up.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -22,10 +24,13 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 
 import measure  # noqa: E402
 
+from gslopes.run.bench import write_variants  # noqa: E402
+
 
 def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, list[str]]]:
     """Name to (seconds that it may take, command)."""
     few, many, large, rounds = ("16", "16", "16", "1") if quick else ("64", "8000", "1000", "1")
+    sweep = ["--chips", "8", "--rounds", "1", "--compiled"] if quick else ["--chips", "512"]
     workers = "2" if quick else str(max(2, len(os.sched_getaffinity(0)) // 2))
     walk = [
         str(HERE / "bench_synthesis.py"),
@@ -39,35 +44,43 @@ def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, lis
     ]
     return {
         "training": (90, [str(HERE / "bench_training.py"), "--device", device, "--batch", "8" if quick else "128"]),
-        "sweep": (60, [str(HERE / "bench_sweep.py"), "--device", device, "--chips", "8" if quick else "512"]),
+        "sweep": (90, [str(HERE / "bench_sweep.py"), "--device", device, *sweep]),
         "rooms": (60, ["-m", "gslopes", "bench", str(folder), "--count", many[:3], "--device", device, "--json"]),
         "walk at 224, threads": (90, [*walk, "--photos", few if quick else "2000"]),
-        "walk at 224, processes": (120, [*walk, "--photos", many, "--workers", workers]),
-        "walk at 1024, processes": (150, [*walk, "--photos", large, "--side", "1024", "--workers", workers]),
+        "walk at 224, processes": (110, [*walk, "--photos", many, "--workers", workers]),
+        "walk at 1024, processes": (130, [*walk, "--photos", large, "--side", "1024", "--workers", workers]),
     }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    result: dict[str, object] = {"bench": "gpu", "machine": measure.machine(args.device)}
+    with tempfile.TemporaryDirectory() as place:
+        folder = args.folder or Path(place)
+        if args.folder is None:
+            write_variants(folder, 400)
+        measure.say(everything(folder, args.device, args.quick, args.out), args.out)
+
+
+def everything(folder: Path, device: str, quick: bool, out: Path | None) -> dict[str, object]:
+    result: dict[str, object] = {"bench": "gpu", "machine": measure.machine(device)}
     result["matrix_rate_tflops"] = {
-        "fp32": round(measure.matrix_rate(args.device) / 1e12, 2),
-        "bf16": round(measure.matrix_rate(args.device, half=True) / 1e12, 2) if args.device != "cpu" else None,
+        "fp32": round(measure.matrix_rate(device) / 1e12, 2),
+        "bf16": round(measure.matrix_rate(device, half=True) / 1e12, 2) if device != "cpu" else None,
     }
-    result["copy_rate_gb_s"] = round(measure.copy_rate(args.device) / 1e9, 1)
+    result["copy_rate_gb_s"] = round(measure.copy_rate(device) / 1e9, 1)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    for name, (seconds, command) in commands(args.folder, args.device, args.quick).items():
+    for name, (seconds, command) in commands(folder, device, quick).items():
         began = time.perf_counter()
-        result[name] = one([sys.executable, *command], environment, seconds * (10 if args.quick else 1))
+        result[name] = one([sys.executable, *command], environment, seconds * (10 if quick else 1))
         sys.stderr.write(f"{name}: {time.perf_counter() - began:.0f} s\n")
-        if args.out is not None:
-            args.out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    measure.say(result, args.out)
+        if out is not None:
+            out.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    return result
 
 
 def one(command: list[str], environment: dict[str, str], seconds: int) -> object:

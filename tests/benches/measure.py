@@ -31,7 +31,11 @@ def machine(device: str = "cpu", packages: tuple[str, ...] = ("torch",)) -> dict
     }
     torch: Any = sys.modules.get("torch")
     facts["threads"] = torch.get_num_threads() if torch else os.environ.get("OMP_NUM_THREADS")
-    return facts | ({"gpu": torch.cuda.get_device_name(device)} if torch and device.startswith("cuda") else {})
+    if device.startswith("cuda"):
+        import torch
+
+        facts["gpu"] = torch.cuda.get_device_name(device)
+    return facts
 
 
 def in_turn(runs: Mapping[str, Callable[[], object]], rounds: int, device: str = "cpu") -> dict[str, list[float]]:
