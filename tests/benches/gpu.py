@@ -30,6 +30,9 @@ from gslopes.run.bench import write_variants  # noqa: E402
 def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, list[str]]]:
     """Name to (seconds that it may take, command)."""
     few, many, large, rounds = ("16", "16", "16", "1") if quick else ("64", "8000", "1000", "1")
+    # Compiling comes before the steps that are timed, three times.
+    full = "--batch 128 --warm 50 --steps 200 --repeats 3"
+    training = ("--batch 8 --repeats 1" if quick else full).split()
     sweep = ["--chips", "8", "--rounds", "1", "--compiled"] if quick else ["--chips", "512"]
     workers = "2" if quick else str(max(2, len(os.sched_getaffinity(0)) // 2))
     walk = [
@@ -43,8 +46,8 @@ def commands(folder: Path, device: str, quick: bool) -> dict[str, tuple[int, lis
         few,
     ]
     return {
-        "training": (90, [str(HERE / "bench_training.py"), "--device", device, "--batch", "8" if quick else "128"]),
-        "sweep": (90, [str(HERE / "bench_sweep.py"), "--device", device, *sweep]),
+        "training": (100, [str(HERE / "bench_training.py"), "--device", device, *training]),
+        "sweep": (80, [str(HERE / "bench_sweep.py"), "--device", device, *sweep]),
         "rooms": (60, ["-m", "gslopes", "bench", str(folder), "--count", many[:3], "--device", device, "--json"]),
         "walk at 224, threads": (90, [*walk, "--photos", few if quick else "2000"]),
         "walk at 224, processes": (110, [*walk, "--photos", many, "--workers", workers]),
