@@ -5,6 +5,8 @@ Source of the choice: Joo & Kärkkäinen 2020, §4.2, "we only manipulated the f
 
 from __future__ import annotations
 
+from math import floor
+
 import numpy as np
 
 from gslopes.core.geometry import outside, similarity, warp
@@ -32,7 +34,7 @@ def choose(detections: Detections, width: int, height: int, min_face: int, size:
     index = int(np.argmin(((centres - middle) ** 2).sum(1)))
     side = float((boxes[index, 2:] - boxes[index, :2]).min())
     if not side >= min_face:
-        return f"face too small ({side:.0f} px, at least {min_face} wanted)"
+        return f"face too small ({floor(side)} px, at least {min_face} wanted)"
     matrix = similarity(detections.points[index], CHIP * size - 0.5)
     if matrix is None:
         return "face cannot be aligned (its five points do not span a plane)"

@@ -35,6 +35,7 @@ def test_a_confident_face_at_the_edge_does_not_win_over_one_in_the_middle():
     [
         (detections(), "no face found"),
         (detections((90, 90, 110, 150)), "face too small (20 px, at least 32 wanted)"),
+        (detections((90, 90, 121.9, 150)), "face too small (31 px, at least 32 wanted)"),
         (
             Detections(
                 np.array([[0, 0, 99, 99]], np.float32), np.full((1, 5, 2), 7, np.float32), np.ones(1, np.float32)
