@@ -23,6 +23,7 @@ from gslopes.zoo import ModelSpec, load
 from gslopes.zoo.crops import CHIP
 
 YOUNG = 35  # years; "young" means looks younger than this
+MOST_OUTSIDE = 0.15  # share of a chip outside its picture, of the faces that editors learn from
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +131,7 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     return TrainingSet(np.stack(photos), np.stack(masks), np.ones(len(names)), keep)
 
 
-def fader(spec: ModelSpec, data: Path, device: str, *, most_outside: float = 0.15) -> TrainingSet:
+def fader(spec: ModelSpec, data: Path, device: str, *, most_outside: float = MOST_OUTSIDE) -> TrainingSet:
     """The editors' fold of UTKFace with the spec's attributes as -1 and 1.
 
     The set has no smiles: they are as the reader sees them.
