@@ -13,7 +13,6 @@ from gslopes.core.runfolder import show
 from gslopes.core.runtime import check_device, pick_device
 from gslopes.datasets.folder import PhotoFile, list_photos
 from gslopes.run.config import EditConfig, RunConfig
-from gslopes.run.scoring.conditions import ScoreConfig as ScoreConfig
 
 # What makes two runs the same run; ``RunConfig.identity`` says what of the configuration.
 IDENTITY = ("config", "values", "models", "inputs", "seed")

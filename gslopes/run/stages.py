@@ -18,7 +18,7 @@ from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
 from gslopes.run import stamps, synthesis
-from gslopes.run.config import Options, ScoreConfig, configure
+from gslopes.run.config import Options, configure
 from gslopes.run.executors import Executor, OneProcess
 from gslopes.run.executors.engines import engine
 from gslopes.run.fitting import FitConfig, fit_folder
@@ -26,6 +26,7 @@ from gslopes.run.gate.judge import Wanted, dropped, judge_folder, reader_digest,
 from gslopes.run.gate.thresholds import GateConfig
 from gslopes.run.plan import IDENTITY, Plan, count_parts, make_plan, manifest
 from gslopes.run.rooms import Rooms, default_rooms, model_records
+from gslopes.run.scoring.conditions import ScoreConfig
 from gslopes.run.scoring.score import Scoring, models_of, score_stage
 from gslopes.run.sources import keep_sources
 from gslopes.score.limits import limits_of

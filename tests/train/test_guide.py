@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from gslopes import zoo
+from gslopes.train.fader import colourfulness
 from gslopes.train.guide import Guide, Tone, window
 
 SPEC = zoo.ModelSpec("small", "", "fader", 32, ("race",), "", (), "", "")
@@ -33,6 +34,15 @@ def test_half_way_between_the_ends_is_half_the_way(tone):
     photos = plain(tone.mean[[0]])
     middle = plain((tone.mean[[0]] + tone.mean[[1]]) / 2)
     assert tone(photos, middle, own, wanted) < 1e-3
+
+
+def test_an_edit_of_lightness_has_no_colour_and_one_of_hue_has():
+    lighter = torch.full((1, 3, 4, 4), 0.3)
+    assert colourfulness(lighter) < 1e-6
+    redder = torch.zeros(1, 3, 4, 4)
+    redder[:, 0] = 1.0
+    assert colourfulness(redder).item() == pytest.approx((0.701 + 0.299 + 0.299) / 3)
+    assert colourfulness(redder + lighter).item() == pytest.approx(colourfulness(redder).item())
 
 
 def test_the_window_is_closed_at_the_border_and_open_in_the_middle():
