@@ -35,9 +35,13 @@ class Ticked:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A part is done, and it waits for another."""
+    """A part is done, and it waits for another.
+
+    units: of the part, all that were done; for workers whose news of units may come later than this. None: none may.
+    """
 
     part: int
+    units: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +135,13 @@ class _Shift:
                 self._held[worker] = {}
                 self._fill(worker)
             case Ticked(part, count):
-                self._tick(count)
-                if part in self._held[worker]:
+                if part in self._held[worker]:  # else it was done before, and counted then
+                    self._tick(count)
                     self._held[worker][part] += count
-            case Done(part):
-                del self._held[worker][part]
+            case Done(part, units):
+                counted = self._held[worker].pop(part)
+                if units is not None:
+                    self._tick(units - counted)
                 self.left -= 1
                 self._barren = 0
                 self._fill(worker)

@@ -12,7 +12,6 @@ import socket
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from threading import Condition
 from typing import Any
@@ -225,11 +224,17 @@ class RayWorker:
     def work(self, part: int) -> list[News]:
         """Do a part."""
         assert self._work is not None
+        units: list[int] = []
+
+        def tick(count: int) -> None:
+            units.append(count)
+            self._tick(part, count)
+
         try:
-            self._work(part, partial(self._tick, part))
+            self._work(part, tick)
         except Exception as error:
             return [Failed(portable(error))]
-        return [*self._taken(), Done(part)]
+        return [*self._taken(), Done(part, sum(units))]  # an answer of ``ticks`` may still be on its way
 
     def ticks(self) -> list[News]:
         """What was done since the last answer; waits a while if it is nothing."""

@@ -59,6 +59,20 @@ def test_every_part_is_given_once_and_the_crew_goes_home():
     assert (sum(ticks), notes) == (12, [])
 
 
+@pytest.mark.parametrize("late", [True, False])
+def test_units_whose_news_come_after_the_end_of_their_part_are_counted_once(late):
+    class Late(Crew):
+        def give(self, worker, part):
+            super().give(worker, part)
+            ticked, done = self.to_come.pop(-2), self.to_come.pop()
+            self.to_come.append((done[0], Done(part, 3)))
+            if late:  # that of the last part is never heard
+                self.to_come.append(ticked)
+
+    ticks, _ = run(Late())
+    assert sum(ticks) == 12
+
+
 def test_no_more_workers_than_parts():
     crew = Crew()
     run(crew, workers=8, parts=3)
