@@ -86,8 +86,8 @@ def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> It
     }
     for group, (name, edit) in sorted(names.items(), key=lambda item: item[1]):
         here = pair[:cut] == group
-        own = pair[cut:] == group
-        rows: slice | NDArray[np.bool_] = slice(None) if own.all() else own
+        in_group = pair[cut:] == group
+        rows: slice | NDArray[np.bool_] = slice(None) if in_group.all() else in_group
         kept, dropped = _complete(photo[:cut][here], steps[0][here], status, here, len(photos), len(values[edit]))
         yield _answers(
             name,

@@ -35,16 +35,16 @@ class Intervals:
 
 
 def replicates(
-    own: Mapping[str, Profiles], estimators: Sequence[str], count: int, seed: int, *, start: Array | None = None
+    profiles: Mapping[str, Profiles], estimators: Sequence[str], count: int, seed: int, *, start: Array | None = None
 ) -> dict[str, Single]:
     """Each estimator's slopes on resamples of the units: name to (L, B) float32, NaN where a resample has no slope.
 
-    own: kind of number (see ``profiles``) to its profiles, all over the same units.
+    profiles: kind of number (see ``profiles``) to its profiles, all over the same units.
     estimators: names; ``paper`` is ``photo-z``.  count: B.
     start: (L, 2) the fitted logits, from which those of the resamples are found.
     """
-    any_profile = next(iter(own.values()))
-    products = {kind: _products(profile, kind) for kind, profile in own.items()}
+    any_profile = next(iter(profiles.values()))
+    products = {kind: _products(profile, kind) for kind, profile in profiles.items()}
     result = {name: np.empty((any_profile.labels, count), dtype=np.float32) for name in estimators}
     blocks = range(0, count, BLOCK)
     for first, source in zip(blocks, np.random.SeedSequence([seed, 1]).spawn(len(blocks)), strict=True):

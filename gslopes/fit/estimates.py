@@ -31,21 +31,21 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
     """
     counted = rates(answers)
     kinds = dict.fromkeys(KINDS[name] for name in options.estimators)
-    own: dict[str, Profiles] = {kind: profiles(answers, kind, units) for kind in kinds}
-    sums: dict[str, Moments] = {kind: moments(profile) for kind, profile in own.items()}
+    by_kind: dict[str, Profiles] = {kind: profiles(answers, kind, units) for kind in kinds}
+    sums: dict[str, Moments] = {kind: moments(profile) for kind, profile in by_kind.items()}
     tested = counted.active >= options.min_active
-    dealt = {kind: _permuted(profile, tested, options, kind) for kind, profile in own.items()}
-    drawn = _intervals(own, sums, options)
+    permuted = {kind: _permuted(profile, tested, options, kind) for kind, profile in by_kind.items()}
+    resampled = _intervals(by_kind, sums, options)
     frames = []
     for name in options.estimators:
         kind = KINDS[name]
         if name == "paper":
             frame = paper(counted)
-            frame = _judged_paper(frame, dealt[kind], tested, options)
+            frame = _judged_paper(frame, permuted[kind], tested, options)
         else:
             frame = _photo(name, answers, counted.active, sums[kind])
-            frame = _judged(frame, dealt[kind], tested, options)
-        ends = drawn.get("photo-z" if name == "paper" else name)
+            frame = _judged(frame, permuted[kind], tested, options)
+        ends = resampled.get("photo-z" if name == "paper" else name)
         if ends is not None:
             keep = np.ones(len(tested), dtype=bool) if name == "paper" else tested
             pairs = {"boot_low": ends.low, "boot_high": ends.high, "bca_low": ends.bca_low, "bca_high": ends.bca_high}
@@ -55,8 +55,7 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
 
 
 def _photo(name: str, answers: Answers, active: NDArray[np.int64], sums: Moments) -> pd.DataFrame:
-    own = linear(name, sums, answers.values)
-    lines = infer(own, sums)
+    lines = infer(linear(name, sums, answers.values), sums)
     centre = answers.label[answers.present[:, len(answers.values) // 2]]
     counts = np.bincount(centre, minlength=len(answers.labels))
     return pd.DataFrame(
@@ -80,28 +79,28 @@ def _photo(name: str, answers: Answers, active: NDArray[np.int64], sums: Moments
 
 
 def _judged(
-    frame: pd.DataFrame, dealt: Permuted | None, tested: NDArray[np.bool_], options: FitOptions
+    frame: pd.DataFrame, permuted: Permuted | None, tested: NDArray[np.bool_], options: FitOptions
 ) -> pd.DataFrame:
     """With p_perm, p_max, q and a note; without tests where the label is too rare."""
     judged = tested & frame["slope"].notna().to_numpy()
     p = np.where(judged, frame["p"], np.nan)
     note = np.where(tested, np.where(judged, "", NEVER), RARE)
-    if dealt is None:
+    if permuted is None:
         return frame.assign(p=p, q=adjust(p, _without_max(options)), note=note)
-    p_perm, p_max = np.where(judged, dealt.p, np.nan), np.where(judged, dealt.p_max, np.nan)
+    p_perm, p_max = np.where(judged, permuted.p, np.nan), np.where(judged, permuted.p_max, np.nan)
     q = p_max if options.correction == "max-t" else adjust(p_perm, options.correction)
     agreement = _agreement(p, p_perm, options.alpha)
     return frame.assign(p=p, p_perm=p_perm, p_max=p_max, q=q, note=note, agreement=agreement)
 
 
 def _judged_paper(
-    frame: pd.DataFrame, dealt: Permuted | None, tested: NDArray[np.bool_], options: FitOptions
+    frame: pd.DataFrame, permuted: Permuted | None, tested: NDArray[np.bool_], options: FitOptions
 ) -> pd.DataFrame:
     note = np.where(tested, np.where(frame["slope"].notna(), "", NEVER), RARE)
-    if dealt is None:
+    if permuted is None:
         return frame.assign(note=note)
-    agreement = _agreement(frame["p"].to_numpy(), dealt.p_paper, options.alpha)
-    return frame.assign(p_perm=dealt.p_paper, note=note, agreement=agreement)
+    agreement = _agreement(frame["p"].to_numpy(), permuted.p_paper, options.alpha)
+    return frame.assign(p_perm=permuted.p_paper, note=note, agreement=agreement)
 
 
 def _agreement(p: Array, p_perm: Array, alpha: float) -> NDArray[np.object_]:
@@ -113,27 +112,27 @@ def _agreement(p: Array, p_perm: Array, alpha: float) -> NDArray[np.object_]:
     return found
 
 
-def _permuted(own: Profiles, tested: NDArray[np.bool_], options: FitOptions, kind: str) -> Permuted | None:
+def _permuted(profile: Profiles, tested: NDArray[np.bool_], options: FitOptions, kind: str) -> Permuted | None:
     if not options.permutations:
         return None
     with_paper = kind == "rate" and "paper" in options.estimators
-    return permute(own, tested, options.permutations, options.seed, bundles=options.bundles, paper=with_paper)
+    return permute(profile, tested, options.permutations, options.seed, bundles=options.bundles, paper=with_paper)
 
 
 def _intervals(
-    own: Mapping[str, Profiles], sums: Mapping[str, Moments], options: FitOptions
+    by_kind: Mapping[str, Profiles], sums: Mapping[str, Moments], options: FitOptions
 ) -> dict[str, bootstrap.Intervals]:
-    if not options.bootstrap or not len(next(iter(own.values())).sizes):
+    if not options.bootstrap or not len(next(iter(by_kind.values())).sizes):
         return {}
     names = list(dict.fromkeys("photo-z" if name == "paper" else name for name in options.estimators))
-    values = next(iter(own.values())).values
+    values = next(iter(by_kind.values())).values
     start = fit_logits(sums["rate"].first, sums["rate"].photos, values) if "photo-logodds" in names else None
-    drawn = bootstrap.replicates(own, names, options.bootstrap, options.seed, start=start)
+    resampled = bootstrap.replicates(by_kind, names, options.bootstrap, options.seed, start=start)
     result = {}
     for name in names:
         point = linear(name, sums[KINDS[name]], values)
-        bend = acceleration(point, own[KINDS[name]])
-        result[name] = bootstrap.intervals(drawn.pop(name), point.slope, bend, confidence=options.confidence)
+        skew = acceleration(point, by_kind[KINDS[name]])
+        result[name] = bootstrap.intervals(resampled.pop(name), point.slope, skew, confidence=options.confidence)
     return result
 
 

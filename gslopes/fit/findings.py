@@ -87,19 +87,19 @@ def analyse(
     found: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(Findings)}
     kept: list[Answers] = []
     edits = len(set(answers.column("attribute").unique().to_pylist())) if len(answers) else 0
-    for own in gather(answers, questions, values_by_attribute(answers, questions, values)):
+    for sweep in gather(answers, questions, values_by_attribute(answers, questions, values)):
         if photos is not None:
-            own = own.only(np.isin(own.photos.astype(str), list(photos)))
-        units = _units(columns, cluster, own)
-        found["balance"].append(_balance(own, units))
-        found["slopes"].append(estimate(own, options, units))
-        found["shape"].append(_shape(own, options, units))
+            sweep = sweep.only(np.isin(sweep.photos.astype(str), list(photos)))
+        units = _units(columns, cluster, sweep)
+        found["balance"].append(_balance(sweep, units))
+        found["slopes"].append(estimate(sweep, options, units))
+        found["shape"].append(_shape(sweep, options, units))
         for name in groups:
-            rows, pairs = group_slopes(own, name, _texts(columns[name], own), options, units)
+            rows, pairs = group_slopes(sweep, name, _texts(columns[name], sweep), options, units)
             found["groups"].append(rows)
             found["differences"].append(pairs)
-        if edits > 1 and not placebo.split(own.attribute)[1]:
-            kept.append(own)
+        if edits > 1 and not placebo.split(sweep.attribute)[1]:
+            kept.append(sweep)
     for one, other in combinations(kept, 2):
         if one.classifier == other.classifier:
             pair = same_photos(one, other)
@@ -107,22 +107,22 @@ def analyse(
     return Findings(**{name: checked(tables.TABLES[name], frames) for name, frames in found.items()})
 
 
-def _balance(own: Answers, units: NDArray[np.int64] | None) -> pd.DataFrame:
-    used = len(own.photos)
-    counts = {"used": used, "units": used if units is None else len(np.unique(units)), **own.dropped}
-    return pd.DataFrame([{"classifier": own.classifier, "attribute": own.attribute, **counts}])
+def _balance(sweep: Answers, units: NDArray[np.int64] | None) -> pd.DataFrame:
+    used = len(sweep.photos)
+    counts = {"used": used, "units": used if units is None else len(np.unique(units)), **sweep.dropped}
+    return pd.DataFrame([{"classifier": sweep.classifier, "attribute": sweep.attribute, **counts}])
 
 
-def _shape(own: Answers, options: FitOptions, units: NDArray[np.int64] | None) -> pd.DataFrame:
-    counted = rates(own)
-    profile = profiles(own, "rate", units)
+def _shape(sweep: Answers, options: FitOptions, units: NDArray[np.int64] | None) -> pd.DataFrame:
+    counted = rates(sweep)
+    profile = profiles(sweep, "rate", units)
     sums = moments(profile)
     tested = counted.active >= options.min_active
-    frame = shape(sums, own.values, tested=tested, confidence=options.confidence)
+    frame = shape(sums, sweep.values, tested=tested, confidence=options.confidence)
     return frame.assign(
-        classifier=own.classifier,
-        attribute=own.attribute,
-        label=own.labels,
+        classifier=sweep.classifier,
+        attribute=sweep.attribute,
+        label=sweep.labels,
         n=counted.photos,
         active=counted.active,
         varying=varying(profile),
@@ -146,14 +146,14 @@ def _columns(about: pd.DataFrame | None, names: Sequence[str]) -> dict[str, pd.S
     return found
 
 
-def _texts(column: pd.Series, own: Answers) -> list[str]:
-    return column.reindex(own.photos).fillna("").tolist()
+def _texts(column: pd.Series, sweep: Answers) -> list[str]:
+    return column.reindex(sweep.photos).fillna("").tolist()
 
 
-def _units(columns: Mapping[str, pd.Series], cluster: str, own: Answers) -> NDArray[np.int64] | None:
+def _units(columns: Mapping[str, pd.Series], cluster: str, sweep: Answers) -> NDArray[np.int64] | None:
     """(n,) codes of clusters; a photo without a text is its own."""
     if not cluster:
         return None
-    texts = _texts(columns[cluster], own)
-    names = [text or f"\0{photo}" for text, photo in zip(texts, own.photos, strict=True)]
+    texts = _texts(columns[cluster], sweep)
+    names = [text or f"\0{photo}" for text, photo in zip(texts, sweep.photos, strict=True)]
     return np.asarray(pd.factorize(np.array(names, dtype=object))[0], dtype=np.int64)

@@ -16,7 +16,7 @@ from gslopes.fit.ols import Lines, t_ratio
 from gslopes.fit.options import FitOptions
 from gslopes.fit.photo import KINDS, covariance, infer, linear
 from gslopes.fit.profiles import Moments, Profiles, line_weights, moments, profiles
-from gslopes.fit.shape import departures
+from gslopes.fit.shape import hotelling_t2
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -99,12 +99,12 @@ class _Group:
 def _difference(one: _Group, other: _Group, estimator: str, confidence: float, how: str) -> pd.DataFrame:
     first, second = one.lines(estimator), other.lines(estimator)
     units = [part.sums[KINDS[estimator]].units for part in (one, other)]
-    se, freedom = _spread(first.se, second.se, *units)
+    se, dof = _spread(first.se, second.se, *units)
     difference = first.slope - second.slope
-    half = special.stdtrit(freedom, 0.5 + confidence / 2) * se
+    half = special.stdtrit(dof, 0.5 + confidence / 2) * se
     # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
     rare = (one.rare & other.rare) | one.few | other.few
-    p = np.where(rare, np.nan, 2 * special.stdtr(freedom, -np.abs(t_ratio(difference, se))))
+    p = np.where(rare, np.nan, 2 * special.stdtr(dof, -np.abs(t_ratio(difference, se))))
     return pd.DataFrame(
         {
             "difference": difference,
@@ -126,11 +126,11 @@ def _spread(first: Array, second: Array, n: int, m: int) -> tuple[Array, Array]:
     parts = np.square(first), np.square(second)
     total = parts[0] + parts[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = total**2 / (parts[0] ** 2 / max(n - 1, 1) + parts[1] ** 2 / max(m - 1, 1))
+        dof = total**2 / (parts[0] ** 2 / max(n - 1, 1) + parts[1] ** 2 / max(m - 1, 1))
     shared = ((n - 1) * n * parts[0] + (m - 1) * m * parts[1]) / max(n + m - 2, 1) * (1 / max(n, 1) + 1 / max(m, 1))
     flat = (first == 0) != (second == 0)
-    freedom = np.where(flat, max(n + m - 2, 1), np.where(np.isfinite(freedom), freedom, 1.0))
-    return np.sqrt(np.where(flat, shared, total)), freedom
+    dof = np.where(flat, max(n + m - 2, 1), np.where(np.isfinite(dof), dof, 1.0))
+    return np.sqrt(np.where(flat, shared, total)), dof
 
 
 def joint_slopes(one: Answers, other: Answers, options: FitOptions, cluster: Codes | None = None) -> pd.DataFrame:
@@ -156,7 +156,7 @@ def joint_slopes(one: Answers, other: Answers, options: FitOptions, cluster: Cod
     weights = np.zeros((width + len(other.values), 2))
     weights[:width, 0], weights[width:, 1] = 100 * line_weights(one.values), 100 * line_weights(other.values)
     slopes = sums.first @ weights / max(sums.photos, 1)
-    statistic, p = departures(weights, sums)
+    statistic, p = hotelling_t2(weights, sums)
     many = np.broadcast_to(weights, (len(labels), *weights.shape))
     spread = covariance(many, sums)
     difference = slopes[:, 0] - slopes[:, 1]
@@ -193,7 +193,8 @@ def same_photos(one: Answers, other: Answers) -> tuple[Answers, Answers]:
     """Both, cut to the photos that both have."""
     first, second = set(one.photos.tolist()), set(other.photos.tolist())
     keep = [
-        np.array([photo in there for photo in own.photos], dtype=bool) for own, there in ((one, second), (other, first))
+        np.array([photo in there for photo in sweep.photos], dtype=bool)
+        for sweep, there in ((one, second), (other, first))
     ]
     return one.only(keep[0]), other.only(keep[1])
 
@@ -202,9 +203,9 @@ def active_photos(one: Answers, other: Answers, labels: NDArray[np.object_]) -> 
     """(L,) photos with the label at one value of either sweep at least."""
     places = {label: place for place, label in enumerate(labels)}
     keys = []
-    for own in (one, other):
-        place = np.array([places[label] for label in own.labels], dtype=np.int64)
-        keys.append(place[own.label] * len(own.photos) + own.photo)
+    for sweep in (one, other):
+        place = np.array([places[label] for label in sweep.labels], dtype=np.int64)
+        keys.append(place[sweep.label] * len(sweep.photos) + sweep.photo)
     pairs = np.unique(np.concatenate(keys))
     return np.bincount(pairs // max(len(one.photos), 1), minlength=len(labels))
 
@@ -215,9 +216,9 @@ def _stack(one: Answers, other: Answers, labels: NDArray[np.object_], cluster: C
     sizes = np.bincount(unit).astype(np.float64)
     places = {label: place for place, label in enumerate(labels)}
     keys = []
-    for own in (one, other):
-        place = np.array([places[label] for label in own.labels], dtype=np.int64)
-        keys.append(place[own.label] * max(len(sizes), 1) + unit[own.photo])
+    for sweep in (one, other):
+        place = np.array([places[label] for label in sweep.labels], dtype=np.int64)
+        keys.append(place[sweep.label] * max(len(sizes), 1) + unit[sweep.photo])
     pairs = np.unique(np.concatenate(keys))
     width = len(one.values)
     numbers = np.zeros((len(pairs), width + len(other.values)), dtype=np.float32)

@@ -53,9 +53,9 @@ def influence_weights(fitted: Array, values: Array) -> Array:
 
 def _newton(residual: Array, weight: Array, values: Array) -> Array:
     zero, one, two = weight.sum(axis=-1), weight @ values, weight @ values**2
-    score, lean = residual.sum(axis=-1), residual @ values
+    score, trend = residual.sum(axis=-1), residual @ values
     determinant = np.maximum(zero * two - one**2, 1e-300)
-    return np.stack([(two * score - one * lean) / determinant, (zero * lean - one * score) / determinant], axis=-1)
+    return np.stack([(two * score - one * trend) / determinant, (zero * trend - one * score) / determinant], axis=-1)
 
 
 def _separated(share: Array, values: Array) -> NDArray[np.bool_]:

@@ -53,8 +53,8 @@ def fit_lines(values: Array, curves: Array, *, confidence: float = 0.95) -> Line
     """
     centred = values - values.mean()
     spread = float(centred @ centred)
-    freedom = len(values) - 2
-    if freedom < 1 or spread == 0:
+    dof = len(values) - 2
+    if dof < 1 or spread == 0:
         raise ValueError(f"A line with its uncertainty needs 3 different values at least, not {values.tolist()}.")
 
     mean = curves.mean(axis=1)
@@ -66,15 +66,15 @@ def fit_lines(values: Array, curves: Array, *, confidence: float = 0.95) -> Line
     slope = np.where(np.square(slope) * spread <= negligible, 0.0, slope)
     error = np.where(error <= negligible, 0.0, error)
 
-    se = np.sqrt(error / freedom / spread)
+    se = np.sqrt(error / dof / spread)
     t = t_ratio(slope, se)
-    half = special.stdtrit(freedom, 0.5 + confidence / 2) * se
+    half = special.stdtrit(dof, 0.5 + confidence / 2) * se
     return Lines(
         slope=slope,
         intercept=mean - slope * values.mean(),
         se=se,
         t=t,
-        p=2 * special.stdtr(freedom, -np.abs(t)),
+        p=2 * special.stdtr(dof, -np.abs(t)),
         low=slope - half,
         high=slope + half,
     )

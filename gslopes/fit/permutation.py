@@ -1,24 +1,24 @@
 """Is there anything at all? Permutation of the K answers within each photo.
 
 Null hypothesis (counterfactual fairness): a photo's K answers are exchangeable over its K values, for each photo
-whatever the others do. Then every way to deal a photo's answers to the values is equally likely, and the share of
-dealings whose statistic is as far from 0 as the observed one is a p-value, exact for any number of photos and any K,
-with no assumption on distributions. A label's K shares y_k are not K independent points on a line: all of them come
-from the same photos, which is why the t test with K-2 degrees of freedom on them is not valid, and this is.
+whatever the others do. Then every assignment of a photo's answers to the values is equally likely, and the share of
+permutations whose statistic is as far from 0 as the observed one is a p-value: exact for any number of photos and any
+K, with no assumption about distributions. A label's K shares y_k are not K independent points on a line: they all come
+from the same photos, which is why the t test with K-2 degrees of freedom on them is not valid and this one is.
 
 The statistic is studentised: the sum of the photos' slopes over the root of the sum of their squares. It is exact
-under the null above, and with many photos it also holds its level under the weaker one that photos do move, but by 0
-in the mean; the statistic without its denominator does not. For the paper's estimator the statistic is its slope, z,
-with y_c of the dealt answers; under photos that move by 0 in the mean that one rejects too often, as the answers do
-depend on the attribute.
+under the null above, and with many photos it also holds its level under the weaker null that photos do move, but by 0
+on average; the statistic without its denominator does not. For the paper's estimator the statistic is its slope, z,
+with y_c of the permuted answers; where photos move by 0 on average, that test rejects too often, because the answers
+do depend on the attribute.
 
-One dealing serves all labels of a photo, so the labels keep their dependence and the largest statistic over the
+One permutation serves all labels of a photo, so the labels keep their dependence, and the largest statistic over the
 labels has its own distribution under the null: max-T, the chance of any false finding. Two-sided; p = (b + 1) / (m +
 1).
 
-With more units than ``bundles``, units are put together by lot into that many bundles, and the photos of a bundle
-share a dealing. These dealings are a subgroup of all dealings, so the p-values stay exact; the sums become dense
-matrix products. What it costs is power far beyond any threshold: with 1,024 bundles no statistic exceeds about 32.
+With more units than ``bundles``, units are grouped at random into that many bundles, and the photos of a bundle share
+a permutation. These permutations are a subgroup of all permutations, so the p-values stay exact; the sums become dense
+matrix products. The cost is power far beyond any threshold: with 1,024 bundles no statistic exceeds about 32.
 
 Sources: Pitman 1937, doi 10.2307/2984124; Phipson & Smyth 2010, doi 10.2202/1544-6115.1585 (the + 1); Hemerik &
 Goeman 2018, doi 10.1007/s11749-017-0571-1 (subgroups); Janssen 1997, doi 10.1016/S0167-7152(97)00043-6 (studentised);
@@ -58,47 +58,50 @@ class Permuted:
 
 
 def permute(
-    own: Profiles, tested: NDArray[np.bool_], count: int, seed: int, *, bundles: int = 1024, paper: bool = False
+    profile: Profiles, tested: NDArray[np.bool_], count: int, seed: int, *, bundles: int = 1024, paper: bool = False
 ) -> Permuted:
     """Permute within photos.
 
-    own: profiles of presence or scores.  tested: (L,) which labels; the family of max-T.
-    count: m, how many random dealings.  bundles: see above.  paper: whether to test the paper's slope, too.
+    profile: profiles of presence or scores.  tested: (L,) which labels; the family of max-T.
+    count: m, how many random permutations.  bundles: see above.  paper: whether to test the paper's slope, too.
     """
     labels = np.flatnonzero(tested)
-    chosen = _bundles(len(own.sizes), bundles, seed)
+    chosen = _bundles(len(profile.sizes), bundles, seed)
     size = int(chosen.max(initial=0)) + 1
-    width = len(own.values)
-    total = np.zeros(own.labels, dtype=np.int64)
-    paper_total = np.zeros(own.labels, dtype=np.int64)
+    width = len(profile.values)
+    total = np.zeros(profile.labels, dtype=np.int64)
+    paper_total = np.zeros(profile.labels, dtype=np.int64)
     largest = np.zeros(count, dtype=np.float32)
-    observed = np.zeros(own.labels)
+    observed = np.zeros(profile.labels)
     each = max(1, _CELLS // max(1, size * width * (width + 1) // 2))
     for start in range(0, len(labels), each):
         block = labels[start : start + each]
-        centred, totals = _sums(own, block, chosen, size)
-        state = _Block(own.values, centred, totals, paper)
+        centred, totals = _sums(profile, block, chosen, size)
+        state = _Block(profile.values, centred, totals, paper)
         observed[block] = state.observed
         done = 0
-        for dealt in _dealings(width, size, count, seed):
-            part = slice(done, done + len(dealt))
-            statistic, relative = state.statistics(dealt)
+        for permuted in _permutations(width, size, count, seed):
+            part = slice(done, done + len(permuted))
+            statistic, relative = state.statistics(permuted)
             total[block] += (statistic >= state.observed[:, None] * (1 - _TIE)).sum(axis=1)
             largest[part] = np.maximum(largest[part], statistic.max(axis=0, initial=0))
             if paper:
                 paper_total[block] += (relative >= state.relative[:, None] * (1 - _TIE)).sum(axis=1)
             done = part.stop
     exceeding = count - np.searchsorted(np.sort(largest), observed * (1 - _TIE), side="left")
-    centre = _centre(own) > 0
+    centre = _centre(profile) > 0
+    untested = np.full(profile.labels, np.nan)
     return Permuted(
         np.where(tested, (total + 1) / (count + 1), np.nan),
         np.where(tested, (exceeding + 1) / (count + 1), np.nan),
-        np.where(tested & centre, (paper_total + 1) / (count + 1), np.nan) if paper else np.full(own.labels, np.nan),
+        np.where(tested & centre, (paper_total + 1) / (count + 1), np.nan)
+        if paper
+        else np.full(profile.labels, np.nan),
     )
 
 
 class _Block:
-    """Some labels' answers in bundles, and their statistics under dealings.
+    """Some labels' answers in bundles, and their statistics under permutations.
 
     values: (K,).  centred: (l, G, K) sums over bundles, times K, less each bundle's total over the K: whole numbers for
     presence, so that sums of them are exact in float32 and ties are ties.  totals: (l,) what was taken off, summed.
@@ -117,10 +120,10 @@ class _Block:
         statistic, relative = self.statistics(identity)
         self.observed, self.relative = statistic[:, 0].astype(np.float64), relative[:, 0].astype(np.float64)
 
-    def statistics(self, dealt: NDArray[np.int8]) -> tuple[Single, Single]:
-        """Two (l, b) absolute statistics of (b, G, K) dealings: entry k is the value to which answer k is dealt."""
-        codes = self.codes[dealt]
-        count = len(dealt)
+    def statistics(self, permuted: NDArray[np.int8]) -> tuple[Single, Single]:
+        """Two (l, b) absolute statistics of (b, G, K) permutations: entry k is the value assigned to answer k."""
+        codes = self.codes[permuted]
+        count = len(permuted)
         total = np.abs(self.linear @ codes.reshape(count, -1).T)
         squares = (codes[:, :, self.rows] * codes[:, :, self.columns]).reshape(count, -1)
         spread = self.square @ squares.T
@@ -128,9 +131,9 @@ class _Block:
         statistic = np.where(spread > floor, total / np.sqrt(np.maximum(spread, floor)), np.float32(0))
         if self.totals is None:
             return statistic, statistic
-        at_centre = (dealt == self.middle).reshape(count, -1).astype(np.float32)
+        at_centre = (permuted == self.middle).reshape(count, -1).astype(np.float32)
         centre = self.linear @ at_centre.T + self.totals[:, None]
-        empty = centre <= 1e-3  # dealt away from the centre altogether: as far as can be
+        empty = centre <= 1e-3  # no answer left at the centre: as extreme as can be
         return statistic, np.where(empty, np.float32(np.inf), total / np.where(empty, 1, centre))
 
 
@@ -141,23 +144,23 @@ def _bundles(units: int, most: int, seed: int) -> NDArray[np.int64]:
     return np.random.default_rng([seed, 2]).permutation(units) % most
 
 
-def _sums(own: Profiles, block: NDArray[np.int64], chosen: NDArray[np.int64], size: int) -> tuple[Single, Array]:
+def _sums(profile: Profiles, block: NDArray[np.int64], chosen: NDArray[np.int64], size: int) -> tuple[Single, Array]:
     """(l, G, K) centred sums of each bundle, times K, and (l,) the sum of what was taken off."""
-    width = len(own.values)
+    width = len(profile.values)
     result = np.zeros((len(block), size, width), dtype=np.float32)
     totals = np.zeros(len(block))
     for place, label in enumerate(block):
-        rows = slice(own.starts[label], own.starts[label + 1])
-        numbers = own.numbers[rows].astype(np.float64)
+        rows = slice(profile.starts[label], profile.starts[label + 1])
+        numbers = profile.numbers[rows].astype(np.float64)
         total = numbers.sum(axis=1)
         totals[place] = total.sum()
-        bundle = chosen[own.unit[rows]]
+        bundle = chosen[profile.unit[rows]]
         for step in range(width):
             result[place, :, step] = np.bincount(bundle, width * numbers[:, step] - total, minlength=size)
     return result, totals
 
 
-def _dealings(width: int, groups: int, count: int, seed: int) -> Iterator[NDArray[np.int8]]:
+def _permutations(width: int, groups: int, count: int, seed: int) -> Iterator[NDArray[np.int8]]:
     """Blocks of (b, G, K) permutations, the same whenever they are asked for."""
     table = np.array(list(permutations(range(width))), dtype=np.int8) if width <= 7 else None
     size = max(1, min(count, _CELLS // 4 // max(1, groups * width * (width + 1) // 2)))
@@ -180,6 +183,6 @@ def _integers(values: Array) -> Single:
     return (even if np.allclose(scaled, even, atol=1e-6) else scaled).astype(np.float32)
 
 
-def _centre(own: Profiles) -> Array:
-    totals = np.concatenate([[0.0], np.cumsum(own.numbers[:, len(own.values) // 2], dtype=np.float64)])
-    return np.asarray(totals[own.starts[1:]] - totals[own.starts[:-1]], dtype=np.float64)
+def _centre(profile: Profiles) -> Array:
+    totals = np.concatenate([[0.0], np.cumsum(profile.numbers[:, len(profile.values) // 2], dtype=np.float64)])
+    return np.asarray(totals[profile.starts[1:]] - totals[profile.starts[:-1]], dtype=np.float64)

@@ -18,7 +18,7 @@ estimator                 slope                                         unit
 ========================  ============================================  ================================================
 
 Null hypothesis of each p: the mean slope over photos (for ``photo-logodds`` the slope of the fitted logit) is 0; single
-photos may move. Interval: t with U - 1 degrees of freedom, U the number of units (photos, or clusters of them, with the
+photos may move. Interval: t with U - 1 degrees of dof, U the number of units (photos, or clusters of them, with the
 cluster-robust standard error). ``photo-z`` and ``photo-logodds`` are not means; their standard errors are those of the
 mean of their influence values (delta method, sandwich).
 
@@ -95,19 +95,19 @@ def linear(estimator: str, sums: Moments, values: Array) -> Linear:
     return Linear(relative, intercept / centre, weights / centre[:, None])
 
 
-def infer(own: Linear, sums: Moments, *, confidence: float = 0.95) -> Lines:
+def infer(point: Linear, sums: Moments, *, confidence: float = 0.95) -> Lines:
     """Standard error, t, p and interval of a linear estimator; all NaN where there is no slope.
 
     A label whose units all have one slope has se 0: t is infinite, or 0 where the slope is 0.
     """
-    se = standard_error(own.weights, sums)
-    t = t_ratio(own.slope, se)
-    freedom = max(sums.units - 1, 1)
+    se = standard_error(point.weights, sums)
+    t = t_ratio(point.slope, se)
+    dof = max(sums.units - 1, 1)
     if sums.units < 2:
         se, t = np.full_like(se, np.nan), np.full_like(t, np.nan)
-    half = special.stdtrit(freedom, 0.5 + confidence / 2) * se
-    p = 2 * special.stdtr(freedom, -np.abs(t))
-    return Lines(own.slope, own.intercept, se, t, p, own.slope - half, own.slope + half)
+    half = special.stdtrit(dof, 0.5 + confidence / 2) * se
+    p = 2 * special.stdtr(dof, -np.abs(t))
+    return Lines(point.slope, point.intercept, se, t, p, point.slope - half, point.slope + half)
 
 
 def standard_error(weights: Array, sums: Moments) -> Array:
@@ -127,7 +127,7 @@ def covariance(weights: Array, sums: Moments) -> Array:
     return np.asarray(spread * (units / max(units - 1, 1) / n**2), dtype=np.float64)
 
 
-def acceleration(own: Linear, profile: Profiles) -> Array:
+def acceleration(point: Linear, profile: Profiles) -> Array:
     """(L,) BCa's acceleration: the skewness of the units' influence values over 6 times the root of their number.
 
     Source: Efron 1987, doi 10.1080/01621459.1987.10478410, equation 6.6 with the empirical influence.
@@ -136,7 +136,7 @@ def acceleration(own: Linear, profile: Profiles) -> Array:
     n, total = max(profile.photos, 1), float(np.square(profile.sizes).sum())
     cubes = float((profile.sizes**3).sum())
     for label, (start, stop) in enumerate(zip(profile.starts[:-1], profile.starts[1:], strict=True)):
-        value = profile.numbers[start:stop].astype(np.float64) @ own.weights[label]
+        value = profile.numbers[start:stop].astype(np.float64) @ point.weights[label]
         size = profile.sizes[profile.unit[start:stop]]
         mean = value.sum() / n
         shifted = value - mean * size

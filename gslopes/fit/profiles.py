@@ -102,27 +102,27 @@ def dense(numbers: NDArray[np.float32], values: Array) -> Profiles:
     return Profiles(values, np.ones(numbers.shape[1]), photo.astype(np.int32), starts, rows)
 
 
-def moments(own: Profiles) -> Moments:
+def moments(profile: Profiles) -> Moments:
     """The sums; one small matrix product a label."""
-    width = len(own.values)
-    first = np.zeros((own.labels, width))
-    weighted = np.zeros((own.labels, width))
-    second = np.zeros((own.labels, width, width))
-    single = bool((own.sizes == 1).all())
-    for label, (start, stop) in enumerate(zip(own.starts[:-1], own.starts[1:], strict=True)):
-        rows = own.numbers[start:stop].astype(np.float64)
+    width = len(profile.values)
+    first = np.zeros((profile.labels, width))
+    weighted = np.zeros((profile.labels, width))
+    second = np.zeros((profile.labels, width, width))
+    single = bool((profile.sizes == 1).all())
+    for label, (start, stop) in enumerate(zip(profile.starts[:-1], profile.starts[1:], strict=True)):
+        rows = profile.numbers[start:stop].astype(np.float64)
         first[label] = rows.sum(axis=0)
-        weighted[label] = first[label] if single else own.sizes[own.unit[start:stop]] @ rows
+        weighted[label] = first[label] if single else profile.sizes[profile.unit[start:stop]] @ rows
         second[label] = rows.T @ rows
-    return Moments(own.photos, len(own.sizes), float(np.square(own.sizes).sum()), first, weighted, second)
+    return Moments(profile.photos, len(profile.sizes), float(np.square(profile.sizes).sum()), first, weighted, second)
 
 
-def by_label(own: Profiles, function: Callable[[NDArray[np.float32], slice], Array], columns: int = 1) -> Array:
+def by_label(profile: Profiles, function: Callable[[NDArray[np.float32], slice], Array], columns: int = 1) -> Array:
     """(L, columns): a function of each label's rows, 0 for a label without any."""
-    result = np.zeros((own.labels, columns))
-    for label, (start, stop) in enumerate(zip(own.starts[:-1], own.starts[1:], strict=True)):
+    result = np.zeros((profile.labels, columns))
+    for label, (start, stop) in enumerate(zip(profile.starts[:-1], profile.starts[1:], strict=True)):
         if stop > start:
-            result[label] = function(own.numbers[start:stop], slice(start, stop))
+            result[label] = function(profile.numbers[start:stop], slice(start, stop))
     return result
 
 
@@ -132,13 +132,13 @@ def line_weights(values: Array) -> Array:
     return np.asarray(centred / (centred @ centred), dtype=np.float64)
 
 
-def varying(own: Profiles) -> Integers:
+def varying(profile: Profiles) -> Integers:
     """(L,) how many units have numbers that are not all the same."""
-    moves = (own.numbers != own.numbers[:, :1]).any(axis=1)
+    moves = (profile.numbers != profile.numbers[:, :1]).any(axis=1)
     totals = np.concatenate([[0], np.cumsum(moves)])
-    return np.asarray(totals[own.starts[1:]] - totals[own.starts[:-1]], dtype=np.int64)
+    return np.asarray(totals[profile.starts[1:]] - totals[profile.starts[:-1]], dtype=np.int64)
 
 
-def active(own: Profiles) -> Integers:
+def active(profile: Profiles) -> Integers:
     """(L,) how many units have the label at one value at least."""
-    return np.diff(own.starts)
+    return np.diff(profile.starts)

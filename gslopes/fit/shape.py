@@ -18,7 +18,7 @@ def shape(sums: Moments, values: Array, *, tested: NDArray[np.bool_], confidence
     """What the shape table says of every label, in percentage points; NaN where ``tested`` is False.
 
     The curvature is the quadratic coefficient of each photo's least squares parabola, averaged over photos.  Lack of
-    fit is Hotelling's T squared for all K - 2 departures of the mean answers from a line, on F.  The inner slope takes
+    fit is Hotelling's T squared for all K - 2 deviations of the mean answers from a line, on F.  The inner slope takes
     the values in [-1, 1] alone, the range seen in training; with fewer than two of them it is NaN.
 
     Null hypotheses: no curvature in the mean; the K mean answers lie on a line; the inner slope is 0.
@@ -30,9 +30,9 @@ def shape(sums: Moments, values: Array, *, tested: NDArray[np.bool_], confidence
     """
     means = 100 * sums.first / max(sums.photos, 1)
     whole = _contrast(line_weights(values), means, sums, confidence)
-    bend = _contrast(_curve_weights(values), means, sums, confidence)
+    curvature = _contrast(_curve_weights(values), means, sums, confidence)
     inner = _contrast(_inner_weights(values), means, sums, confidence)
-    statistic, p = departures(100 * _rest(values), sums)
+    statistic, p = hotelling_t2(100 * _rest(values), sums)
     frame = pd.DataFrame(
         {
             "slope": whole.slope,
@@ -42,10 +42,10 @@ def shape(sums: Moments, values: Array, *, tested: NDArray[np.bool_], confidence
             "inner_low": inner.low,
             "inner_high": inner.high,
             "inner_p": inner.p,
-            "curvature": bend.slope,
-            "curvature_low": bend.low,
-            "curvature_high": bend.high,
-            "curvature_p": bend.p,
+            "curvature": curvature.slope,
+            "curvature_low": curvature.low,
+            "curvature_high": curvature.high,
+            "curvature_p": curvature.p,
             "lack_of_fit": statistic,
             "lack_of_fit_p": p,
             "within": within(sums),
@@ -55,7 +55,7 @@ def shape(sums: Moments, values: Array, *, tested: NDArray[np.bool_], confidence
     return frame.assign(reading=[_reading(row) for row in frame.itertuples(index=False)])
 
 
-def departures(weights: Array, sums: Moments) -> tuple[Array, Array]:
+def hotelling_t2(weights: Array, sums: Moments) -> tuple[Array, Array]:
     """Hotelling's T squared of q means over photos as an F statistic with its p; NaN with too few units.
 
     weights: (K, q), of a unit's K numbers.  Directions in which the units do not vary are left out.
@@ -68,11 +68,11 @@ def departures(weights: Array, sums: Moments) -> tuple[Array, Array]:
     rank = np.linalg.matrix_rank(safe, hermitian=True, tol=1e-9) if len(safe) else np.zeros(0, dtype=np.int64)
     inverse = np.linalg.pinv(safe, hermitian=True, rcond=1e-9) if len(safe) else safe
     squared = np.einsum("lq,lqr,lr->l", mean, inverse, mean) / np.where(size > 0, size, 1)
-    freedom = sums.units - rank
-    enough = (rank > 0) & (freedom > 0)
+    dof = sums.units - rank
+    enough = (rank > 0) & (dof > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = np.where(enough, squared * freedom / (rank * (sums.units - 1)), np.nan)
-        p = np.where(enough, special.fdtrc(np.maximum(rank, 1), np.maximum(freedom, 1), statistic), np.nan)
+        statistic = np.where(enough, squared * dof / (rank * (sums.units - 1)), np.nan)
+        p = np.where(enough, special.fdtrc(np.maximum(rank, 1), np.maximum(dof, 1), statistic), np.nan)
     flat = (rank == 0) & (np.abs(mean).max(axis=1, initial=0.0) <= 1e-9)
     return np.where(flat, 0.0, statistic), np.where(flat, 1.0, p)
 
@@ -82,10 +82,10 @@ def within(sums: Moments) -> Array:
     n = max(sums.photos, 1)
     mean = sums.first / n
     spread = sums.second / n - mean[:, :, None] * mean[:, None, :]
-    own = np.trace(spread, axis1=1, axis2=2)
+    trace = np.trace(spread, axis1=1, axis2=2)
     width = mean.shape[1]
-    shared = (spread.sum(axis=(1, 2)) - own) / (width - 1)
-    return np.divide(shared, own, out=np.full(len(own), np.nan), where=own > 1e-15)
+    shared = (spread.sum(axis=(1, 2)) - trace) / (width - 1)
+    return np.divide(shared, trace, out=np.full(len(trace), np.nan), where=trace > 1e-15)
 
 
 def _contrast(weights: Array, means: Array, sums: Moments, confidence: float) -> Lines:

@@ -36,7 +36,7 @@ from gslopes.fit.profiles import dense, line_weights, moments
 
 SEED = 20
 VALUES = np.linspace(-2, 2, 7)
-EFFECT, RESAMPLES, DEALINGS, MIN_ACTIVE = 0.15, 500, 499, 10
+EFFECT, RESAMPLES, PERMUTATIONS, MIN_ACTIVE = 0.15, 500, 499, 10
 SIZES, RATES, KINDS_OF_NULL = (30, 300, 3000), (0.001, 0.01, 0.1, 0.5, 0.9), ("noise", "drift", "slopes")
 ESTIMATORS = ("photo-rate", "photo-score", "photo-z", "photo-logodds")
 
@@ -44,12 +44,12 @@ ESTIMATORS = ("photo-rate", "photo-score", "photo-z", "photo-logodds")
 def variances(kind: str) -> np.ndarray:
     """(K, K) covariance of a photo's latent scores."""
     if kind == "noise":
-        own = 0.4 * np.eye(7)
+        picture = 0.4 * np.eye(7)
     elif kind == "drift":
-        own = 0.4 * np.exp(-np.square(VALUES[:, None] - VALUES) / 2)
+        picture = 0.4 * np.exp(-np.square(VALUES[:, None] - VALUES) / 2)
     else:
-        own = 0.2 * np.outer(VALUES, VALUES) + 0.1 * np.eye(7)
-    return 0.6 + own
+        picture = 0.2 * np.outer(VALUES, VALUES) + 0.1 * np.eye(7)
+    return 0.6 + picture
 
 
 def latent(generator: np.random.Generator, shape: tuple[int, int], kind: str, effect: float) -> np.ndarray:
@@ -115,9 +115,9 @@ def _share(hits: np.ndarray) -> dict[str, float | None]:
 
 def study(excess: np.ndarray, known: dict[str, float], effect: float, tally: dict, seed: int) -> int:
     """Add each method's (low, high, p, truth) of every judged data set to the tally; how many were judged."""
-    own = {"rate": dense((excess > 0).astype(np.float32), VALUES), "score": dense(scores(excess), VALUES)}
-    sums = {kind: moments(profile) for kind, profile in own.items()}
-    judged = np.diff(own["rate"].starts) >= MIN_ACTIVE
+    by_kind = {"rate": dense((excess > 0).astype(np.float32), VALUES), "score": dense(scores(excess), VALUES)}
+    sums = {kind: moments(profile) for kind, profile in by_kind.items()}
+    judged = np.diff(by_kind["rate"].starts) >= MIN_ACTIVE
     shares = sums["rate"].first / sums["rate"].photos
     centre = shares[:, 3] > 0
 
@@ -132,22 +132,22 @@ def study(excess: np.ndarray, known: dict[str, float], effect: float, tally: dic
     if not judged.any():
         return 0
     start = fit_logits(sums["rate"].first, sums["rate"].photos, VALUES)
-    drawn = replicates(own, ESTIMATORS, RESAMPLES, seed, start=start)
+    drawn = replicates(by_kind, ESTIMATORS, RESAMPLES, seed, start=start)
     for name in ESTIMATORS:
         point = linear(name, sums[KINDS[name]], VALUES)
         keep = judged & np.isfinite(point.slope)
         lines = infer(point, sums[KINDS[name]])
-        ends = intervals(drawn.pop(name), point.slope, acceleration(point, own[KINDS[name]]))
+        ends = intervals(drawn.pop(name), point.slope, acceleration(point, by_kind[KINDS[name]]))
         add(name, "t", lines.low, lines.high, lines.p, keep)
         add(name, "percentile", ends.low, ends.high, gap, keep)
         lost = np.isnan(ends.bca_low)
         add(name, "BCa", np.where(lost, ends.low, ends.bca_low), np.where(lost, ends.high, ends.bca_high), gap, keep)
     if effect == 0:
         for kind, name in (("rate", "photo-rate"), ("score", "photo-score")):
-            dealt = permute(own[kind], judged, DEALINGS, seed, paper=kind == "rate")
-            add(name, "permutation", gap, gap, dealt.p, judged)
+            permuted = permute(by_kind[kind], judged, PERMUTATIONS, seed, paper=kind == "rate")
+            add(name, "permutation", gap, gap, permuted.p, judged)
             if kind == "rate":
-                add("paper", "permutation", gap, gap, dealt.p_paper, judged & centre)
+                add("paper", "permutation", gap, gap, permuted.p_paper, judged & centre)
     return int(judged.sum())
 
 
@@ -170,10 +170,10 @@ def markdown(rows: list[dict], facts: dict) -> str:
         ("covered", "Coverage of the 95 % interval, %", 0.93, 0.97),
     ):
         for effect in (0.0, EFFECT) if field == "covered" else (0.0,):
-            own = [pair for pair in methods if any(r[field] is not None and _is(r, pair) for r in rows)]
+            listed = [pair for pair in methods if any(r[field] is not None and _is(r, pair) for r in rows)]
             lines += [f"## {title}{'' if field != 'covered' else f', effect {effect:g}'}", ""]
-            lines.append("| null | photos | rate | judged | " + " | ".join(f"{a} {b}" for a, b in own) + " |")
-            lines.append("|" + " --- |" + " ---: |" * (3 + len(own)))
+            lines.append("| null | photos | rate | judged | " + " | ".join(f"{a} {b}" for a, b in listed) + " |")
+            lines.append("|" + " --- |" + " ---: |" * (3 + len(listed)))
             for kind in KINDS_OF_NULL:
                 for photos in SIZES:
                     for rate in RATES:
@@ -182,7 +182,9 @@ def markdown(rows: list[dict], facts: dict) -> str:
                             for r in rows
                             if (r["null"], r["photos"], r["rate"], r["effect"]) == (kind, photos, rate, effect)
                         ]
-                        cells = [_cell(next((r for r in here if _is(r, pair)), None), field, low, high) for pair in own]
+                        cells = [
+                            _cell(next((r for r in here if _is(r, pair)), None), field, low, high) for pair in listed
+                        ]
                         judged = f"{100 * here[0]['judged']:.0f}" if here else "-"
                         lines.append(f"| {kind} | {photos:,} | {rate:g} | {judged} | " + " | ".join(cells) + " |")
             lines.append("")
@@ -193,30 +195,30 @@ def markdown(rows: list[dict], facts: dict) -> str:
 def verdicts(rows: list[dict], methods: list[tuple[str, str]]) -> list[str]:
     lines = []
     for pair in methods:
-        told = []
+        summary = []
         for field, low, high, word in (
             ("false_positives", 0.04, 0.06, "false positives"),
             ("covered", 0.93, 0.97, "coverage"),
         ):
-            mine = [r for r in rows if _is(r, pair) and r[field] is not None and r["number"] >= 100]
-            mine = [r for r in mine if field == "covered" or r["effect"] == 0]
-            if not mine:
+            chosen = [r for r in rows if _is(r, pair) and r[field] is not None and r["number"] >= 100]
+            chosen = [r for r in chosen if field == "covered" or r["effect"] == 0]
+            if not chosen:
                 continue
-            inside = [r for r in mine if _inside(r, field, low, high)]
-            values = [r[field] for r in mine]
-            told.append(
-                f"{word} within bounds in {len(inside)} of {len(mine)} cells (from {100 * min(values):.1f} to "
+            inside = [r for r in chosen if _inside(r, field, low, high)]
+            values = [r[field] for r in chosen]
+            summary.append(
+                f"{word} within bounds in {len(inside)} of {len(chosen)} cells (from {100 * min(values):.1f} to "
                 f"{100 * max(values):.1f} %)"
             )
         strict = [r for r in rows if _is(r, pair) and r["false_positives_001"] is not None and r["effect"] == 0]
         strict = [r for r in strict if r["number"] >= 100]
         if strict and pair[1] != "permutation":  # 499 permutations cannot show 0.001
             worst = max(strict, key=lambda r: r["false_positives_001"])
-            told.append(
+            summary.append(
                 f"p < 0.001 in {100 * worst['false_positives_001']:.1f} % at most ({worst['null']}, "
                 f"{worst['photos']:,} photos, rate {worst['rate']:g})"
             )
-        lines.append(f"- {pair[0]}, {pair[1]}: {'; '.join(told)}.")
+        lines.append(f"- {pair[0]}, {pair[1]}: {'; '.join(summary)}.")
     return lines
 
 
@@ -268,7 +270,7 @@ def main() -> None:
                 "numpy": np.__version__,
                 "python": platform.python_version(),
                 "resamples": RESAMPLES,
-                "permutations": DEALINGS,
+                "permutations": PERMUTATIONS,
                 "min_active": MIN_ACTIVE,
                 "rows": rows,
             }

@@ -17,9 +17,9 @@ def gathered(scores: pd.DataFrame, asked: pd.DataFrame) -> list[Answers]:
     return list(gather(tables.check(tables.SCORES, scores), tables.check(tables.ASKED, asked), values))
 
 
-def as_dense(own: Answers) -> np.ndarray:
-    result = np.zeros((len(own.photos), len(own.labels), len(own.values)), np.float32)
-    result[own.photo, own.label] = own.score
+def as_dense(sweep: Answers) -> np.ndarray:
+    result = np.zeros((len(sweep.photos), len(sweep.labels), len(sweep.values)), np.float32)
+    result[sweep.photo, sweep.label] = sweep.score
     return result
 
 
@@ -40,36 +40,36 @@ def test_pairs_hold_the_scores_whatever_the_order_of_rows(answers, found: np.nda
     if not len(scores):
         assert results == []
         return
-    (own,) = results
+    (sweep,) = results
     kept = np.flatnonzero((found > 0).any(axis=(0, 2)))
-    np.testing.assert_array_equal(as_dense(own), found[:, kept])
-    assert (own.present == (own.score > 0)).all()
-    assert own.threshold == found[found > 0].min()
-    assert (np.diff(own.label) >= 0).all()
+    np.testing.assert_array_equal(as_dense(sweep), found[:, kept])
+    assert (sweep.present == (sweep.score > 0)).all()
+    assert sweep.threshold == found[found > 0].min()
+    assert (np.diff(sweep.label) >= 0).all()
 
 
 def test_of_a_label_returned_twice_the_higher_score_counts(answers) -> None:
     scores, asked = answers(np.ones((1, 1, 3), bool), VALUES)
     both = pd.concat([scores.assign(score=np.float32(0.9)), scores.assign(score=np.float32(0.2))])
     for rows in (both, both[::-1]):
-        (own,) = gathered(rows, asked)
-        assert own.score.tolist() == [[np.float32(0.9)] * 3]
+        (sweep,) = gathered(rows, asked)
+        assert sweep.score.tolist() == [[np.float32(0.9)] * 3]
 
 
 def test_a_label_returned_with_score_zero_is_present(answers) -> None:
     scores, asked = answers(np.ones((2, 1, 3), bool), VALUES)
-    (own,) = gathered(scores.assign(score=np.float32(0)), asked)
-    assert own.present.all()
-    assert own.threshold == 0
+    (sweep,) = gathered(scores.assign(score=np.float32(0)), asked)
+    assert sweep.present.all()
+    assert sweep.threshold == 0
 
 
 def test_dropped_photos_are_counted_once_each_under_the_first_reason(answers) -> None:
     scores, asked = answers(np.ones((6, 1, 3), bool), VALUES)
     asked.loc[[0, 3], "status"] = "refused"
     asked.loc[[1, 6], "status"] = "failed"
-    (own,) = gathered(scores, asked.drop(index=9))
-    assert dict(own.dropped) == {"refused": 2, "failed": 1, "missing": 1}
-    assert len(own.photos) == 2
+    (sweep,) = gathered(scores, asked.drop(index=9))
+    assert dict(sweep.dropped) == {"refused": 2, "failed": 1, "missing": 1}
+    assert len(sweep.photos) == 2
 
 
 def test_dictionary_encoded_texts_are_the_same_texts(answers) -> None:
@@ -86,11 +86,11 @@ def test_dictionary_encoded_texts_are_the_same_texts(answers) -> None:
 
 def test_some_of_the_photos_are_as_if_the_others_had_not_been_there(answers) -> None:
     present = np.random.default_rng(1).random((8, 3, 3)) < 0.5
-    (own,) = gathered(*answers(present, VALUES))
+    (sweep,) = gathered(*answers(present, VALUES))
     keep = np.arange(8) % 2 == 0
-    part = own.only(keep)
-    np.testing.assert_array_equal(as_dense(part), as_dense(own)[keep])
-    assert part.photos.tolist() == own.photos[keep].tolist()
+    part = sweep.only(keep)
+    np.testing.assert_array_equal(as_dense(part), as_dense(sweep)[keep])
+    assert part.photos.tolist() == sweep.photos[keep].tolist()
 
 
 def test_no_column_has_no_codes() -> None:

@@ -23,10 +23,10 @@ def both(numbers: np.ndarray) -> dict[str, Profiles]:
 
 def test_every_resample_has_the_slopes_of_the_photos_drawn() -> None:
     numbers = simulated()
-    own = both(numbers)
-    sums = moments(own["rate"])
+    by_kind = both(numbers)
+    sums = moments(by_kind["rate"])
     start = fit_logits(sums.first, sums.photos, VALUES)
-    found = replicates(own, NAMES, 40, seed=7, start=start)
+    found = replicates(by_kind, NAMES, 40, seed=7, start=start)
     seeds = np.random.SeedSequence([7, 1]).spawn(2)
     weights = np.concatenate(
         [draw(80, size, np.random.default_rng(seed)) for size, seed in zip((32, 8), seeds, strict=True)], axis=1
@@ -42,10 +42,10 @@ def test_every_resample_has_the_slopes_of_the_photos_drawn() -> None:
 
 def test_intervals_are_those_of_scipy() -> None:
     numbers = simulated()
-    own = dense(numbers, VALUES)
-    point = linear("photo-rate", moments(own), VALUES)
-    drawn = replicates({"rate": own}, ["photo-rate"], 4000, seed=0)["photo-rate"]
-    ends = intervals(drawn.copy(), point.slope, acceleration(point, own))
+    profile = dense(numbers, VALUES)
+    point = linear("photo-rate", moments(profile), VALUES)
+    drawn = replicates({"rate": profile}, ["photo-rate"], 4000, seed=0)["photo-rate"]
+    ends = intervals(drawn.copy(), point.slope, acceleration(point, profile))
     for label, answers in enumerate(numbers):
         slopes = 100 * answers @ line_weights(VALUES)
         width = slopes.std() / np.sqrt(len(slopes))
@@ -62,8 +62,8 @@ def test_intervals_are_those_of_scipy() -> None:
 def test_bca_ends_are_scipys_formula_on_the_same_resamples() -> None:
     rng = np.random.default_rng(5)
     slopes = rng.gamma(2, size=(1, 999)).astype(np.float32)
-    estimate, bend = np.array([1.6]), np.array([0.04])
-    ends = intervals(slopes.copy(), estimate, bend)
+    estimate, skewness = np.array([1.6]), np.array([0.04])
+    ends = intervals(slopes.copy(), estimate, skewness)
     bias = stats.norm.ppf((slopes < 1.6).mean())
     z = stats.norm.ppf([0.025, 0.975])
     levels = stats.norm.cdf(bias + (bias + z) / (1 - 0.04 * (bias + z)))
@@ -82,24 +82,24 @@ def test_resamples_without_a_slope_are_left_out_and_a_one_sided_bootstrap_has_no
 
 
 def test_a_constant_has_one_point_for_an_interval() -> None:
-    own = dense(np.ones((1, 20, 5), np.float32), VALUES)
-    point = linear("photo-rate", moments(own), VALUES)
-    ends = intervals(replicates({"rate": own}, ["photo-rate"], 50, 0)["photo-rate"], point.slope, np.zeros(1))
+    profile = dense(np.ones((1, 20, 5), np.float32), VALUES)
+    point = linear("photo-rate", moments(profile), VALUES)
+    ends = intervals(replicates({"rate": profile}, ["photo-rate"], 50, 0)["photo-rate"], point.slope, np.zeros(1))
     assert [ends.low[0], ends.high[0], ends.bca_low[0], ends.bca_high[0]] == [0, 0, 0, 0]
 
 
 def test_the_same_seed_draws_the_same_and_a_longer_draw_begins_with_it() -> None:
-    own = {"rate": dense(simulated(), VALUES)}
-    short, again, other = (replicates(own, ["photo-rate"], 32, seed)["photo-rate"] for seed in (3, 3, 4))
+    by_kind = {"rate": dense(simulated(), VALUES)}
+    short, again, other = (replicates(by_kind, ["photo-rate"], 32, seed)["photo-rate"] for seed in (3, 3, 4))
     np.testing.assert_array_equal(short, again)
     assert (short != other).any()
-    np.testing.assert_array_equal(replicates(own, ["photo-rate"], 64, 3)["photo-rate"][:, :32], short)
+    np.testing.assert_array_equal(replicates(by_kind, ["photo-rate"], 64, 3)["photo-rate"][:, :32], short)
 
 
 def test_clusters_are_drawn_whole() -> None:
     numbers = simulated(4)
-    own = Profiles(VALUES, np.array([1.0, 3.0]), np.array([0, 1], np.int32), np.array([0, 2]), numbers[0, :2])
-    found = replicates({"rate": own}, ["photo-rate"], 200, 0)["photo-rate"][0]
+    profile = Profiles(VALUES, np.array([1.0, 3.0]), np.array([0, 1], np.int32), np.array([0, 2]), numbers[0, :2])
+    found = replicates({"rate": profile}, ["photo-rate"], 200, 0)["photo-rate"][0]
     slopes = 100 * numbers[0, :2] @ line_weights(VALUES)
     possible = [slopes[0], slopes.sum() / 4, slopes[1] / 3]  # twice the one, one of each, twice the other
     assert np.abs(found[:, None] - possible).min(axis=1).max() < 1e-4

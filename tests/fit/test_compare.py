@@ -37,8 +37,8 @@ def test_difference_is_the_paired_t_test_of_the_photos_slopes() -> None:
 
 def test_same_run_twice_changes_nothing() -> None:
     names = [f"{i:02d}" for i in range(40)]
-    own = answers(draw(0), names, ["a", "b"])
-    found = paired_differences(own, own)
+    same = answers(draw(0), names, ["a", "b"])
+    found = paired_differences(same, same)
     assert (found["difference"] == 0).all()
     assert (found["p"] == 1).all()
 
@@ -56,10 +56,10 @@ def test_only_photos_of_both_count_and_a_label_of_one_run_has_slope_zero_in_the_
 
 def test_rare_labels_and_strangers_photos_are_not_judged() -> None:
     names = [f"{i:02d}" for i in range(40)]
-    own = answers(draw(0), names, ["a", "b"])
-    assert paired_differences(own, own, min_active=99)["q"].isna().all()
+    same = answers(draw(0), names, ["a", "b"])
+    assert paired_differences(same, same, min_active=99)["q"].isna().all()
     other = answers(draw(0), [f"x{name}" for name in names], ["a", "b"])
-    found = paired_differences(own, other)
+    found = paired_differences(same, other)
     assert isinstance(found, pd.DataFrame)
     assert found["n"].eq(0).all()
     assert found["p"].isna().all()

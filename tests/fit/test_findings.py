@@ -36,10 +36,10 @@ def rows(slopes: pd.DataFrame, estimator: str) -> pd.DataFrame:
 
 def test_the_papers_rows_are_those_of_fit_slopes_with_a_permutation_p(answers, found) -> None:
     alone = fit_slopes(*answers(drifting(), VALUES)).set_index("label")
-    own = rows(found.slopes, "paper")
+    chosen = rows(found.slopes, "paper")
     columns = ["n", "active", "y_centre", "slope", "intercept", "se", "t", "p", "ci_low", "ci_high", "q"]
-    pd.testing.assert_frame_equal(own[columns], alone[columns])
-    assert own["p_perm"].notna().tolist() == [True, True, True, False, False]
+    pd.testing.assert_frame_equal(chosen[columns], alone[columns])
+    assert chosen["p_perm"].notna().tolist() == [True, True, True, False, False]
 
 
 def test_every_table_has_its_schema_and_is_the_same_once_read(found, tmp_path) -> None:
@@ -74,17 +74,17 @@ def test_the_least_number_of_photos_can_be_set(answers, least: int) -> None:
 @pytest.mark.parametrize(("how", "theirs"), [("bh", "fdr_bh"), ("by", "fdr_by"), ("holm", "holm"), ("max-t", "")])
 def test_q_is_the_correction_of_p_perm_over_the_labels_judged(answers, how: str, theirs: str) -> None:
     options = FitOptions(bootstrap=0, permutations=99, correction=how)
-    own = rows(analyse(*answers(drifting(), VALUES), options=options).slopes, "photo-rate")[:4]
-    expected = multipletests(own["p_perm"], method=theirs)[1] if theirs else own["p_max"]
-    np.testing.assert_allclose(own["q"], expected)
+    chosen = rows(analyse(*answers(drifting(), VALUES), options=options).slopes, "photo-rate")[:4]
+    expected = multipletests(chosen["p_perm"], method=theirs)[1] if theirs else chosen["p_max"]
+    np.testing.assert_allclose(chosen["q"], expected)
 
 
 def test_without_permutations_q_is_of_p_and_max_t_is_refused(answers) -> None:
-    own = rows(
+    chosen = rows(
         analyse(*answers(drifting(), VALUES), options=FitOptions(bootstrap=0, permutations=0)).slopes, "photo-rate"
     )
-    np.testing.assert_allclose(own["q"][:4], multipletests(own["p"][:4], method="fdr_bh")[1])
-    assert own["p_perm"].isna().all()
+    np.testing.assert_allclose(chosen["q"][:4], multipletests(chosen["p"][:4], method="fdr_bh")[1])
+    assert chosen["p_perm"].isna().all()
     with pytest.raises(ConfigError, match="permutations"):
         FitOptions(permutations=0, correction="max-t")
 
@@ -93,17 +93,19 @@ def test_where_the_papers_p_and_the_permutations_disagree_a_column_says_so(answe
     # seven means on a bent line: p of the paper is large, though every photo moves
     present = np.tile(np.array([0, 0, 0, 0, 1], bool), (40, 1, 1))
     present[:, :, 2] |= np.arange(40)[:, None] < 5
-    own = rows(analyse(*answers(present, VALUES), options=FitOptions(bootstrap=0, permutations=2000)).slopes, "paper")
-    assert own.loc["label0", "p"] > 0.05
-    assert own.loc["label0", "p_perm"] < 0.001
-    assert own.loc["label0", "agreement"] == "p_perm only"
+    chosen = rows(
+        analyse(*answers(present, VALUES), options=FitOptions(bootstrap=0, permutations=2000)).slopes, "paper"
+    )
+    assert chosen.loc["label0", "p"] > 0.05
+    assert chosen.loc["label0", "p_perm"] < 0.001
+    assert chosen.loc["label0", "agreement"] == "p_perm only"
 
 
 def test_intervals_hold_the_slope_and_agree_with_each_other(found) -> None:
-    own = rows(found.slopes, "photo-rate")[:4]
+    chosen = rows(found.slopes, "photo-rate")[:4]
     for low, high in (("ci_low", "ci_high"), ("boot_low", "boot_high"), ("bca_low", "bca_high")):
-        assert ((own[low] <= own["slope"]) & (own["slope"] <= own[high])).all()
-        np.testing.assert_allclose(own[high] - own[low], own["ci_high"] - own["ci_low"], rtol=0.5)
+        assert ((chosen[low] <= chosen["slope"]) & (chosen["slope"] <= chosen[high])).all()
+        np.testing.assert_allclose(chosen[high] - chosen[low], chosen["ci_high"] - chosen["ci_low"], rtol=0.5)
 
 
 @settings(deadline=None, max_examples=5)
@@ -123,9 +125,11 @@ def test_a_copy_of_a_label_has_its_numbers_and_leaves_the_others(answers, found)
     again = analyse(*answers(twice, VALUES), options=FAST)
     same = ["slope", "se", "p", "p_perm", "ci_low", "boot_low", "bca_high"]
     for name in DEFAULT:
-        own = rows(again.slopes, name)
-        np.testing.assert_allclose(own.loc["label0", same].to_numpy(float), own.loc["label5", same].to_numpy(float))
-        np.testing.assert_allclose(own[same][:5], rows(found.slopes, name)[same])
+        chosen = rows(again.slopes, name)
+        np.testing.assert_allclose(
+            chosen.loc["label0", same].to_numpy(float), chosen.loc["label5", same].to_numpy(float)
+        )
+        np.testing.assert_allclose(chosen[same][:5], rows(found.slopes, name)[same])
 
 
 def test_unbalanced_photos_drop_out_whole_and_are_counted(answers, found) -> None:
@@ -164,8 +168,8 @@ def test_two_classifiers_and_a_placebo_are_other_rows_of_the_same_call(answers) 
         ["c", "gender", "placebo"]
     ]
     alone = analyse(*parts[1], options=FAST).slopes
-    own = several.slopes.query("classifier == 'd'").reset_index(drop=True)
-    pd.testing.assert_frame_equal(own, alone)
+    chosen = several.slopes.query("classifier == 'd'").reset_index(drop=True)
+    pd.testing.assert_frame_equal(chosen, alone)
 
 
 def test_no_answers_give_empty_tables(answers) -> None:
@@ -176,13 +180,13 @@ def test_no_answers_give_empty_tables(answers) -> None:
 def test_no_complete_photo_gives_rows_without_slopes(answers) -> None:
     scores, asked = answers(np.ones((2, 1, 5), bool), VALUES)
     asked["status"] = "refused"
-    own = analyse(scores, asked, options=FAST)
-    assert (own.slopes["n"] == 0).all()
-    assert own.slopes["p_perm"].isna().all()
-    assert own.balance["refused"].tolist() == [2]
+    chosen = analyse(scores, asked, options=FAST)
+    assert (chosen.slopes["n"] == 0).all()
+    assert chosen.slopes["p_perm"].isna().all()
+    assert chosen.balance["refused"].tolist() == [2]
 
 
-def test_unknown_names_and_columns_are_told(answers) -> None:
+def test_unknown_names_and_columns_are_named(answers) -> None:
     with pytest.raises(UnknownName, match="photo-rat"):
         FitOptions(estimators=("photo-rat",))
     for bad in ({"bootstrap": -1}, {"confidence": 1.0}, {"estimators": ()}, {"bundles": 1}):

@@ -31,13 +31,13 @@ def test_groups_have_the_slopes_of_their_photos_and_differences_welchs_test(answ
     found = analyse(scores, asked, options=OPTIONS, about=about, groups=["sex"])
     slopes = 100 * present[:, 0] @ line_weights(VALUES)
     parts = slopes[:60], slopes[60:]
-    own = found.groups.query("estimator == 'photo-rate'").set_index("group")
+    profile = found.groups.query("estimator == 'photo-rate'").set_index("group")
     for name, part in zip(("men", "women"), parts, strict=True):
         expected = stats.ttest_1samp(part, 0)
         np.testing.assert_allclose(
-            own.loc[name, ["slope", "p"]].to_numpy(float), [part.mean(), expected.pvalue], rtol=1e-6
+            profile.loc[name, ["slope", "p"]].to_numpy(float), [part.mean(), expected.pvalue], rtol=1e-6
         )
-        assert own.loc[name, "n"] == len(part)
+        assert profile.loc[name, "n"] == len(part)
     row = found.differences.query("estimator == 'photo-rate'").iloc[0]
     welch = stats.ttest_ind(*parts, equal_var=False)
     ends = welch.confidence_interval()
@@ -52,9 +52,9 @@ def test_columns_can_be_crossed_and_photos_without_a_value_are_in_no_group(answe
     _, scores, asked, about = grouped(answers, moving(40, 0.1, 0), moving(40, 0.0, 1), moving(20, 0.0, 2))
     about.loc[about["sex"] == "others", "sex"] = None
     found = analyse(scores, asked, options=OPTIONS, about=about.iloc[5:], groups=["sex", "sex + age"])
-    own = found.groups.query("estimator == 'photo-z'")
-    assert own.groupby("column")["n"].sum().tolist() == [75, 75]
-    assert set(own.query("column == 'sex + age'")["group"]) == {"men, 0", "men, 1", "women, 0", "women, 1"}
+    profile = found.groups.query("estimator == 'photo-z'")
+    assert profile.groupby("column")["n"].sum().tolist() == [75, 75]
+    assert set(profile.query("column == 'sex + age'")["group"]) == {"men, 0", "men, 1", "women, 0", "women, 1"}
     assert len(found.differences.query("estimator == 'photo-z' and column == 'sex + age'")) == 6
 
 
@@ -63,9 +63,9 @@ def test_a_label_too_rare_in_a_group_is_not_judged_there(answers) -> None:
     few[:4, 0, 2:] = True
     _, scores, asked, about = grouped(answers, few, moving(60, 0.15, 1), few[:20])
     found = analyse(scores, asked, options=OPTIONS, about=about, groups=["sex"])
-    own = found.groups.query("estimator == 'photo-rate'").set_index("group")
-    assert own["note"].to_dict() == {"men": "too rare to judge", "women": "", "others": "too rare to judge"}
-    assert own["p"].isna().to_dict() == {"men": True, "women": False, "others": True}
+    profile = found.groups.query("estimator == 'photo-rate'").set_index("group")
+    assert profile["note"].to_dict() == {"men": "too rare to judge", "women": "", "others": "too rare to judge"}
+    assert profile["p"].isna().to_dict() == {"men": True, "women": False, "others": True}
     between = found.differences.query("estimator == 'photo-rate'").set_index(["group", "other"])["p"]
     assert np.isnan(between["men", "others"])
     assert np.isfinite(between["men", "women"])  # common in one group, rare in the other: that can be judged

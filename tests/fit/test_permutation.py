@@ -12,17 +12,17 @@ VALUES = np.linspace(-2, 2, 3)
 
 def simulated(labels: int, photos: int, steps: int, seed: int, drift: float = 0.0) -> np.ndarray:
     rng = np.random.default_rng(seed)
-    own = rng.normal(size=(labels, photos, 1))
-    lean = drift * rng.normal(size=(labels, photos, 1)) * np.linspace(-2, 2, steps)
-    return (own + rng.normal(size=(labels, photos, steps)) + lean > 0.5).astype(np.float32)
+    offset = rng.normal(size=(labels, photos, 1))
+    trend = drift * rng.normal(size=(labels, photos, 1)) * np.linspace(-2, 2, steps)
+    return (offset + rng.normal(size=(labels, photos, steps)) + trend > 0.5).astype(np.float32)
 
 
 def exact(answers: np.ndarray, values: np.ndarray) -> tuple[float, float]:
     """p of all dealings of a few photos: studentised mean slope, and the paper's slope."""
     weights, middle = line_weights(values), len(values) // 2
 
-    def statistics(dealt: np.ndarray) -> tuple[float, float]:
-        slopes, centre = dealt @ weights, dealt[:, middle].sum()
+    def statistics(permuted: np.ndarray) -> tuple[float, float]:
+        slopes, centre = permuted @ weights, permuted[:, middle].sum()
         root = np.sqrt(np.square(slopes).sum())
         return abs(slopes.sum()) / root if root else 0.0, abs(slopes.sum()) / centre if centre else np.inf
 
@@ -45,8 +45,8 @@ def test_p_is_the_share_of_all_dealings(seed: int) -> None:
 
 
 def test_p_is_the_number_of_exceeding_dealings_and_one_over_all_and_one() -> None:
-    own = dense(np.tile([0, 0, 1, 1, 1], (1, 60, 1)).astype(np.float32), np.linspace(-2, 2, 5))
-    found = permute(own, np.array([True]), 199, seed=0, paper=True)
+    profile = dense(np.tile([0, 0, 1, 1, 1], (1, 60, 1)).astype(np.float32), np.linspace(-2, 2, 5))
+    found = permute(profile, np.array([True]), 199, seed=0, paper=True)
     assert found.p[0] == found.p_max[0] == found.p_paper[0] == 1 / 200
 
 
@@ -58,8 +58,8 @@ def test_labels_that_never_move_have_p_one() -> None:
 @pytest.mark.parametrize(("photos", "bundles"), [(40, 1024), (300, 64)])
 def test_under_exchangeability_p_is_uniform_and_bundled_p_too(photos: int, bundles: int) -> None:
     labels = 600
-    own = dense(simulated(labels, photos, 5, seed=1), np.linspace(-2, 2, 5))
-    found = permute(own, np.ones(labels, bool), 199, seed=0, bundles=bundles, paper=True)
+    profile = dense(simulated(labels, photos, 5, seed=1), np.linspace(-2, 2, 5))
+    found = permute(profile, np.ones(labels, bool), 199, seed=0, bundles=bundles, paper=True)
     for p in (found.p, found.p_paper):
         assert stats.kstest(p, "uniform").pvalue > 0.001
         assert np.mean(p <= 0.05) == pytest.approx(0.05, abs=0.03)
@@ -67,15 +67,15 @@ def test_under_exchangeability_p_is_uniform_and_bundled_p_too(photos: int, bundl
 
 def test_photos_that_move_by_nothing_in_the_mean_keep_the_level_of_the_studentised_statistic_alone() -> None:
     labels = 400
-    own = dense(simulated(labels, 200, 5, seed=2, drift=1.0), np.linspace(-2, 2, 5))
-    found = permute(own, np.ones(labels, bool), 199, seed=0, paper=True)
+    profile = dense(simulated(labels, 200, 5, seed=2, drift=1.0), np.linspace(-2, 2, 5))
+    found = permute(profile, np.ones(labels, bool), 199, seed=0, paper=True)
     assert np.mean(found.p <= 0.05) < 0.085
     assert np.mean(found.p_paper <= 0.05) > 0.1  # it asks whether the answers depend on the attribute: they do
 
 
 def test_max_t_holds_the_family_and_is_never_below_p() -> None:
     families = [dense(simulated(8, 30, 3, seed=seed), VALUES) for seed in range(150)]
-    found = [permute(own, np.ones(8, bool), 99, seed=seed) for seed, own in enumerate(families)]
+    found = [permute(profile, np.ones(8, bool), 99, seed=seed) for seed, profile in enumerate(families)]
     assert all((one.p_max >= one.p).all() for one in found)
     assert np.mean([one.p_max.min() <= 0.05 for one in found]) == pytest.approx(0.05, abs=0.05)
 
@@ -99,7 +99,7 @@ def test_labels_that_are_not_tested_have_no_p_and_do_not_weigh_on_max_t() -> Non
     np.testing.assert_array_equal(found.p_max[:2], alone.p_max)
 
 
-def test_a_cluster_is_dealt_as_one() -> None:
+def test_a_cluster_is_permuted_as_one() -> None:
     # two photos of one person that always answer alike are one photo with twice the weight
     answers = simulated(1, 6, 3, seed=8)
     one = dense(answers, VALUES)
@@ -108,13 +108,13 @@ def test_a_cluster_is_dealt_as_one() -> None:
 
 
 @pytest.mark.parametrize("steps", [3, 5, 7, 9])
-def test_any_odd_number_of_values_can_be_dealt(steps: int) -> None:
-    own = dense(simulated(2, 30, steps, seed=9), np.linspace(-2, 2, steps))
-    p = permute(own, np.ones(2, bool), 99, 0).p
+def test_any_odd_number_of_values_can_be_permuted(steps: int) -> None:
+    profile = dense(simulated(2, 30, steps, seed=9), np.linspace(-2, 2, steps))
+    p = permute(profile, np.ones(2, bool), 99, 0).p
     assert ((p >= 0.01) & (p <= 1)).all()
 
 
-def test_uneven_values_and_scores_can_be_dealt_too() -> None:
+def test_uneven_values_and_scores_can_be_permuted_too() -> None:
     values = np.array([-2.0, -0.5, 0.0, 0.2, 3.0])
     rng = np.random.default_rng(3)
     numbers = rng.random((2, 100, 5)).astype(np.float32)

@@ -18,14 +18,14 @@ RATES = np.stack([0.5 - 0.1 * VALUES, np.full(5, 0.3), 0.1 + 0.03 * VALUES])
 def simulated(photos: int = 120, seed: int = 1) -> np.ndarray:
     """(3, photos, 5) presences; half of each photo's answers hang together."""
     rng = np.random.default_rng(seed)
-    own, each = rng.random((3, photos, 1)), rng.random((3, photos, 5))
-    chance = np.where(rng.random((3, photos, 5)) < 0.5, own, each)
+    steady, each = rng.random((3, photos, 1)), rng.random((3, photos, 5))
+    chance = np.where(rng.random((3, photos, 5)) < 0.5, steady, each)
     return (chance < RATES[:, None]).astype(np.float32)
 
 
 def in_clusters(numbers: np.ndarray, cluster: np.ndarray) -> Profiles:
-    own = np.stack([numbers[:, cluster == code].sum(axis=1) for code in np.unique(cluster)], axis=1)
-    whole = dense(own, VALUES)
+    summed = np.stack([numbers[:, cluster == code].sum(axis=1) for code in np.unique(cluster)], axis=1)
+    whole = dense(summed, VALUES)
     return Profiles(VALUES, np.bincount(cluster).astype(float), whole.unit, whole.starts, whole.numbers)
 
 
@@ -59,8 +59,8 @@ def test_logodds_are_those_of_statsmodels_gee(clustered: bool) -> None:
     numbers = simulated()
     photos = numbers.shape[1]
     cluster = np.arange(photos) // 3 if clustered else np.arange(photos)
-    own = in_clusters(numbers, cluster)
-    sums = moments(own)
+    profile = in_clusters(numbers, cluster)
+    sums = moments(profile)
     lines = infer(linear("photo-logodds", sums, VALUES), sums)
     design = sm.add_constant(np.tile(VALUES, photos))
     for label, answers in enumerate(numbers):
@@ -75,8 +75,8 @@ def test_clustered_error_is_that_of_statsmodels_ols() -> None:
     numbers = simulated()
     cluster = np.sort(np.random.default_rng(3).integers(0, 40, numbers.shape[1]))
     cluster = np.unique(cluster, return_inverse=True)[1]
-    own = in_clusters(numbers, cluster)
-    sums = moments(own)
+    profile = in_clusters(numbers, cluster)
+    sums = moments(profile)
     lines = infer(linear("photo-rate", sums, VALUES), sums)
     units = len(np.unique(cluster))
     for label, answers in enumerate(numbers):
@@ -95,10 +95,10 @@ def test_censored_scores_move_less_than_scores_and_equally_where_the_label_stays
     score = np.where(present, np.array([[0.5, 0.6, 0.7, 0.8, 0.9]]), 0).astype(np.float32)
     label = np.array([0, 1], np.int32)
     names, photos = np.array(["a", "b"], object), np.array(["x"], object)
-    own = Answers("c", "gender", VALUES, names, photos, {}, np.zeros(2, np.int32), label, present, score, 0.5)
+    sweep = Answers("c", "gender", VALUES, names, photos, {}, np.zeros(2, np.int32), label, present, score, 0.5)
     slopes = []
     for estimator, kind in (("photo-score", "score"), ("photo-censored", "censored")):
-        sums = moments(profiles(own, kind))
+        sums = moments(profiles(sweep, kind))
         slopes.append(linear(estimator, sums, VALUES).slope)
     assert slopes[0][0] == pytest.approx(slopes[1][0], rel=1e-6)
     assert slopes[0][1] == pytest.approx(np.polyfit(VALUES, score[1], 1)[0], rel=1e-6)
@@ -108,8 +108,8 @@ def test_censored_scores_move_less_than_scores_and_equally_where_the_label_stays
 
 def test_acceleration_is_the_skewness_of_the_jackknife() -> None:
     numbers = simulated()
-    own = dense(numbers, VALUES)
-    got = acceleration(linear("photo-rate", moments(own), VALUES), own)
+    profile = dense(numbers, VALUES)
+    got = acceleration(linear("photo-rate", moments(profile), VALUES), profile)
     for label, answers in enumerate(numbers):
         slopes = np.polyfit(VALUES, answers.T, 1)[0]
         shifted = slopes - slopes.mean()

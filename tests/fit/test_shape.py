@@ -37,7 +37,7 @@ def test_curvature_and_inner_slope_are_least_squares_of_each_photo() -> None:
     assert found["slope"][0] == pytest.approx(100 * (numbers[0] @ line_weights(VALUES)).mean())
 
 
-def test_a_finding_made_outside_the_range_of_training_is_told() -> None:
+def test_a_finding_made_outside_the_range_of_training_is_reported() -> None:
     outside = 0.5 + np.where(np.abs(VALUES) > 1, 0.3 * np.sign(VALUES), 0)
     _, found = shaped(
         np.stack([0.5 + 0.2 * VALUES, outside, np.full(7, 0.5), 0.5 + 0.3 * np.sign(VALUES) - 0.25 * VALUES])

@@ -36,9 +36,9 @@ def test_the_share_lies_in_its_interval_and_all_in_the_unit(p):
 def test_answers_that_confirm_sure_readings_leave_the_share_and_never_widen_the_interval(p):
     sure = np.round(np.array(p))
     read = estimate_share(np.clip(sure, 0.03, 0.97), np.zeros(len(p), bool))
-    told = estimate_share(np.clip(sure, 0.03, 0.97), np.ones(len(p), bool))
-    assert told.share == read.share
-    assert told.high - told.low <= read.high - read.low + 1e-12
+    answered = estimate_share(np.clip(sure, 0.03, 0.97), np.ones(len(p), bool))
+    assert answered.share == read.share
+    assert answered.high - answered.low <= read.high - read.low + 1e-12
 
 
 @given(chances)
