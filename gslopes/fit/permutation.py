@@ -94,9 +94,7 @@ def permute(
     return Permuted(
         np.where(tested, (total + 1) / (count + 1), np.nan),
         np.where(tested, (exceeding + 1) / (count + 1), np.nan),
-        np.where(tested & centre, (paper_total + 1) / (count + 1), np.nan)
-        if paper
-        else np.full(profile.labels, np.nan),
+        np.where(tested & centre, (paper_total + 1) / (count + 1), np.nan) if paper else untested,
     )
 
 
