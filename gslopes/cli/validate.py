@@ -54,7 +54,7 @@ def validate(
     from gslopes.run.executors.engines import Engine
     from gslopes.run.gate.thresholds import GateConfig
     from gslopes.run.likeness import compare_faces, recogniser
-    from gslopes.run.validation import summarise, told
+    from gslopes.run.validation import format_summary, summarise
 
     config = from_dict(GateConfig, {name: value for name, value in given.items() if value is not None})
     executor = OneProcess(progress=True)
@@ -66,7 +66,7 @@ def validate(
     if as_json:
         print_json({"run": str(run), "attributes": [summary.facts() for summary in summaries]})
         return 0
-    click.echo("\n\n".join(map(told, summaries)) or "There are no sweeps.")
+    click.echo("\n\n".join(map(format_summary, summaries)) or "There are no sweeps.")
     if not any(summary.identity for summary in summaries) and embed is None:
         click.echo("\nWhether it is the same person was not measured: pip install 'gslopes[identity]'.", err=True)
     written = ["verdicts.parquet", "readings.parquet", *(["likeness.parquet"] if compared else [])]

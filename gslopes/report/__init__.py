@@ -37,5 +37,6 @@ def write_report(
     Source: Joo & Kärkkäinen 2020, section 4.3, doi 10.1145/3422841.3423533.
     """
     from gslopes.report.folder import write  # here: matplotlib takes its time, and most verbs need the tables alone
+    from gslopes.report.loading import ReportOptions
 
-    return write(Path(run), p=p, slope=slope, embed=embed)
+    return write(Path(run), ReportOptions(p, slope, embed))

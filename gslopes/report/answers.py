@@ -146,8 +146,8 @@ def _codes(table: pa.Table, column: str, more: list[str]) -> tuple[list[str], Wh
     encoded = table.column(column).combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
-    own = encoded.dictionary.to_pylist()
-    known = sorted({*own, *more})
+    texts = encoded.dictionary.to_pylist()
+    known = sorted({*texts, *more})
     places = {text: place for place, text in enumerate(known)}
-    lookup = np.array([places[text] for text in own], dtype=np.int64)
-    return known, lookup[encoded.indices.to_numpy(zero_copy_only=False)] if len(own) else np.empty(0, np.int64)
+    lookup = np.array([places[text] for text in texts], dtype=np.int64)
+    return known, lookup[encoded.indices.to_numpy(zero_copy_only=False)] if len(texts) else np.empty(0, np.int64)

@@ -57,8 +57,8 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     for row in frame[frame["ci_low"].notna()].to_dict("records"):
         if row["label"] in places:
             texts = [words.printable(row[name]) for name in ("column", "group", "other")]
-            own = numbers([row[name] for name in ("difference", "ci_low", "ci_high", "p", "q")])
-            rows.append([places[row["label"]], *texts, *own, words.printable(row["note"] or "")])
+            figures = numbers([row[name] for name in ("difference", "ci_low", "ci_high", "p", "q")])
+            rows.append([places[row["label"]], *texts, *figures, words.printable(row["note"] or "")])
     return rows
 
 
@@ -94,9 +94,9 @@ def beside(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     rows = []
     for row in frame.to_dict("records"):
         if row["label"] in places:
-            own = numbers([row[name] for name in names])
+            figures = numbers([row[name] for name in names])
             note = words.printable(row["note"] or "")
-            rows.append([places[row["label"]], words.perceived(row["other"]), *own, int(row["n"]), note])
+            rows.append([places[row["label"]], words.perceived(row["other"]), *figures, int(row["n"]), note])
     return rows
 
 
@@ -109,9 +109,9 @@ def shape(run: Path, classifier: str, attribute: str, labels: Sequence[str]) -> 
     frame = tally.read(tables.SHAPE, run, ["label", *_SHAPE, *_SHAPE_P, "reading"], here)
     if frame.empty:
         return {}
-    own = frame.drop_duplicates("label").set_index("label").reindex(list(labels))
-    columns: dict[str, list[Any]] = {name: numbers(own[name].to_numpy(float)) for name in (*_SHAPE, *_SHAPE_P)}
-    return columns | {"reading": [words.printable(text) for text in own["reading"].fillna("")]}
+    by_label = frame.drop_duplicates("label").set_index("label").reindex(list(labels))
+    columns: dict[str, list[Any]] = {name: numbers(by_label[name].to_numpy(float)) for name in (*_SHAPE, *_SHAPE_P)}
+    return columns | {"reading": [words.printable(text) for text in by_label["reading"].fillna("")]}
 
 
 def clusters(run: Path, classifier: str, attribute: str) -> list[int]:

@@ -29,9 +29,9 @@ def table3(composition: pd.DataFrame, women: Mapping[str, float], keyword: str =
 
     Columns: occupation, n, answered, female, female_low, female_high, male, male_low, male_high, other_answers, women.
     """
-    own = composition[(composition["reading"] == "gender") & (composition["keyword"] == keyword)]
+    of_group = composition[(composition["reading"] == "gender") & (composition["keyword"] == keyword)]
     rows = []
-    for name, group in own[own["occupation"] != ""].groupby("occupation"):
+    for name, group in of_group[of_group["occupation"] != ""].groupby("occupation"):
         by: dict[Any, dict[Any, Any]] = group.set_index("value").to_dict("index")
         row: dict[str, Any] = {"occupation": name, "n": by["female"]["n"], "answered": by["female"]["answered"]}
         for value in ("female", "male"):

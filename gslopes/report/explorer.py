@@ -30,7 +30,7 @@ class Album:
     files: Mapping[tuple[str, str], list[str]]
 
 
-def album(run: Path, report: Path, attributes: Mapping[str, int], embed: pictures.Embed) -> Album:
+def build_album(run: Path, report: Path, attributes: Mapping[str, int], embed: pictures.Embed) -> Album:
     """Write the pictures of all photos that have sweeps, as ``embed`` says.
 
     attributes: name to K, real sweeps only.  With ``none`` a photo is named by its id: names may tell who is on it.
@@ -42,17 +42,17 @@ def album(run: Path, report: Path, attributes: Mapping[str, int], embed: picture
     order = sorted(set(edits["photo"]) | set(known.index), key=lambda photo: (_path(known, photo), photo))
     shown = [photo[:12] if embed == "none" else words.printable(_path(known, photo)) for photo in order]
     wanted = []
-    for (attribute, photo), own in edits.groupby(["attribute", "photo"], sort=True):
-        if own["step"].tolist() == list(range(attributes[str(attribute)])):
+    for (attribute, photo), of_photo in edits.groupby(["attribute", "photo"], sort=True):
+        if of_photo["step"].tolist() == list(range(attributes[str(attribute)])):
             box = face_box(known.at[photo, "box"]) if photo in known.index else None
-            steps = tuple(run / file for file in own["file"])
+            steps = tuple(run / file for file in of_photo["file"])
             wanted.append(pictures.Wanted(str(photo), str(attribute), box, steps))
     files = pictures.write(report, run, wanted, embed)
     return Album(order, shown, {photo: place for place, photo in enumerate(order)}, files)
 
 
 def listing(
-    own: Album,
+    album: Album,
     attributes: Sequence[str],
     why: Iterable[tuple[str, str, str]] = (),
     known: Mapping[str, Credit] | None = None,
@@ -61,22 +61,27 @@ def listing(
 
     why: (photo, attribute, reason) of the sweeps that the gate dropped.  known: photo to credit.
     """
-    files = {name: [own.files.get((photo, name), []) for photo in own.photos] for name in attributes}
+    files = {name: [album.files.get((photo, name), []) for photo in album.photos] for name in attributes}
     dropped: dict[str, dict[int, str]] = {name: {} for name in attributes}
     for photo, attribute, reason in why:
-        if attribute in dropped and photo in own.index:
-            dropped[attribute][own.index[photo]] = words.printable(reason)
-    return {"names": own.names, "files": files, "dropped": dropped, "credits": credit.listing(known or {}, own.photos)}
+        if attribute in dropped and photo in album.index:
+            dropped[attribute][album.index[photo]] = words.printable(reason)
+    return {
+        "names": album.names,
+        "files": files,
+        "dropped": dropped,
+        "credits": credit.listing(known or {}, album.photos),
+    }
 
 
-def scores_files(own: Album, scores: Mapping[str, Mapping[str, list[list[Any]]]]) -> list[dict[str, Any]]:
+def scores_files(album: Album, scores: Mapping[str, Mapping[str, list[list[Any]]]]) -> list[dict[str, Any]]:
     """The scores of a few photos a file, in the order of the list.
 
     scores: key of a finding (``f0``) to photo to rows; see ``findings.photo_scores``.
     """
     chunks = []
-    for start in range(0, len(own.photos), findings.PHOTOS_A_FILE):
-        photos = own.photos[start : start + findings.PHOTOS_A_FILE]
+    for start in range(0, len(album.photos), findings.PHOTOS_A_FILE):
+        photos = album.photos[start : start + findings.PHOTOS_A_FILE]
         chunk = [{key: by[photo] for key, by in scores.items() if photo in by} for photo in photos]
         chunks.append({"start": start, "photos": chunk})
     return chunks

@@ -76,8 +76,8 @@ def curves_figure(curves: list[Curve], values: NDArray[np.float64], *, classifie
     axes = figure.subplots(1, 2, sharey=True)
     figure.subplots_adjust(left=0.062, right=0.82, top=0.85, bottom=0.13, wspace=0.68)
     for panel, sign, colours, end in zip(axes, (-1, 1), (REDS, BLUES), words.ends(attribute), strict=True):
-        own = [curve for curve in curves if np.sign(curve.row["slope"]) == sign]
-        _panel(panel, own, values, attribute, colours, f"More often the more {end} the face looks")
+        side = [curve for curve in curves if np.sign(curve.row["slope"]) == sign]
+        _panel(panel, side, values, attribute, colours, f"More often the more {end} the face looks")
     axes[0].set_ylabel("photos with the label, relative to the centre", color=INK)
     _name_lines(axes, curves, values)
     photos = int(curves[0].row["n"]) if curves else 0
@@ -140,10 +140,10 @@ def _name_lines(axes: NDArray[np.object_], curves: list[Curve], values: NDArray[
     low, high = axes[0].get_ylim()
     gap = (high - low) * 0.088
     for panel, sign, colours in zip(axes, (-1, 1), (REDS, BLUES), strict=True):
-        own = [curve for curve in curves if np.sign(curve.row["slope"]) == sign]
-        heights = spread([float(curve.z[-1]) for curve in own], gap, low + gap / 2, high - gap / 2)
+        side = [curve for curve in curves if np.sign(curve.row["slope"]) == sign]
+        heights = spread([float(curve.z[-1]) for curve in side], gap, low + gap / 2, high - gap / 2)
         edge = panel.get_xlim()[1]
-        for index, (curve, height) in enumerate(zip(own, heights, strict=True)):
+        for index, (curve, height) in enumerate(zip(side, heights, strict=True)):
             colour, row = colours[index % len(colours)], curve.row
             name = words.shorten(words.printable(row["label"]), 26)
             number = f"{words.signed(row['slope'])} [{words.signed(row['ci_low'])}, {words.signed(row['ci_high'])}]"

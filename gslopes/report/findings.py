@@ -70,8 +70,8 @@ def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list
     for row in groups.itertuples():
         if row.label in places:
             texts = [words.printable(row.column), words.printable(row.group), int(row.n)]  # type: ignore[arg-type]
-            own = numbers([row.slope, row.ci_low, row.ci_high, row.p, row.q])  # type: ignore[list-item]
-            rows.setdefault(str(places[str(row.label)]), []).append([*texts, *own])
+            figures = numbers([row.slope, row.ci_low, row.ci_high, row.p, row.q])  # type: ignore[list-item]
+            rows.setdefault(str(places[str(row.label)]), []).append([*texts, *figures])
     return rows
 
 
@@ -86,8 +86,8 @@ def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
     thousandths: NDArray[np.int64] = np.round(scores * 1000).astype(np.int64)
     labels = [words.printable(label) for label in answers.labels]
     result: dict[str, list[list[Any]]] = {}
-    for row, slope, own in zip(chosen.tolist(), slopes.tolist(), thousandths.tolist(), strict=True):
-        result.setdefault(answers.photos[answers.photo[row]], []).append([labels[answers.label[row]], slope, own])
+    for row, slope, sweep in zip(chosen.tolist(), slopes.tolist(), thousandths.tolist(), strict=True):
+        result.setdefault(answers.photos[answers.photo[row]], []).append([labels[answers.label[row]], slope, sweep])
     return result
 
 
@@ -97,19 +97,19 @@ def is_placebo(attributes: pd.Series) -> pd.Series[bool]:
 
 
 def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
-    own = rows.drop_duplicates("label").set_index("label").reindex(labels)
-    unit = own["unit"].dropna()
-    notes = own["note"].fillna("").astype(str).tolist()
-    columns = {name: numbers(own[name].to_numpy(float, na_value=np.nan)) for name in _NUMBERS}
+    by_label = rows.drop_duplicates("label").set_index("label").reindex(labels)
+    unit = by_label["unit"].dropna()
+    notes = by_label["note"].fillna("").astype(str).tolist()
+    columns = {name: numbers(by_label[name].to_numpy(float, na_value=np.nan)) for name in _NUMBERS}
     return {**columns, "unit": str(unit.iloc[0]) if len(unit) else "", "note": notes}
 
 
 def _floor(floor: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
     result = {}
     for attribute, rows in floor.groupby("attribute", sort=True):
-        own = rows.drop_duplicates("label").set_index("label").reindex(labels)
+        by_label = rows.drop_duplicates("label").set_index("label").reindex(labels)
         kind = placebo.split(str(attribute))[1]
-        result[kind] = {name: numbers(own[name].to_numpy(float)) for name in ("slope", "ci_low", "ci_high")}
+        result[kind] = {name: numbers(by_label[name].to_numpy(float)) for name in ("slope", "ci_low", "ci_high")}
     return result
 
 

@@ -1,22 +1,17 @@
-"""From a run folder to its report folder: reads the tables, draws the figures, writes the files."""
+"""From a run folder to its report folder: load its findings, draw them, write the page."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
-import pyarrow.compute as pc
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
-from gslopes.core import placebo, runfolder, tables
-from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core import runfolder, tables
 from gslopes.report import answers as matrix
 from gslopes.report import (
     comparisons,
@@ -25,7 +20,6 @@ from gslopes.report import (
     figures,
     findings,
     page,
-    pictures,
     planted,
     provenance,
     sheets,
@@ -34,66 +28,33 @@ from gslopes.report import (
     words,
 )
 from gslopes.report import paper as paper_tables
+from gslopes.report.loading import Finding, ReportOptions, Source, load
 from gslopes.report.tables import pulled
 
 
-def write(run: Path, *, p: float, slope: float, embed: pictures.Embed) -> Path:
+def write(run: Path, options: ReportOptions) -> Path:
     """See ``gslopes.report.write_report``."""
-    if not (0 < p <= 1 and slope >= 0 and math.isfinite(slope)):
-        raise ConfigError(
-            f"The thresholds p < {p:g} and |slope| > {slope:g} are out of range.", "0 < p <= 1, slope >= 0."
-        )
-    if embed not in pictures.MODES:
-        raise UnknownName("way to embed pictures", embed, pictures.MODES)
-    manifest = runfolder.read_manifest(run)
-    slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
-    photos = tally.read(tables.PHOTOS, run, ["path", "status", "reason", "faces"])
-
+    options.check()
+    source = load(run)
     report = run / "report"
     with runfolder.storage(report):
         report.mkdir(exist_ok=True)
         clear(report)
-    real = slopes[~findings.is_placebo(slopes["attribute"])]
-    paper = real[real["estimator"] == findings.PAPER]
-    negative, positive = pulled(paper, p=p, slope=slope)
-    for name, frame in (("slopes", slopes), ("pulled_negative", negative), ("pulled_positive", positive)):
-        runfolder.write_bytes(report / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n").encode())
-    with runfolder.storage(report):
-        papers = paper_tables.write(report, run, paper, p=p, slope=slope)
-
-    values = {name: sweep_values(run, manifest, name) for name in sorted(set(real["attribute"]))}
-    with runfolder.storage(report):
-        own = explorer.album(run, report, {name: len(v) for name, v in values.items() if len(v)}, embed)
-    known = credit.read(run) if embed != "none" else {}
-    names = dict(zip(own.photos, own.names, strict=True))
-    statuses = tally.statuses(run)
-    sections, listed, scores = [], [], {}
-    groups = list(real.groupby(["classifier", "attribute"], sort=True))
-    for place, (pair, rows) in enumerate(groups):
-        classifier, attribute = map(str, pair)
-        one = rows[rows["estimator"] == findings.PAPER]
-        suffix = "" if len(groups) == 1 else f"-{runfolder.slug(attribute)[:-9]}-{runfolder.slug(classifier)}"
-        drawn = _figures(run, report, one, values[attribute], suffix, p, slope, embed) if len(one) else {}
-        key = f"f{place}"
-        entry, scores[key] = _data(run, report, key, rows, slopes, values[attribute], own)
-        listed.append(entry)
-        reading = rows[rows["estimator"] == findings.READING]
-        about = statuses.get((classifier, attribute), {})
-        shown = one if len(one) else reading if len(reading) else rows.drop_duplicates("label")
-        made = page.section(shown, values[attribute], about, drawn, p=p, slope=slope, reading=reading, key=key)
-        on_sheet = (
-            tally.sheet(run, classifier, attribute, len(values[attribute])) if known and "sweeps" in drawn else []
-        )
-        sections.append(replace(made, credits=tuple((names[one], known[one]) for one in on_sheet if one in known)))
-    _explorer_files(run, report, own, values, scores, bool(_dropped(run, manifest)), known)
-
-    index = report / "index.html"
-    seen = _photos(photos, _dropped(run, manifest))
-    if embed == "none":
-        seen = replace(seen, skipped=())
-    extras = _extras(run, manifest, slopes, values, listed, own, embed, p, slope)
+        papers = _write_tables(report, source, options)
+        album = explorer.build_album(run, report, _steps(source), options.embed)
+    known = credit.read(run) if options.embed != "none" else {}
+    sections, entries, scores = [], [], {}
+    for finding in source.findings:
+        drawn = _draw(report, source, finding, options)
+        entry, scores[finding.key] = _write_data(report, run, finding, album)
+        entries.append(entry)
+        credited = _credits(run, finding, album, known, drawn)
+        sections.append(replace(page.section(finding, drawn, options), credits=credited))
+    _write_explorer(report, source, album, scores, known)
+    extras = _extras(source, entries, album, options)
     extras = replace(extras, papers=papers, prints=sorted(path.name for path in report.glob("*.[ps][dv][fg]")))
-    html = page.render(manifest, seen, sections, p=p, slope=slope, extras=extras)
+    html = page.render(source.manifest, _photos(source, options), sections, options=options, extras=extras)
+    index = report / "index.html"
     runfolder.write_bytes(index, html.encode("utf-8", "backslashreplace"))
     runfolder.settle(sorted(path for path in report.iterdir() if path.is_file()))
     return index
@@ -106,144 +67,41 @@ def clear(report: Path) -> None:
     (report / "data").mkdir(exist_ok=True)
 
 
-def _data(
-    run: Path,
-    report: Path,
-    key: str,
-    rows: pd.DataFrame,
-    slopes: pd.DataFrame,
-    values: NDArray[np.float64],
-    own: explorer.Album,
-) -> tuple[dict[str, Any], dict[str, list[list[Any]]]]:
-    """Write the data files of one finding; (what the page must know of it, its scores photo by photo)."""
-    classifier, attribute = str(rows["classifier"].iloc[0]), str(rows["attribute"].iloc[0])
-    answers = matrix.read(run, classifier, attribute, values)
-    fake = (slopes["classifier"] == classifier) & slopes["attribute"].isin(placebo.names(attribute))
-    floor = slopes[fake & (slopes["estimator"] == findings.READING)]
-    content = findings.finding(rows, floor, answers, own.index)
-    labels = sorted(set(rows["label"]))
-    content["shape"] = comparisons.shape(run, classifier, attribute, labels)
-    runfolder.write_bytes(report / "data" / f"{key}.js", findings.script(key, content))
-    entry = {
-        "key": key,
-        "classifier": words.printable(classifier),
-        "attribute": attribute,
-        "ends": words.ends(attribute),
-        "values": values.tolist(),
-        "perceived": words.perceived(attribute),
-        "labels": len(labels),
-        "clusters": comparisons.clusters(run, classifier, attribute),
-        **comparisons.write(report, run, key, classifier, attribute, labels),
-    }
-    return entry, findings.photo_scores(answers) if len(values) else {}
+def _steps(source: Source) -> dict[str, int]:
+    """Attribute to K, where the values are known."""
+    return {name: len(values) for name, values in source.values.items() if len(values)}
 
 
-def _explorer_files(
-    run: Path,
-    report: Path,
-    own: explorer.Album,
-    values: Mapping[str, NDArray[np.float64]],
-    scores: Mapping[str, Mapping[str, list[list[Any]]]],
-    gated: bool,
-    known: Mapping[str, credit.Credit],
-) -> None:
-    attributes = [name for name, numbers in values.items() if len(numbers)]
-    verdicts = tally.read(tables.VERDICTS, run, ["photo", "attribute", "kept", "reason"])
-    out = verdicts[~verdicts["kept"].astype(bool)] if gated else verdicts[:0]
-    why = zip(out["photo"], out["attribute"], out["reason"], strict=True)
-    content = explorer.listing(own, attributes, why, known)
-    runfolder.write_bytes(report / "data" / "photos.js", findings.script("photos", content))
-    for place, chunk in enumerate(explorer.scores_files(own, scores)):
-        name = f"scores-{place}"
-        runfolder.write_bytes(report / "data" / f"{name}.js", findings.script(name, chunk))
+# -- tables and figures -----------------------------------------------------------------------------------------------
 
 
-def _extras(
-    run: Path,
-    manifest: Mapping[str, Any],
-    slopes: pd.DataFrame,
-    values: Mapping[str, NDArray[np.float64]],
-    listed: list[dict[str, Any]],
-    own: explorer.Album,
-    embed: pictures.Embed,
-    p: float,
-    slope: float,
-) -> page.Extras:
-    sweeps = validity.sweeps(run, {name: numbers.tolist() for name, numbers in values.items()})
-    attributes = {
-        name: {
-            "values": numbers.tolist(),
-            "perceived": words.perceived(name),
-            "ends": words.ends(name),
-            "middle": explorer.middle(numbers.tolist()),
-        }
-        for name, numbers in values.items()
-        if len(numbers)
-    }
-    data = {
-        "sections": listed,
-        "attributes": attributes,
-        "perFile": findings.PHOTOS_A_FILE,
-        "embed": embed,
-        "p": p,
-        "slope": slope,
-        "readings": [{name: entry[name] for name in ("values", "curves", "likeness")} for entry in sweeps],
-    }
-    return page.Extras(
-        data=data,
-        sweeps=sweeps,
-        floors=validity.floors(slopes[slopes["estimator"] == findings.READING]),
-        dropped=validity.dropped(run, names=embed != "none"),
-        calibration=planted.read(run),
-        commands=provenance.commands(manifest, p, slope),
-        cards=provenance.cards(manifest),
-        album=len(own.photos) if attributes else 0,
-        embed=embed,
-    )
+def _write_tables(report: Path, source: Source, options: ReportOptions) -> list[str]:
+    """Write the slopes as CSV and the paper's tables; the names of the latter."""
+    paper = source.real[source.real["estimator"] == findings.PAPER]
+    negative, positive = pulled(paper, p=options.p, slope=options.slope)
+    for name, frame in (("slopes", source.slopes), ("pulled_negative", negative), ("pulled_positive", positive)):
+        runfolder.write_bytes(report / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n").encode())
+    return paper_tables.write(report, source.run, paper, p=options.p, slope=options.slope)
 
 
-def sweep_values(run: Path, manifest: Mapping[str, Any], attribute: str) -> NDArray[np.float64]:
-    """The K values of an attribute, (K,) float64: from run.json, else from the tables; none if unknown."""
-    listed = manifest.get("values")
-    values = listed.get(attribute) if isinstance(listed, Mapping) else None
-    if isinstance(values, list) and len(values) >= 3 and all(isinstance(value, (int, float)) for value in values):
-        return np.array(values, dtype=np.float64)
-    for table in (tables.EDITS, tables.SCORES):
-        rows = tally.read(table, run, ["step", "value"], pc.field("attribute") == attribute)
-        pairs = rows.drop_duplicates("step").sort_values("step")
-        if len(pairs) >= 3 and pairs["step"].tolist() == list(range(len(pairs))):
-            return pairs["value"].to_numpy(np.float64)
-    return np.empty(0)
-
-
-def _figures(
-    run: Path,
-    report: Path,
-    rows: pd.DataFrame,
-    values: NDArray[np.float64],
-    suffix: str,
-    p: float,
-    slope: float,
-    embed: pictures.Embed,
-) -> dict[str, str]:
-    """Draw what can be drawn of one classifier and attribute, for the page and for print; kind to file name."""
-    classifier, attribute = str(rows["classifier"].iloc[0]), str(rows["attribute"].iloc[0])
-    if not len(values):
+def _draw(report: Path, source: Source, finding: Finding, options: ReportOptions) -> dict[str, str]:
+    """Draw what can be drawn of a finding, for the page and for print; kind to file name."""
+    rows, values, run = finding.of(findings.PAPER), finding.values, source.run
+    if not len(values) or rows.empty:
         return {}
     drawn = {}
-    chosen = figures.steepest(rows, p=p, slope=slope)
-    shares = tally.shares(run, classifier, attribute, chosen["label"].tolist(), len(values))
+    chosen = figures.steepest(rows, p=options.p, slope=options.slope)
+    shares = tally.shares(run, finding.classifier, finding.attribute, chosen["label"].tolist(), len(values))
     if len(chosen) and shares[:, len(values) // 2].all():
         relative = shares / shares[:, [len(values) // 2]]
         pairs = zip(chosen.iterrows(), relative, strict=True)
         curves = [figures.Curve(row, z, bool(row["past"])) for (_, row), z in pairs]
-        figure = figures.curves_figure(curves, values, classifier=classifier, attribute=attribute)
-        drawn["curves"] = _save(report, f"curves{suffix}", figure)
-    sweeps = tally.sweeps(run, classifier, attribute, values) if embed != "none" else []
+        figure = figures.curves_figure(curves, values, classifier=finding.classifier, attribute=finding.attribute)
+        drawn["curves"] = _save(report, f"curves{finding.suffix}", figure)
+    sweeps = tally.sweeps(run, finding.classifier, finding.attribute, values) if options.embed != "none" else []
     if sweeps:
-        drawn["sweeps"] = _save(
-            report, f"sweeps{suffix}", sheets.sweeps_figure(sweeps, values, attribute=attribute, run=run)
-        )
+        sheet = sheets.sweeps_figure(sweeps, values, attribute=finding.attribute, run=run)
+        drawn["sweeps"] = _save(report, f"sweeps{finding.suffix}", sheet)
     return drawn
 
 
@@ -254,26 +112,125 @@ def _save(report: Path, name: str, figure: Figure) -> str:
     return f"{name}.png"
 
 
-def _dropped(run: Path, manifest: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
-    """Why the gate kept sweeps from the classifiers, the most frequent reason first; none if it was off."""
-    gate = manifest.get("gate")
-    if not isinstance(gate, Mapping) or not gate.get("applied"):
+# -- data of the page's scripts ---------------------------------------------------------------------------------------
+
+
+def _write_data(
+    report: Path, run: Path, finding: Finding, album: explorer.Album
+) -> tuple[dict[str, Any], dict[str, list[list[Any]]]]:
+    """Write the data files of one finding; (what the page must know of it, its scores photo by photo)."""
+    answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
+    content = findings.finding(finding.rows, finding.placebo, answers, album.index)
+    labels = sorted(set(finding.rows["label"]))
+    content["shape"] = comparisons.shape(run, finding.classifier, finding.attribute, labels)
+    runfolder.write_bytes(report / "data" / f"{finding.key}.js", findings.script(finding.key, content))
+    entry = {
+        "key": finding.key,
+        "classifier": words.printable(finding.classifier),
+        "attribute": finding.attribute,
+        "ends": words.ends(finding.attribute),
+        "values": finding.values.tolist(),
+        "perceived": words.perceived(finding.attribute),
+        "labels": len(labels),
+        "clusters": comparisons.clusters(run, finding.classifier, finding.attribute),
+        **comparisons.write(report, run, finding.key, finding.classifier, finding.attribute, labels),
+    }
+    return entry, findings.photo_scores(answers) if len(finding.values) else {}
+
+
+def _write_explorer(
+    report: Path,
+    source: Source,
+    album: explorer.Album,
+    scores: Mapping[str, Mapping[str, list[list[Any]]]],
+    known: Mapping[str, credit.Credit],
+) -> None:
+    verdicts = tally.read(tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason"])
+    out = verdicts[~verdicts["kept"].astype(bool)] if source.gated else verdicts[:0]
+    why = zip(out["photo"], out["attribute"], out["reason"], strict=True)
+    content = explorer.listing(album, list(_steps(source)), why, known)
+    runfolder.write_bytes(report / "data" / "photos.js", findings.script("photos", content))
+    for place, chunk in enumerate(explorer.scores_files(album, scores)):
+        name = f"scores-{place}"
+        runfolder.write_bytes(report / "data" / f"{name}.js", findings.script(name, chunk))
+
+
+def _credits(
+    run: Path,
+    finding: Finding,
+    album: explorer.Album,
+    known: Mapping[str, credit.Credit],
+    drawn: Mapping[str, str],
+) -> tuple[tuple[str, credit.Credit], ...]:
+    """Name and credit of each photo in the drawn sheet of sweeps."""
+    if not known or "sweeps" not in drawn:
         return ()
-    verdicts = tally.read(tables.VERDICTS, run, ["kept", "reason"])
+    names = dict(zip(album.photos, album.names, strict=True))
+    photos = tally.sheet(run, finding.classifier, finding.attribute, len(finding.values))
+    return tuple((names[photo], known[photo]) for photo in photos if photo in known)
+
+
+# -- what else the page shows -----------------------------------------------------------------------------------------
+
+
+def _extras(
+    source: Source, entries: list[dict[str, Any]], album: explorer.Album, options: ReportOptions
+) -> page.Extras:
+    values = {name: numbers.tolist() for name, numbers in source.values.items()}
+    sweeps = validity.sweeps(source.run, values)
+    attributes = {
+        name: {
+            "values": numbers,
+            "perceived": words.perceived(name),
+            "ends": words.ends(name),
+            "middle": explorer.middle(numbers),
+        }
+        for name, numbers in values.items()
+        if numbers
+    }
+    data = {
+        "sections": entries,
+        "attributes": attributes,
+        "perFile": findings.PHOTOS_A_FILE,
+        "embed": options.embed,
+        "p": options.p,
+        "slope": options.slope,
+        "readings": [{name: entry[name] for name in ("values", "curves", "likeness")} for entry in sweeps],
+    }
+    return page.Extras(
+        data=data,
+        sweeps=sweeps,
+        floors=validity.floors(source.slopes[source.slopes["estimator"] == findings.READING]),
+        dropped=validity.dropped(source.run, names=options.embed != "none"),
+        calibration=planted.read(source.run),
+        commands=provenance.commands(source.manifest, options.p, options.slope),
+        cards=provenance.cards(source.manifest),
+        album=len(album.photos) if attributes else 0,
+        embed=options.embed,
+    )
+
+
+def _dropped(source: Source) -> tuple[tuple[str, int], ...]:
+    """Why the gate kept sweeps from the classifiers, the most frequent reason first; none if it was off."""
+    if not source.gated:
+        return ()
+    verdicts = tally.read(tables.VERDICTS, source.run, ["kept", "reason"])
     return tuple(Counter(_kind(reason) for reason in verdicts.loc[~verdicts["kept"], "reason"]).most_common())
 
 
-def _photos(photos: pd.DataFrame, dropped: tuple[tuple[str, int], ...] = ()) -> page.Photos:
+def _photos(source: Source, options: ReportOptions) -> page.Photos:
+    photos: pd.DataFrame = tally.read(tables.PHOTOS, source.run, ["path", "status", "reason", "faces"])
     skipped = photos[photos["status"] == "skipped"]
     used = photos[photos["status"] == "used"]
     reasons = Counter(_kind(reason) for reason in skipped["reason"])
+    named = sorted(zip(skipped["path"], skipped["reason"], strict=True)) if options.embed != "none" else []
     return page.Photos(
         found=len(photos),
         used=len(used),
         several=int((used["faces"] > 1).sum()),
         reasons=tuple(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),
-        skipped=tuple(sorted(zip(skipped["path"], skipped["reason"], strict=True))),
-        dropped=dropped,
+        skipped=tuple(named),
+        dropped=_dropped(source),
     )
 
 

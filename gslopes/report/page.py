@@ -15,11 +15,11 @@ import numpy as np
 import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
-from numpy.typing import NDArray
 
 from gslopes.report import words
 from gslopes.report.credit import Credit
-from gslopes.report.findings import inline
+from gslopes.report.findings import READING, inline
+from gslopes.report.loading import Finding, ReportOptions
 from gslopes.report.planted import SIDE, planted
 from gslopes.report.provenance import citation
 from gslopes.report.tables import pulled, why_no_slope
@@ -128,24 +128,14 @@ _NOTES = {
 }
 
 
-def section(
-    slopes: pd.DataFrame,
-    values: NDArray[np.float64],
-    statuses: Mapping[str, int],
-    figures: Mapping[str, str],
-    *,
-    p: float,
-    slope: float,
-    reading: pd.DataFrame | None = None,
-    key: str = "",
-) -> Section:
+def section(finding: Finding, figures: Mapping[str, str], options: ReportOptions) -> Section:
     """One section of the page.
 
-    slopes: rows of one classifier and attribute, of the estimator ``paper``.  values: (K,), or none if unknown.
-    statuses: how many pictures were answered, refused, failed.  figures: kind (curves, sweeps) to file name.
-    reading: the same labels' rows of ``photo-rate``, whose q the headline counts; the paper's thresholds without.
-    key: of the data file that its table is built from; none without.
+    figures: kind (curves, sweeps) to file name.  The headline counts labels with q < 0.05 of ``photo-rate``, or those
+    past the paper's thresholds where it was not fitted.
     """
+    slopes, reading, values = finding.shown, finding.of(READING), finding.values
+    p, slope = options.p, options.slope
     first = slopes.iloc[0]
     judged = slopes[slopes["slope"].notna()].sort_values(["slope", "label"])
     sides = pulled(slopes, p=p, slope=slope)
@@ -153,7 +143,7 @@ def section(
     found = pd.concat(sides)["slope"].abs().max() if any(map(len, sides)) else judged["slope"].abs().quantile(0.9)
     scale = max(1.3 * float(found) if len(judged) else 0.0, 2 * slope, 1e-6)
     counted = [len(side) for side in sides]
-    if reading is not None and len(reading):
+    if len(reading):
         past = reading[reading["q"] < 0.05]["slope"]
         counted = [int((past < 0).sum()), int((past > 0).sum())]
     return Section(
@@ -164,19 +154,19 @@ def section(
         values=", ".join(_minus(f"{value:.3g}") for value in values),
         steps=len(values),
         photos=int(first["n"]),
-        asked=", ".join(f"{number:,} {words.printable(status)}" for status, number in statuses.items()),
+        asked=", ".join(f"{number:,} {words.printable(status)}" for status, number in finding.statuses.items()),
         labels=len(slopes),
         judged=len(judged),
         pulled=(_rows(sides[0][:_MOST_ROWS], scale, p, slope), _rows(sides[1][:_MOST_ROWS], scale, p, slope)),
         cut=max(map(len, sides)) > _MOST_ROWS,
         found=(counted[0], counted[1]),
-        reading=reading is not None and len(reading) > 0,
+        reading=len(reading) > 0,
         disagree=tuple(
             words.printable(label)
             for label in slopes.loc[slopes["agreement"].isin(["p only", "p_perm only"]), "label"].sort_values()
         ),
         figures=figures,
-        key=key,
+        key=finding.key,
     )
 
 
@@ -185,8 +175,7 @@ def render(
     photos: Photos,
     sections: Sequence[Section],
     *,
-    p: float,
-    slope: float,
+    options: ReportOptions,
     extras: Extras = NOTHING,
 ) -> str:
     """The page as text.
@@ -246,8 +235,8 @@ def render(
         sections=sections,
         ends=list(dict.fromkeys(section.ends for section in sections)),
         most_rows=_MOST_ROWS,
-        p=f"{p:g}",
-        slope=f"{slope:g}",
+        p=f"{options.p:g}",
+        slope=f"{options.slope:g}",
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.report import words
-from gslopes.report.calibration import NAMES, PANELS
+from gslopes.report.planted_figure import NAMES, PANELS
 
 SIDE, _EDGE = 320.0, 34.0  # of a panel, and of its margin, in the units of the picture
 
@@ -74,11 +74,11 @@ def read(run: Path) -> dict[str, Any] | None:
 def planted(content: Mapping[str, Any]) -> Planted | None:
     """What the page shows of ``read``; None if it is not a calibration that we know."""
     summary = content.get("summary")
-    told: Mapping[str, Any] = {**content, **(summary if isinstance(summary, Mapping) else {})}
+    numbers: Mapping[str, Any] = {**content, **(summary if isinstance(summary, Mapping) else {})}
     listed = content.get("labels")
     labels = [row for row in listed if isinstance(row, Mapping)] if isinstance(listed, Sequence) else []
     labels = [row for row in labels if all(math.isfinite(_number(row, name)) for name in ("truth", "recovered"))]
-    facts = _facts(told)
+    facts = _facts(numbers)
     if not facts:
         return None
     found = [_number(row, name) for row in labels for name in ("truth", "recovered", "recovered_low", "recovered_high")]
@@ -88,19 +88,19 @@ def planted(content: Mapping[str, Any]) -> Planted | None:
     return Planted(
         facts=tuple(facts),
         rows=tuple(_row(row) for row in labels),
-        panels=tuple(_panel(labels, *panel, most, _number(told, "reach")) for panel in PANELS) if most > 0 else (),
+        panels=tuple(_panel(labels, *panel, most, _number(numbers, "reach")) for panel in PANELS) if most > 0 else (),
         kinds=tuple((kind or "none", NAMES[kind]) for kind in kinds),
     )
 
 
-def _facts(told: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _facts(numbers: Mapping[str, Any]) -> list[tuple[str, str]]:
     def size(name: str) -> str:
-        return "–" if math.isnan(_number(told, name)) else f"{_number(told, name):.2f}"
+        return "–" if math.isnan(_number(numbers, name)) else f"{_number(numbers, name):.2f}"
 
     def share(name: str) -> str:
-        return "–" if math.isnan(_number(told, name)) else f"{_number(told, name):.0%}"
+        return "–" if math.isnan(_number(numbers, name)) else f"{_number(numbers, name):.0%}"
 
-    if math.isnan(_number(told, "reach")) or math.isnan(_number(told, "error")):
+    if math.isnan(_number(numbers, "reach")) or math.isnan(_number(numbers, "error")):
         return []
     return [
         ("How far the edit moves the drawn cue, drawing the face anew being 1", size("reach")),

@@ -45,8 +45,10 @@ _OPTIONS = (
 def citation(manifest: Mapping[str, Any]) -> str:
     """BibTeX of the method, of the editor's architecture, and of the program in the version that was used."""
     version = words.printable(manifest.get("gslopes", "")) or "unknown"
-    own = f"@software{{gslopes,\n  title   = {{gslopes}},\n  version = {{{version}}},\n  license = {{Apache-2.0}}\n}}"
-    return f"{BIBTEX}\n\n{own}"
+    software = (
+        f"@software{{gslopes,\n  title   = {{gslopes}},\n  version = {{{version}}},\n  license = {{Apache-2.0}}\n}}"
+    )
+    return f"{BIBTEX}\n\n{software}"
 
 
 def commands(manifest: Mapping[str, Any], p: float, slope: float) -> list[str]:

@@ -45,7 +45,7 @@ class Item:
     page: str = ""
 
     @classmethod
-    def of(cls, row: Mapping[Any, Any], told: Mapping[str, Any], file: str) -> Item:
+    def of(cls, row: Mapping[Any, Any], source: Mapping[str, Any], file: str) -> Item:
         """From a row of the census and one of the manifest (empty if there is none).
 
         file: its path as seen from the page.
@@ -61,10 +61,10 @@ class Item:
             gender=("male", masculine) if masculine >= 0.5 else ("female", 1 - masculine),
             race=max(races.items(), key=lambda pair: pair[1]),
             age=("under 35", young) if young >= 0.5 else ("35 or older", 1 - young),
-            title=words.printable(told.get("title", "")),
-            creator=words.printable(told.get("creator", "")),
-            licence=words.printable(told.get("licence", "")),
-            page=link(told.get("page", "")),
+            title=words.printable(source.get("title", "")),
+            creator=words.printable(source.get("creator", "")),
+            licence=words.printable(source.get("licence", "")),
+            page=link(source.get("page", "")),
         )
 
 

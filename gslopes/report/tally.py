@@ -116,12 +116,12 @@ def sweeps(
     known = read(tables.PHOTOS, run, ["photo", "path", "box"], _among("photo", chosen))
     result = []
     for photo in chosen:
-        own = edits[edits["photo"] == photo].drop_duplicates("step").sort_values("step")
+        of_photo = edits[edits["photo"] == photo].drop_duplicates("step").sort_values("step")
         row = known[known["photo"] == photo]
-        if len(own) == len(values):
+        if len(of_photo) == len(values):
             name = str(row["path"].iloc[0]) if len(row) else photo[:16]
             box = face_box(row["box"].iloc[0]) if len(row) else None
-            files = tuple(run / file for file in own["file"])
+            files = tuple(run / file for file in of_photo["file"])
             result.append(Sweep(photo, name, box, files, _movers(scores[scores["photo"] == photo], values, labels)))
     return result
 

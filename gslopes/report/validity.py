@@ -41,22 +41,24 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
     readings = tally.read(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
     cosines = tally.read(tables.LIKENESS, run, ["photo", "attribute", "step", "other", "cosine"])
     entries = []
-    for name, own in verdicts.groupby("attribute", sort=True):
+    for name, of_group in verdicts.groupby("attribute", sort=True):
         attribute = str(name)
         if placebo.split(attribute)[1]:
             continue
-        looked = own[own["looked"] > 0]
+        looked = of_group[of_group["looked"] > 0]
         entries.append(
             {
                 "attribute": words.perceived(attribute),
-                "sweeps": len(own),
-                "kept": int(own["kept"].sum()),
-                "reasons": Counter(str(r).split(" (")[0] for r in own.loc[~own["kept"], "reason"]).most_common(),
-                "tau": _quartiles(own["tau"]),
-                "shift": _quartiles(own["shift"]),
+                "sweeps": len(of_group),
+                "kept": int(of_group["kept"].sum()),
+                "reasons": Counter(
+                    str(r).split(" (")[0] for r in of_group.loc[~of_group["kept"], "reason"]
+                ).most_common(),
+                "tau": _quartiles(of_group["tau"]),
+                "shift": _quartiles(of_group["shift"]),
                 "found": float((looked["found"] == looked["looked"]).mean()) if len(looked) else None,
-                "off": _quartiles(own["off_target"].abs()),
-                "off_readings": Counter(r for r in own["off_target_reading"] if r).most_common(4),
+                "off": _quartiles(of_group["off_target"].abs()),
+                "off_readings": Counter(r for r in of_group["off_target_reading"] if r).most_common(4),
                 "values": list(values.get(attribute, ())),
                 "curves": _curves(readings[readings["attribute"] == attribute], attribute, values.get(attribute, ())),
                 "likeness": likeness(cosines[cosines["attribute"] == attribute], len(values.get(attribute, ()))),
@@ -66,7 +68,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
 
 
 def likeness(rows: pd.DataFrame, steps: int) -> dict[str, Any] | None:
-    """Is it still the same person: mean cosine with the photo's own centre at each value, and that of two people.
+    """Is it still the same person: mean cosine with the photo's of_group centre at each value, and that of two people.
 
     rows: of one attribute, of core.tables.LIKENESS.  steps: K.
 
@@ -91,13 +93,13 @@ def floors(slopes: pd.DataFrame) -> list[dict[str, Any]]:
     kind = slopes["attribute"].map(lambda name: placebo.split(name)[1]).astype(str)
     base = slopes["attribute"].map(lambda name: placebo.split(name)[0]).astype(str)
     entries = []
-    for (classifier, attribute), own in slopes.groupby([slopes["classifier"], base], sort=True):
-        kinds = kind[own.index]
+    for (classifier, attribute), of_group in slopes.groupby([slopes["classifier"], base], sort=True):
+        kinds = kind[of_group.index]
         if not (kinds != "").any():
             continue
         rows = []
         for one, title in (("", words.perceived(str(attribute))), *PLACEBOS.items()):
-            part = own[kinds == one]
+            part = of_group[kinds == one]
             judged = part["slope"].abs().dropna()
             if len(judged):
                 rows.append(
@@ -133,8 +135,8 @@ def dropped(run: Path, most: int = 200, *, names: bool = True) -> tuple[list[tup
 def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> list[dict[str, Any]]:
     """Mean of each reading at each value with a 95 % normal interval over photos, the target first."""
     curves = []
-    for name, own in readings[readings["step"] >= 0].groupby("reading", sort=True):
-        by = own.groupby("step")["score"].agg(["mean", "std", "count"]).sort_index()
+    for name, of_group in readings[readings["step"] >= 0].groupby("reading", sort=True):
+        by = of_group.groupby("step")["score"].agg(["mean", "std", "count"]).sort_index()
         if by.index.tolist() != list(range(len(values))):
             continue
         mean, low, high = _interval(by)

@@ -15,8 +15,8 @@ from gslopes.core.records import ByteArray, FloatArray
 from gslopes.core.runfolder import part_path
 from gslopes.datasets.folder import open_photo
 from gslopes.run.executors import Executor, Tick
+from gslopes.validate.estimates import Estimate, mean
 from gslopes.validate.identity import FaceEmbedding, cosine
-from gslopes.validate.numbers import Number, mean
 
 MOST = 100  # photos an attribute; an embedding takes a tenth of a second on a CPU
 _PART = 10
@@ -55,7 +55,7 @@ def compare_faces(run: Path, embed: Embed, executor: Executor, most: int = MOST)
         return runfolder.merge(run, tables.LIKENESS, [stage], len(parts))
 
 
-def likeness(run: Path, attribute: str) -> dict[str, Number]:
+def likeness(run: Path, attribute: str) -> dict[str, Estimate]:
     """Mean cosines with their intervals: of the first and the last value with the centre, and of two people's centres.
 
     Empty if the run has no likeness table, see ``compare_faces``. A cosine means something beside that of two people.

@@ -17,8 +17,8 @@ from gslopes.run.fitting import read_about
 from gslopes.run.gate.witness import JUDGED
 from gslopes.run.likeness import likeness
 from gslopes.validate import leakage, manipulation
+from gslopes.validate.estimates import Estimate, Groups
 from gslopes.validate.gate import RESOLUTION
-from gslopes.validate.numbers import Groups, Number
 
 # How the reader sees the unedited photo, by two of its readings: names of the groups below and above one half.
 PERCEIVED = {"gender": ("read as feminine", "read as masculine"), "race": ("read as Black", "read as White")}
@@ -41,12 +41,12 @@ class Summary:
     sweeps: int
     kept: int
     dropped: Mapping[str, int]
-    means: tuple[Number, ...] = ()
-    shift: Number | None = None
-    monotone: Number | None = None
+    means: tuple[Estimate, ...] = ()
+    shift: Estimate | None = None
+    monotone: Estimate | None = None
     groups: Mapping[str, Groups] = field(default_factory=dict)
-    leakage: Mapping[str, Number] = field(default_factory=dict)
-    identity: Mapping[str, Number] = field(default_factory=dict)
+    leakage: Mapping[str, Estimate] = field(default_factory=dict)
+    identity: Mapping[str, Estimate] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
         """As JSON has it: a number that could not be measured is null."""
@@ -113,10 +113,10 @@ def _one(
     )
 
 
-def _share(other: NDArray[np.float64], target: NDArray[np.float64], values: Sequence[float]) -> Number:
+def _share(other: NDArray[np.float64], target: NDArray[np.float64], values: Sequence[float]) -> Estimate:
     own = np.isfinite(other[:, 0]) & np.isfinite(target[:, 0])
     if own.sum() < 2:
-        return Number(np.nan, np.nan, np.nan)
+        return Estimate(np.nan, np.nan, np.nan)
     unedited = {"other_unedited": other[own, 0], "target_unedited": target[own, 0]}
     return leakage.share_of_target(other[:, 1:], target[:, 1:], values, **unedited)
 
@@ -153,7 +153,7 @@ def _plain(value: Any) -> Any:
 # -- as text ----------------------------------------------------------------------------------------------------------
 
 
-def told(summary: Summary) -> str:
+def format_summary(summary: Summary) -> str:
     """A summary as a few lines."""
     lines = [f"{summary.attribute}: {summary.kept:,} of {summary.sweeps:,} sweeps kept"]
     lines += [f"  dropped       {count:,}: {reason}" for reason, count in summary.dropped.items()]
@@ -175,5 +175,5 @@ def told(summary: Summary) -> str:
     return "\n".join(lines)
 
 
-def _interval(number: Number) -> str:
+def _interval(number: Estimate) -> str:
     return "not known" if np.isnan(number.value) else f"{number.value:+.2f} [{number.low:+.2f}, {number.high:+.2f}]"

@@ -10,8 +10,8 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logsumexp
 from scipy.stats import rankdata
 
-from gslopes.validate import numbers
-from gslopes.validate.numbers import Floats, Groups, Number
+from gslopes.validate import estimates
+from gslopes.validate.estimates import Estimate, Floats, Groups
 
 
 def area(truth: ArrayLike, scores: ArrayLike) -> float:
@@ -30,20 +30,20 @@ def area(truth: ArrayLike, scores: ArrayLike) -> float:
     return float((ranks[yes].sum() - there * (there + 1) / 2) / (there * not_there))
 
 
-def auc(truth: ArrayLike, scores: ArrayLike, people: ArrayLike | None = None) -> Number:
+def auc(truth: ArrayLike, scores: ArrayLike, people: ArrayLike | None = None) -> Estimate:
     """``area`` with its interval over photos, or over people (n,) where several photos show one."""
     yes, score = np.asarray(truth, bool), np.asarray(scores, np.float64)
     clusters = None if people is None else np.asarray(people)
-    return numbers.interval(lambda rows: area(yes[rows], score[rows]), len(yes), clusters=clusters)
+    return estimates.interval(lambda rows: area(yes[rows], score[rows]), len(yes), clusters=clusters)
 
 
 def auc_by_group(truth: ArrayLike, scores: ArrayLike, groups: ArrayLike, least: int = 20) -> Groups:
     """``area`` in every group, and the gap between the groups of ``least`` photos or more."""
     yes, score = np.asarray(truth, bool), np.asarray(scores, np.float64)
-    return numbers.by_group(lambda rows: area(yes[rows], score[rows]), groups, least)
+    return estimates.by_group(lambda rows: area(yes[rows], score[rows]), groups, least)
 
 
-def expected_calibration_error(truth: ArrayLike, probability: ArrayLike, bins: int = 15) -> Number:
+def expected_calibration_error(truth: ArrayLike, probability: ArrayLike, bins: int = 15) -> Estimate:
     """Mean distance between what the probabilities say and how often it is so, over bins of equal mass.
 
     truth: (n,) bool.  probability: (n,) in [0, 1], of yes.
@@ -53,16 +53,16 @@ def expected_calibration_error(truth: ArrayLike, probability: ArrayLike, bins: i
 
     Source: Naeini et al. 2015; bins of equal mass as in Nixon et al. 2019, Measuring calibration in deep learning.
     """
-    yes, said = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
-    return numbers.interval(lambda rows: _error(yes[rows], said[rows], bins), len(yes))
+    yes, predicted = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
+    return estimates.interval(lambda rows: _error(yes[rows], predicted[rows], bins), len(yes))
 
 
 def error_by_group(
     truth: ArrayLike, probability: ArrayLike, groups: ArrayLike, bins: int = 15, least: int = 20
 ) -> Groups:
     """``expected_calibration_error`` in every group, and the gap between the groups of ``least`` photos or more."""
-    yes, said = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
-    return numbers.by_group(lambda rows: _error(yes[rows], said[rows], bins), groups, least)
+    yes, predicted = np.asarray(truth, np.float64), np.asarray(probability, np.float64)
+    return estimates.by_group(lambda rows: _error(yes[rows], predicted[rows], bins), groups, least)
 
 
 def temperature(logits: ArrayLike, truth: ArrayLike) -> float:
@@ -76,8 +76,8 @@ def temperature(logits: ArrayLike, truth: ArrayLike) -> float:
     if z.ndim == 1:
         signed = np.where(y.astype(bool), z, -z)
         return _best(lambda t: float(np.logaddexp(0, -signed / t).mean()))
-    own = z[np.arange(len(z)), y.astype(np.intp)]
-    return _best(lambda t: float((logsumexp(z / t, axis=1) - own / t).mean()))
+    of_truth = z[np.arange(len(z)), y.astype(np.intp)]
+    return _best(lambda t: float((logsumexp(z / t, axis=1) - of_truth / t).mean()))
 
 
 def platt(logits: ArrayLike, truth: ArrayLike) -> tuple[float, float]:
@@ -105,8 +105,8 @@ def _best(loss: Callable[[float], float]) -> float:
     return float(np.exp(found.x))
 
 
-def _error(yes: Floats, said: Floats, bins: int) -> float:
-    order = np.argsort(said, kind="stable")
+def _error(yes: Floats, predicted: Floats, bins: int) -> float:
+    order = np.argsort(predicted, kind="stable")
     ends = np.linspace(0, len(order), min(bins, len(order)) + 1).astype(np.intp)
-    sums = np.add.reduceat((said - yes)[order], ends[:-1])
+    sums = np.add.reduceat((predicted - yes)[order], ends[:-1])
     return float(np.abs(sums).sum() / len(order))

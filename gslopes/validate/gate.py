@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gslopes.core.errors import ConfigError
+from gslopes.validate.estimates import Floats
 from gslopes.validate.manipulation import kendall, slopes
-from gslopes.validate.numbers import Floats
 
 RESOLUTION = 0.02  # of probabilities
 

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from gslopes.core.errors import ModelError, UsageError
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.validate import numbers
-from gslopes.validate.numbers import Floats, Number
+from gslopes.validate import estimates
+from gslopes.validate.estimates import Estimate, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class Identity:
         above the former; the two means are taken as they are, the interval is over the edited faces.
     """
 
-    edited: Number
-    same: Number
-    different: Number
-    nearer: Number
+    edited: Estimate
+    same: Estimate
+    different: Estimate
+    nearer: Estimate
 
 
 def cosine(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -46,9 +46,9 @@ def nearer_same(edited_to_own: ArrayLike, same_person: ArrayLike, different: Arr
     same_person: (m,) of two photos of one person.  different: (k,) of photos of two persons.
     """
     edited = np.asarray(edited_to_own, np.float64)
-    same, other = numbers.mean(same_person), numbers.mean(different)
+    same, other = estimates.mean(same_person), estimates.mean(different)
     nearer = (edited > (same.value + other.value) / 2).astype(np.float64)
-    return Identity(numbers.mean(edited), same, other, numbers.mean(nearer))
+    return Identity(estimates.mean(edited), same, other, estimates.mean(nearer))
 
 
 # dlib's chip: 150 pixels, the mean face's unit square in the middle with a quarter of it as margin. The eyes' centres

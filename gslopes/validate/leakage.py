@@ -13,8 +13,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from gslopes.validate.calibration import area, auc
+from gslopes.validate.estimates import Estimate, Floats, interval
 from gslopes.validate.manipulation import slopes
-from gslopes.validate.numbers import Floats, Number, interval
 
 _PENALTIES = (1.0, 10.0, 100.0, 1000.0)  # of the probe's squared weights, on standardised components
 _HIDDEN, _EPOCHS, _PATIENCE = 32, 40, 6
@@ -27,7 +27,7 @@ def share_of_target(
     *,
     other_unedited: ArrayLike,
     target_unedited: ArrayLike,
-) -> Number:
+) -> Estimate:
     """How far another reading moves with the edit, as a share of how far the target's moves. 0 is none; it has a sign.
 
     other, target: (n, K) readings of the same n photos at the K values, in any units.  values: (K,).
@@ -45,7 +45,7 @@ def share_of_target(
     """
     spread_other, spread_target = (float(np.std(np.asarray(x, np.float64))) for x in (other_unedited, target_unedited))
     if spread_other < 1e-12 or spread_target < 1e-12:
-        return Number(np.nan, np.nan, np.nan)
+        return Estimate(np.nan, np.nan, np.nan)
     a, b = slopes(other, values) / spread_other, slopes(target, values) / spread_target
 
     def ratio(rows: NDArray[np.intp]) -> float:
@@ -65,9 +65,9 @@ class Probe:
     The better one is chosen on the same photos, so ``best`` leans upwards: against a latent that has forgotten.
     """
 
-    best: Number
-    linear: Number
-    network: Number
+    best: Estimate
+    linear: Estimate
+    network: Estimate
 
 
 def folds_by_people(people: ArrayLike, folds: int = 5, seed: int = 0) -> NDArray[np.intp]:
@@ -151,7 +151,7 @@ def _network(fitting: Known, choosing: Known, judging: NDArray[np.float32], seed
         x, y = torch.from_numpy(fitting[0]), torch.from_numpy(fitting[1]).float()
         probe = nn.Sequential(nn.Linear(x.shape[1], _HIDDEN), nn.ReLU(), nn.Dropout(0.5), nn.Linear(_HIDDEN, 1))
         optimiser = torch.optim.AdamW(probe.parameters(), 3e-3, weight_decay=0.1)
-        best, waited, said = -np.inf, 0, np.zeros(len(judging))
+        best, waited, logits = -np.inf, 0, np.zeros(len(judging))
         for _ in range(_EPOCHS):
             probe.train()
             for rows in torch.randperm(len(x)).split(32):
@@ -162,12 +162,12 @@ def _network(fitting: Known, choosing: Known, judging: NDArray[np.float32], seed
             with torch.no_grad():
                 reached = area(choosing[1], probe(torch.from_numpy(choosing[0]))[:, 0].numpy())
                 if reached > best:
-                    best, waited, said = reached, 0, probe(torch.from_numpy(judging))[:, 0].double().numpy()
+                    best, waited, logits = reached, 0, probe(torch.from_numpy(judging))[:, 0].double().numpy()
                     continue
             waited += 1
             if waited == _PATIENCE:
                 break
-    return said
+    return logits
 
 
 def _within(scores: Floats, fold: NDArray[np.generic]) -> Floats:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gslopes.validate import numbers
-from gslopes.validate.numbers import Floats, Groups, Number
+from gslopes.validate import estimates
+from gslopes.validate.estimates import Estimate, Floats, Groups
 
 
-def means_by_value(readings: ArrayLike) -> tuple[Number, ...]:
+def means_by_value(readings: ArrayLike) -> tuple[Estimate, ...]:
     """Mean reading at each of the K values.
 
     readings: (n, K), such as P(masculine) of n faces at K values in increasing order.
     """
-    return numbers.means(readings)
+    return estimates.means(readings)
 
 
-def shift(readings: ArrayLike) -> Number:
+def shift(readings: ArrayLike) -> Estimate:
     """Mean reading at the last value minus that at the first, of (n, K)."""
-    return numbers.mean(_shifts(readings))
+    return estimates.mean(_shifts(readings))
 
 
 def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> Floats:
@@ -53,14 +53,14 @@ def slopes(readings: ArrayLike, values: ArrayLike) -> Floats:
     return np.asarray(readings, np.float64) @ steps / float(steps @ steps)
 
 
-def share_monotone(readings: ArrayLike, values: ArrayLike, least: float = 0.8, *, resolution: float = 0.0) -> Number:
+def share_monotone(readings: ArrayLike, values: ArrayLike, least: float = 0.8, *, resolution: float = 0.0) -> Estimate:
     """Share of faces whose readings rise with the values: tau-b of at least ``least``.
 
     A face whose readings are all equal does not count as rising. readings: (n, K).  values: (K,).
     resolution: as in ``kendall``. At 0 a probability that stays at 0.99 for three values may cost a face its place by
         its fourth digit.
     """
-    return numbers.mean((kendall(readings, values, resolution) >= least).astype(np.float64))
+    return estimates.mean((kendall(readings, values, resolution) >= least).astype(np.float64))
 
 
 def by_group(readings: ArrayLike, groups: ArrayLike, least: int = 20) -> Groups:
@@ -69,7 +69,7 @@ def by_group(readings: ArrayLike, groups: ArrayLike, least: int = 20) -> Groups:
     readings: (n, K).  groups: (n,) name of each face's group.
     """
     shifts = _shifts(readings)
-    return numbers.by_group(lambda rows: float(shifts[rows].mean()), groups, least)
+    return estimates.by_group(lambda rows: float(shifts[rows].mean()), groups, least)
 
 
 def _shifts(readings: ArrayLike) -> Floats:

@@ -11,14 +11,14 @@ from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.networks.tagger import Tagger, TaggerConfig
-from gslopes.validate import numbers
+from gslopes.validate import estimates
 from gslopes.validate.calibration import area
-from gslopes.validate.numbers import Floats, Number, Rows
+from gslopes.validate.estimates import Estimate, Floats, Rows
 
 # -- distance between two sets ----------------------------------------------------------------------------------------
 
 
-def kid(features_a: ArrayLike, features_b: ArrayLike, block: int = 25, seed: int = 0) -> Number:
+def kid(features_a: ArrayLike, features_b: ArrayLike, block: int = 25, seed: int = 0) -> Estimate:
     """Kernel inception distance, squared: about 0 for two sets of one kind, where it may also be below 0.
 
     features_a, features_b: (n, D) and (m, D), of any network; values compare on the same features alone.
@@ -37,9 +37,9 @@ def kid(features_a: ArrayLike, features_b: ArrayLike, block: int = 25, seed: int
     parts = np.array([_mmd(a[first[s : s + block]], b[second[s : s + block]]) for s in ends])
     value = _mmd(a, b)
     if not len(parts):
-        return Number(value, np.nan, np.nan)
-    around = numbers.mean(parts)
-    return Number(value, value + around.low - around.value, value + around.high - around.value)
+        return Estimate(value, np.nan, np.nan)
+    around = estimates.mean(parts)
+    return Estimate(value, value + around.low - around.value, value + around.high - around.value)
 
 
 def _mmd(a: Floats, b: Floats) -> float:
@@ -58,7 +58,7 @@ def _mmd(a: Floats, b: Floats) -> float:
 _EPOCHS, _BATCH = 20, 32
 
 
-def two_sample_auc(photos: ByteArray, composites: ByteArray, people: ArrayLike, seed: int = 0) -> Number:
+def two_sample_auc(photos: ByteArray, composites: ByteArray, people: ArrayLike, seed: int = 0) -> Estimate:
     """AUC with which a small network, trained for it, tells composites from photos: 0.5 if it cannot.
 
     photos, composites: (n, S, S, 3) uint8 RGB, row by row of the same photo, sides of 32 or more.  people: (n,) ids.
@@ -82,7 +82,7 @@ def two_sample_auc(photos: ByteArray, composites: ByteArray, people: ArrayLike, 
     def both(rows: Rows) -> float:
         return float(np.mean([area(fake[r], scores[r]) for r in (rows[half[rows] == 0], rows[half[rows] == 1])]))
 
-    return numbers.interval(both, len(chips), clusters=which)
+    return estimates.interval(both, len(chips), clusters=which)
 
 
 def _told_apart(
@@ -106,8 +106,8 @@ def _told_apart(
         network.eval()
         with torch.no_grad():
             judged = _tensor(chips[test])
-            said = [(network(part) + network(part.flip(3)))[:, 0] for part in judged.split(_BATCH)]
-    return torch.cat(said).double().numpy()
+            logits = [(network(part) + network(part.flip(3)))[:, 0] for part in judged.split(_BATCH)]
+    return torch.cat(logits).double().numpy()
 
 
 def _tensor(chips: ByteArray) -> Tensor:
@@ -129,7 +129,7 @@ _BIN, _BINS = 4, 64
 
 def colour_ratio(
     photos: ByteArray, composites: ByteArray, masks: FloatArray, rare: float = 0.01, seed: int = 0
-) -> Number:
+) -> Estimate:
     """How many times more often composites have a colour that photos hardly have; 1 for no more often.
 
     photos, composites: (n, S, S, 3) uint8 RGB, row by row of the same photo.
@@ -150,13 +150,13 @@ def colour_ratio(
         hardly = order[np.cumsum(whole[order]) <= rare * whole.sum()]
         for row, count in enumerate(counts):
             shares[row, half == index] = count[half == index][:, hardly].sum(1)
-    own, edited = shares
+    original, edited = shares
 
     def ratio(rows: Rows) -> float:
-        below = float(own[rows].mean())
+        below = float(original[rows].mean())
         return float(edited[rows].mean()) / below if below > 0 else np.nan
 
-    return numbers.interval(ratio, len(photos))
+    return estimates.interval(ratio, len(photos))
 
 
 def _colours(chips: ByteArray, masks: FloatArray) -> Floats:

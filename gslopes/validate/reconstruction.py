@@ -9,29 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.records import ByteArray
-from gslopes.validate import numbers
-from gslopes.validate.numbers import Floats, Number
+from gslopes.validate import estimates
+from gslopes.validate.estimates import Estimate, Floats
 
 Features = Callable[[ByteArray], Sequence[NDArray[np.floating[Any]]]]
 
 _BATCH = 64
 
 
-def l1(a: ByteArray, b: ByteArray) -> Number:
+def l1(a: ByteArray, b: ByteArray) -> Estimate:
     """Mean absolute difference of chips (n, S, S, 3) uint8, as a share of the full range: in [0, 1]."""
-    return numbers.mean(_per_photo(lambda d: np.abs(d), a, b) / 255)
+    return estimates.mean(_per_photo(lambda d: np.abs(d), a, b) / 255)
 
 
-def psnr(a: ByteArray, b: ByteArray) -> Number:
+def psnr(a: ByteArray, b: ByteArray) -> Estimate:
     """Mean over photos of each photo's peak signal-to-noise ratio, dB; equal photos count as 100 dB.
 
     a, b: (n, S, S, 3) uint8.
     """
     squared = _per_photo(lambda d: d**2, a, b)
-    return numbers.mean(np.minimum(100.0, 10 * np.log10(255**2 / np.maximum(squared, 1e-12))))
+    return estimates.mean(np.minimum(100.0, 10 * np.log10(255**2 / np.maximum(squared, 1e-12))))
 
 
-def perceptual(a: ByteArray, b: ByteArray, features: Features) -> Number:
+def perceptual(a: ByteArray, b: ByteArray, features: Features) -> Estimate:
     """LPIPS's distance on the given features: 0 for equal chips.
 
     a, b: (n, S, S, 3) uint8 RGB.
@@ -47,7 +47,7 @@ def perceptual(a: ByteArray, b: ByteArray, features: Features) -> Number:
         rows = slice(start, start + _BATCH)
         stages = zip(features(a[rows]), features(b[rows]), strict=True)
         found.append(sum(((_unit(x) - _unit(y)) ** 2).sum(1).mean((1, 2)) for x, y in stages))
-    return numbers.mean(np.concatenate(found) if found else [])
+    return estimates.mean(np.concatenate(found) if found else [])
 
 
 def _unit(stage: NDArray[np.floating[Any]]) -> Floats:

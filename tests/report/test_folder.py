@@ -25,7 +25,7 @@ def run(one: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing takes most of the time, and is not what the test is about."""
-    monkeypatch.setattr("gslopes.report.folder._figures", lambda *args: {})
+    monkeypatch.setattr("gslopes.report.folder._draw", lambda *args: {})
 
 
 def names(run: Path) -> list[str]:

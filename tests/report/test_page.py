@@ -11,10 +11,16 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.report import page, words, write_report
+from gslopes.report.loading import Finding, ReportOptions
 
 SCRIPT = "<script>alert(1)</script>"
 VALUES = np.linspace(-2, 2, 7)
+OPTIONS = ReportOptions()
 NO_PHOTOS = page.Photos(0, 0, 0, (), ())
+
+
+def finding(rows: pd.DataFrame) -> Finding:
+    return Finding("", "", "celeba-tagger", "gender", VALUES, rows, rows[:0])
 
 
 class Reader(HTMLParser):
@@ -63,7 +69,7 @@ def test_manifest_of_strangers_is_text() -> None:
     hostile = dict.fromkeys(("created", "gslopes", "config", "models", "classifiers", "versions"), SCRIPT)
     nested = {"models": {SCRIPT: {SCRIPT: SCRIPT}}, "classifiers": {SCRIPT: {"version": SCRIPT}}, "config": {SCRIPT: 1}}
     for manifest in (hostile, nested):
-        assert Reader(page.render(manifest, NO_PHOTOS, [], p=0.001, slope=0.03)).tags.count("script") == 2
+        assert Reader(page.render(manifest, NO_PHOTOS, [], options=OPTIONS)).tags.count("script") == 2
 
 
 def test_page_asks_nothing_of_any_server(html: str) -> None:
@@ -132,16 +138,16 @@ def test_every_slope_and_its_interval_reach_the_page(one: Path, html: str) -> No
 
 @pytest.mark.parametrize("manifest", [{}, {"config": None, "models": [], "classifiers": {"c": "1"}, "created": 5}])
 def test_page_leaves_out_what_the_manifest_lacks(manifest: dict) -> None:
-    assert Reader(page.render(manifest, NO_PHOTOS, [], p=0.001, slope=0.03)).open == []
+    assert Reader(page.render(manifest, NO_PHOTOS, [], options=OPTIONS)).open == []
 
 
 def test_many_labels_reasons_and_files_are_cut_and_say_so(one: Path) -> None:
     first = tables.read(tables.SLOPES, one / "slopes.parquet")[:1]
     many = pd.concat([first.assign(label=f"label {index}") for index in range(600)])
-    section = page.section(many, VALUES, {}, {}, p=0.001, slope=0.03)
+    section = page.section(finding(many), {}, OPTIONS)
     skipped = tuple((f"{index}.jpg", f"reason {index}") for index in range(300))
     photos = page.Photos(300, 0, 0, tuple((f"reason {index}", 1) for index in range(300)), skipped)
-    text = Reader(page.render({}, photos, [section], p=0.001, slope=0.03)).text
+    text = Reader(page.render({}, photos, [section], options=OPTIONS)).text
     assert "The first 100 of each direction; all are in slopes.csv" in text
     assert "288 for other reasons" in re.sub(r"\s+", " ", text)
     assert "The first 200; all are in photos.parquet" in text
@@ -151,7 +157,7 @@ def test_interval_that_reaches_beyond_its_strip_is_cut_and_dashed(one: Path) -> 
     rows = tables.read(tables.SLOPES, one / "slopes.parquet").dropna(subset="slope").reset_index(drop=True)
     rows = rows.sort_values("slope").reset_index(drop=True)
     rows.loc[0, ["ci_low", "ci_high", "p"]] = [-50.0, np.inf, 1e-9]
-    section = page.section(rows, VALUES, {}, {}, p=0.001, slope=0.03)
+    section = page.section(finding(rows), {}, OPTIONS)
     shown = [row for side in section.pulled for row in side]
     cut = next(row.whisker for row in shown if row.label == rows.loc[0, "label"])
     assert cut is not None
@@ -163,9 +169,9 @@ def test_the_page_names_the_labels_on_which_the_papers_p_and_the_permutations_di
     slopes = tables.read(tables.SLOPES, one / "slopes.parquet")
     paper = slopes[slopes["estimator"] == "paper"].assign(agreement="both")
     paper.loc[paper.index[0], "agreement"] = "p only"
-    section = page.section(paper, VALUES, {}, {}, p=0.001, slope=0.03)
+    section = page.section(finding(paper), {}, OPTIONS)
     assert section.disagree == (words.printable(paper.iloc[0]["label"]),)
-    told = Reader(page.render({}, NO_PHOTOS, [section], p=0.001, slope=0.03)).text
+    told = Reader(page.render({}, NO_PHOTOS, [section], options=OPTIONS)).text
     assert "disagree, at the level of the fit, on 1 label:" in told
-    calm = page.section(paper.assign(agreement="both"), VALUES, {}, {}, p=0.001, slope=0.03)
-    assert "disagree" not in Reader(page.render({}, NO_PHOTOS, [calm], p=0.001, slope=0.03)).text
+    calm = page.section(finding(paper.assign(agreement="both")), {}, OPTIONS)
+    assert "disagree" not in Reader(page.render({}, NO_PHOTOS, [calm], options=OPTIONS)).text

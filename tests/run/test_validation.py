@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import tables
-from gslopes.run.validation import summarise, told
+from gslopes.run.validation import format_summary, summarise
 
 VALUES = [-1.0, 0.0, 1.0]
 # Of 60 photos the first 20 do not move; the others' reading goes from 0.1 to 0.9. A quarter of them is read as 0.9.
@@ -79,7 +79,7 @@ def test_groups_are_those_of_the_unedited_photo_and_of_a_csv(run, tmp_path):
 
 def test_text_and_json_tell_the_same(run):
     (found,) = summarise(run)
-    text, facts = told(found), json.loads(json.dumps(found.facts(), allow_nan=False))
+    text, facts = format_summary(found), json.loads(json.dumps(found.facts(), allow_nan=False))
     assert text.startswith("gender: 40 of 60 sweeps kept\n")
     assert "20: the reading does not follow the edit" in text
     assert "shift         +0.53 [" in text
@@ -91,4 +91,4 @@ def test_an_attribute_that_was_not_read_is_counted_and_no_more(run):
     tables.write(tables.READINGS, readings[readings["reading"] == "young"], run / "readings.parquet")
     (found,) = summarise(run)
     assert (found.kept, found.shift) == (40, None)
-    assert "no reading of this attribute" in told(found)
+    assert "no reading of this attribute" in format_summary(found)

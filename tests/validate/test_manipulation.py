@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import kendalltau
 
+from gslopes.validate.estimates import Estimate
 from gslopes.validate.manipulation import by_group, kendall, means_by_value, share_monotone, shift, slopes
-from gslopes.validate.numbers import Number
 
 VALUES = np.linspace(-2, 2, 7)
 
@@ -44,7 +44,7 @@ def test_an_edit_that_works_on_men_alone_has_a_gap() -> None:
     readings = np.concatenate([np.tile(steps, (40, 1)), np.zeros((60, 7))])
     found = by_group(readings, np.repeat(["man", "woman"], [40, 60]))
     assert found.each["man"].number.value == pytest.approx(0.8)
-    assert found.each["woman"].number == Number(0, 0, 0)
+    assert found.each["woman"].number == Estimate(0, 0, 0)
     assert found.gap is not None
     assert found.gap.value == pytest.approx(0.8)
 
@@ -54,4 +54,4 @@ def test_a_group_of_19_has_a_number_but_no_say_in_the_gap() -> None:
     readings[:19, 2] = 1
     found = by_group(readings, np.repeat(["a", "b", "c"], [19, 20, 20]))
     assert found.each["a"].number.value == 1
-    assert found.gap == Number(0, 0, 0)
+    assert found.gap == Estimate(0, 0, 0)

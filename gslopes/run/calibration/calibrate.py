@@ -19,7 +19,7 @@ from gslopes.core.records import FloatArray
 from gslopes.datasets import rendered
 from gslopes.edit.steps import values_for
 from gslopes.fit import FitOptions, analyse
-from gslopes.report.calibration import draw_calibration
+from gslopes.report.planted_figure import draw_planted
 from gslopes.run import stages
 from gslopes.run.calibration.planted import GRID, SIZE, PlantedClassifier, drawn, totals
 from gslopes.run.executors import Executor
@@ -80,7 +80,7 @@ def calibrate(
     summary = summarise(labels)
     table, picture = out / "calibration.csv", out / "calibration.png"
     runfolder.write_bytes(table, labels.to_csv(index=False).encode())
-    runfolder.write_bytes(picture, draw_calibration(labels, float(reach)))
+    runfolder.write_bytes(picture, draw_planted(labels, float(reach)))
     runfolder.write_json(out / "calibration.json", {"faces": faces, "sets": sets, "reach": float(reach), **summary})
     return Calibration(labels, summary, float(reach), table, picture, run)
 

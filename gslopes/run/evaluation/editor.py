@@ -20,7 +20,7 @@ from gslopes.run.evaluation.judges import Judges, Readings
 from gslopes.run.evaluation.tables import Table, asked, cell
 from gslopes.validate import identity, leakage, manipulation, realism, reconstruction
 from gslopes.validate.calibration import auc
-from gslopes.validate.numbers import Number, mean
+from gslopes.validate.estimates import Estimate, mean
 from gslopes.zoo.loading import LoadedModel
 
 DEFAULT = ("face", "difference")
@@ -175,9 +175,9 @@ def realism_table(seen: Seen, held: HeldOut, judges: Judges) -> Table:
     return table
 
 
-def scaled(number: Number, factor: float) -> Number:
+def scaled(number: Estimate, factor: float) -> Estimate:
     """A number in another unit."""
-    return Number(number.value * factor, number.low * factor, number.high * factor)
+    return Estimate(number.value * factor, number.low * factor, number.high * factor)
 
 
 def latent_table(held: HeldOut, editor: FaderEditor, judges: Judges, attribute: str, device: str) -> Table:

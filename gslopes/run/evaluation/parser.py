@@ -15,7 +15,7 @@ from gslopes.train.augment import to_float
 from gslopes.train.parser import middle
 from gslopes.train.regions import FACE, SKIN
 from gslopes.train.sets import SETS
-from gslopes.validate import numbers
+from gslopes.validate import estimates
 from gslopes.zoo.loading import LoadedModel
 
 Counts = NDArray[np.int64]
@@ -46,11 +46,11 @@ def evaluate_parser(model: LoadedModel, data: Path, most: int | None, device: st
         a, b = np.isin(np.stack(truth), classes), np.isin(np.stack(guess), classes)
         both, either = (a & b).sum((1, 2)), (a | b).sum((1, 2))
 
-        def share(chosen: numbers.Rows, both: Counts = both, either: Counts = either) -> float:
+        def share(chosen: estimates.Rows, both: Counts = both, either: Counts = either) -> float:
             return float(both[chosen].sum() / either[chosen].sum())
 
-        thirds = numbers.by_group(share, names)
-        row_of = {"all": cell(numbers.interval(share, len(rows)))}
+        thirds = estimates.by_group(share, names)
+        row_of = {"all": cell(estimates.interval(share, len(rows)))}
         row_of |= {name: cell(thirds.each[name].number) for name in THIRDS if name in thirds.each}
         if thirds.gap is not None:
             row_of["gap"] = cell(thirds.gap)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from gslopes.validate.numbers import Number
+from gslopes.validate.estimates import Estimate
 
 Table = dict[str, dict[str, Any]]
 
 FACE, SKIN = "face, difference", "skin, difference"
 
 
-def cell(number: Number) -> dict[str, float]:
+def cell(number: Estimate) -> dict[str, float]:
     """A number as metrics.json holds it, rounded to four places."""
     return {"value": round(number.value, 4), "low": round(number.low, 4), "high": round(number.high, 4)}
 

@@ -4,12 +4,12 @@ import pytest
 from gslopes.run.evaluation.parser import typology_angle
 from gslopes.run.evaluation.reader import group_names
 from gslopes.run.evaluation.tables import asked, cell
-from gslopes.validate.numbers import Number
+from gslopes.validate.estimates import Estimate
 from gslopes.zoo.cards import tables_as_text
 
 
 def number(value: float) -> dict[str, float]:
-    return cell(Number(value, value - 0.1, value + 0.1))
+    return cell(Estimate(value, value - 0.1, value + 0.1))
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from gslopes.validate import numbers
-from gslopes.validate.numbers import Number, by_group, draws, interval, mean, means
+from gslopes.validate import estimates
+from gslopes.validate.estimates import Estimate, by_group, draws, interval, mean, means
 
 
 def test_interval_of_a_mean_is_about_two_standard_errors_wide() -> None:
@@ -24,7 +24,7 @@ def test_interval_is_the_same_every_time_and_in_any_block_size(monkeypatch) -> N
     values = np.random.default_rng(2).normal(0, 1, (50, 2))
     whole = means(values)
     assert means(values) == whole
-    monkeypatch.setattr(numbers, "_CELLS", 700)
+    monkeypatch.setattr(estimates, "_CELLS", 700)
     assert means(values) == whole
 
 
@@ -45,7 +45,7 @@ def test_a_drawn_person_comes_with_all_photos() -> None:
 
 
 def test_photos_without_a_value_are_left_out_and_nothing_gives_nothing() -> None:
-    assert mean([2.0, np.nan, 2.0]) == Number(2, 2, 2)
+    assert mean([2.0, np.nan, 2.0]) == Estimate(2, 2, 2)
     assert np.isnan([mean([]).value, mean([]).low, interval(lambda rows: 0.0, 0).high]).all()
 
 
@@ -57,7 +57,7 @@ def test_gap_is_between_the_groups_that_are_large_enough() -> None:
         "high": (40, 1.0),
         "low": (30, 0.0),
     }
-    assert found.gap == Number(1, 1, 1)
+    assert found.gap == Estimate(1, 1, 1)
 
 
 def test_one_large_group_has_no_gap() -> None:

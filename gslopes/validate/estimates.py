@@ -1,4 +1,4 @@
-"""A number to publish: its value with the ends of a 95 % bootstrap interval, and the same by group.
+"""An estimate to publish: its value with the ends of a 95 % bootstrap interval, and the same by group.
 
 Every interval in this room is a percentile bootstrap over photos, or over people where several photos show one: it
 speaks of the choice of photos, not of training a model again.
@@ -20,7 +20,7 @@ _CELLS = 4_000_000  # of one block of resampled rows: bounds the memory
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Estimate:
     """A value and the ends of its 95 % interval; all NaN where there is nothing to measure."""
 
     value: float
@@ -33,7 +33,7 @@ class Group:
     """One group's number, and of how many photos."""
 
     n: int
-    number: Number
+    number: Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Groups:
     """
 
     each: Mapping[str, Group]
-    gap: Number | None
+    gap: Estimate | None
 
 
 def draws(
@@ -73,34 +73,34 @@ def interval(
     resamples: int = RESAMPLES,
     seed: int = 0,
     clusters: NDArray[np.generic] | None = None,
-) -> Number:
+) -> Estimate:
     """A statistic of n photos, a function of their rows, with its interval.
 
     statistic: called with all rows once, then with the rows of each resample; NaN from a resample is left out.
     clusters: as in ``draws``.
     """
     if n == 0:
-        return Number(np.nan, np.nan, np.nan)
+        return Estimate(np.nan, np.nan, np.nan)
     again = np.array([statistic(rows) for rows in draws(n, resamples, seed, clusters)], np.float64)
     return _ends(float(statistic(np.arange(n))), again)
 
 
-def mean(values: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> Number:
+def mean(values: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
     """The mean of one value a photo, (n,), with its interval; photos whose value is NaN are left out.
 
     >>> mean([1.0, 1.0, float("nan")])
-    Number(value=1.0, low=1.0, high=1.0)
+    Estimate(value=1.0, low=1.0, high=1.0)
     """
     array = np.asarray(values, np.float64)
     return means(array[np.isfinite(array)][:, None], resamples, seed)[0]
 
 
-def means(columns: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> tuple[Number, ...]:
+def means(columns: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> tuple[Estimate, ...]:
     """The mean of every column of (n, K), with intervals from the same resamples of the n photos."""
     array = np.asarray(columns, np.float64)
     n, width = array.shape
     if n == 0:
-        return (Number(np.nan, np.nan, np.nan),) * width
+        return (Estimate(np.nan, np.nan, np.nan),) * width
     random = np.random.default_rng(seed)
     block = max(1, _CELLS // max(1, n * width))
     again = [
@@ -137,9 +137,9 @@ def by_group(
     return Groups(each, _ends(max(large) - min(large), np.ptp(np.array(again), axis=0)))
 
 
-def _ends(value: float, again: Floats) -> Number:
+def _ends(value: float, again: Floats) -> Estimate:
     again = again[np.isfinite(again)]
     if not np.isfinite(value) or not len(again):
-        return Number(value, np.nan, np.nan)
+        return Estimate(value, np.nan, np.nan)
     low, high = np.percentile(again, [2.5, 97.5])
-    return Number(value, float(low), float(high))
+    return Estimate(value, float(low), float(high))

@@ -1,4 +1,4 @@
-"""The picture of a calibration: planted against recovered, and what a naive comparison says beside it."""
+"""The picture of planted biases: planted against recovered, and what a naive comparison says beside it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ NAMES = {"": "no confounder", "hair": "hair", "background": "background", "smile
 PANELS = (("recovered", "the walk, per unit of the attribute"), ("naive", "comparing photos of men and women"))
 
 
-def draw_calibration(labels: pd.DataFrame, reach: float) -> bytes:
-    """Draw the slopes of ``run.calibration`` against their truth, one panel for the walk and one for the naive way.
+def draw_planted(labels: pd.DataFrame, reach: float) -> bytes:
+    """Draw the recovered slopes against their truth, one panel for the walk and one for the naive way.
 
     labels: columns truth, recovered, naive, confounder.  reach: how far the edit moves the cue, drawn as a line.
 
