@@ -17,6 +17,8 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from tests.fake_provider import FakeProvider
 
+pytest_plugins = ["tests.fixtures"]
+
 # No claim is about time: a busy machine may be slow. In CI the examples are the same in every run.
 settings.register_profile("house", settings.get_profile("ci" if os.environ.get("CI") else "default"), deadline=None)
 settings.load_profile("house")

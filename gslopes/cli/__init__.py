@@ -1,5 +1,5 @@
 """The door: one file per verb, each a few lines: parse, call the library, print."""
 
-from gslopes.cli.door import main
+from gslopes.cli.main import main
 
 __all__ = ["main"]

@@ -40,8 +40,8 @@ def audit(photos: Path | None, out: Path, dry_run: bool, as_json: bool, **option
     PHOTOS is searched with its sub-folders for JPEG, PNG, WebP, BMP and TIFF files. Of each photo the face nearest the
     centre is edited. Called again, the same command goes on where it was stopped.
     """
+    from gslopes.executors import OneProcess
     from gslopes.run import stages
-    from gslopes.run.executors import OneProcess
 
     if dry_run:
         print_plan(stages.plan_audit(photos, out, options), as_json)

@@ -10,7 +10,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
 
 
 @click.command(
-    short_help="How fast is this machine, room by room?",
+    short_help="How fast is this machine, step by step?",
     epilog=examples(
         "gslopes bench", "gslopes bench photos --count 500", "gslopes bench --attribute race --device cuda --json"
     ),
@@ -27,20 +27,20 @@ def bench(photos: Path | None, count: int, attribute: str, device: str, as_json:
     """
     from dataclasses import asdict
 
-    from gslopes.run.bench import PAPER_PHOTOS
-    from gslopes.run.bench import bench as measure
-    from gslopes.run.executors import OneProcess
+    from gslopes.executors import OneProcess
+    from gslopes.studies.bench import PAPER_PHOTOS
+    from gslopes.studies.bench import bench as measure
 
     found = measure(photos, OneProcess(progress=True), count=count, attribute=attribute, device=device)
     if as_json:
         more = {"paper_minutes": found.paper_minutes, "paper_watt_hours": found.paper_watt_hours}
         print_json({**asdict(found), **more})
         return 0
-    total = sum(found.rooms.values())
-    click.echo(f"{'room':<18} {'photos/s':>9} {'ms/photo':>9} {'share':>6}   one core, on {found.device}")
-    for room, seconds in found.rooms.items():
+    total = sum(found.steps.values())
+    click.echo(f"{'step':<18} {'photos/s':>9} {'ms/photo':>9} {'share':>6}   one core, on {found.device}")
+    for step, seconds in found.steps.items():
         rate, cost = found.photos / seconds, seconds / found.photos * 1000
-        click.echo(f"{room:<18} {rate:>9,.1f} {cost:>9.1f} {seconds / total:>6.0%}")
+        click.echo(f"{step:<18} {rate:>9,.1f} {cost:>9.1f} {seconds / total:>6.0%}")
     click.echo(f"\n{found.faces} of {found.photos} photos had a face to edit.")
     click.echo(f"Files to counterfactual files, all cores: {found.walk:,.1f} photos a second.")
     energy = f", {found.paper_watt_hours:,.0f} Wh ({found.metered})" if found.paper_watt_hours is not None else ""

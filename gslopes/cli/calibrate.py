@@ -27,8 +27,8 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
     The truth is known because a drawn face can be drawn again with nothing but the cue changed. The editor has learned
     from faces whose hair, background and smile go along with the cue. It needs no data and no network.
     """
-    from gslopes.run.calibration import calibrate as run_calibration
-    from gslopes.run.executors import OneProcess
+    from gslopes.executors import OneProcess
+    from gslopes.studies.planted import calibrate as run_calibration
 
     found = run_calibration(out, OneProcess(progress=True), faces=faces, sets=sets, seed=seed, device=device)
     if as_json:

@@ -37,10 +37,10 @@ def census(photos: Path, out: Path, keyword: str, as_json: bool, **options: Any)
     from gslopes.core.config import from_dict
     from gslopes.core.errors import UnknownName
     from gslopes.core.runfolder import show
+    from gslopes.executors import OneProcess
     from gslopes.report.composition import print_table3, table3
-    from gslopes.run.census.census import CensusConfig
-    from gslopes.run.census.census import census as count
-    from gslopes.run.executors import OneProcess
+    from gslopes.studies.census.census import CensusConfig
+    from gslopes.studies.census.census import census as count
 
     config = from_dict(CensusConfig, {name: value for name, value in options.items() if value is not None})
     found = count(photos, out, config, executor=OneProcess(progress=True))

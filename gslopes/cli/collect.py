@@ -51,9 +51,9 @@ def collect(out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
     """
     from gslopes.core.config import from_dict
     from gslopes.core.runfolder import show
-    from gslopes.run.collecting import CollectConfig, plan_collection
-    from gslopes.run.collecting import collect as carry_out
-    from gslopes.run.executors import OneProcess
+    from gslopes.executors import OneProcess
+    from gslopes.studies.collect import CollectConfig, plan_collection
+    from gslopes.studies.collect import collect as carry_out
 
     given = {name: value for name, value in options.items() if value not in (None, ())}
     plan = plan_collection(from_dict(CollectConfig, given), out)

@@ -54,7 +54,7 @@ def compare(
     Photos are paired: the interval is that of the mean difference of each photo's two slopes.
     """
     from gslopes.report.changes import print_changes
-    from gslopes.run.comparing import compare_runs
+    from gslopes.studies.compare import compare_runs
 
     found = compare_runs(run_a, run_b, pairs, min_active=min_active, correction=correction)
     print_json(rows(found)) if as_json else click.echo(print_changes(found))

@@ -23,8 +23,8 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
 
     It needs no data and no network, and takes a few minutes on two cores at most.
     """
-    from gslopes.run.demo import demo as run_demo
-    from gslopes.run.executors import OneProcess
+    from gslopes.executors import OneProcess
+    from gslopes.studies.demo import demo as run_demo
 
     result = run_demo(out, OneProcess(progress=True), faces=faces, seed=seed, device=device)
     places = {"page": result.rendered.page, "portrait_page": result.portrait.page, "sweep": result.sweep}

@@ -26,7 +26,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
 def evaluate(model: str, data: Path, photos: int | None, device: str, write: bool, as_json: bool) -> int:
     """Measure MODEL, a name or a folder of weights: what it edits, what else moves, for whom, how natural it looks."""
     from gslopes.core.runtime import pick_device
-    from gslopes.run.evaluation import evaluate as measure
+    from gslopes.studies.evaluate import evaluate as measure
     from gslopes.zoo.cards import tables_as_text
 
     result = measure(model, data=data, photos=photos, device=pick_device(device), write=write)

@@ -153,8 +153,8 @@ def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def print_plan(plan: Plan, as_json: bool) -> None:
     """What a walk would do."""
-    from gslopes.run.executors import OneProcess
-    from gslopes.run.executors.engines import Engine
+    from gslopes.executors import OneProcess
+    from gslopes.executors.engines import Engine
 
     engine = Engine(OneProcess(), plan.config.engine, plan.config.workers, plan.config.device)
     steps = {name: len(values) for name, values in plan.values.items()}

@@ -40,9 +40,9 @@ def report(run: Path, p: float, slope: float, embed: Literal["full", "thumbs", "
     folder: photos are named by the first digits of their checksum.
     """
     from gslopes.core.runfolder import show
+    from gslopes.executors import OneProcess
     from gslopes.report.pictures import size as folder_size
     from gslopes.run import stages
-    from gslopes.run.executors import OneProcess
 
     page = stages.run_report(run, None, OneProcess(progress=True), p=p, slope=slope, embed=embed).page
     assert page is not None

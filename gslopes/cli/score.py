@@ -32,8 +32,8 @@ def score(run: Path, classifier: tuple[str, ...], device: str, gate: bool, as_js
     command goes on from there.
     """
     from gslopes.core.runfolder import show
+    from gslopes.executors import OneProcess
     from gslopes.run import stages
-    from gslopes.run.executors import OneProcess
 
     names = classifier or (stages.DEFAULT_CLASSIFIER,)
     scores = stages.score_photos(run, names, device=device, executor=OneProcess(progress=True), gate=gate, **terms)

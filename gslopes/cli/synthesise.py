@@ -23,8 +23,8 @@ from gslopes.cli.options import PATH, examples, json_option, print_audit, print_
 @json_option
 def synthesise(photos: Path | None, out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
     """Make the counterfactual photos of a folder: the first stage of an audit, without asking anybody."""
+    from gslopes.executors import OneProcess
     from gslopes.run import stages
-    from gslopes.run.executors import OneProcess
 
     if dry_run:
         print_plan(stages.plan_walk(photos, out, options), as_json)

@@ -49,9 +49,9 @@ def validate(
     from gslopes.core.config import from_dict
     from gslopes.core.runfolder import show
     from gslopes.core.runtime import pick_device
+    from gslopes.executors import OneProcess
+    from gslopes.executors.engines import Engine
     from gslopes.run import stages
-    from gslopes.run.executors import OneProcess
-    from gslopes.run.executors.engines import Engine
     from gslopes.run.gate.thresholds import GateConfig
     from gslopes.run.likeness import compare_faces, recogniser
     from gslopes.run.validation import format_summary, summarise

@@ -1,1 +1,1 @@
-"""The corridor: the only place that knows the order of the rooms. Configuration, plan, stages, executors."""
+"""The pipeline: the only place that knows the order of the stages. Configuration, plan, components, stages."""

@@ -103,7 +103,7 @@ class RunConfig:
 
     photos: the folder.  limit: only the first so many photos.  seed: of everything that is drawn by lot.
     part: photos in a part, the unit of work and of resuming.  device: auto, cpu, cuda or cuda:N.
-    engine, workers: who carries out the parts, and how many of them; see ``run.executors.engines``.
+    engine, workers: who carries out the parts, and how many of them; see ``executors.engines``.
     """
 
     photos: Path

@@ -14,7 +14,7 @@ from gslopes.core.errors import UsageError
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.core.runfolder import part_path
 from gslopes.datasets.folder import open_photo
-from gslopes.run.executors import Executor, Tick
+from gslopes.executors import Executor, Tick
 from gslopes.validate.estimates import Estimate, mean
 from gslopes.validate.identity import FaceEmbedding, cosine
 

@@ -17,15 +17,15 @@ from gslopes.core.config import from_dict
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
+from gslopes.executors import Executor, OneProcess
+from gslopes.executors.engines import engine
 from gslopes.run import stamps, synthesis
+from gslopes.run.components import Components, default_components, model_records
 from gslopes.run.config import Options, configure
-from gslopes.run.executors import Executor, OneProcess
-from gslopes.run.executors.engines import engine
 from gslopes.run.fitting import FitConfig, fit_folder
-from gslopes.run.gate.judge import Wanted, dropped, judge_folder, reader_digest, witness_reader
+from gslopes.run.gate.judge import Wanted, dropped, judge_folder, load_reader, reader_digest
 from gslopes.run.gate.thresholds import GateConfig
 from gslopes.run.plan import IDENTITY, Plan, count_parts, make_plan, manifest
-from gslopes.run.rooms import Rooms, default_rooms, model_records
 from gslopes.run.scoring.conditions import ScoreConfig
 from gslopes.run.scoring.score import Scoring, models_of, score_stage
 from gslopes.run.sources import keep_sources
@@ -62,7 +62,7 @@ def audit(
     photos: str | Path | None,
     out: str | Path,
     *,
-    rooms: Rooms | None = None,
+    components: Components | None = None,
     classifiers: Sequence[Classifier] = (),
     executor: Executor = QUIET,
     **options: Unpack[Options],
@@ -72,7 +72,8 @@ def audit(
     What is done is not done again: no picture, no question, nor slopes and a report that would come out the same.
 
     photos: the folder.  out: the run folder, made if missing.
-    rooms: instead of those that the options name.  classifiers: ready objects, beside those named by ``classifier``.
+    components: instead of those that the options name.
+    classifiers: ready objects, beside those named by ``classifier``.
     executor: carries out the parts, unless the option ``engine`` says who does.
     options: see ``run.config.Options``; attribute is ``gender`` by default, and the classifier ``celeba-tagger`` if
         none is given.
@@ -85,9 +86,9 @@ def audit(
     _check_versions(plan.run, ready)
     gate = plan.config.gate.judges(plan.config.find.landmarks)
     if gate:
-        witness_reader() if plan.done < plan.parts else reader_digest()
+        load_reader() if plan.done < plan.parts else reader_digest()
     terms = _agreed(plan, ready, executor)
-    run_synthesise(plan, rooms, executor)
+    run_synthesise(plan, components, executor)
     if gate:
         run_gate(plan.run, executor, plan.config.gate, device=plan.config.device)
     run_score(plan.run, ready, executor, terms, gate=gate)
@@ -99,14 +100,14 @@ def synthesise(
     photos: str | Path | None,
     out: str | Path,
     *,
-    rooms: Rooms | None = None,
+    components: Components | None = None,
     executor: Executor = QUIET,
     **options: Unpack[Options],
 ) -> Audit:
     """Make the counterfactual photos and the tables ``photos`` and ``edits``. Arguments and errors as ``audit``."""
     plan = plan_walk(photos, out, options)
     executor = engine(executor, plan.config.engine, plan.config.workers, plan.config.device)
-    return run_synthesise(plan, rooms, executor)
+    return run_synthesise(plan, components, executor)
 
 
 def score_photos(
@@ -153,11 +154,11 @@ def plan_audit(photos: str | Path | None, out: str | Path, options: Mapping[str,
 # -- the stages -------------------------------------------------------------------------------------------------------
 
 
-def run_synthesise(plan: Plan, rooms: Rooms | None, executor: Executor) -> Audit:
+def run_synthesise(plan: Plan, components: Components | None, executor: Executor) -> Audit:
     """Photos to counterfactual photos.  Raises: RunFolderMismatch, ModelError, StorageError."""
-    if rooms is None and plan.done < plan.parts:
-        rooms = default_rooms(plan.config, plan.device)
-    new = manifest(plan, model_records(plan.config) if rooms is None else rooms.records())
+    if components is None and plan.done < plan.parts:
+        components = default_components(plan.config, plan.device)
+    new = manifest(plan, model_records(plan.config) if components is None else components.records())
     with runfolder.locked(plan.run):
         runfolder.compare(plan.run, new, IDENTITY)
         _begin(plan.run, new, executor)
@@ -167,7 +168,7 @@ def run_synthesise(plan: Plan, rooms: Rooms | None, executor: Executor) -> Audit
         missing = runfolder.missing_parts(plan.run, synthesis.STAGE, tables.PHOTOS, plan.parts)
         sizes = {part: len(plan.files_of(part)) for part in missing}
         if missing:
-            ready = rooms or default_rooms(plan.config, plan.device)
+            ready = components or default_components(plan.config, plan.device)
             work = synthesis.Synthesis(plan, ready, synthesis.same_bytes(plan.files))
             executor(work, sizes, label="synthesise", unit="photos", done=len(plan.files) - sum(sizes.values()))
         for table in (tables.EDITS, tables.PHOTOS):

@@ -25,10 +25,10 @@ from gslopes.core import placebo, runfolder, runtime, tables
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.records import Detections, Face, FloatArray, Photo
 from gslopes.datasets.folder import PhotoFile, open_photo
+from gslopes.executors import RemoteTask, Tick
 from gslopes.find import align
-from gslopes.run.executors import Parcel, Tick
+from gslopes.run.components import Components, default_components
 from gslopes.run.plan import Plan, size_of
-from gslopes.run.rooms import Rooms, default_rooms
 
 STAGE = "synthesise"
 UNREADABLE = "unreadable: "
@@ -44,17 +44,17 @@ Row = dict[str, Any]
 class Synthesis:
     """The work of the stage.
 
-    plan, rooms: what and with what.  same: relative name to that of the earlier photo with the same bytes.
+    plan, components: what and with what.  same: relative name to that of the earlier photo with the same bytes.
     """
 
     plan: Plan
-    rooms: Rooms
+    components: Components
     same: Mapping[str, str]
 
     @property
     def in_threads(self) -> bool:
-        """Whether several parts may be in hand at once: our own rooms keep nothing between two calls."""
-        return self.rooms.named
+        """Whether several parts may be in hand at once: our own components keep nothing between two calls."""
+        return self.components.named
 
     def __call__(self, part: int, tick: Tick) -> None:
         """Make the pictures and the tables of one part.
@@ -72,14 +72,14 @@ class Synthesis:
             runfolder.write_table(table, _frame(table, rows), runfolder.part_path(run, STAGE, table, part))
         runtime.trim_heap()
 
-    def parcel(self) -> Parcel:
-        """For workers elsewhere.  Raises: UsageError if the rooms are not those that the configuration names."""
-        if not self.rooms.named:
+    def remote_task(self) -> RemoteTask:
+        """For workers elsewhere.  Raises: UsageError if the components are not those that the configuration names."""
+        if not self.components.named:
             hint = "Use the engine one, or name the models in the configuration."
-            raise UsageError("Rooms that were made by hand cannot be sent to other processes.", hint)
+            raise UsageError("Components that were made by hand cannot be sent to other processes.", hint)
         plan = replace(self.plan, run=self.plan.run.absolute())
         needs = (plan.run / runfolder.MANIFEST, plan.config.photos)
-        return Parcel(partial(_elsewhere, plan, self.same, self.rooms.records()), needs, self._name)
+        return RemoteTask(partial(_elsewhere, plan, self.same, self.components.records()), needs, self._name)
 
     def _name(self, part: int) -> str:
         names = [file.relative for file in self.plan.files_of(part)]
@@ -136,8 +136,8 @@ class Synthesis:
     def _walk(self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]) -> None:
         """Find, edit and compose one batch; adds to both tables and writes the pictures."""
         usable: list[tuple[str, Photo, Face]] = []
-        size = next(iter(self.rooms.editors.values())).size
-        found = self.rooms.finder([photo for _, photo in batch])
+        size = next(iter(self.components.editors.values())).size
+        found = self.components.finder([photo for _, photo in batch])
         for (name, photo), detections in zip(batch, found, strict=True):
             height, width = photo.pixels.shape[:2]
             face = align.choose(detections, width, height, self.plan.config.find.min_face, size)
@@ -148,14 +148,14 @@ class Synthesis:
         if not usable:
             return
         chips = np.stack([align.warp(photo.pixels, face.matrix, size) for _, photo, face in usable])
-        masks = self.rooms.masker([photo for _, photo, _ in usable], [face for _, _, face in usable], chips)
+        masks = self.components.masker([photo for _, photo, _ in usable], [face for _, _, face in usable], chips)
         reasons = [mask_is_degenerate(mask) or "" for mask in masks]
         photos += [_seen(name, photo, why, face) for (name, photo, face), why in zip(usable, reasons, strict=True)]
         kept = [index for index, why in enumerate(reasons) if not why]
         if not kept:
             return
         device = self.plan.device
-        for attribute, editor in self.rooms.editors.items():
+        for attribute, editor in self.components.editors.items():
             edited, neutral = editor.sweep(chips[kept], np.asarray(self.plan.values[attribute], np.float32))
             for row, index in enumerate(kept):
                 _, photo, face = usable[index]
@@ -203,11 +203,11 @@ class Synthesis:
 def _elsewhere(plan: Plan, same: Mapping[str, str], models: dict[str, dict[str, str]], device: str) -> Synthesis:
     """The work in another process.  Raises: ModelError if other models are there."""
     plan = replace(plan, config=replace(plan.config, device=device))
-    rooms = default_rooms(plan.config, device)
-    if rooms.records() != models:
-        differing = "; ".join(runfolder.differences(models, rooms.records()))
+    components = default_components(plan.config, device)
+    if components.records() != models:
+        differing = "; ".join(runfolder.differences(models, components.records()))
         raise ModelError(f"A worker has other models: {differing}.", "Install the same models on every machine.")
-    return Synthesis(plan, rooms, same)
+    return Synthesis(plan, components, same)
 
 
 def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:

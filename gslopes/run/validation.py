@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
 from gslopes.run.fitting import read_about
-from gslopes.run.gate.witness import JUDGED
+from gslopes.run.gate.sweep_measurer import JUDGED
 from gslopes.run.likeness import likeness
 from gslopes.validate import leakage, manipulation
 from gslopes.validate.estimates import Estimate, Groups

@@ -24,12 +24,12 @@ from bench_synthesis import prepare  # noqa: E402
 WALK = """
 import json, resource, sys, time
 from gslopes.run import stages
-from gslopes.run.rooms import default_rooms
+from gslopes.run.components import default_components
 photos, run, steps = sys.argv[1:]
 plan = stages.plan_walk(photos, run, {"min_face": 20, "steps": int(steps)})
-rooms = default_rooms(plan.config, plan.device)
+components = default_components(plan.config, plan.device)
 began = time.perf_counter()
-found = stages.run_synthesise(plan, rooms, stages.QUIET)
+found = stages.run_synthesise(plan, components, stages.QUIET)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(json.dumps({"photos": found.photos, "used": found.used, "peak_mib": round(peak, 1),
                   "seconds": round(time.perf_counter() - began, 1)}))

@@ -2,9 +2,9 @@
 
     python tests/benches/bench_scaling.py PHOTOS [--out results/scaling.json]
 
-Photos: the walk from photos to counterfactual photos. Values: the same rooms for 48 photos at K = 3 to 49; what is done
-once a face does not grow with K, so that the exponent is that of edit, compose and encode, over the K + 1 pictures that
-are decoded (the face's own values are one more). Labels: the fit, with a returned label in 12.5 as in bench_fit.
+Photos: the walk from photos to counterfactual photos. Values: the same steps for 48 photos at K = 3 to 49; what is
+done once a face does not grow with K, so that the exponent is that of edit, compose and encode, over the K + 1 pictures
+that are decoded (the face's own values are one more). Labels: the fit, with a returned label in 12.5 as in bench_fit.
 Medians of three rounds, sizes in turn.
 """
 
@@ -31,8 +31,8 @@ from gslopes.core import tables  # noqa: E402
 from gslopes.edit.steps import values_for  # noqa: E402
 from gslopes.fit import FitOptions, analyse  # noqa: E402
 from gslopes.run import stages  # noqa: E402
-from gslopes.run.bench import time_rooms  # noqa: E402
-from gslopes.run.rooms import default_rooms  # noqa: E402
+from gslopes.run.components import default_components  # noqa: E402
+from gslopes.studies.bench import time_steps  # noqa: E402
 
 PHOTOS, VALUES, LABELS, ROUNDS = (250, 500, 1000, 2000), (3, 7, 17, 49), (250, 500, 1000, 2000), 3
 
@@ -57,13 +57,13 @@ def in_photos(source: Path, place: Path) -> dict[str, object]:
     for count in PHOTOS:  # each from all over the set, so that as many of them hold a face
         prepare(source, place / str(count), count, 0)
     options = {"min_face": SMALLEST}
-    rooms = default_rooms(stages.plan_walk(place / str(PHOTOS[0]), place / "none", options).config, "cpu")
+    components = default_components(stages.plan_walk(place / str(PHOTOS[0]), place / "none", options).config, "cpu")
 
     def walk(count: int) -> Callable[[], object]:
         def run() -> None:
             shutil.rmtree(place / "run", ignore_errors=True)
             plan = stages.plan_walk(place / str(count), place / "run", options)
-            stages.run_synthesise(plan, rooms, stages.QUIET)
+            stages.run_synthesise(plan, components, stages.QUIET)
 
         return run
 
@@ -77,9 +77,9 @@ def in_values(source: Path, place: Path) -> dict[str, object]:
     for _ in range(ROUNDS):
         for count in VALUES:
             values = values_for("gender", count)
-            rooms, _ = time_rooms(place / "all", place, "gender", "cpu", stages.QUIET, values)
-            seconds.setdefault(count + 1, []).append(sum(rooms[n] for n in ("edit", "compose", "encode and write")))
-            whole.setdefault(count, []).append(sum(rooms.values()))
+            steps, _ = time_steps(place / "all", place, "gender", "cpu", stages.QUIET, values)
+            seconds.setdefault(count + 1, []).append(sum(steps[n] for n in ("edit", "compose", "encode and write")))
+            whole.setdefault(count, []).append(sum(steps.values()))
     total = {str(count): measure.spread(times) for count, times in whole.items()}
     return exponent(seconds) | {"seconds_of_all_rooms_by_values": total}
 

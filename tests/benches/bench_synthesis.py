@@ -35,10 +35,10 @@ from gslopes.compose.masks import soft_mask  # noqa: E402
 from gslopes.compose.skin import region_classes  # noqa: E402
 from gslopes.core.geometry import similarity  # noqa: E402
 from gslopes.edit.own import OwnValues  # noqa: E402
+from gslopes.executors import OneProcess, Processes  # noqa: E402
+from gslopes.executors.threads import cores  # noqa: E402
 from gslopes.run import stages  # noqa: E402
-from gslopes.run.executors import OneProcess, Processes  # noqa: E402
-from gslopes.run.executors.threads import cores  # noqa: E402
-from gslopes.run.rooms import default_rooms  # noqa: E402
+from gslopes.run.components import default_components  # noqa: E402
 from gslopes.zoo.crops import CHIP  # noqa: E402
 
 SMALLEST = 20  # of the faces that are edited, pixels
@@ -148,14 +148,14 @@ def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
 def ours(place: Path, args: argparse.Namespace) -> tuple[Callable[[], object], Callable[[], stages.Audit]]:
     """A run from the beginning, and what the last one found."""
     options = {"min_face": SMALLEST, "device": args.device}
-    rooms = default_rooms(stages.plan_walk(place / "photos", place / "none", options).config, args.device)
+    components = default_components(stages.plan_walk(place / "photos", place / "none", options).config, args.device)
     executor = Processes(args.workers, args.device) if args.workers else OneProcess()
     found: list[stages.Audit] = []
 
     def walk() -> None:
         shutil.rmtree(place / "run", ignore_errors=True)
         plan = stages.plan_walk(place / "photos", place / "run", options)
-        found[:] = [stages.run_synthesise(plan, rooms, executor)]
+        found[:] = [stages.run_synthesise(plan, components, executor)]
 
     return walk, lambda: found[0]
 

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core import tables
-from gslopes.run.executors import OneProcess
+from gslopes.executors import OneProcess
 from gslopes.run.likeness import compare_faces, likeness
 
 

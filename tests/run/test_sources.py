@@ -9,8 +9,8 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.collection import MANIFEST, SOURCES
-from gslopes.run.collecting import _write_csv
 from gslopes.run.sources import keep_sources
+from gslopes.studies.collect import _write_csv
 
 IDS = ["a" * 64, "b" * 64, "c" * 64]
 

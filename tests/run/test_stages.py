@@ -12,7 +12,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Answer
 from gslopes.run import stages
-from gslopes.run.rooms import default_rooms
+from gslopes.run.components import default_components
 
 TABLES = ("photos", "edits", "asked", "scores", "slopes")
 
@@ -133,10 +133,10 @@ def test_another_model_under_the_same_name_is_another_configuration(faces, tmp_p
     run = tmp_path / "run"
     options = {"steps": 3, **faces.known}
     gslopes.synthesise(faces.photos, run, **options)
-    rooms = default_rooms(stages.plan_walk(faces.photos, run, options).config, "cpu")
-    rooms.models["fader-gender"]["sha256"] = "f" * 64
+    components = default_components(stages.plan_walk(faces.photos, run, options).config, "cpu")
+    components.models["fader-gender"]["sha256"] = "f" * 64
     with pytest.raises(RunFolderMismatch, match=r"models\.fader-gender\.sha256"):
-        gslopes.synthesise(faces.photos, run, rooms=rooms, **options)
+        gslopes.synthesise(faces.photos, run, components=components, **options)
 
 
 def test_another_version_of_a_classifier_is_refused(faces, tmp_path):

@@ -15,9 +15,9 @@ from gslopes.core.errors import StorageError
 from gslopes.core.records import ByteArray, Detections, Face, FloatArray, Photo
 from gslopes.datasets.folder import list_photos
 from gslopes.run import synthesis
+from gslopes.run.components import Components
 from gslopes.run.config import configure
 from gslopes.run.plan import make_plan
-from gslopes.run.rooms import Rooms
 
 SIZE = 32
 
@@ -61,8 +61,8 @@ class Editor:
 
 
 @pytest.fixture
-def rooms() -> Rooms:
-    return Rooms(Finder(), Masker(), {"gender": Editor()})
+def components() -> Components:
+    return Components(Finder(), Masker(), {"gender": Editor()})
 
 
 @pytest.fixture
@@ -75,11 +75,13 @@ def photos(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def walk(home: Path, rooms: Rooms, photos: Path, tmp_path: Path) -> Callable[..., tuple[pd.DataFrame, pd.DataFrame]]:
+def walk(
+    home: Path, components: Components, photos: Path, tmp_path: Path
+) -> Callable[..., tuple[pd.DataFrame, pd.DataFrame]]:
     def walked(**options: object) -> tuple[pd.DataFrame, pd.DataFrame]:
         plan = make_plan(configure(photos, {"steps": 3, "min_face": 30, **options}), tmp_path / "run")
         (plan.run / "edits" / "gender").mkdir(parents=True, exist_ok=True)
-        work = synthesis.Synthesis(plan, rooms, synthesis.same_bytes(plan.files))
+        work = synthesis.Synthesis(plan, components, synthesis.same_bytes(plan.files))
         for part in range(plan.parts):
             work(part, lambda count: None)
         found = []
@@ -158,12 +160,12 @@ def test_files_of_equal_size_and_other_bytes_are_not_the_same(tmp_path):
     assert synthesis.same_bytes(list_photos(tmp_path)) == {"c.jpg": "a.jpg"}
 
 
-def test_photos_are_held_up_to_a_number_of_pixels_and_one_at_least(walk, photos, rooms, monkeypatch):
+def test_photos_are_held_up_to_a_number_of_pixels_and_one_at_least(walk, photos, components, monkeypatch):
     save(photos / "d.png", np.full((200, 200, 3), 90))
     save(photos / "e.png", np.full((80, 80, 3), 91))
     monkeypatch.setattr(synthesis, "BATCH_PIXELS", 2 * 80 * 80)
     _, edits = walk()
-    assert rooms.finder.batches == [2, 1, 1, 1]
+    assert components.finder.batches == [2, 1, 1, 1]
     assert len(edits) == 15
 
 
@@ -187,11 +189,11 @@ class Narrow(Editor):
         return super().sweep(chips, values)
 
 
-def test_a_batch_that_does_not_fit_the_memory_is_halved_and_nothing_is_lost_or_doubled(walk, rooms, photos):
+def test_a_batch_that_does_not_fit_the_memory_is_halved_and_nothing_is_lost_or_doubled(walk, components, photos):
     save(photos / "no-face.png", np.concatenate([np.zeros((1, 80, 3)), np.full((79, 80, 3), 90)]))
     plenty = walk(), [path.read_bytes() for path in sorted((photos.parent / "run" / "edits").rglob("*.jpg"))]
     shutil.rmtree(photos.parent / "run")
-    rooms.editors["gender"] = Narrow(1)
+    components.editors["gender"] = Narrow(1)
     scarce = walk(), [path.read_bytes() for path in sorted((photos.parent / "run" / "edits").rglob("*.jpg"))]
     for one, other in zip(plenty[0], scarce[0], strict=True):
         keys = ["photo", "step"] if "step" in one else ["photo"]
@@ -201,8 +203,8 @@ def test_a_batch_that_does_not_fit_the_memory_is_halved_and_nothing_is_lost_or_d
     assert plenty[1] == scarce[1]
 
 
-def test_one_photo_that_does_not_fit_the_memory_ends_the_part_with_the_error_itself(walk, rooms):
-    rooms.editors["gender"] = Narrow(0)
+def test_one_photo_that_does_not_fit_the_memory_ends_the_part_with_the_error_itself(walk, components):
+    components.editors["gender"] = Narrow(0)
     with pytest.raises(torch.OutOfMemoryError):
         walk()
 

@@ -24,13 +24,13 @@ from gslopes.core.errors import ModelError, PhotoError
 from gslopes.core.runfolder import part_path
 from gslopes.core.runtime import pick_device
 from gslopes.datasets.folder import open_photo
+from gslopes.executors import Executor, RemoteTask, Tick
 from gslopes.run import synthesis
-from gslopes.run.executors import Executor, Parcel, Tick
 from gslopes.run.gate.thresholds import GateConfig
 from gslopes.validate.gate import Measured, Thresholds, verdict
 
 if TYPE_CHECKING:
-    from gslopes.run.gate.witness import Look, Sweep, Witness
+    from gslopes.run.gate.sweep_measurer import Look, Sweep, SweepMeasurer
     from gslopes.zoo import LoadedModel
 
 MEASURED = {field.name for field in fields(Measured)}
@@ -55,11 +55,11 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     missing = runfolder.missing_parts(run, stage, tables.VERDICTS, parts)
     sizes = {part: _rows(part_path(run, synthesis.STAGE, tables.PHOTOS, part)) for part in range(parts)}
     if missing:
-        from gslopes.run.gate.witness import Witness
+        from gslopes.run.gate.sweep_measurer import SweepMeasurer
 
         device = pick_device(device)
-        witness = Witness(witness_reader(device), device, int(made["find"]["min_face"]), look)
-        work = Judging(run, stage, witness, Path(made["photos"]), config)
+        measurer = SweepMeasurer(load_reader(device), device, int(made["find"]["min_face"]), look)
+        work = Judging(run, stage, measurer, Path(made["photos"]), config)
         due = {part: sizes[part] for part in missing}
         executor(work, due, label="gate", unit="photos", done=sum(sizes.values()) - sum(due.values()))
     runfolder.merge(run, tables.READINGS, [stage], parts)
@@ -81,7 +81,7 @@ def reader_digest() -> str:
     return identify("reader")[1]
 
 
-def witness_reader(device: str = "cpu") -> LoadedModel:
+def load_reader(device: str = "cpu") -> LoadedModel:
     """Who reads the pictures.  Raises: UnknownName, ModelError if it is not there."""
     from gslopes.zoo import load
 
@@ -102,12 +102,12 @@ def judged(measured: pd.DataFrame, thresholds: Thresholds) -> pd.DataFrame:
 class Judging:
     """The work of the stage.
 
-    run, stage: where.  witness: with what.  photos: the folder of the unedited photos.  thresholds: see GateConfig.
+    run, stage: where.  measurer: with what.  photos: the folder of the unedited photos.  thresholds: see GateConfig.
     """
 
     run: Path
     stage: str
-    witness: Witness
+    measurer: SweepMeasurer
     photos: Path
     thresholds: Thresholds
     in_threads: ClassVar[bool] = True
@@ -120,7 +120,7 @@ class Judging:
         verdicts: list[Row] = []
         readings: list[Row] = []
         for sweep, known in self._sweeps(part, tick):
-            measured, read = self.witness(sweep)
+            measured, read = self.measurer(sweep)
             verdicts.append(known | {name: getattr(measured, name) for name in MEASURED} | {"kept": True, "reason": ""})
             verdicts[-1]["mask_area"] = sweep.mask_area
             readings += [
@@ -134,15 +134,15 @@ class Judging:
         for table, rows in ((tables.READINGS, _frame(tables.READINGS, readings)), (tables.VERDICTS, frame)):
             runfolder.write_table(table, rows, part_path(self.run, self.stage, table, part))
 
-    def parcel(self) -> Parcel:
+    def remote_task(self) -> RemoteTask:
         """For workers elsewhere."""
-        run, reader = self.run.absolute(), self.witness.reader.sha256
+        run, reader = self.run.absolute(), self.measurer.reader.sha256
         needs = (run / runfolder.MANIFEST, self.photos)
-        facts = (run, self.stage, self.witness.far.min_face, self.witness.look, self.photos, self.thresholds)
-        return Parcel(partial(_elsewhere, facts, reader), needs, lambda part: f"the sweeps of part {part}")
+        facts = (run, self.stage, self.measurer.far.min_face, self.measurer.look, self.photos, self.thresholds)
+        return RemoteTask(partial(_elsewhere, facts, reader), needs, lambda part: f"the sweeps of part {part}")
 
     def _sweeps(self, part: int, tick: Tick) -> Iterator[tuple[Sweep, Row]]:
-        from gslopes.run.gate.witness import Sweep
+        from gslopes.run.gate.sweep_measurer import Sweep
 
         photos = tables.read(tables.PHOTOS, part_path(self.run, synthesis.STAGE, tables.PHOTOS, part))
         edits = tables.read(tables.EDITS, part_path(self.run, synthesis.STAGE, tables.EDITS, part))
@@ -164,13 +164,13 @@ class Judging:
 
 def _elsewhere(facts: tuple[Path, str, int, Look, Path, Thresholds], digest: str, device: str) -> Judging:
     """The work in another process.  Raises: ModelError if another reader is there."""
-    from gslopes.run.gate.witness import Witness
+    from gslopes.run.gate.sweep_measurer import SweepMeasurer
 
     run, stage, min_face, look, photos, thresholds = facts
-    reader = witness_reader(device)
+    reader = load_reader(device)
     if reader.sha256 != digest:
         raise ModelError("A worker has another model named reader.", "Install the same models on every machine.")
-    return Judging(run, stage, Witness(reader, device, min_face, look), photos, thresholds)
+    return Judging(run, stage, SweepMeasurer(reader, device, min_face, look), photos, thresholds)
 
 
 def _pixels(path: Path) -> Any:

@@ -14,7 +14,7 @@ class GateConfig(Thresholds):
     """Whether sweeps are judged, and by which thresholds; see ``validate.gate.Thresholds``.
 
     on: None judges unless the faces come from a table of landmarks, since of drawn faces neither the detector nor the
-        reader is a witness.
+        reader is a measurer.
     look: where the face is looked for: at the first, middle and last value (``ends``), or at ``all`` of them.
     """
 

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from gslopes.core import runfolder, tables
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
-from gslopes.run.executors import Executor
+from gslopes.executors import Executor
 from gslopes.run.gate.judge import Wanted
 from gslopes.run.scoring.conditions import ScoreConfig
 from gslopes.run.scoring.meters import Meters

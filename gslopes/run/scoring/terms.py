@@ -10,7 +10,7 @@ import pandas as pd
 
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import Classifier
-from gslopes.run.executors import Executor
+from gslopes.executors import Executor
 from gslopes.run.scoring.conditions import ScoreConfig
 from gslopes.score.budget import Estimate, estimate
 from gslopes.score.limits import limits_of

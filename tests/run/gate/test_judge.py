@@ -14,11 +14,11 @@ import gslopes
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import TableError
 from gslopes.core.records import Answer
+from gslopes.executors import OneProcess
 from gslopes.run import stages, validation
-from gslopes.run.executors import OneProcess
 from gslopes.run.gate import judge as gate
+from gslopes.run.gate.sweep_measurer import Sweep, SweepMeasurer
 from gslopes.run.gate.thresholds import GateConfig
-from gslopes.run.gate.witness import Sweep, Witness
 from gslopes.zoo import load
 
 
@@ -158,7 +158,7 @@ def test_a_run_without_a_usable_photo_has_no_verdict(draw, home, tmp_path):
     assert validation.summarise(tmp_path / "run") == []
 
 
-# -- the witness, on a real face --------------------------------------------------------------------------------------
+# -- the measurer, on a real face --------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -174,39 +174,39 @@ def portrait():
 
 
 @pytest.fixture(scope="module")
-def witness():
-    return Witness(load("reader"), "cpu", 32)
+def measurer():
+    return SweepMeasurer(load("reader"), "cpu", 32)
 
 
-def test_the_face_is_found_in_the_photo_itself_and_not_where_it_was_painted_over(portrait, witness):
+def test_the_face_is_found_in_the_photo_itself_and_not_where_it_was_painted_over(portrait, measurer):
     pixels, box, points = portrait
     grey = pixels.copy()
     x0, y0, x1, y1 = box.round().astype(int)
     grey[y0 - 20 : y1 + 20, x0 - 20 : x1 + 20] = 128
-    measured, readings = witness(Sweep("gender", [-1, 0, 1], [pixels, pixels, grey], pixels, box, points, 0.03))
+    measured, readings = measurer(Sweep("gender", [-1, 0, 1], [pixels, pixels, grey], pixels, box, points, 0.03))
     assert (measured.looked, measured.found) == (3, 2)
     assert readings["gender"].shape == (4,)
     assert readings["gender"][0] == pytest.approx(readings["gender"][1])
     assert 0 <= readings["gender"][0] <= 1
 
 
-def test_a_sweep_that_changes_nothing_is_told_by_its_pixels_and_its_reading(portrait, witness):
+def test_a_sweep_that_changes_nothing_is_told_by_its_pixels_and_its_reading(portrait, measurer):
     pixels, box, points = portrait
-    measured, _ = witness(Sweep("gender", [-1, 0, 1], [pixels] * 3, None, box, points, 0.03))
+    measured, _ = measurer(Sweep("gender", [-1, 0, 1], [pixels] * 3, None, box, points, 0.03))
     assert (measured.change, measured.shift, measured.tau) == (0, 0, 0)
     assert measured.mask_share == pytest.approx(0.03 * 512 * 512 / np.prod(box[2:] - box[:2]))
 
 
-def test_a_face_somewhere_else_is_not_this_one(portrait, witness):
+def test_a_face_somewhere_else_is_not_this_one(portrait, measurer):
     pixels, box, points = portrait
     moved = np.roll(pixels, 180, axis=0)
-    measured, _ = witness(Sweep("gender", [-1, 0, 1], [moved, pixels, moved], None, box, points, 0.03))
+    measured, _ = measurer(Sweep("gender", [-1, 0, 1], [moved, pixels, moved], None, box, points, 0.03))
     assert measured.found == 1
 
 
-def test_an_attribute_that_the_reader_does_not_know_is_not_judged_by_its_reading(portrait, witness):
+def test_an_attribute_that_the_reader_does_not_know_is_not_judged_by_its_reading(portrait, measurer):
     pixels, box, points = portrait
-    measured, readings = witness(Sweep("beard", [-1, 0, 1], [pixels] * 3, pixels, box, points, 0.03))
+    measured, readings = measurer(Sweep("beard", [-1, 0, 1], [pixels] * 3, pixels, box, points, 0.03))
     assert np.isnan(measured.tau)
     assert set(readings) == {"gender", "race", "young", "smiling", "luminance", "sharpness"}
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from gslopes.core.records import Answer
+from gslopes.executors import OneProcess
 from gslopes.run import stages
-from gslopes.run.executors import OneProcess
 from gslopes.score.limits import Limits
 from tests.fake_provider.folder import write_run
 

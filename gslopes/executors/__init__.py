@@ -1,0 +1,13 @@
+"""How the parts of a stage are carried out: in this process, in several of this machine, on a Ray cluster.
+
+An executor is called with the work, a function of (part, tick) that leaves the part's files and tables on the disk and
+ticks for each photo done, and with the parts that are missing. Parts do not depend on one another, nor on the order in
+which they are done: whoever does them, the tables are the same.
+"""
+
+from gslopes.executors.executor import Executor, Portable, RemoteTask, Tick, Work
+from gslopes.executors.one_process import OneProcess
+from gslopes.executors.processes import Processes
+from gslopes.executors.ray import RayCluster
+
+__all__ = ["Executor", "OneProcess", "Portable", "Processes", "RayCluster", "RemoteTask", "Tick", "Work"]

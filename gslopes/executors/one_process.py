@@ -1,0 +1,72 @@
+"""Parts in this process: side by side in threads, one for each core, or one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from threading import Event
+
+from gslopes.executors.executor import Tick, Work, progress_line, tell
+from gslopes.executors.threads import MAX_SLOTS, cores, one_thread_each
+
+
+@dataclass(frozen=True, slots=True)
+class OneProcess:
+    """Parts in threads of this process, if the work says that it may be done so (``in_threads``).
+
+    Decoding, convolutions and encoding leave Python's lock alone, so that the cores are all busy. Networks have one
+    thread each meanwhile: what a part gives does not depend on the number of cores.
+
+    progress: show a line with the expected end, and notes, on stderr.
+    threads: how many parts are in hand at once; one for each core by default.
+    """
+
+    progress: bool = False
+    threads: int | None = None
+
+    def __call__(self, work: Work, parts: Mapping[int, int], *, label: str, unit: str, done: int = 0) -> None:
+        """As ``Executor``."""
+        if not parts:
+            return
+        with progress_line(self.progress, parts, label, unit, done) as tick:
+            if getattr(work, "in_threads", False):
+                with one_thread_each():
+                    _side_by_side(work, parts, min(self.threads or cores(), MAX_SLOTS, len(parts)), tick)
+                return
+            for index in parts:
+                work(index, tick)
+
+    def note(self, text: str) -> None:
+        """A line on stderr, if progress is shown."""
+        if self.progress:
+            tell(text)
+
+
+class _Stopped(Exception):
+    """Raised in the other threads when one of them failed, or at Ctrl-C."""
+
+
+def _side_by_side(work: Work, parts: Mapping[int, int], threads: int, tick: Tick) -> None:
+    """All parts; the first error ends the others at their next tick and is raised."""
+    if threads == 1:
+        for index in parts:
+            work(index, tick)
+        return
+    stop = Event()
+
+    def tick_on(count: int) -> None:
+        if stop.is_set():
+            raise _Stopped
+        tick(count)
+
+    with ThreadPoolExecutor(threads, "part") as pool:
+        try:
+            waiting = [pool.submit(work, index, tick_on) for index in parts]
+            finished, _ = wait(waiting, return_when=FIRST_EXCEPTION)
+        finally:  # nothing is left to stop if all went well
+            stop.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+    errors = [error for one in finished if not one.cancelled() and (error := one.exception())]
+    if errors:
+        raise next((error for error in errors if not isinstance(error, _Stopped)), errors[0])

@@ -1,7 +1,0 @@
-"""``gslopes calibrate``: planted biases, against what the walk recovers and what a naive comparison concludes."""
-
-from __future__ import annotations
-
-from gslopes.run.calibration.calibrate import Calibration, calibrate
-
-__all__ = ["Calibration", "calibrate"]

@@ -1,0 +1,143 @@
+"""The components of one walk, made ready: every model is loaded and checked before the first photo is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gslopes.core.errors import UsageError
+from gslopes.core.records import Editor, Finder, Masker
+from gslopes.core.runfolder import show
+from gslopes.run.config import RunConfig
+
+if TYPE_CHECKING:
+    from gslopes.zoo import ModelSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """What the walk goes through; tests and the demo bring their own.
+
+    finder, masker: see core.records.  editors: attribute to its editor.
+    models: for ``run.json``, name to sha256 and licence; made from the editors if empty.
+    named: by a configuration, so that another process can make the same.
+    """
+
+    finder: Finder
+    masker: Masker
+    editors: Mapping[str, Editor]
+    models: dict[str, dict[str, str]] = field(default_factory=dict)
+    named: bool = False
+
+    def records(self) -> dict[str, dict[str, str]]:
+        """What ``run.json`` says about the models."""
+        if self.models:
+            return self.models
+        return {name: {"sha256": editor.sha256, "licence": ""} for name, editor in self.editors.items()}
+
+
+def default_components(config: RunConfig, device: str) -> Components:
+    """The components that a configuration names.
+
+    Raises: UnknownName, ModelError, DataMissing or UsageError if one of them is not there.
+    """
+    models = model_records(config)
+    editors = {name: _editor(config, name, device) for name in config.edit.attributes}
+    sizes = {editor.size for editor in editors.values()}
+    if len(sizes) > 1:
+        hint = "Run them one after the other, each with its own --out."
+        raise UsageError(f"The editors of {', '.join(editors)} do not work at one size.", hint)
+    return Components(_finder(config, device), _masker(config, sizes.pop(), device), editors, models, named=True)
+
+
+def model_records(config: RunConfig) -> dict[str, dict[str, str]]:
+    """What ``run.json`` says about the models that a configuration names. It builds none of them and needs no torch.
+
+    Raises: UnknownName, ModelError; UsageError if a model edits something else.
+    """
+    from gslopes import zoo
+    from gslopes.zoo.identity import UNSTATED, sha256
+
+    records: dict[str, dict[str, str]] = {}
+    for attribute in config.edit.attributes:
+        name, spec, digest = _edited_by(config, attribute)
+        records[name] = {"sha256": digest, "licence": spec.licence}
+        if (reader := _reader_of(spec)) is not None:
+            read, digest = zoo.identify(reader)
+            records[reader] = {"sha256": digest, "licence": read.licence}
+    own = config.compose.skin_weights
+    if own is not None:
+        records["parser"] = {"sha256": sha256(own), "licence": UNSTATED, "file": show(own.name)}
+    elif config.compose.masks is None:
+        parser, digest = zoo.identify("parser")
+        records["parser"] = {"sha256": digest, "licence": parser.licence}
+    return records
+
+
+def rendered_components(folder: Path, photos: Path, model: str, device: str) -> Components:
+    """The components for rendered faces: known landmarks, known masks, an editor of the gender cue.
+
+    folder: as ``datasets.rendered.write_folder`` made it.  photos: the folder of photos in it.
+    model: the editor's name.
+
+    Raises: UnknownName, ModelError, DataMissing.
+    """
+    from gslopes.compose.known import KnownMasker
+    from gslopes.core.runtime import pick_device
+    from gslopes.edit.sweep import FaderEditor
+    from gslopes.find.known import KnownFinder
+
+    editor = FaderEditor(model, pick_device(device), reader=None)
+    finder = KnownFinder(folder / "faces.csv", photos)
+    masker = KnownMasker(folder / "masks", photos, editor.size)
+    records = {model: {"sha256": editor.sha256, "licence": editor.spec.licence}}
+    return Components(finder, masker, {"gender": editor}, records)
+
+
+def _edited_by(config: RunConfig, attribute: str) -> tuple[str, ModelSpec, str]:
+    """(name, spec, sha256) of the model that edits an attribute."""
+    from gslopes import zoo
+
+    name = config.edit.model or zoo.editor_for(attribute)
+    spec, digest = zoo.identify(name)
+    if not spec.labels or spec.labels[0] != attribute:
+        edits = spec.labels[0] if spec.network == "fader" and spec.labels else "nothing"
+        raise UsageError(f"The model {name} edits {edits}, not {attribute}.", "gslopes models lists the models.")
+    return name, spec, digest
+
+
+def _reader_of(spec: ModelSpec) -> str | None:
+    """An editor of a single attribute has nothing to hold fixed, hence nothing to read from the photo."""
+    return "reader" if len(spec.labels) > 1 else None
+
+
+def _editor(config: RunConfig, attribute: str, device: str) -> Editor:
+    from gslopes.edit.sweep import FaderEditor
+
+    name, spec, _ = _edited_by(config, attribute)
+    return FaderEditor(name, device, _reader_of(spec))
+
+
+def _finder(config: RunConfig, device: str) -> Finder:
+    if config.find.landmarks is not None:
+        from gslopes.find.known import KnownFinder
+
+        return KnownFinder(config.find.landmarks, config.photos)
+    from gslopes.find.detect import MtcnnFinder
+
+    return MtcnnFinder(config.find.min_face, device)
+
+
+def _masker(config: RunConfig, size: int, device: str) -> Masker:
+    if config.compose.masks is not None:
+        from gslopes.compose.known import KnownMasker
+
+        return KnownMasker(config.compose.masks, config.photos, size)
+    from gslopes import zoo
+    from gslopes.compose.skin import ParserMasker
+
+    own = config.compose.skin_weights
+    parser = zoo.load("parser", device) if own is None else zoo.load_parser(own, device)
+    return ParserMasker(parser, config.compose.region, size, device)

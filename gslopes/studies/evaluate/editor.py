@@ -1,0 +1,253 @@
+"""An editor on held-out faces: does it move its target, what else, who is it then, and does it look like a photo?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from gslopes.core.errors import DataMissing, UsageError
+from gslopes.core.records import ByteArray, FloatArray
+from gslopes.datasets.folder import open_photo
+from gslopes.edit.sweep import FaderEditor
+from gslopes.studies.evaluate.composites import REGIONS, VALUES, HeldOut, held_out_faces, swept
+from gslopes.studies.evaluate.judges import Judges, Readings
+from gslopes.studies.evaluate.tables import Table, asked, cell
+from gslopes.validate import identity, leakage, manipulation, realism, reconstruction
+from gslopes.validate.calibration import auc
+from gslopes.validate.estimates import Estimate, mean
+from gslopes.zoo.loading import LoadedModel
+
+DEFAULT = ("face", "difference")
+OTHERS = {"gender": ("race", "young", "smiling"), "race": ("gender", "young", "smiling")}
+SEEN = 200  # faces on which the slow measures (detector, recogniser) are taken
+SIDE = 64  # pixels of the two-sample test's chips
+CENTRE = VALUES.index(0.0)
+
+Way = tuple[str, str]  # region, blend
+
+
+@dataclass
+class Seen:
+    """Everything that was read from composites.
+
+    readings: way to reading to (n, K).  plain: reading to (n,), of the unedited photos.
+    chips: way to (n, K, S, S, 3), of the default region with both blends.
+    masks: region to (n, S, S).  found: (m, K) whether a face is found, default way.
+    photos: of the first m faces the composites at every value, default way.
+    """
+
+    readings: dict[Way, Readings] = field(default_factory=dict)
+    plain: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    chips: dict[Way, ByteArray] = field(default_factory=dict)
+    masks: dict[str, FloatArray] = field(default_factory=dict)
+    found: NDArray[np.bool_] | None = None
+    photos: list[list[ByteArray]] = field(default_factory=list)
+
+
+def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: str) -> tuple[str, dict[str, Table]]:
+    """The tables of an editor's card.  Raises: DataMissing, ModelError."""
+    attribute = model.spec.labels[0]
+    if model.spec.name.endswith("rendered"):
+        raise UsageError(f"{model.spec.name} edits rendered faces.", "gslopes calibrate measures it against the truth.")
+    held = held_out_faces(data, attribute, most, device)
+    editor, judges = FaderEditor(model, device), Judges(device)
+    seen = look(held, editor, judges, device)
+    tables = {
+        "what it edits": edited_table(seen, attribute),
+        "what else moves": leakage_table(seen, attribute),
+        "for whom": group_table(seen, held, attribute),
+        "how natural": realism_table(seen, held, judges),
+        "latent and reconstruction": latent_table(held, editor, judges, attribute, device),
+    } | identity_tables(held, seen, data)
+    judges_words = (
+        f"Measured on {len(held)} held-out faces of UTKFace, composited into their photos as an audit does. Judges: "
+        "the reader (no photo or weight shared with the editor or its guide) and the tagger's Male, Young and Smiling "
+        "(learned from CelebA alone). In brackets 95 % bootstrap intervals over photos."
+    )
+    return judges_words, {"asked and reached": asked(attribute, tables), **tables}
+
+
+def look(held: HeldOut, editor: FaderEditor, judges: Judges, device: str) -> Seen:
+    """Composite every face in every way and read it."""
+    seen = Seen()
+    parts: dict[Any, list[Any]] = {}
+    for batch in tqdm(swept(held, editor, device), total=-(-len(held) // 16), desc="composites", unit="batch"):
+        faces = held.faces[batch.rows]
+        for region in REGIONS:
+            parts.setdefault(("mask", region), []).append(batch.masks[region])
+        own = [[photo.pixels] for photo in held.photos[batch.rows]]
+        parts.setdefault("plain", []).append(judges.read(own, faces, batch.masks["face"])[0])
+        for way, pictures in batch.pictures.items():
+            readings, chips = judges.read(pictures, faces, batch.masks[way[0]])
+            parts.setdefault(("readings", way), []).append(readings)
+            if way[0] == DEFAULT[0]:
+                parts.setdefault(("chips", way), []).append(chips)
+        if len(seen.photos) < SEEN:
+            seen.photos += batch.pictures[DEFAULT]
+    for key, values in parts.items():
+        if key == "plain":
+            seen.plain = {name: np.concatenate([v[name][:, 0] for v in values]) for name in values[0]}
+        elif key[0] == "mask":
+            seen.masks[key[1]] = np.concatenate(values)
+        elif key[0] == "chips":
+            seen.chips[key[1]] = np.concatenate(values)
+        else:
+            seen.readings[key[1]] = {name: np.concatenate([v[name] for v in values]) for name in values[0]}
+    seen.photos = seen.photos[:SEEN]
+    found = [judges.found(seen.photos[i : i + 8]) for i in range(0, len(seen.photos), 8)]
+    seen.found = np.concatenate(found)
+    return seen
+
+
+def edited_table(seen: Seen, attribute: str) -> Table:
+    """Mean reading of the target at every value, the shift, the share of faces that follow."""
+    table: Table = {}
+    judged = [attribute] + (["tagger: Male"] if attribute == "gender" else [])
+    for way, readings in seen.readings.items():
+        for judge in judged:
+            target = readings[judge]
+            row = {f"{v:+g}": cell(n) for v, n in zip(VALUES, manipulation.means_by_value(target), strict=True)}
+            row["shift"] = cell(manipulation.shift(target))
+            row["monotone"] = cell(manipulation.share_monotone(target, VALUES))
+            table[f"{way[0]}, {way[1]}: {'reader' if judge == attribute else judge}"] = row
+    return table
+
+
+def leakage_table(seen: Seen, attribute: str) -> Table:
+    """Slopes of other readings as a share of the target's, way by way."""
+    table: Table = {}
+    for name in (*OTHERS[attribute], "luminance", "sharpness"):
+        row = {}
+        for way, readings in seen.readings.items():
+            share = leakage.share_of_target(
+                readings[name],
+                readings[attribute],
+                VALUES,
+                other_unedited=seen.plain[name],
+                target_unedited=seen.plain[attribute],
+            )
+            row[f"{way[0]}, {way[1]}"] = cell(share)
+        table[name] = row
+    return table
+
+
+def group_table(seen: Seen, held: HeldOut, attribute: str) -> Table:
+    """The shift by group, default way."""
+    table: Table = {}
+    target = seen.readings[DEFAULT][attribute]
+    for kind, names in held.groups().items():
+        groups = manipulation.by_group(target, names)
+        for name, group in groups.each.items():
+            if group.n >= 20:
+                table[name] = {"faces": group.n, "shift": cell(group.number)}
+        if groups.gap is not None:
+            table[f"gap by {kind}"] = {"faces": len(held), "shift": cell(groups.gap)}
+    return table
+
+
+def realism_table(seen: Seen, held: HeldOut, judges: Judges) -> Table:
+    """Can a network tell composites from photos, how far are they, which colours have they, is a face still found?"""
+    import cv2
+
+    def small(chips: ByteArray) -> ByteArray:
+        return np.stack([cv2.resize(c, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for c in chips])
+
+    table: Table = {}
+    own = held.chips(seen.masks["face"].shape[1])
+    photos, people = small(own), np.arange(len(held))
+    features = judges.features(own)
+    for way, chips in seen.chips.items():
+        for k, value in enumerate(VALUES):
+            row = {
+                "two-sample AUC": cell(realism.two_sample_auc(photos, small(chips[:, k]), people)),
+                "KID x 1000": cell(scaled(realism.kid(judges.features(chips[:, k]), features), 1000)),
+                "colour ratio": cell(realism.colour_ratio(own, chips[:, k], seen.masks[way[0]])),
+            }
+            if way == DEFAULT and seen.found is not None:
+                row["face found"] = cell(mean(seen.found[:, k].astype(float)))
+            table[f"{way[0]}, {way[1]} at {value:+g}"] = row
+    return table
+
+
+def scaled(number: Estimate, factor: float) -> Estimate:
+    """A number in another unit."""
+    return Estimate(number.value * factor, number.low * factor, number.high * factor)
+
+
+def latent_table(held: HeldOut, editor: FaderEditor, judges: Judges, attribute: str, device: str) -> Table:
+    """What a fresh probe reads from the latent, and what is lost from chip to chip at the face's own values."""
+    chips = held.chips(editor.size)
+    truth = held.labels["masculine" if attribute == "gender" else "white"] > 0.5
+    latents, rebuilt = [], []
+    with torch.inference_mode():
+        for start in range(0, len(chips), 32):
+            part = chips[start : start + 32]
+            x = torch.from_numpy(part).to(device).permute(0, 3, 1, 2).float() / 127.5 - 1
+            latents.append(editor.network.encode(x).flatten(1).float().cpu().numpy())
+            rebuilt.append(np.rint(editor.sweep(part, np.array([0.0], np.float32))[1]).astype(np.uint8))
+    z, again = np.concatenate(latents), np.concatenate(rebuilt)
+    probe = leakage.probe_auc(z, truth, leakage.folds_by_people(np.arange(len(z))))
+    plain = auc(truth, judges.probabilities(chips)[:, 0 if attribute == "gender" else 1])
+    numbers = {
+        "probe on the latent, AUC": probe.best,
+        "the reader on the same photos, AUC": plain,
+        "L1, share of the range": reconstruction.l1(chips, again),
+        "PSNR, dB": reconstruction.psnr(chips, again),
+        "perceptual (LPIPS's formula on the reader's features)": reconstruction.perceptual(chips, again, judges.stages),
+    }
+    return {name: {"number": cell(number)} for name, number in numbers.items()}
+
+
+def identity_tables(held: HeldOut, seen: Seen, data: Path) -> dict[str, Table]:
+    """Cosines of a third party's face embedding, beside those of real pairs; empty without the extra or the set."""
+    try:
+        embed = identity.FaceEmbedding()
+        pairs = london_pairs(data)
+    except (UsageError, DataMissing) as error:
+        return {"who it is": {"not measured": {"why": str(error).split("\n")[0]}}}
+    first, second = (embed(photos, points) for photos, points in pairs)
+    same = identity.cosine(first, second)
+    other = identity.cosine(first, np.roll(first, 1, 0))
+    points = np.stack([face.points for face in held.faces[: len(seen.photos)]])
+    own = embed([photo.pixels for photo in held.photos[: len(seen.photos)]], points)
+    apart = identity.cosine(own, np.roll(own, 1, 0))
+    table: Table = {
+        "London, one person neutral and smiling": {"cosine": cell(mean(same))},
+        "London, two persons": {"cosine": cell(mean(other))},
+        "UTKFace, two persons": {"cosine": cell(mean(apart))},
+    }
+    centre = embed([row[CENTRE] for row in seen.photos], points)
+    for k, value in enumerate(VALUES):
+        if k != CENTRE:
+            edited = embed([row[k] for row in seen.photos], points)
+            person = identity.nearer_same(identity.cosine(edited, centre), same, apart)
+            row = {"cosine": cell(person.edited), "nearer to one person": cell(person.nearer)}
+            table[f"at {value:+g} and at 0"] = row
+    return {"who it is": table}
+
+
+def london_pairs(data: Path) -> list[tuple[list[ByteArray], FloatArray]]:
+    """The London set's neutral and smiling photos in one order, with MTCNN's five points.  Raises: DataMissing."""
+    from gslopes.train.chips import cache_folder, find_points
+
+    names = sorted(
+        {p.name for p in (data / "neutral").glob("*.jpg")} & {p.name for p in (data / "smiling").glob("*.jpg")}
+    )
+    if not names:
+        raise DataMissing(f"The London set (neutral/ and smiling/) is not below {data}.")
+    sides = []
+    for kind in ("neutral", "smiling"):
+        paths = tuple(data / kind / name for name in names)
+        points = find_points(paths, cache_folder() / f"london-{kind}", "cpu")
+        sides.append((paths, points))
+    good = [i for i in range(len(names)) if all(points[i] is not None for _, points in sides)]
+    return [
+        ([open_photo(paths[i]).pixels for i in good], np.stack([np.asarray(points[i], np.float32) for i in good]))
+        for paths, points in sides
+    ]

@@ -1,0 +1,7 @@
+"""``gslopes calibrate``: planted biases, against what the walk recovers and what a naive comparison concludes."""
+
+from __future__ import annotations
+
+from gslopes.studies.planted.study import Calibration, calibrate
+
+__all__ = ["Calibration", "calibrate"]

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import json
+import re
+import shlex
+
+import click
+import pytest
+
+from gslopes.cli import main
+from gslopes.cli.main import VERBS
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_help_of_every_verb_has_examples_that_parse(gslopes, verb):
+    done = gslopes(verb, "--help")
+    assert done.code == 0
+    _, _, text = done.out.partition("Examples:")
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("gslopes ")]
+    assert lines
+    for line in lines:
+        args = shlex.split(line.partition(" > ")[0])[1:]
+        assert args[0] == verb
+        command = main.get_command(click.Context(main), verb)
+        command.make_context(verb, args[1:])  # raises for an option that there is not
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_options_say_what_they_are(gslopes, verb):
+    command = main.get_command(click.Context(main), verb)
+    assert all(param.help for param in command.params if isinstance(param, click.Option))
+    assert command.get_short_help_str()
+
+
+def test_the_help_names_the_verbs_in_the_order_of_the_walk_and_the_exit_codes(gslopes):
+    out = gslopes("--help").out
+    places = [re.search(rf"^  {verb} ", out, flags=re.MULTILINE) for verb in VERBS]
+    assert all(places)
+    assert [place.start() for place in places] == sorted(place.start() for place in places)
+    assert "3 done but some photos could not be read" in " ".join(out.split())
+
+
+def test_without_a_verb_the_help_is_shown_and_the_code_is_2(gslopes):
+    done = gslopes()
+    assert done.code == 2
+    assert "Examples:" in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["auidt"], "Did you mean 'audit'?"),
+        (["xyz"], "Verbs: collect, census, audit"),
+        (["audit"], "--out"),
+        (["audit", "--out", "run"], "No folder of photos"),
+        (["audit", "none", "--out", "run"], "There is no folder"),
+        (["audit", "none", "--out", "run", "--steps", "6"], "odd"),
+        (["audit", "none", "--out", "run", "--steps", "six"], "not a valid integer"),
+        (["audit", "none", "--out", "run", "--range", "1,2,3"], "not two numbers"),
+        (["audit", "none", "--out", "run", "--range", "2,-2"], "smaller to a greater"),
+        (["audit", "none", "--out", "run", "--region", "hair"], "'face', 'skin'"),
+        (["audit", "none", "--out", "run", "--device", "gpu"], "cuda:N"),
+        (["audit", "none", "--out", "run", "--config", "none.toml"], "There is no file none.toml"),
+        (["audit", "none", "--out", "run", "--atribute", "gender"], "--attribute"),
+        (["synthesise", "none", "--out", "run", "--attribute", "gendr"], "Did you mean 'gender'?"),
+        (["audit", "none", "--out", "run", "--classifier", "celeba-tager"], "Did you mean 'celeba-tagger'?"),
+        (["score", "none"], "none does not exist"),
+        (["fit", "none"], "none does not exist"),
+        (["report", "none"], "none does not exist"),
+        (["train", "fader-gendr", "--data", "."], "Did you mean 'fader-gender'?"),
+    ],
+)
+def test_a_wrong_command_is_a_sentence_with_a_next_step_and_code_2(gslopes, tmp_path, monkeypatch, args, sentence):
+    monkeypatch.chdir(tmp_path)
+    done = gslopes(*args)
+    assert done.code == 2, done.err
+    assert sentence in done.err
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_range_may_be_two_numbers_or_one(gslopes, draw, tmp_path):
+    faces = draw(1)
+    for text, ends in (("-1,3", [-1, 3]), ("1.5", [-1.5, 1.5]), ("-2", [-2, 2])):
+        done = gslopes("audit", faces.photos, "--out", tmp_path / "r", "--range", text, "--dry-run", "--json")
+        values = json.loads(done.out)["values"]["gender"]
+        assert [values[0], values[-1]] == ends
+
+
+def test_the_classifiers_are_listed(gslopes):
+    entries = json.loads(gslopes("classifiers", "--json").out)
+    assert {"celeba-tagger", "onnx"} <= {entry["name"] for entry in entries}
+    assert "celeba-tagger:threshold=0.5" in gslopes("classifiers").out
+
+
+def test_the_models_are_listed_with_place_licence_and_sha256(gslopes, home):
+    entries = {entry["name"]: entry for entry in json.loads(gslopes("models", "--json").out)}
+    assert entries["fader-gender"]["path"] == str(home / "weights" / "fader-gender")
+    assert len(entries["fader-gender"]["sha256"]) == 64
+    out = gslopes("models").out
+    assert entries["fader-gender"]["sha256"] in out
+    assert entries["fader-gender"]["licence"] in out
+
+
+def test_the_version_is_printed(gslopes):
+    assert re.fullmatch(r"gslopes \d+\.\d+\.\d+\S*\n", gslopes("--version").out)
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    def fail(error):
+        def raise_error(*args, **kwargs):
+            raise error
+
+        monkeypatch.setattr("gslopes.zoo.list_models", raise_error)
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (RuntimeError("the sky fell"), 1, "Unexpected RuntimeError: the sky fell"),
+        (MemoryError(), 1, "Memory ran out."),
+        (KeyboardInterrupt(), 130, "the same command goes on from there"),
+        (ValueError("caf\udce9"), 1, "caf\\udce9"),
+    ],
+)
+def test_what_was_not_foreseen_is_a_sentence_too(gslopes, failing, error, code, sentence):
+    failing(error)
+    done = gslopes("models")
+    assert done.code == code
+    assert sentence in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("args", [("--debug", "models"), ("models", "--debug")])
+def test_debug_shows_the_traceback_wherever_it_stands(gslopes, failing, args):
+    failing(RuntimeError("the sky fell"))
+    done = gslopes(*args)
+    assert done.code == 1
+    assert "Traceback" in done.err
+
+
+def test_training_passes_every_option_on(gslopes, monkeypatch, tmp_path):
+    seen = {}
+
+    def run_recipe(recipe, **options):
+        seen.update(options, recipe=recipe)
+        return tmp_path / "weights"
+
+    monkeypatch.setattr("gslopes.train.run_recipe", run_recipe)
+    done = gslopes("train", "parser", "--data", tmp_path, "--steps", 5, "--device", "cpu", "--out", tmp_path / "o")
+    assert (done.code, done.out) == (0, f"{tmp_path / 'weights'}\n")
+    assert seen == {
+        "recipe": "parser", "data": tmp_path, "steps": 5, "dry_run": False, "device": "cpu", "out": tmp_path / "o",
+    }  # fmt: skip

@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import UsageError
+from gslopes.report.changes import print_changes
+from gslopes.studies.compare import compare_runs
+
+VALUES = np.linspace(-1, 1, 3)
+
+
+def folder(run: Path, classifier: str, slope: float, seed: int = 0, photos: int = 60) -> Path:
+    """A scored run with one label whose share goes from 0.5 - slope to 0.5 + slope; a photo's luck is the seed's."""
+    run.mkdir()
+    luck = np.random.default_rng(seed).random(photos)
+    rows, asked = [], []
+    for index in range(photos):
+        for step, value in enumerate(VALUES):
+            asked.append((f"{index:064x}", "gender", step, classifier, "answered", ""))
+            if luck[index] < 0.5 + slope * value:
+                rows.append((f"{index:064x}", "gender", step, value, classifier, "nurse", 0.9))
+    tables.write(tables.SCORES, pd.DataFrame(rows, columns=tables.SCORES.columns), run / "scores.parquet")
+    tables.write(tables.ASKED, pd.DataFrame(asked, columns=tables.ASKED.columns), run / "asked.parquet")
+    runfolder.write_json(run / "run.json", {"values": {"gender": VALUES.tolist()}})
+    return run
+
+
+def test_a_mitigation_is_found_with_its_interval(tmp_path: Path) -> None:
+    before, after = folder(tmp_path / "a", "model", -0.3), folder(tmp_path / "b", "model", -0.05)
+    row = compare_runs(before, after).iloc[0]
+    assert row["slope"] < row["other_slope"] < 0
+    assert row["ci_low"] > 0
+    assert row["q"] < 0.05
+    assert "nurse" in print_changes(compare_runs(before, after))
+    assert "*" in print_changes(compare_runs(before, after)).split("\n")[2]
+
+
+def test_two_versions_are_paired_by_name_or_because_they_are_alone(tmp_path: Path) -> None:
+    one, other = folder(tmp_path / "a", "model:v=1", 0.1), folder(tmp_path / "b", "model:v=2", 0.1)
+    assert compare_runs(one, other)["difference"].tolist() == [0]
+    assert len(compare_runs(one, other, [("model:v=1", "model:v=2")])) == 1
+    with pytest.raises(UsageError, match="in common"):
+        compare_runs(one, other, [("model:v=1", "nobody")])
+
+
+def test_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        compare_runs(tmp_path, tmp_path)
