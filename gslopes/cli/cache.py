@@ -32,18 +32,18 @@ def cache() -> None:
 def show(cache: Path | None, as_json: bool) -> int:
     """What is in the cache, and where it is."""
     from gslopes.score import cache_files
-    from gslopes.score.cache import Store, cache_folder
+    from gslopes.score.cache import AnswerCache, cache_folder
 
-    with Store(cache_folder(cache)) as store:
-        found, size = cache_files.facts(store), store.path.stat().st_size
+    with AnswerCache(cache_folder(cache)) as answers:
+        found, size = cache_files.facts(answers), answers.path.stat().st_size
     if as_json:
-        print_json({"path": str(store.path), "bytes": size, "classifiers": [asdict(one) for one in found]})
+        print_json({"path": str(answers.path), "bytes": size, "classifiers": [asdict(one) for one in found]})
         return 0
     for one in found:
         models = f", models {', '.join(one.models)}" if one.models else ""
         refused = f" ({one.refused:,} refused)" if one.refused else ""
         click.echo(f"{one.classifier}: {one.answers:,} answers{refused}, {one.first[:10]} to {one.last[:10]}{models}")
-    click.echo(f"\ncache      {store.path}, {size / 2**20:,.1f} MiB", err=True)
+    click.echo(f"\ncache      {answers.path}, {size / 2**20:,.1f} MiB", err=True)
     return 0
 
 
@@ -54,10 +54,10 @@ def show(cache: Path | None, as_json: bool) -> int:
 def export_(file: Path, classifier: str, cache: Path | None) -> int:
     """Write answers to FILE, one JSON object a line; replay:FILE answers from it."""
     from gslopes.score import cache_files
-    from gslopes.score.cache import Store, cache_folder
+    from gslopes.score.cache import AnswerCache, cache_folder
 
-    with Store(cache_folder(cache)) as store:
-        click.echo(f"{cache_files.export_answers(store, file, classifier):,} answers written to {file}")
+    with AnswerCache(cache_folder(cache)) as answers:
+        click.echo(f"{cache_files.export_answers(answers, file, classifier):,} answers written to {file}")
     return 0
 
 
@@ -67,10 +67,10 @@ def export_(file: Path, classifier: str, cache: Path | None) -> int:
 def import_(file: Path, cache: Path | None) -> int:
     """Add the answers of FILE, as export wrote it; those that are there already stay."""
     from gslopes.score import cache_files
-    from gslopes.score.cache import Store, cache_folder
+    from gslopes.score.cache import AnswerCache, cache_folder
 
-    with Store(cache_folder(cache)) as store:
-        lines, new = cache_files.import_answers(store, file)
+    with AnswerCache(cache_folder(cache)) as answers:
+        lines, new = cache_files.import_answers(answers, file)
     click.echo(f"{new:,} of {lines:,} answers were new")
     return 0
 
@@ -84,11 +84,11 @@ def prune(classifier: str, before: datetime | None, everything: bool, cache: Pat
     """Delete answers. What is deleted is asked, and paid for, again when it is needed."""
     from gslopes.core.errors import UsageError
     from gslopes.score import cache_files
-    from gslopes.score.cache import Store, cache_folder
+    from gslopes.score.cache import AnswerCache, cache_folder
 
     if not (classifier or before or everything):
         raise UsageError("Which answers are to be deleted?", "Give --classifier, --before or --all.")
     when = before.replace(tzinfo=UTC) if before else None
-    with Store(cache_folder(cache)) as store:
-        click.echo(f"{cache_files.prune(store, name=classifier, before=when):,} answers deleted")
+    with AnswerCache(cache_folder(cache)) as answers:
+        click.echo(f"{cache_files.prune(answers, name=classifier, before=when):,} answers deleted")
     return 0

@@ -18,13 +18,13 @@ import httpcore
 import httpx
 
 from gslopes.collect.address import ForbiddenAddress, PublicNetwork
-from gslopes.collect.pace import Pace, Stopped
+from gslopes.collect.rate import HostRateLimiter, Stopped
 
 REDIRECTS = 5
-_AGAIN = (408, 425, 429, 500, 502, 503, 504)
+_RETRYABLE = (408, 425, 429, 500, 502, 503, 504)
 
 
-class NoPhoto(Exception):
+class DownloadError(Exception):
     """A download that came to nothing.
 
     status: ``refused`` (asking again would not help) or ``failed`` (it might).  reason: goes into the manifest.
@@ -45,21 +45,21 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Manners:
+class FetchPolicy:
     """How the network is used.
 
     gap: seconds between two requests to one host.  seconds: longest time of one download, redirects included.
-    most_bytes: of one download.  tries: of one request, if the server is busy or the connection fails.
-    backoff: seconds before the second try, doubled for each further one.  patience: longest Retry-After that is waited
-    for.  agent: the user agent.  allowed: ``host:port`` of test servers at private addresses.
+    max_bytes: of one download.  max_attempts: of one request, if the server is busy or the connection fails.
+    backoff: seconds before the second attempt, doubled for each further one.  max_retry_after: the longest Retry-After
+    that is honoured, seconds.  agent: the user agent.  allowed: ``host:port`` of test servers at private addresses.
     """
 
     gap: float = 1.0
     seconds: float = 60.0
-    most_bytes: int = 25 << 20
-    tries: int = 4
+    max_bytes: int = 25 << 20
+    max_attempts: int = 4
     backoff: float = 2.0
-    patience: float = 300.0
+    max_retry_after: float = 300.0
     agent: str = "gslopes"
     allowed: tuple[str, ...] = ()
 
@@ -67,17 +67,19 @@ class Manners:
 class Fetcher:
     """Downloads over HTTP and HTTPS; its methods may be called from several threads.
 
-    manners: see there.  stop: set to end everything that waits or reads.  network: as httpcore's; for tests.
+    policy: see there.  stop: set to end everything that waits or reads.  network: as httpcore's; for tests.
     """
 
-    def __init__(self, manners: Manners, stop: threading.Event, network: httpcore.NetworkBackend | None = None) -> None:
-        self.manners, self.stop = manners, stop
-        self.pace = Pace(manners.gap, stop)
+    def __init__(
+        self, policy: FetchPolicy, stop: threading.Event, network: httpcore.NetworkBackend | None = None
+    ) -> None:
+        self.policy, self.stop = policy, stop
+        self.rate = HostRateLimiter(policy.gap, stop)
         self._pool = httpcore.ConnectionPool(
             ssl_context=httpx.create_ssl_context(trust_env=False),
             max_connections=32,
             max_keepalive_connections=16,
-            network_backend=network or PublicNetwork(manners.allowed),
+            network_backend=network or PublicNetwork(policy.allowed),
         )
 
     def close(self) -> None:
@@ -89,81 +91,83 @@ class Fetcher:
         url: str,
         *,
         headers: Mapping[str, str] | None = None,
-        most_bytes: int = 0,
-        hop: Callable[[httpx.URL], None] | None = None,
-        lane: str = "",
+        max_bytes: int = 0,
+        before_request: Callable[[httpx.URL], None] | None = None,
+        rate_key: str = "",
     ) -> Reply:
         """One document.
 
-        headers: beside our own; sent to the first host alone.  most_bytes: less than that of the manners.
-        hop: called with each address before it is asked; may raise NoPhoto.
-        lane: whose pace is kept; that of the host if empty.
+        headers: beside our own; sent to the first host alone.  max_bytes: at most; that of the policy if 0.
+        before_request: called with each address before it is asked; may raise DownloadError.
+        rate_key: whose pace is kept; that of the host if empty.
 
-        Raises: NoPhoto, Stopped.
+        Raises: DownloadError, Stopped.
         """
-        deadline = time.monotonic() + self.manners.seconds
-        address, own = _parsed(url), dict(headers or {})
+        deadline = time.monotonic() + self.policy.seconds
+        address, extra_headers = _parsed(url), dict(headers or {})
         for _ in range(REDIRECTS + 1):
-            if hop is not None:
-                hop(address)
-            most = most_bytes or self.manners.most_bytes
-            answer = self._patiently(address, own, most, deadline, lane or origin(address))
+            if before_request is not None:
+                before_request(address)
+            max_bytes = max_bytes or self.policy.max_bytes
+            answer = self._get_with_retries(address, extra_headers, max_bytes, deadline, rate_key or origin(address))
             if isinstance(answer, Reply):
                 return answer
             following = _parsed(answer, address)
-            own = own if origin(following) == origin(address) else {}
+            extra_headers = extra_headers if origin(following) == origin(address) else {}
             address = following
-        raise NoPhoto("refused", f"more than {REDIRECTS} redirects")
+        raise DownloadError("refused", f"more than {REDIRECTS} redirects")
 
-    def _patiently(self, url: httpx.URL, headers: dict[str, str], most: int, deadline: float, lane: str) -> Reply | str:
+    def _get_with_retries(
+        self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float, rate_key: str
+    ) -> Reply | str:
         """A document, or where a redirect leads; tried again while the server is busy."""
-        for attempt in range(self.manners.tries):
-            last = attempt + 1 == self.manners.tries
+        for attempt in range(self.policy.max_attempts):
+            last = attempt + 1 == self.policy.max_attempts
             try:
-                deadline += self.pace.take(lane)  # a queue at our own door is not the server's slowness
-                return self._once(url, headers, most, deadline)
-            except _Busy as busy:
-                if last or busy.seconds > self.manners.patience:
-                    raise NoPhoto("failed", busy.reason, busy.code) from None
-                waiting = max(busy.seconds, self.manners.backoff * 2**attempt)
-            self.pace.hold(lane, waiting)
+                deadline += self.rate.acquire(rate_key)  # a queue at our own door is not the server's slowness
+                return self._request(url, headers, max_bytes, deadline)
+            except _Retry as retry:
+                if last or retry.seconds > self.policy.max_retry_after:
+                    raise DownloadError("failed", retry.reason, retry.code) from None
+                waiting = max(retry.seconds, self.policy.backoff * 2**attempt)
+            self.rate.pause(rate_key, waiting)
         raise AssertionError("unreachable")
 
-    def _once(self, url: httpx.URL, headers: dict[str, str], most: int, deadline: float) -> Reply | str:
-        sent = {"Host": _host(url), "User-Agent": self.manners.agent, "Accept-Encoding": "identity", "Accept": "*/*"}
+    def _request(self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float) -> Reply | str:
+        sent = {"Host": _host(url), "User-Agent": self.policy.agent, "Accept-Encoding": "identity", "Accept": "*/*"}
         raw = [(key.encode("ascii"), value.encode("ascii")) for key, value in (sent | headers).items()]
         left = max(0.1, min(20.0, deadline - time.monotonic()))
         timeouts = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), left)}
         with (
-            _told(),
+            _translated_errors(),
             self._pool.stream("GET", str(url), headers=raw, extensions=timeouts) as response,
         ):
-            told = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in response.headers}
-            if response.status in _AGAIN:
-                raise _Busy(f"HTTP {response.status}", _retry_after(told.get("retry-after", "")), response.status)
-            if response.status in (301, 302, 303, 307, 308) and told.get("location"):
-                return told["location"]
+            received = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in response.headers}
+            if response.status in _RETRYABLE:
+                raise _Retry(f"HTTP {response.status}", _retry_after(received.get("retry-after", "")), response.status)
+            if response.status in (301, 302, 303, 307, 308) and received.get("location"):
+                return received["location"]
             if response.status != 200:
-                raise NoPhoto("refused", f"HTTP {response.status}", response.status)
-            if told.get("content-encoding", "identity").lower() != "identity":
-                raise NoPhoto("refused", "compressed, though we asked for it not to be")
-            if told.get("content-length", "").isdigit() and int(told["content-length"]) > most:
-                raise NoPhoto("refused", f"larger than {most >> 20} MiB")
-            kind = told.get("content-type", "").partition(";")[0].strip().lower()
-            return Reply(kind, self._read(response, most, deadline, told.get("content-length", "")))
+                raise DownloadError("refused", f"HTTP {response.status}", response.status)
+            if received.get("content-encoding", "identity").lower() != "identity":
+                raise DownloadError("refused", "compressed, though we asked for it not to be")
+            if received.get("content-length", "").isdigit() and int(received["content-length"]) > max_bytes:
+                raise DownloadError("refused", f"larger than {max_bytes >> 20} MiB")
+            kind = received.get("content-type", "").partition(";")[0].strip().lower()
+            return Reply(kind, self._read(response, max_bytes, deadline, received.get("content-length", "")))
 
-    def _read(self, response: httpcore.Response, most: int, deadline: float, promised: str) -> bytes:
+    def _read(self, response: httpcore.Response, max_bytes: int, deadline: float, promised: str) -> bytes:
         body = bytearray()
         for chunk in response.iter_stream():
             body += chunk
-            if len(body) > most:
-                raise NoPhoto("refused", f"larger than {most >> 20} MiB")
+            if len(body) > max_bytes:
+                raise DownloadError("refused", f"larger than {max_bytes >> 20} MiB")
             if time.monotonic() > deadline:
-                raise NoPhoto("failed", f"not finished after {self.manners.seconds:g} seconds")
+                raise DownloadError("failed", f"not finished after {self.policy.seconds:g} seconds")
             if self.stop.is_set():
                 raise Stopped
         if promised.isdigit() and int(promised) != len(body):
-            raise _Busy("cut short")
+            raise _Retry("cut short")
         return bytes(body)
 
 
@@ -172,37 +176,37 @@ def origin(url: httpx.URL) -> str:
     return f"{url.scheme}://{_host(url)}"
 
 
-class _Busy(Exception):
+class _Retry(Exception):
     def __init__(self, reason: str, seconds: float = 0.0, code: int = 0) -> None:
         super().__init__(reason)
         self.reason, self.seconds, self.code = reason, seconds, code
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _translated_errors() -> Iterator[None]:
     """What goes wrong with a connection, as a reason without addresses or keys."""
     try:
         yield
     except ForbiddenAddress as error:
-        raise NoPhoto("refused", str(error)) from error
+        raise DownloadError("refused", str(error)) from error
     except httpcore.TimeoutException as error:
-        raise _Busy("no answer in time") from error
+        raise _Retry("no answer in time") from error
     except httpcore.ConnectError as error:
-        raise _Busy("no connection") from error
+        raise _Retry("no connection") from error
     except (httpcore.NetworkError, httpcore.ProtocolError) as error:
-        raise _Busy("the connection broke") from error
+        raise _Retry("the connection broke") from error
 
 
 def _parsed(url: str, base: httpx.URL | None = None) -> httpx.URL:
-    """Raises: NoPhoto unless it is http or https, with a host and without a password."""
+    """Raises: DownloadError unless it is http or https, with a host and without a password."""
     try:
         found = base.join(url) if base is not None else httpx.URL(url)
     except (httpx.InvalidURL, ValueError, TypeError) as error:
-        raise NoPhoto("refused", "not a valid address") from error
+        raise DownloadError("refused", "not a valid address") from error
     if found.scheme not in ("http", "https") or not found.host:
-        raise NoPhoto("refused", "not an address of http or https")
+        raise DownloadError("refused", "not an address of http or https")
     if found.userinfo:
-        raise NoPhoto("refused", "an address with a password")
+        raise DownloadError("refused", "an address with a password")
     return found
 
 

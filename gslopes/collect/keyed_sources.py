@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gslopes.collect.lists import Query
-from gslopes.collect.source import Ask, Candidate, Terms, Web, text
+from gslopes.collect.source import Candidate, FetchJson, Terms, Web, text
 from gslopes.core.errors import CredentialsError
 
 
@@ -32,7 +32,7 @@ class Google(_Keyed):
     terms = Terms(
         gap=0.6,
         page=10,
-        most=100,
+        max_results=100,
         note="Results carry no licence: finding a photo is no permission to use it. At most 100 results of a search; "
         "beyond 100 requests a day they are billed.",
     )
@@ -40,13 +40,13 @@ class Google(_Keyed):
     def __init__(self, base: str = "https://customsearch.googleapis.com") -> None:
         self.base = base.rstrip("/")
 
-    def search(self, query: Query, most: int, ask: Ask) -> list[Candidate]:
+    def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """Pages of 10 until there are enough or no more."""
         headers = {"X-goog-api-key": os.environ.get(self.variables[0], "")}  # a header: addresses end up in logs
         fixed = {"cx": os.environ.get(self.variables[1], ""), "q": query.text, "searchType": "image", "safe": "active"}
         found: list[Candidate] = []
         start = 1
-        while start and len(found) < min(most, self.terms.most) and start <= self.terms.most:
+        while start and len(found) < min(max_results, self.terms.max_results) and start <= self.terms.max_results:
             page = {"num": str(self.terms.page), "start": str(start)}
             answer = ask(f"{self.base}/customsearch/v1", fixed | page, headers)
             for item in answer.get("items", []):
@@ -54,7 +54,7 @@ class Google(_Keyed):
                 found.append(Candidate(text(item.get("link")), text(shown.get("contextLink")), text(item.get("title"))))
             following = answer.get("queries", {}).get("nextPage") or [{}]
             start = int(following[0].get("startIndex", 0))
-        return found[:most]
+        return found[:max_results]
 
 
 class Bing(_Keyed):
@@ -69,7 +69,7 @@ class Bing(_Keyed):
     terms = Terms(
         gap=0.4,
         page=150,
-        most=1000,
+        max_results=1000,
         note="Results carry no licence: finding a photo is no permission to use it. Microsoft closed its own service "
         "in August 2025; name one that speaks its form.",
     )
@@ -78,12 +78,12 @@ class Bing(_Keyed):
         self.base = (base or os.environ.get("BING_SEARCH_ENDPOINT", "")).rstrip("/")
         self.variables = ("BING_SEARCH_KEY",) if self.base else ("BING_SEARCH_KEY", "BING_SEARCH_ENDPOINT")
 
-    def search(self, query: Query, most: int, ask: Ask) -> list[Candidate]:
+    def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """Pages of 150 until there are enough or no more."""
         headers = {"Ocp-Apim-Subscription-Key": os.environ.get("BING_SEARCH_KEY", "")}
         found: list[Candidate] = []
         offset, before = 0, -1
-        while len(found) < min(most, self.terms.most) and offset > before:
+        while len(found) < min(max_results, self.terms.max_results) and offset > before:
             params = {"q": query.text, "count": str(self.terms.page), "offset": str(offset), "safeSearch": "Strict"}
             answer = ask(f"{self.base}/v7.0/images/search", params, headers)
             rows = answer.get("value", [])
@@ -92,4 +92,4 @@ class Bing(_Keyed):
                 for row in rows
             ]
             before, offset = offset, int(answer.get("nextOffset", 0)) if rows else 0
-        return found[:most]
+        return found[:max_results]

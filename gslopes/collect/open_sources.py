@@ -7,7 +7,7 @@ import os
 import re
 
 from gslopes.collect.lists import Query
-from gslopes.collect.source import Ask, Candidate, Terms, Web, text
+from gslopes.collect.source import Candidate, FetchJson, Terms, Web, text
 
 _PUBLIC = {"cc0": "CC0", "pdm": "Public Domain Mark"}
 
@@ -24,7 +24,7 @@ class Openverse(Web):
     terms = Terms(
         gap=3.0,
         page=20,
-        most=240,
+        max_results=240,
         note="Openly licensed works; each manifest row names licence and creator. Without a token about 20 requests a "
         "minute and 200 a day: register an application with Openverse and put its token into OPENVERSE_TOKEN.",
     )
@@ -32,18 +32,18 @@ class Openverse(Web):
     def __init__(self, base: str = "https://api.openverse.org") -> None:
         self.base = base.rstrip("/")
 
-    def search(self, query: Query, most: int, ask: Ask) -> list[Candidate]:
+    def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """Pages of 20 until there are enough or no more."""
         token = os.environ.get("OPENVERSE_TOKEN", "")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         found: list[Candidate] = []
         page = pages = 1
-        while len(found) < min(most, self.terms.most) and page <= pages:
+        while len(found) < min(max_results, self.terms.max_results) and page <= pages:
             params = {"q": query.text, "page": str(page), "page_size": str(self.terms.page)}
             answer = ask(f"{self.base}/v1/images/", params, headers)
             found += [_openverse(row) for row in answer["results"] if row.get("url")]
             pages, page = int(answer["page_count"]), page + 1
-        return found[:most]
+        return found[:max_results]
 
 
 def _openverse(row: dict[str, object]) -> Candidate:
@@ -72,7 +72,7 @@ class Wikimedia(Web):
     terms = Terms(
         gap=1.0,
         page=50,
-        most=1000,
+        max_results=1000,
         note="Free licences and public domain; each manifest row names licence and creator. Wikimedia asks for a "
         "way to reach you in the user agent: give it with --contact.",
     )
@@ -80,7 +80,7 @@ class Wikimedia(Web):
     def __init__(self, base: str = "https://commons.wikimedia.org") -> None:
         self.base = base.rstrip("/")
 
-    def search(self, query: Query, most: int, ask: Ask) -> list[Candidate]:
+    def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """Pages of 50 until there are enough or no more; bitmaps only."""
         fixed = {
             "action": "query",
@@ -97,25 +97,25 @@ class Wikimedia(Web):
         }
         found: list[Candidate] = []
         more: dict[str, str] | None = {}
-        while len(found) < min(most, self.terms.most) and more is not None:
+        while len(found) < min(max_results, self.terms.max_results) and more is not None:
             answer = ask(f"{self.base}/w/api.php", fixed | more, {})
             pages = sorted(answer.get("query", {}).get("pages", []), key=lambda page: page.get("index", 0))
             found += [_wikimedia(page) for page in pages if page.get("imageinfo")]
             more = {key: str(value) for key, value in answer["continue"].items()} if "continue" in answer else None
-        return found[:most]
+        return found[:max_results]
 
 
 def _wikimedia(page: dict[str, object]) -> Candidate:
     infos = page["imageinfo"]
     info = infos[0] if isinstance(infos, list) else {}
-    told = {key: _plain(value.get("value")) for key, value in (info.get("extmetadata") or {}).items()}
+    fields = {key: _plain(value.get("value")) for key, value in (info.get("extmetadata") or {}).items()}
     return Candidate(
         url=text(info.get("thumburl") or info.get("url")),
         page=text(info.get("descriptionurl")),
-        title=told.get("ObjectName") or text(page.get("title")).removeprefix("File:"),
-        creator=told.get("Artist", ""),
-        licence=told.get("LicenseShortName", ""),
-        licence_url=told.get("LicenseUrl", ""),
+        title=fields.get("ObjectName") or text(page.get("title")).removeprefix("File:"),
+        creator=fields.get("Artist", ""),
+        licence=fields.get("LicenseShortName", ""),
+        licence_url=fields.get("LicenseUrl", ""),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.collect.fetch import NoPhoto
+from gslopes.collect.fetch import DownloadError
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.records import ByteArray
 from gslopes.datasets.decode import decode
@@ -35,10 +35,10 @@ class Picture:
 
 
 def check_type(content_type: str) -> None:
-    """Raises: NoPhoto unless a server's type is that of a picture, or says nothing about the contents."""
+    """Raises: DownloadError unless a server's type is that of a picture, or says nothing about the contents."""
     if content_type in _BINARY or (content_type.startswith("image/") and "svg" not in content_type):
         return
-    raise NoPhoto("refused", f"not sent as a picture but as {content_type[:60] or 'nothing'}")
+    raise DownloadError("refused", f"not sent as a picture but as {content_type[:60] or 'nothing'}")
 
 
 def examine(data: bytes, min_side: int) -> Picture:
@@ -46,18 +46,20 @@ def examine(data: bytes, min_side: int) -> Picture:
 
     min_side: least length of the shorter side, pixels.
 
-    Raises: NoPhoto if it is none, or too small, too large, damaged or of a format that the walk does not read.
+    Raises: DownloadError if it is none, or too small, too large, damaged or of a format that the walk does not read.
     """
     suffix = next((name for magic, name in (*_KINDS, (b"MM\0*", "tif")) if data.startswith(magic)), "")
     if not suffix:
-        raise NoPhoto("refused", "not a JPEG, PNG, WebP, BMP or TIFF file")
+        raise DownloadError("refused", "not a JPEG, PNG, WebP, BMP or TIFF file")
     try:
         pixels, _, _ = decode(data, "")
     except PhotoError as error:
-        raise NoPhoto("refused", error.reason) from error
+        raise DownloadError("refused", error.reason) from error
     height, width = pixels.shape[:2]
     if min(width, height) < min_side:
-        raise NoPhoto("refused", f"too small (shorter side {min(width, height)} pixels, at least {min_side} wanted)")
+        raise DownloadError(
+            "refused", f"too small (shorter side {min(width, height)} pixels, at least {min_side} wanted)"
+        )
     return Picture(sha256(data).hexdigest(), suffix, width, height, perceptual_hash(pixels))
 
 
@@ -78,7 +80,7 @@ def perceptual_hash(pixels: ByteArray) -> int:
     return int(str(imagehash.phash(Image.fromarray(pixels))), 16)
 
 
-class Seen:
+class DuplicateIndex:
     """The photos that were kept, found again by bytes or by looks.
 
     near: how many of 64 bits of two perceptual hashes may differ for two photos to be one.

@@ -10,7 +10,7 @@ from urllib.robotparser import RobotFileParser
 
 import httpx
 
-from gslopes.collect.fetch import Fetcher, NoPhoto, origin
+from gslopes.collect.fetch import DownloadError, Fetcher, origin
 
 AGENT = "gslopes"
 _LARGEST = 512 << 10  # bytes; RFC 9309 asks for 500 KiB at least
@@ -29,10 +29,10 @@ class Robots:
         self._lock = threading.Lock()
 
     def __call__(self, url: httpx.URL) -> None:
-        """Raises: NoPhoto if the host's rules do not allow us this address."""
+        """Raises: DownloadError if the host's rules do not allow us this address."""
         rules = self._of(url)
         if not rules.can_fetch(AGENT, str(url)):
-            raise NoPhoto("refused", "its robots.txt does not allow it")
+            raise DownloadError("refused", "its robots.txt does not allow it")
 
     def _of(self, url: httpx.URL) -> RobotFileParser:
         key = origin(url)
@@ -43,15 +43,15 @@ class Robots:
                 self._rules[key] = self._asked(url)
                 delay = self._rules[key].crawl_delay(AGENT)
                 if delay:
-                    self._fetcher.pace.slow_down(key, min(float(delay), 60.0))
+                    self._fetcher.rate.set_min_interval(key, min(float(delay), 60.0))
             return self._rules[key]
 
     def _asked(self, url: httpx.URL) -> RobotFileParser:
         rules = RobotFileParser()
         try:
-            reply = self._fetcher.get(str(url.copy_with(raw_path=b"/robots.txt", fragment=None)), most_bytes=_LARGEST)
+            reply = self._fetcher.get(str(url.copy_with(raw_path=b"/robots.txt", fragment=None)), max_bytes=_LARGEST)
             rules.parse(reply.body.decode("utf-8", "replace").splitlines())
-        except NoPhoto as error:
+        except DownloadError as error:
             if error.status == "refused" and not 400 <= error.code < 500:
                 raise  # a private address, for one: the photo's own reason
             rules.parse([] if error.code and error.status == "refused" else ["User-agent: *", "Disallow: /"])

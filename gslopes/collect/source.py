@@ -30,16 +30,16 @@ class Terms:
     """What may be asked of a source, and what its photos may be used for.
 
     gap: seconds between two requests to its interface.  page: results of one request.
-    most: results of one search; 0 for no limit.  note: one sentence about terms, licences and quotas.
+    max_results: results of one search; 0 for no limit.  note: one sentence about terms, licences and quotas.
     """
 
     gap: float
     page: int
-    most: int
+    max_results: int
     note: str
 
 
-class Ask(Protocol):
+class FetchJson(Protocol):
     """Asks an interface over HTTP and returns the JSON of its answer.  Raises: ServiceError, CredentialsError."""
 
     def __call__(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
@@ -64,7 +64,7 @@ class Source(Protocol):
         """The searches that it has by itself (a list, a folder); None if it takes any."""
         ...
 
-    def search(self, query: Query, most: int, ask: Ask) -> list[Candidate]:
+    def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """At most so many results of one search, best first.  Raises: as ``ask``."""
         ...
 

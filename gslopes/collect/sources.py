@@ -6,8 +6,8 @@ from pathlib import Path
 
 from gslopes.collect.keyed_sources import Bing, Google
 from gslopes.collect.open_sources import Openverse, Wikimedia
-from gslopes.collect.own_sources import Folder, Urls
 from gslopes.collect.source import Source
+from gslopes.collect.user_sources import Folder, Urls
 from gslopes.core.errors import ConfigError, UnknownName
 
 _WEB: dict[str, type[Openverse] | type[Wikimedia] | type[Google] | type[Bing]] = {
@@ -16,8 +16,8 @@ _WEB: dict[str, type[Openverse] | type[Wikimedia] | type[Google] | type[Bing]] =
     "google": Google,
     "bing": Bing,
 }
-_OWN: dict[str, type[Urls] | type[Folder]] = {"urls": Urls, "folder": Folder}
-NAMES = (*_WEB, *_OWN)
+_USER: dict[str, type[Urls] | type[Folder]] = {"urls": Urls, "folder": Folder}
+NAMES = (*_WEB, *_USER)
 
 
 def load_source(spec: str) -> Source:
@@ -29,10 +29,10 @@ def load_source(spec: str) -> Source:
     Raises: UnknownName with the nearest name; ConfigError for a missing or unknown parameter.
     """
     name, _, rest = spec.partition(":")
-    if name in _OWN:
+    if name in _USER:
         if not rest:
             raise ConfigError(f"The source {name!r} needs a place.", f"Write it as {name}:PATH.")
-        return _OWN[name](Path(rest))
+        return _USER[name](Path(rest))
     if name not in _WEB:
         raise UnknownName("source", name, NAMES)
     if not rest:

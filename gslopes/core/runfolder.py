@@ -152,8 +152,12 @@ def read_manifest(run: Path) -> dict[str, Any]:
     return manifest
 
 
-def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None:
+def compare(
+    run: Path, manifest: Mapping[str, Any], keys: Iterable[str], renamed: Mapping[str, str] | None = None
+) -> None:
     """Check that a run folder, if it exists, was made with the same values under these keys of its manifest.
+
+    renamed: keys of older manifests, to what they are called now.
 
     Raises: RunFolderMismatch naming what differs, with both values; UsageError if the folder holds something else.
     """
@@ -165,7 +169,7 @@ def compare(run: Path, manifest: Mapping[str, Any], keys: Iterable[str]) -> None
                 "Choose a new folder with --out.",
             )
         return
-    old = read_manifest(run)
+    old = {(renamed or {}).get(key, key): value for key, value in read_manifest(run).items()}
     differing = [line for key in keys for line in differences(old.get(key), manifest.get(key), key)]
     if differing:
         raise RunFolderMismatch(

@@ -29,7 +29,7 @@ from gslopes.core.config import from_dict, read_toml, to_dict
 from gslopes.core.errors import ConfigError
 from gslopes.run.fitting import FitConfig
 from gslopes.run.gate.thresholds import GateConfig
-from gslopes.run.scoring.conditions import ScoreConfig
+from gslopes.run.scoring.config import ScoreConfig
 
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
 # asked about the same pictures, and each is recorded with its own version.

@@ -26,7 +26,7 @@ from gslopes.run.fitting import FitConfig, fit_folder
 from gslopes.run.gate.judge import Wanted, dropped, judge_folder, load_reader, reader_digest
 from gslopes.run.gate.thresholds import GateConfig
 from gslopes.run.plan import IDENTITY, Plan, count_parts, make_plan, manifest
-from gslopes.run.scoring.conditions import ScoreConfig
+from gslopes.run.scoring.config import ScoreConfig
 from gslopes.run.scoring.score import Scoring, models_of, score_stage
 from gslopes.run.sources import keep_sources
 from gslopes.score.limits import limits_of
@@ -307,7 +307,7 @@ def _load(names: Sequence[str], device: str) -> list[Classifier]:
 
 def _agreed(plan: Plan, ready: Sequence[Classifier], executor: Executor) -> ScoreConfig:
     """Before pictures are made for hours: credentials that are missing, a price that is too high."""
-    from gslopes.run.scoring.terms import agree, estimate_walk
+    from gslopes.run.scoring.cost import confirm_cost, estimate_walk
     from gslopes.score.classifiers import prepare_classifier
 
     terms = plan.config.score
@@ -316,7 +316,7 @@ def _agreed(plan: Plan, ready: Sequence[Classifier], executor: Executor) -> Scor
     for one in ready:
         prepare_classifier(one)
     part = plan.config.part * sum(len(values) for values in plan.values.values())
-    agree([estimate_walk(one, plan.images, part) for one in ready if not limits_of(one).free], terms, executor)
+    confirm_cost([estimate_walk(one, plan.images, part) for one in ready if not limits_of(one).free], terms, executor)
     return replace(terms, yes=True)
 
 

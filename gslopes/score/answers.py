@@ -37,19 +37,19 @@ def check_answer(answer: Answer) -> Answer:
     return Answer(answer.status, (), scrub(str(answer.reason)) or "no reason given", version)
 
 
-def parsed(classifier: Classifier, raw: object) -> Answer:
+def parse_answer(classifier: Classifier, raw: object) -> Answer:
     """The checked answer that a raw one holds, ``failed`` with the reason if there is none.
 
-    Raises: what ``raise_if_general`` raises.
+    Raises: what ``raise_if_fatal`` raises.
     """
     try:
         return check_answer(classifier.parse(raw))
     except Exception as error:
-        raise_if_general(error)
-        return failure(error)
+        raise_if_fatal(error)
+        return failed_answer(error)
 
 
-def failure(error: Exception) -> Answer:
+def failed_answer(error: Exception) -> Answer:
     """What goes into the tables if asking about one picture ends in this error."""
     if isinstance(error, Refused):
         return Answer("refused", (), scrub(error.reason))
@@ -59,7 +59,7 @@ def failure(error: Exception) -> Answer:
     return Answer("failed", (), scrub(text))
 
 
-def raise_if_general(error: Exception) -> None:
+def raise_if_fatal(error: Exception) -> None:
     """Raise again what concerns every picture, without its chain: a library's error may hold credentials."""
     if isinstance(error, GslopesError) and not isinstance(error, (ClassifierError, PhotoError)):
         error.message, error.hint = scrub_text(error.message), scrub_text(error.hint)
@@ -78,12 +78,6 @@ def score_rows(questions: Sequence[Question], outcomes: Sequence[Answer], name: 
     pairs = zip(questions, outcomes, strict=True)
     rows = [(q.photo, q.attribute, q.step, q.value, name, *label) for q, a in pairs for label in a.labels]
     return _frame(tables.SCORES, rows)
-
-
-def joined(table: tables.Table, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Frames of one table, one below the other."""
-    full = [frame for frame in frames if len(frame)]
-    return pd.concat(full, ignore_index=True) if full else table.empty()
 
 
 def _checked_label(label: object) -> str:

@@ -30,24 +30,29 @@ from gslopes.score.scrub import scrub_json
 FILE = "answers.sqlite"
 VARIABLE = "GSLOPES_CACHE"
 LEASE = 900.0  # seconds; longer than one request with all its repetitions
-MANY = 500  # keys in one statement; SQLite takes at least 999 values
+CHUNK = 500  # keys in one statement; SQLite takes at least 999 values
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS shelves (id INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL,
+CREATE TABLE IF NOT EXISTS classifiers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL,
     UNIQUE (name, version));
 CREATE TABLE IF NOT EXISTS sources (id INTEGER PRIMARY KEY, model TEXT NOT NULL, client TEXT NOT NULL,
     UNIQUE (model, client));
-CREATE TABLE IF NOT EXISTS answers (id INTEGER PRIMARY KEY, shelf INTEGER NOT NULL, picture BLOB NOT NULL,
+CREATE TABLE IF NOT EXISTS answers (id INTEGER PRIMARY KEY, classifier INTEGER NOT NULL, picture BLOB NOT NULL,
     status TEXT NOT NULL, raw BLOB NOT NULL, source INTEGER NOT NULL, asked INTEGER NOT NULL);
-CREATE UNIQUE INDEX IF NOT EXISTS by_picture ON answers (shelf, picture);
-CREATE TABLE IF NOT EXISTS claims (shelf INTEGER NOT NULL, picture BLOB NOT NULL, owner TEXT NOT NULL,
-    until REAL NOT NULL, PRIMARY KEY (shelf, picture)) WITHOUT ROWID;
+CREATE UNIQUE INDEX IF NOT EXISTS by_picture ON answers (classifier, picture);
+CREATE TABLE IF NOT EXISTS claims (classifier INTEGER NOT NULL, picture BLOB NOT NULL, owner TEXT NOT NULL,
+    until REAL NOT NULL, PRIMARY KEY (classifier, picture)) WITHOUT ROWID;
 """
-_FORM = 1  # of the schema, in PRAGMA user_version
+_SCHEMA_VERSION = 2  # in PRAGMA user_version
+_FROM_VERSION_1 = """
+ALTER TABLE shelves RENAME TO classifiers;
+ALTER TABLE answers RENAME COLUMN shelf TO classifier;
+ALTER TABLE claims RENAME COLUMN shelf TO classifier;
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedAnswer:
     """One answer in the cache.
 
     status: ``answered`` or ``refused``.  raw: as the classifier's ``ask`` gave it; the reason if refused.
@@ -64,11 +69,11 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What came of claiming pictures, by sha256: ``mine`` to ask, ``kept`` already, ``others`` are being asked."""
+    """What came of claiming pictures, by sha256: ours ``to_ask``, ``cached`` already, ``in_progress`` elsewhere."""
 
-    mine: set[bytes] = field(default_factory=set)
-    kept: dict[bytes, Kept] = field(default_factory=dict)
-    others: set[bytes] = field(default_factory=set)
+    to_ask: set[bytes] = field(default_factory=set)
+    cached: dict[bytes, CachedAnswer] = field(default_factory=dict)
+    in_progress: set[bytes] = field(default_factory=set)
 
 
 def cache_folder(given: Path | str | None = None) -> Path:
@@ -80,7 +85,7 @@ def cache_folder(given: Path | str | None = None) -> Path:
     return user_cache_path("gslopes", appauthor=False) / "answers"
 
 
-class Store:
+class AnswerCache:
     """The cache, open; any number of threads may use one.
 
     folder: made if missing.
@@ -95,35 +100,35 @@ class Store:
         self._sources: dict[tuple[str, str], int] = {}
         with storage(folder):
             (folder / "owners").mkdir(parents=True, exist_ok=True)
-            self._alive = os.open(self._sign(self.owner), os.O_RDWR | os.O_CREAT, 0o600)
+            self._alive = os.open(self._lock_file(self.owner), os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(self._alive, fcntl.LOCK_EX)
         # one process at a time: SQLite cannot wait while a file that is just being made changes to WAL
-        with (folder / ".opening").open("w") as turn, _sentences(self.path):
-            fcntl.flock(turn, fcntl.LOCK_EX)
+        with (folder / ".opening").open("w") as lock, _sqlite_errors(self.path):
+            fcntl.flock(lock, fcntl.LOCK_EX)
             self._db = sqlite3.connect(self.path, timeout=60, isolation_level=None, check_same_thread=False)
             self._prepare()
 
     def _prepare(self) -> None:
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=FULL")  # what was paid for survives even a power cut
-        (form,) = self._db.execute("PRAGMA user_version").fetchone()
-        if form > _FORM:
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        if version > _SCHEMA_VERSION:
             raise StorageError(f"{show(self.path)} was made by a newer gslopes.", "Choose another folder with --cache.")
-        if form < _FORM:
+        if version < _SCHEMA_VERSION:
             with self._transaction():
-                for statement in _SCHEMA.split(";"):
+                for statement in (_FROM_VERSION_1 if version == 1 else _SCHEMA).split(";"):
                     self._db.execute(statement)
-                self._db.execute(f"PRAGMA user_version={_FORM}")
+                self._db.execute(f"PRAGMA user_version={_SCHEMA_VERSION}")
 
     def close(self) -> None:
         """Give back what is still claimed, and close."""
         with suppress(StorageError, sqlite3.Error), self._transaction():
             self._db.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
         self._db.close()
-        self._sign(self.owner).unlink(missing_ok=True)
+        self._lock_file(self.owner).unlink(missing_ok=True)
         os.close(self._alive)
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> AnswerCache:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -131,67 +136,78 @@ class Store:
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
-    def shelf(self, name: str, version: str) -> int:
-        """The number under which the answers of one classifier in one version are kept."""
+    def classifier_id(self, name: str, version: str) -> int:
+        """The number under which one classifier's answers, in one version, are stored."""
         with self._transaction():
-            self._db.execute("INSERT OR IGNORE INTO shelves (name, version) VALUES (?, ?)", (name, version))
-            return int(self._db.execute(*_SHELF, (name, version)).fetchone()[0])
+            self._db.execute("INSERT OR IGNORE INTO classifiers (name, version) VALUES (?, ?)", (name, version))
+            return int(self._db.execute(*_CLASSIFIER_ID, (name, version)).fetchone()[0])
 
-    def count(self, shelf: int) -> int:
-        """How many answers a shelf holds."""
+    def count(self, classifier_id: int) -> int:
+        """How many answers a classifier has."""
         with self._reading() as db:
-            return int(db.execute("SELECT count(*) FROM answers WHERE shelf = ?", (shelf,)).fetchone()[0])
+            return int(db.execute("SELECT count(*) FROM answers WHERE classifier = ?", (classifier_id,)).fetchone()[0])
 
-    def has(self, shelf: int, pictures: Iterable[bytes]) -> set[bytes]:
+    def has(self, classifier_id: int, pictures: Iterable[bytes]) -> set[bytes]:
         """Which of the pictures have an answer."""
         found: set[bytes] = set()
-        for part in _cut(list(dict.fromkeys(pictures))):
+        for part in _chunks(list(dict.fromkeys(pictures))):
             with self._reading() as db:
-                rows = db.execute(f"SELECT picture FROM answers WHERE shelf = ? AND {_among(part)}", (shelf, *part))
+                rows = db.execute(
+                    f"SELECT picture FROM answers WHERE classifier = ? AND {_in_clause(part)}", (classifier_id, *part)
+                )
                 found |= {row[0] for row in rows}
         return found
 
-    def find(self, shelf: int, pictures: Iterable[bytes]) -> dict[bytes, Kept]:
+    def find(self, classifier_id: int, pictures: Iterable[bytes]) -> dict[bytes, CachedAnswer]:
         """The answers that there are, by the sha256 of their pictures."""
-        found: dict[bytes, Kept] = {}
-        for part in _cut(list(dict.fromkeys(pictures))):
-            query = f"SELECT {_KEPT} AND answers.shelf = ? AND {_among(part)}"
+        found: dict[bytes, CachedAnswer] = {}
+        for part in _chunks(list(dict.fromkeys(pictures))):
+            query = f"SELECT {_COLUMNS} AND answers.classifier = ? AND {_in_clause(part)}"
             with self._reading() as db:
-                rows = db.execute(query, (shelf, *part)).fetchall()
-            found |= {row[0]: _kept(row[1:]) for row in rows}
+                rows = db.execute(query, (classifier_id, *part)).fetchall()
+            found |= {row[0]: _cached_answer(row[1:]) for row in rows}
         return found
 
-    def claim(self, shelf: int, pictures: Sequence[bytes]) -> Claim:
+    def claim(self, classifier_id: int, pictures: Sequence[bytes]) -> Claim:
         """Take the pictures that have no answer and that nobody else is asking, to be asked by us."""
         claim = Claim()
-        for part in _cut(pictures):
+        for part in _chunks(pictures):
             with self._transaction():
-                claim.kept.update(self.find(shelf, part))
-                claim.others.update(self._claimed_by_others(shelf, part))
-                mine = [picture for picture in part if picture not in claim.kept and picture not in claim.others]
+                claim.cached.update(self.find(classifier_id, part))
+                claim.in_progress.update(self._claimed_by_others(classifier_id, part))
+                to_ask = [
+                    picture for picture in part if picture not in claim.cached and picture not in claim.in_progress
+                ]
                 self._db.executemany(
                     "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)",
-                    [(shelf, picture, self.owner, time.time() + LEASE) for picture in mine],
+                    [(classifier_id, picture, self.owner, time.time() + LEASE) for picture in to_ask],
                 )
-                claim.mine.update(mine)
+                claim.to_ask.update(to_ask)
         return claim
 
-    def keep(self, shelf: int, answers: Mapping[bytes, Kept]) -> None:
+    def put(self, classifier_id: int, answers: Mapping[bytes, CachedAnswer]) -> None:
         """Write answers, durable when this returns, and end their claims. The first answer to a picture stays."""
         now, client = int(time.time()), gslopes_version()
         with self._transaction():
             rows = [
-                (shelf, picture, kept.status, _packed(kept.raw), self._source(kept, client), kept.asked or now)
-                for picture, kept in answers.items()
+                (
+                    classifier_id,
+                    picture,
+                    cached.status,
+                    _packed(cached.raw),
+                    self._source(cached, client),
+                    cached.asked or now,
+                )
+                for picture, cached in answers.items()
             ]
-            columns = "(shelf, picture, status, raw, source, asked)"
+            columns = "(classifier, picture, status, raw, source, asked)"
             self._db.executemany(f"INSERT OR IGNORE INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?)", rows)
-            self._drop(shelf, answers)
+            self._drop(classifier_id, answers)
 
-    def release(self, shelf: int, pictures: Iterable[bytes]) -> None:
+    def release(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
         """End claims without an answer."""
         with self._transaction():
-            self._drop(shelf, pictures)
+            self._drop(classifier_id, pictures)
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """The rows of a query that only reads."""
@@ -202,18 +218,18 @@ class Store:
         """Delete the answers that meet a condition, and shrink the file; returns how many."""
         with self._transaction():
             count = self._db.execute(f"DELETE FROM answers WHERE {where}", values).rowcount
-            self._db.execute("DELETE FROM shelves WHERE id NOT IN (SELECT shelf FROM answers)")
+            self._db.execute("DELETE FROM classifiers WHERE id NOT IN (SELECT classifier FROM answers)")
         with self._reading() as db:
             db.execute("VACUUM")
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return count
 
-    def _drop(self, shelf: int, pictures: Iterable[bytes]) -> None:
-        ours = [(shelf, picture, self.owner) for picture in pictures]
-        self._db.executemany("DELETE FROM claims WHERE shelf = ? AND picture = ? AND owner = ?", ours)
+    def _drop(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
+        ours = [(classifier_id, picture, self.owner) for picture in pictures]
+        self._db.executemany("DELETE FROM claims WHERE classifier = ? AND picture = ? AND owner = ?", ours)
 
-    def _source(self, kept: Kept, client: str) -> int:
-        key = (kept.model, kept.client or client)
+    def _source(self, cached: CachedAnswer, client: str) -> int:
+        key = (cached.model, cached.client or client)
         if key not in self._sources:
             self._db.execute("INSERT OR IGNORE INTO sources (model, client) VALUES (?, ?)", key)
             row = self._db.execute("SELECT id FROM sources WHERE model = ? AND client = ?", key).fetchone()
@@ -222,17 +238,17 @@ class Store:
 
     # -- claims of others ---------------------------------------------------------------------------------------------
 
-    def _claimed_by_others(self, shelf: int, pictures: Sequence[bytes]) -> set[bytes]:
-        query = f"SELECT picture, owner, until FROM claims WHERE shelf = ? AND {_among(pictures)}"
-        rows = self._db.execute(query, (shelf, *pictures)).fetchall()
-        owners = {owner: owner != self.owner and self._lives(owner) for _, owner, _ in rows}
+    def _claimed_by_others(self, classifier_id: int, pictures: Sequence[bytes]) -> set[bytes]:
+        query = f"SELECT picture, owner, until FROM claims WHERE classifier = ? AND {_in_clause(pictures)}"
+        rows = self._db.execute(query, (classifier_id, *pictures)).fetchall()
+        owners = {owner: owner != self.owner and self._is_alive(owner) for _, owner, _ in rows}
         now = time.time()
         return {picture for picture, owner, until in rows if owners[owner] and until > now}
 
-    def _lives(self, owner: str) -> bool:
+    def _is_alive(self, owner: str) -> bool:
         """Whether that process still runs: it holds the lock on its file as long as it does."""
         try:
-            handle = os.open(self._sign(owner), os.O_RDWR)
+            handle = os.open(self._lock_file(owner), os.O_RDWR)
         except OSError:
             return False
         try:
@@ -240,25 +256,25 @@ class Store:
         except OSError:
             return True
         else:
-            self._sign(owner).unlink(missing_ok=True)
+            self._lock_file(owner).unlink(missing_ok=True)
             return False
         finally:
             os.close(handle)
 
-    def _sign(self, owner: str) -> Path:
+    def _lock_file(self, owner: str) -> Path:
         return self.path.parent / "owners" / owner
 
     # -- the connection -----------------------------------------------------------------------------------------------
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, _sentences(self.path):
+        with self._lock, _sqlite_errors(self.path):
             yield self._db
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         """Everything or nothing, and nobody else in between."""
-        with self._lock, _sentences(self.path):
+        with self._lock, _sqlite_errors(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -269,15 +285,15 @@ class Store:
             self._db.execute("COMMIT")
 
 
-_SHELF = ("SELECT id FROM shelves WHERE name = ? AND version = ?",)
-_KEPT = (
+_CLASSIFIER_ID = ("SELECT id FROM classifiers WHERE name = ? AND version = ?",)
+_COLUMNS = (
     "answers.picture, answers.status, answers.raw, sources.model, answers.asked, sources.client "
     "FROM answers JOIN sources ON sources.id = answers.source WHERE 1"
 )
 
 
 @contextmanager
-def _sentences(path: Path) -> Iterator[None]:
+def _sqlite_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
@@ -285,12 +301,12 @@ def _sentences(path: Path) -> Iterator[None]:
         raise StorageError(f"The cache {show(path)} cannot be used: {error}.", hint) from error
 
 
-def _cut(pictures: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    for start in range(0, len(pictures), MANY):
-        yield pictures[start : start + MANY]
+def _chunks(pictures: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    for start in range(0, len(pictures), CHUNK):
+        yield pictures[start : start + CHUNK]
 
 
-def _among(pictures: Sequence[bytes]) -> str:
+def _in_clause(pictures: Sequence[bytes]) -> str:
     return f"picture IN ({','.join('?' * len(pictures))})"
 
 
@@ -303,6 +319,6 @@ def _unpacked(packed: bytes) -> object:
     return json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
 
 
-def _kept(row: tuple[str, bytes, str, int, str]) -> Kept:
+def _cached_answer(row: tuple[str, bytes, str, int, str]) -> CachedAnswer:
     status, raw, model, asked, client = row
-    return Kept(status, _unpacked(raw), model, asked, client)
+    return CachedAnswer(status, _unpacked(raw), model, asked, client)

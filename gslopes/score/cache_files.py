@@ -15,13 +15,14 @@ from pathlib import Path
 
 from gslopes.core.errors import TableError, UsageError
 from gslopes.core.runfolder import show, storage
-from gslopes.score.cache import Kept, Store
+from gslopes.score.cache import AnswerCache, CachedAnswer
 
-MANY = 500  # answers in one transaction
+CHUNK = 500  # answers in one transaction
+_CLASSIFIERS = "SELECT id, name, version FROM classifiers ORDER BY name, version"
 
 
 @dataclass(frozen=True, slots=True)
-class ShelfFacts:
+class CachedClassifier:
     """One classifier in one version.
 
     answers, refused: how many.  first, last: when they were asked, UTC.  models: versions that the service returned.
@@ -38,35 +39,37 @@ class ShelfFacts:
     bytes: int
 
 
-def facts(store: Store) -> list[ShelfFacts]:
+def facts(cache: AnswerCache) -> list[CachedClassifier]:
     """What the cache holds, by classifier.  Raises: StorageError."""
     found = []
-    for shelf, name, version in store.rows("SELECT id, name, version FROM shelves ORDER BY name, version"):
+    for classifier_id, name, version in cache.rows(_CLASSIFIERS):
         query = "SELECT count(*), sum(status = 'refused'), min(asked), max(asked), sum(length(raw)) FROM answers"
-        ((answers, refused, first, last, size),) = store.rows(f"{query} WHERE shelf = ?", shelf)
+        ((answers, refused, first, last, size),) = cache.rows(f"{query} WHERE classifier = ?", classifier_id)
         if answers:
-            query = "SELECT DISTINCT model FROM sources JOIN answers ON sources.id = source WHERE shelf = ? ORDER BY 1"
-            models = [model for (model,) in store.rows(query, shelf) if model]
-            found.append(ShelfFacts(name, version, answers, refused, _when(first), _when(last), models, size))
+            query = (
+                "SELECT DISTINCT model FROM sources JOIN answers ON sources.id = source WHERE classifier = ? ORDER BY 1"
+            )
+            models = [model for (model,) in cache.rows(query, classifier_id) if model]
+            found.append(CachedClassifier(name, version, answers, refused, _when(first), _when(last), models, size))
     return found
 
 
-def export_answers(store: Store, file: Path, name: str = "") -> int:
+def export_answers(cache: AnswerCache, file: Path, name: str = "") -> int:
     """Write the answers of one classifier, or of all, to a file; returns how many.  Raises: StorageError."""
     count = 0
     with storage(file), file.open("w", encoding="utf-8") as out:
-        for shelf, classifier, version in store.rows("SELECT id, name, version FROM shelves ORDER BY name, version"):
+        for classifier_id, classifier, version in cache.rows(_CLASSIFIERS):
             if name in ("", classifier):
-                for picture, kept in _answers(store, shelf):
+                for picture, cached in _answers(cache, classifier_id):
                     line = {"classifier": classifier, "version": version, "picture": picture.hex()}
-                    line |= {"status": kept.status, "raw": kept.raw, "model": kept.model}
-                    line |= {"asked": _when(kept.asked), "client": kept.client}
+                    line |= {"status": cached.status, "raw": cached.raw, "model": cached.model}
+                    line |= {"asked": _when(cached.asked), "client": cached.client}
                     out.write(json.dumps(line, ensure_ascii=True) + "\n")
                     count += 1
     return count
 
 
-def import_answers(store: Store, file: Path) -> tuple[int, int]:
+def import_answers(cache: AnswerCache, file: Path) -> tuple[int, int]:
     """Add the answers of a file; those that are there already stay as they are.
 
     Returns: how many lines the file has, and how many answers were new.
@@ -74,8 +77,8 @@ def import_answers(store: Store, file: Path) -> tuple[int, int]:
     """
     if not file.is_file():
         raise UsageError(f"There is no file {show(file)}.", "Name one that gslopes cache export has written.")
-    before, lines = sum(one.answers for one in facts(store)), 0
-    pending: dict[int, dict[bytes, Kept]] = {}
+    before, lines = sum(one.answers for one in facts(cache)), 0
+    pending: dict[int, dict[bytes, CachedAnswer]] = {}
     with file.open(encoding="utf-8") as source:
         for lines, line in enumerate(source, 1):
             try:
@@ -83,20 +86,21 @@ def import_answers(store: Store, file: Path) -> tuple[int, int]:
                 if entry["status"] not in ("answered", "refused"):
                     raise ValueError(entry["status"])
                 asked = int(datetime.fromisoformat(entry["asked"]).timestamp())
-                kept = Kept(entry["status"], entry["raw"], str(entry["model"]), asked, str(entry["client"]))
-                shelf, picture = store.shelf(entry["classifier"], entry["version"]), bytes.fromhex(entry["picture"])
+                cached = CachedAnswer(entry["status"], entry["raw"], str(entry["model"]), asked, str(entry["client"]))
+                classifier_id = cache.classifier_id(entry["classifier"], entry["version"])
+                picture = bytes.fromhex(entry["picture"])
             except (KeyError, TypeError, ValueError) as error:
                 message = f"Line {lines} of {show(file)} is no answer: {type(error).__name__}: {error}."
                 raise TableError(message, "Lines before it were imported.") from error
-            pending.setdefault(shelf, {})[picture] = kept
-            if len(pending[shelf]) >= MANY:
-                store.keep(shelf, pending.pop(shelf))
-    for shelf, answers in pending.items():
-        store.keep(shelf, answers)
-    return lines, sum(one.answers for one in facts(store)) - before
+            pending.setdefault(classifier_id, {})[picture] = cached
+            if len(pending[classifier_id]) >= CHUNK:
+                cache.put(classifier_id, pending.pop(classifier_id))
+    for classifier_id, answers in pending.items():
+        cache.put(classifier_id, answers)
+    return lines, sum(one.answers for one in facts(cache)) - before
 
 
-def prune(store: Store, *, name: str = "", before: datetime | None = None) -> int:
+def prune(cache: AnswerCache, *, name: str = "", before: datetime | None = None) -> int:
     """Delete answers and give their room back to the disk; returns how many.
 
     name: only those of this classifier, with its parameters.  before: only those that were asked before this time.
@@ -105,21 +109,24 @@ def prune(store: Store, *, name: str = "", before: datetime | None = None) -> in
     """
     where, values = ["1"], []
     if name:
-        where.append("shelf IN (SELECT id FROM shelves WHERE name = ?)")
+        where.append("classifier IN (SELECT id FROM classifiers WHERE name = ?)")
         values.append(name)
     if before is not None:
         where.append("asked < ?")
         values.append(str(int(before.timestamp())))
-    return store.delete(" AND ".join(where), values)
+    return cache.delete(" AND ".join(where), values)
 
 
-def _answers(store: Store, shelf: int) -> Iterator[tuple[bytes, Kept]]:
-    """All answers of a shelf, a few at a time, in the order in which they came."""
+def _answers(cache: AnswerCache, classifier_id: int) -> Iterator[tuple[bytes, CachedAnswer]]:
+    """All answers of a classifier, a few at a time, in the order in which they came."""
     last = 0
-    while rows := store.rows(
-        "SELECT id, picture FROM answers WHERE shelf = ? AND id > ? ORDER BY id LIMIT ?", shelf, last, MANY
+    while rows := cache.rows(
+        "SELECT id, picture FROM answers WHERE classifier = ? AND id > ? ORDER BY id LIMIT ?",
+        classifier_id,
+        last,
+        CHUNK,
     ):
-        found = store.find(shelf, [picture for _, picture in rows])
+        found = cache.find(classifier_id, [picture for _, picture in rows])
         yield from ((picture, found[picture]) for _, picture in rows if picture in found)
         last = rows[-1][0]
 

@@ -12,7 +12,7 @@ from gslopes.datasets.decode import decode
 from gslopes.score.limits import Limits
 
 # Tried in this order until all pictures of a photo fit: JPEG quality, scale of the sides.
-TRIES = ((95, 1.0), (90, 1.0), (80, 1.0), (80, 0.7), (80, 0.5), (80, 0.35), (80, 0.25), (80, 0.1))
+JPEG_ATTEMPTS = ((95, 1.0), (90, 1.0), (80, 1.0), (80, 0.7), (80, 0.5), (80, 0.35), (80, 0.25), (80, 0.1))
 
 
 def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes], str]:
@@ -26,16 +26,16 @@ def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes]
     """
     if not (limits.picture_bytes or limits.most_side or limits.least_side > 1 or limits.formats):
         return list(pictures), ""
-    heads = [_head(data) for data in pictures]
-    width, height = min(head[0] for head in heads), min(head[1] for head in heads)
+    headers = [_header(data) for data in pictures]
+    width, height = min(head[0] for head in headers), min(head[1] for head in headers)
     if min(width, height) < limits.least_side:
         raise Refused(f"{width} x {height} pixels; the service takes no side under {limits.least_side}")
-    longest = max(max(head[0], head[1]) for head in heads)
+    longest = max(max(head[0], head[1]) for head in headers)
     scale = limits.most_side / longest if limits.most_side and longest > limits.most_side else 1.0
-    known = not limits.formats or all(head[2] in limits.formats for head in heads)
+    known = not limits.formats or all(head[2] in limits.formats for head in headers)
     if scale == 1.0 and known and _fits(pictures, limits):
         return list(pictures), ""
-    for quality, smaller in TRIES:
+    for quality, smaller in JPEG_ATTEMPTS:
         size = round(longest * min(scale, smaller))
         encoded = [_encoded(data, quality, min(scale, smaller)) for data in pictures]
         if _fits(encoded, limits):
@@ -47,7 +47,7 @@ def _fits(pictures: Sequence[bytes], limits: Limits) -> bool:
     return not limits.picture_bytes or max(map(len, pictures)) <= limits.picture_bytes
 
 
-def _head(data: bytes) -> tuple[int, int, str]:
+def _header(data: bytes) -> tuple[int, int, str]:
     try:
         with Image.open(io.BytesIO(data)) as image:
             return image.width, image.height, image.format or ""

@@ -46,8 +46,8 @@ def ordered(edits: pd.DataFrame, seed: int) -> list[Question]:
 
 def by_photo(questions: list[Question]) -> Iterator[list[int]]:
     """Places of the questions of each photo, in their order."""
-    for _, places in groupby(range(len(questions)), key=lambda place: questions[place].photo):
-        yield list(places)
+    for _, positions in groupby(range(len(questions)), key=lambda position: questions[position].photo):
+        yield list(positions)
 
 
 def read_picture(path: Path) -> bytes:
@@ -73,4 +73,4 @@ def digest(data: bytes) -> bytes:
 
 def _shuffled(group: list[Question], key: str) -> list[Question]:
     entropy = int.from_bytes(hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()[:16])
-    return [group[place] for place in np.random.default_rng(entropy).permutation(len(group))]
+    return [group[position] for position in np.random.default_rng(entropy).permutation(len(group))]

@@ -10,7 +10,7 @@ from typing import Any
 
 LIMIT = 300  # characters of a reason; the rest of a long message (a request's body, say) helps nobody in a table
 
-LEAST = 8  # characters of a secret
+MIN_SECRET_LENGTH = 8  # characters of a secret
 
 _HIDDEN = "***"
 _REMEMBERED: set[str] = set()
@@ -112,12 +112,14 @@ def remember_secret(value: str) -> None:
 
     It is kept in this process's memory only. Values of fewer than 8 characters are no secrets.
     """
-    if len(value) >= LEAST:
+    if len(value) >= MIN_SECRET_LENGTH:
         _REMEMBERED.add(value)
 
 
 def _secrets() -> list[str]:
     """Longest first, so that a secret inside another one leaves no rest."""
-    found = {value for name, value in os.environ.items() if _SECRET_VARIABLE.search(name) and len(value) >= LEAST}
+    found = {
+        value for name, value in os.environ.items() if _SECRET_VARIABLE.search(name) and len(value) >= MIN_SECRET_LENGTH
+    }
     found |= _REMEMBERED
     return sorted(found, key=len, reverse=True)

@@ -13,8 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.collect.fetch import Manners
-from gslopes.collect.gather import SPARE, STAGE, Gather, Wishes
+from gslopes.collect.collector import OVERSAMPLE, STAGE, CollectionLimits, Collector
+from gslopes.collect.fetch import FetchPolicy
 from gslopes.collect.lists import Query, make_queries, read_keywords, read_occupations
 from gslopes.collect.source import Source
 from gslopes.collect.sources import load_source
@@ -24,7 +24,8 @@ from gslopes.core.config import to_dict
 from gslopes.core.errors import ConfigError
 from gslopes.executors import OneProcess
 
-IDENTITY = ("kind", "source", "queries", "wishes")
+_RENAMED = {"wishes": "limits"}  # the key in older manifests
+IDENTITY = ("kind", "source", "queries", "limits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,11 @@ class CollectConfig:
         if not self.contact.isprintable() or not self.contact.isascii():
             raise ConfigError("The contact holds characters that a user agent cannot.", "Use plain ASCII.")
 
-    def manners(self) -> Manners:
+    def policy(self) -> FetchPolicy:
         """How the network is used."""
         about = "; ".join(filter(None, ("audits of image classifiers", self.contact)))
         agent = f"gslopes/{runtime.gslopes_version()} ({about})"
-        return Manners(gap=self.gap, agent=agent, allowed=self.test_servers)
+        return FetchPolicy(gap=self.gap, agent=agent, allowed=self.test_servers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class CollectPlan:
     @property
     def photos(self) -> int:
         """At most, duplicates not yet removed."""
-        return len(self.queries) * min(self.config.per_query, self.source.terms.most or self.config.per_query)
+        return len(self.queries) * min(self.config.per_query, self.source.terms.max_results or self.config.per_query)
 
     @property
     def requests(self) -> int:
@@ -86,7 +87,7 @@ class CollectPlan:
         terms = self.source.terms
         if not terms.page:
             return 0
-        results = min(int(self.config.per_query * SPARE), terms.most)
+        results = min(int(self.config.per_query * OVERSAMPLE), terms.max_results)
         return (len(self.queries) - self.done) * math.ceil(results / terms.page)
 
     @property
@@ -122,7 +123,7 @@ def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
     queries = source.queries()
     if queries is None:
         queries = make_queries(read_occupations(config.occupations), read_keywords(config.keywords))
-    runfolder.compare(out, _manifest(config, queries), IDENTITY)
+    runfolder.compare(out, _manifest(config, queries), IDENTITY, _RENAMED)
     missing = runfolder.missing_parts(out, STAGE, MANIFEST, len(queries))
     return CollectPlan(config, out, source, tuple(queries), missing[0] if missing else len(queries))
 
@@ -137,19 +138,19 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
     """
     executor = executor or OneProcess()
     out, config = plan.out, plan.config
-    wishes = Wishes(config.per_query, config.near, config.min_side)
+    limits = CollectionLimits(config.per_query, config.near, config.min_side)
     with runfolder.locked(out):
         new = _manifest(config, plan.queries)
-        runfolder.compare(out, new, IDENTITY)
+        runfolder.compare(out, new, IDENTITY, _RENAMED)
         if not (out / runfolder.MANIFEST).exists():
             head = {"gslopes": runtime.gslopes_version(), "created": datetime.now(UTC).isoformat(timespec="seconds")}
             runfolder.write_json(out / runfolder.MANIFEST, {**new, **head, "terms": plan.source.terms.note})
         with runfolder.storage(out):
             (out / "parts" / STAGE).mkdir(parents=True, exist_ok=True)
         try:
-            with Gather(out, plan.source, plan.queries, wishes, config.manners()) as gather:
+            with Collector(out, plan.source, plan.queries, limits, config.policy()) as collector:
                 parts = dict.fromkeys(range(plan.done, len(plan.queries)), config.per_query)
-                executor(gather, parts, label="collect", unit="photos", done=plan.done * config.per_query)
+                executor(collector, parts, label="collect", unit="photos", done=plan.done * config.per_query)
         finally:
             missing = runfolder.missing_parts(out, STAGE, MANIFEST, len(plan.queries))
             finished = missing[0] if missing else len(plan.queries)
@@ -174,7 +175,7 @@ def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]
         "kind": "collection",
         "source": config.source,
         "queries": {"searches": len(queries), "digest": hashlib.sha256(lines.encode()).hexdigest()},
-        "wishes": to_dict(Wishes(config.per_query, config.near, config.min_side)),
+        "limits": to_dict(CollectionLimits(config.per_query, config.near, config.min_side)),
     }
 
 

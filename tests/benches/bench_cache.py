@@ -22,7 +22,7 @@ from pathlib import Path
 import measure
 import numpy as np
 
-from gslopes.score.cache import Kept, Store, _packed
+from gslopes.score.cache import AnswerCache, CachedAnswer, _packed
 
 BATCH, LABELS, ROUNDS, POOL = 16, 50, 21, 5_000
 
@@ -52,45 +52,49 @@ def main() -> None:
 
 
 def ours(folder: Path, count: int, pool: list[object], lot: np.random.Generator) -> dict[str, object]:
-    with Store(folder / "cache") as store:
-        shelf = store.shelf("google", "")
+    with AnswerCache(folder / "cache") as cache:
+        classifier_id = cache.classifier_id("google", "")
         begun = time.perf_counter()
-        fill(store, shelf, count, pool)
+        fill(cache, classifier_id, count, pool)
         filled = time.perf_counter() - begun
         begun = time.perf_counter()
         for start in range(0, len(pool), 500):
-            store.keep(shelf, {lot.bytes(32): Kept("answered", raw) for raw in pool[start : start + 500]})
-        kept = time.perf_counter() - begun
-        claimed = spread(lambda: claim_and_keep(store, shelf, lot), 1)
-        store.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-        size = store.path.stat().st_size
-        found = spread(lambda: store.find(shelf, [key(int(n)) for n in lot.integers(0, count, BATCH)]), BATCH)
-        there = spread(lambda: store.has(shelf, [key(int(n)) for n in lot.integers(0, count, 500)]), 500)
+            cache.put(
+                classifier_id, {lot.bytes(32): CachedAnswer("answered", raw) for raw in pool[start : start + 500]}
+            )
+        cached = time.perf_counter() - begun
+        claimed = spread(lambda: claim_and_keep(cache, classifier_id, lot), 1)
+        cache.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = cache.path.stat().st_size
+        found = spread(lambda: cache.find(classifier_id, [key(int(n)) for n in lot.integers(0, count, BATCH)]), BATCH)
+        pictures = spread(lambda: cache.has(classifier_id, [key(int(n)) for n in lot.integers(0, count, 500)]), 500)
         return {
             "filled in one transaction, answers a second": round(count / filled),
-            "scrubbed, packed and kept by 500, answers a second": round(len(pool) / kept),
+            "scrubbed, packed and kept by 500, answers a second": round(len(pool) / cached),
             "file, MiB": round(size / 2**20, 1),
             "file, bytes an answer": round(size / count),
             "found and unpacked, answers a second": found,
-            "looked up, answers a second": there,
+            "looked up, answers a second": pictures,
             f"claimed and kept durably, requests of {BATCH} a second": claimed,
         }
 
 
-def fill(store: Store, shelf: int, count: int, pool: list[object]) -> None:
-    store.keep(shelf, {key(0): Kept("answered", pool[0])})
-    ((source,),) = store.rows("SELECT id FROM sources")
+def fill(cache: AnswerCache, classifier_id: int, count: int, pool: list[object]) -> None:
+    cache.put(classifier_id, {key(0): CachedAnswer("answered", pool[0])})
+    ((source,),) = cache.rows("SELECT id FROM sources")
     packed = [_packed(raw) for raw in pool]
-    rows = ((shelf, key(n), "answered", packed[n % len(packed)], source, 1_767_225_600 + n) for n in range(1, count))
-    with store._transaction():
-        columns = "(shelf, picture, status, raw, source, asked)"
-        store._db.executemany(f"INSERT INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?)", rows)
+    rows = (
+        (classifier_id, key(n), "answered", packed[n % len(packed)], source, 1_767_225_600 + n) for n in range(1, count)
+    )
+    with cache._transaction():
+        columns = "(classifier, picture, status, raw, source, asked)"
+        cache._db.executemany(f"INSERT INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
-def claim_and_keep(store: Store, shelf: int, lot: np.random.Generator) -> None:
+def claim_and_keep(cache: AnswerCache, classifier_id: int, lot: np.random.Generator) -> None:
     keys = [lot.bytes(32) for _ in range(BATCH)]
-    store.claim(shelf, keys)
-    store.keep(shelf, {one: Kept("answered", {"labels": [["tag", 0.5]]}) for one in keys})
+    cache.claim(classifier_id, keys)
+    cache.put(classifier_id, {one: CachedAnswer("answered", {"labels": [["tag", 0.5]]}) for one in keys})
 
 
 def files(folder: Path, count: int, pool: list[object], lot: np.random.Generator) -> dict[str, object]:

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from gslopes.score.cache import Kept, Store
+from gslopes.score.cache import AnswerCache, CachedAnswer
 
 DAY = 86_400
 PICTURES = {name: sha256(name.encode()).digest() for name in ("one", "two", "three")}
@@ -16,12 +16,15 @@ PICTURES = {name: sha256(name.encode()).digest() for name in ("one", "two", "thr
 @pytest.fixture
 def folder(tmp_path):
     """A cache with two answers of google, one of them refused, and one of azure, of days of their own."""
-    with Store(tmp_path / "cache") as store:
-        shelf = store.shelf("google", "v1")
+    with AnswerCache(tmp_path / "cache") as cache:
+        classifier_id = cache.classifier_id("google", "v1")
         raw = {"labelAnnotations": [{"description": "Nurse", "score": 0.75}]}
-        store.keep(shelf, {PICTURES["one"]: Kept("answered", raw, "m1", 10 * DAY, "0.1")})
-        store.keep(shelf, {PICTURES["two"]: Kept("refused", "content policy", "", 20 * DAY, "0.1")})
-        store.keep(store.shelf("azure", ""), {PICTURES["three"]: Kept("answered", {"tags": []}, "", 30 * DAY, "0.1")})
+        cache.put(classifier_id, {PICTURES["one"]: CachedAnswer("answered", raw, "m1", 10 * DAY, "0.1")})
+        cache.put(classifier_id, {PICTURES["two"]: CachedAnswer("refused", "content policy", "", 20 * DAY, "0.1")})
+        cache.put(
+            cache.classifier_id("azure", ""),
+            {PICTURES["three"]: CachedAnswer("answered", {"tags": []}, "", 30 * DAY, "0.1")},
+        )
     return tmp_path / "cache"
 
 
@@ -41,11 +44,11 @@ def test_what_is_exported_is_imported_elsewhere_once(gslopes, folder, tmp_path):
     assert "3 answers written" in gslopes("cache", "export", file, "--cache", folder).out
     assert gslopes("cache", "import", file, "--cache", other).out == "3 of 3 answers were new\n"
     assert gslopes("cache", "import", file, "--cache", other).out == "0 of 3 answers were new\n"
-    with Store(folder) as one, Store(other) as two:
-        for store in (one, two):
-            found = store.find(store.shelf("google", "v1"), PICTURES.values())
+    with AnswerCache(folder) as one, AnswerCache(other) as two:
+        for cache in (one, two):
+            found = cache.find(cache.classifier_id("google", "v1"), PICTURES.values())
             assert found[PICTURES["one"]].raw["labelAnnotations"][0]["score"] == 0.75
-            assert found[PICTURES["two"]] == Kept("refused", "content policy", "", 20 * DAY, "0.1")
+            assert found[PICTURES["two"]] == CachedAnswer("refused", "content policy", "", 20 * DAY, "0.1")
 
 
 def test_export_of_one_classifier_holds_only_its_answers(gslopes, folder, tmp_path):

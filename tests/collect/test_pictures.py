@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 from skimage.data import astronaut, chelsea
 
-from gslopes.collect.fetch import NoPhoto
-from gslopes.collect.pictures import Seen, check_type, examine, perceptual_hash
+from gslopes.collect.fetch import DownloadError
+from gslopes.collect.pictures import DuplicateIndex, check_type, examine, perceptual_hash
 from tests.collect.server import bomb
 
 
@@ -21,42 +21,42 @@ def encoded(pixels: np.ndarray, kind: str = "JPEG", **options: int) -> bytes:
 
 
 def test_the_same_photo_smaller_and_worse_is_found_and_another_is_not():
-    seen = Seen(near=4)
+    duplicates = DuplicateIndex(near=4)
     first = examine(encoded(astronaut(), quality=95), 64)
-    seen.add(first.photo, "a/first.jpg", first.phash)
+    duplicates.add(first.photo, "a/first.jpg", first.phash)
     small = np.asarray(Image.fromarray(astronaut()).resize((220, 220)))
-    again = seen.find(examine(encoded(small, quality=40), 64))
+    again = duplicates.find(examine(encoded(small, quality=40), 64))
     assert again is not None
     assert again[:2] == (first.photo, "a/first.jpg")
     assert "looks the same" in again[2]
-    assert seen.find(examine(encoded(chelsea()), 64)) is None
+    assert duplicates.find(examine(encoded(chelsea()), 64)) is None
 
 
 def test_equal_bytes_are_found_even_if_looks_do_not_count():
-    seen = Seen(near=-1)
+    duplicates = DuplicateIndex(near=-1)
     data = encoded(astronaut())
     first = examine(data, 64)
-    seen.add(first.photo, "a", first.phash)
-    assert seen.find(examine(data, 64)) == (first.photo, "a", "same bytes")
-    assert seen.find(examine(encoded(astronaut(), quality=50), 64)) is None
+    duplicates.add(first.photo, "a", first.phash)
+    assert duplicates.find(examine(data, 64)) == (first.photo, "a", "same bytes")
+    assert duplicates.find(examine(encoded(astronaut(), quality=50), 64)) is None
 
 
 def test_of_several_near_photos_the_nearest_is_named():
-    seen = Seen(near=8)
+    duplicates = DuplicateIndex(near=8)
     picture = examine(encoded(astronaut()), 64)
     for number, bits in enumerate((0b1111, 0b1, 0b11)):
-        seen.add(f"photo{number}", f"path{number}", picture.phash ^ bits)
-    found = seen.find(picture)
+        duplicates.add(f"photo{number}", f"path{number}", picture.phash ^ bits)
+    found = duplicates.find(picture)
     assert found == ("photo1", "path1", "looks the same (1 of 64 bits differ)")
 
 
 def test_more_photos_than_there_was_room_for_are_all_remembered():
-    seen = Seen(near=0)
+    duplicates = DuplicateIndex(near=0)
     for number in range(3000):
-        seen.add(str(number), str(number), number * 0x1_0001_0001)
+        duplicates.add(str(number), str(number), number * 0x1_0001_0001)
     picture = examine(encoded(astronaut()), 64)
     for number in (0, 1023, 1024, 2999):
-        again = seen.find(type(picture)("new", "jpg", 1, 1, number * 0x1_0001_0001))
+        again = duplicates.find(type(picture)("new", "jpg", 1, 1, number * 0x1_0001_0001))
         assert again is not None
         assert again[0] == str(number)
 
@@ -74,7 +74,7 @@ def test_more_photos_than_there_was_room_for_are_all_remembered():
     ],
 )
 def test_what_is_no_usable_photo_is_refused_with_the_reason(data, reason):
-    with pytest.raises(NoPhoto, match=reason) as caught:
+    with pytest.raises(DownloadError, match=reason) as caught:
         examine(data, 64)
     assert caught.value.status == "refused"
 
@@ -86,7 +86,7 @@ def test_the_suffix_is_that_of_the_contents():
 
 @pytest.mark.parametrize("kind", ["text/html", "image/svg+xml", "", "application/json"])
 def test_what_is_not_sent_as_a_picture_is_refused(kind):
-    with pytest.raises(NoPhoto, match="not sent as a picture"):
+    with pytest.raises(DownloadError, match="not sent as a picture"):
         check_type(kind)
 
 

@@ -25,8 +25,8 @@ def server(tmp_path: Path) -> Iterator[PhotoServer]:
     (tmp_path / "photos/chef").mkdir(parents=True)
     for name in FILES:
         (tmp_path / "photos/chef" / name).write_bytes(b"x")
-    with serving(PhotoServer(tmp_path / "photos")) as own:
-        yield own
+    with serving(PhotoServer(tmp_path / "photos")) as started:
+        yield started
 
 
 @pytest.fixture
@@ -44,12 +44,12 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("name", ["openverse", "wikimedia", "google", "bing"])
-@pytest.mark.parametrize("most", [7, 95, 500])
-def test_results_come_in_their_order_page_after_page(server, ask, name, most):
+@pytest.mark.parametrize("max_results", [7, 95, 500])
+def test_results_come_in_their_order_page_after_page(server, ask, name, max_results):
     source = load_source(f"{name}:base={server.base}")
     source.check()
-    found = source.search(Query("chef", "female"), most, ask)
-    expected = FILES[: min(most, source.terms.most)]
+    found = source.search(Query("chef", "female"), max_results, ask)
+    expected = FILES[: min(max_results, source.terms.max_results)]
     assert [one.url.rpartition("/")[2] for one in found] == expected
     assert all(one.page.startswith("https://") for one in found)
     assert source.queries() is None

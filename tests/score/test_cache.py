@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gslopes.core.errors import StorageError, TableError, UsageError
 from gslopes.score import cache_files
-from gslopes.score.cache import FILE, Kept, Store, _packed, _unpacked, cache_folder
+from gslopes.score.cache import FILE, AnswerCache, CachedAnswer, _packed, _unpacked, cache_folder
 
 SECRET = "s3cr3t-Value_0123456789"
 
@@ -26,26 +26,26 @@ def key(number: int) -> bytes:
 
 
 @pytest.fixture
-def store(tmp_path: Path):
-    with Store(tmp_path / "cache") as opened:
+def cache(tmp_path: Path):
+    with AnswerCache(tmp_path / "cache") as opened:
         yield opened
 
 
 @pytest.fixture
-def shelf(store: Store) -> int:
-    return store.shelf("box:a=1", "7")
+def classifier_id(cache: AnswerCache) -> int:
+    return cache.classifier_id("box:a=1", "7")
 
 
 # --- answers ---
 
 
-def test_an_answer_comes_back_with_its_date_model_and_client(store, shelf):
+def test_an_answer_comes_back_with_its_date_model_and_client(cache, classifier_id):
     before = int(datetime.now(UTC).timestamp())
-    store.keep(shelf, {key(1): Kept("answered", {"labels": [["ü", 0.5]]}, "model-2")})
-    (kept,) = store.find(shelf, [key(1), key(2)]).values()
-    assert (kept.status, kept.raw, kept.model) == ("answered", {"labels": [["ü", 0.5]]}, "model-2")
-    assert kept.asked >= before
-    assert kept.client
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", {"labels": [["ü", 0.5]]}, "model-2")})
+    (cached,) = cache.find(classifier_id, [key(1), key(2)]).values()
+    assert (cached.status, cached.raw, cached.model) == ("answered", {"labels": [["ü", 0.5]]}, "model-2")
+    assert cached.asked >= before
+    assert cached.client
 
 
 JSON = st.recursive(
@@ -60,84 +60,84 @@ def test_any_raw_answer_comes_back_as_it_was(raw):
     assert _unpacked(_packed(raw)) == raw
 
 
-def test_name_parameters_and_version_are_part_of_the_key(store):
-    shelves = {store.shelf(name, version) for name in ("box", "box:a=1") for version in ("1", "2")}
-    assert len(shelves) == 4
-    for number in shelves:
-        store.keep(number, {key(1): Kept("answered", number)})
-    assert {store.find(number, [key(1)])[key(1)].raw for number in shelves} == shelves
+def test_name_parameters_and_version_are_part_of_the_key(cache):
+    ids = {cache.classifier_id(name, version) for name in ("box", "box:a=1") for version in ("1", "2")}
+    assert len(ids) == 4
+    for number in ids:
+        cache.put(number, {key(1): CachedAnswer("answered", number)})
+    assert {cache.find(number, [key(1)])[key(1)].raw for number in ids} == ids
 
 
-def test_the_first_answer_stays(store, shelf):
-    store.keep(shelf, {key(1): Kept("answered", "first")})
-    store.keep(shelf, {key(1): Kept("answered", "second")})
-    assert store.find(shelf, [key(1)])[key(1)].raw == "first"
+def test_the_first_answer_stays(cache, classifier_id):
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", "first")})
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", "second")})
+    assert cache.find(classifier_id, [key(1)])[key(1)].raw == "first"
 
 
-def test_more_keys_than_one_statement_takes_are_found(store, shelf):
-    store.keep(shelf, {key(number): Kept("answered", number) for number in range(700)})
-    assert len(store.find(shelf, map(key, range(1500)))) == 700
-    assert store.has(shelf, map(key, range(600, 1500))) == set(map(key, range(600, 700)))
+def test_more_keys_than_one_statement_takes_are_found(cache, classifier_id):
+    cache.put(classifier_id, {key(number): CachedAnswer("answered", number) for number in range(700)})
+    assert len(cache.find(classifier_id, map(key, range(1500)))) == 700
+    assert cache.has(classifier_id, map(key, range(600, 1500))) == set(map(key, range(600, 700)))
 
 
 # --- claims ---
 
 
-def test_what_one_has_claimed_another_waits_for(store, shelf, tmp_path):
-    with Store(tmp_path / "cache") as other:
-        assert store.claim(shelf, [key(1), key(2)]).mine == {key(1), key(2)}
-        store.keep(shelf, {key(1): Kept("answered", "x")})
-        claim = other.claim(shelf, [key(1), key(2), key(3)])
-        assert (set(claim.kept), claim.others, claim.mine) == ({key(1)}, {key(2)}, {key(3)})
-        store.release(shelf, [key(2)])
-        assert other.claim(shelf, [key(2)]).mine == {key(2)}
+def test_what_one_has_claimed_another_waits_for(cache, classifier_id, tmp_path):
+    with AnswerCache(tmp_path / "cache") as other:
+        assert cache.claim(classifier_id, [key(1), key(2)]).to_ask == {key(1), key(2)}
+        cache.put(classifier_id, {key(1): CachedAnswer("answered", "x")})
+        claim = other.claim(classifier_id, [key(1), key(2), key(3)])
+        assert (set(claim.cached), claim.in_progress, claim.to_ask) == ({key(1)}, {key(2)}, {key(3)})
+        cache.release(classifier_id, [key(2)])
+        assert other.claim(classifier_id, [key(2)]).to_ask == {key(2)}
 
 
-def test_a_claim_ends_with_its_lease(store, shelf, tmp_path, monkeypatch):
+def test_a_claim_ends_with_its_lease(cache, classifier_id, tmp_path, monkeypatch):
     monkeypatch.setattr("gslopes.score.cache.LEASE", -1.0)
-    store.claim(shelf, [key(1)])
-    with Store(tmp_path / "cache") as other:
-        assert other.claim(shelf, [key(1)]).mine == {key(1)}
+    cache.claim(classifier_id, [key(1)])
+    with AnswerCache(tmp_path / "cache") as other:
+        assert other.claim(classifier_id, [key(1)]).to_ask == {key(1)}
 
 
-def test_closing_gives_claims_back(store, shelf, tmp_path):
-    with Store(tmp_path / "cache") as other:
-        other.claim(shelf, [key(1)])
-    assert store.claim(shelf, [key(1)]).mine == {key(1)}
-    assert list((tmp_path / "cache/owners").iterdir()) == [tmp_path / "cache/owners" / store.owner]
+def test_closing_gives_claims_back(cache, classifier_id, tmp_path):
+    with AnswerCache(tmp_path / "cache") as other:
+        other.claim(classifier_id, [key(1)])
+    assert cache.claim(classifier_id, [key(1)]).to_ask == {key(1)}
+    assert list((tmp_path / "cache/owners").iterdir()) == [tmp_path / "cache/owners" / cache.owner]
 
 
 def _claim_and_wait(folder: Path, ready) -> None:
-    store = Store(folder)
-    store.claim(store.shelf("box:a=1", "7"), [key(1)])
+    cache = AnswerCache(folder)
+    cache.claim(cache.classifier_id("box:a=1", "7"), [key(1)])
     ready.set()
     signal.pause()
 
 
-def test_a_claim_ends_with_its_process_even_if_that_is_killed(store, shelf, tmp_path):
+def test_a_claim_ends_with_its_process_even_if_that_is_killed(cache, classifier_id, tmp_path):
     context = multiprocessing.get_context("spawn")
     ready = context.Event()
     process = context.Process(target=_claim_and_wait, args=(tmp_path / "cache", ready))
     process.start()
     assert ready.wait(60)
-    assert store.claim(shelf, [key(1)]).others == {key(1)}
+    assert cache.claim(classifier_id, [key(1)]).in_progress == {key(1)}
     os.kill(process.pid, signal.SIGKILL)
     process.join()
-    assert store.claim(shelf, [key(1)]).mine == {key(1)}
+    assert cache.claim(classifier_id, [key(1)]).to_ask == {key(1)}
 
 
 def _ask_all(folder: Path, count: int, log: Path) -> None:
     """Asks what is its own, two at a time, and waits for the rest, as the client does."""
-    with Store(folder) as store, log.open("a") as asked:
-        shelf, left = store.shelf("box", ""), [key(number) for number in range(count)]
+    with AnswerCache(folder) as cache, log.open("a") as asked:
+        classifier_id, left = cache.classifier_id("box", ""), [key(number) for number in range(count)]
         while left:
-            claim = store.claim(shelf, left[:6])
-            for one in claim.mine:
+            claim = cache.claim(classifier_id, left[:6])
+            for one in claim.to_ask:
                 asked.write(one.hex() + "\n")
-            store.keep(shelf, {one: Kept("answered", one.hex()) for one in claim.mine})
-            left = [one for one in left if one not in claim.mine and one not in claim.kept]
+            cache.put(classifier_id, {one: CachedAnswer("answered", one.hex()) for one in claim.to_ask})
+            left = [one for one in left if one not in claim.to_ask and one not in claim.cached]
             left = left[1:] + left[:1]
-            time.sleep(0.0 if claim.mine else 0.05)
+            time.sleep(0.0 if claim.to_ask else 0.05)
 
 
 def test_processes_on_one_cache_never_ask_the_same_and_do_not_corrupt_it(tmp_path):
@@ -169,18 +169,18 @@ def test_processes_on_one_cache_never_ask_the_same_and_do_not_corrupt_it(tmp_pat
         {"labels": [[f"key {os.sep}", 0.5]], "echo": SECRET},
     ],
 )
-def test_no_secret_reaches_the_file(store, shelf, tmp_path, monkeypatch, raw):
+def test_no_secret_reaches_the_file(cache, classifier_id, tmp_path, monkeypatch, raw):
     monkeypatch.setenv("VISION_KEY", SECRET)
-    store.keep(shelf, {key(1): Kept("answered", raw)})
-    assert SECRET not in json.dumps(store.find(shelf, [key(1)])[key(1)].raw)
-    cache_files.export_answers(store, tmp_path / "out.jsonl")
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", raw)})
+    assert SECRET not in json.dumps(cache.find(classifier_id, [key(1)])[key(1)].raw)
+    cache_files.export_answers(cache, tmp_path / "out.jsonl")
     assert SECRET not in (tmp_path / "out.jsonl").read_text()
 
 
-def test_a_label_that_looks_like_a_parameter_is_left_as_it_is(store, shelf):
+def test_a_label_that_looks_like_a_parameter_is_left_as_it_is(cache, classifier_id):
     raw = {"labels": [["Secret: garden", 0.5], ["token=ring", 0.25]]}
-    store.keep(shelf, {key(1): Kept("answered", raw)})
-    assert store.find(shelf, [key(1)])[key(1)].raw == raw
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", raw)})
+    assert cache.find(classifier_id, [key(1)])[key(1)].raw == raw
 
 
 # --- trouble ---
@@ -189,16 +189,44 @@ def test_a_label_that_looks_like_a_parameter_is_left_as_it_is(store, shelf):
 def test_a_file_that_is_no_database_is_a_sentence(tmp_path):
     (tmp_path / FILE).write_bytes(b"not a database, but long enough to be looked at" * 100)
     with pytest.raises(StorageError, match="cannot be used: file is not a database"):
-        Store(tmp_path)
+        AnswerCache(tmp_path)
 
 
 def test_a_cache_of_a_newer_gslopes_is_left_alone(tmp_path):
-    Store(tmp_path).close()
+    AnswerCache(tmp_path).close()
     db = sqlite3.connect(tmp_path / FILE)
     db.execute("PRAGMA user_version=99")
     db.close()
     with pytest.raises(StorageError, match="newer gslopes"):
-        Store(tmp_path)
+        AnswerCache(tmp_path)
+
+
+def test_a_cache_of_the_first_schema_is_migrated_with_its_answers(tmp_path):
+    db = sqlite3.connect(tmp_path / FILE)
+    db.executescript(
+        """
+        CREATE TABLE shelves (id INTEGER PRIMARY KEY, name TEXT NOT NULL, version TEXT NOT NULL,
+            UNIQUE (name, version));
+        CREATE TABLE sources (id INTEGER PRIMARY KEY, model TEXT NOT NULL, client TEXT NOT NULL,
+            UNIQUE (model, client));
+        CREATE TABLE answers (id INTEGER PRIMARY KEY, shelf INTEGER NOT NULL, picture BLOB NOT NULL,
+            status TEXT NOT NULL, raw BLOB NOT NULL, source INTEGER NOT NULL, asked INTEGER NOT NULL);
+        CREATE UNIQUE INDEX by_picture ON answers (shelf, picture);
+        CREATE TABLE claims (shelf INTEGER NOT NULL, picture BLOB NOT NULL, owner TEXT NOT NULL,
+            until REAL NOT NULL, PRIMARY KEY (shelf, picture)) WITHOUT ROWID;
+        INSERT INTO shelves VALUES (7, 'box:a=1', '7');
+        INSERT INTO sources VALUES (3, 'm1', '0.1');
+        PRAGMA user_version=1;
+        """
+    )
+    db.execute("INSERT INTO answers VALUES (1, 7, ?, 'answered', ?, 3, 1000)", (key(1), _packed({"n": 1})))
+    db.commit()
+    db.close()
+    for _ in range(2):
+        with AnswerCache(tmp_path) as cache:
+            number = cache.classifier_id("box:a=1", "7")
+            assert cache.find(number, [key(1)]) == {key(1): CachedAnswer("answered", {"n": 1}, "m1", 1000, "0.1")}
+            assert cache.claim(number, [key(1), key(2)]).to_ask == {key(2)}
 
 
 def test_the_folder_is_what_is_given_or_the_environment_or_the_users(tmp_path, monkeypatch):
@@ -212,30 +240,34 @@ def test_the_folder_is_what_is_given_or_the_environment_or_the_users(tmp_path, m
 # --- files ---
 
 
-def test_what_is_exported_and_imported_is_the_same_cache(store, shelf, tmp_path):
-    store.keep(shelf, {key(n): Kept("answered", {"n": n}, "m") for n in range(7)} | {key(9): Kept("refused", "policy")})
-    assert cache_files.export_answers(store, tmp_path / "out.jsonl") == 8
-    with Store(tmp_path / "second") as second:
+def test_what_is_exported_and_imported_is_the_same_cache(cache, classifier_id, tmp_path):
+    cache.put(
+        classifier_id,
+        {key(n): CachedAnswer("answered", {"n": n}, "m") for n in range(7)}
+        | {key(9): CachedAnswer("refused", "policy")},
+    )
+    assert cache_files.export_answers(cache, tmp_path / "out.jsonl") == 8
+    with AnswerCache(tmp_path / "second") as second:
         assert cache_files.import_answers(second, tmp_path / "out.jsonl") == (8, 8)
         assert cache_files.import_answers(second, tmp_path / "out.jsonl") == (8, 0)
-        assert cache_files.facts(second) == cache_files.facts(store)
-        number = second.shelf("box:a=1", "7")
-        assert second.find(number, map(key, range(10))) == store.find(shelf, map(key, range(10)))
+        assert cache_files.facts(second) == cache_files.facts(cache)
+        number = second.classifier_id("box:a=1", "7")
+        assert second.find(number, map(key, range(10))) == cache.find(classifier_id, map(key, range(10)))
 
 
-def test_a_line_that_is_no_answer_is_named(store, tmp_path):
+def test_a_line_that_is_no_answer_is_named(cache, tmp_path):
     (tmp_path / "in.jsonl").write_text('{"picture": "00"}\n')
     with pytest.raises(TableError, match="Line 1 of"):
-        cache_files.import_answers(store, tmp_path / "in.jsonl")
+        cache_files.import_answers(cache, tmp_path / "in.jsonl")
     with pytest.raises(UsageError, match="no file"):
-        cache_files.import_answers(store, tmp_path / "none.jsonl")
+        cache_files.import_answers(cache, tmp_path / "none.jsonl")
 
 
-def test_pruning_takes_what_was_named_and_nothing_else(store, shelf):
-    other = store.shelf("other", "")
-    store.keep(shelf, {key(1): Kept("answered", 1, asked=1000), key(2): Kept("answered", 2)})
-    store.keep(other, {key(1): Kept("answered", 1)})
-    assert cache_files.prune(store, before=datetime.fromtimestamp(2000, UTC)) == 1
-    assert store.has(shelf, [key(1), key(2)]) == {key(2)}
-    assert cache_files.prune(store, name="other") == 1
-    assert [one.classifier for one in cache_files.facts(store)] == ["box:a=1"]
+def test_pruning_takes_what_was_named_and_nothing_else(cache, classifier_id):
+    other = cache.classifier_id("other", "")
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", 1, asked=1000), key(2): CachedAnswer("answered", 2)})
+    cache.put(other, {key(1): CachedAnswer("answered", 1)})
+    assert cache_files.prune(cache, before=datetime.fromtimestamp(2000, UTC)) == 1
+    assert cache.has(classifier_id, [key(1), key(2)]) == {key(2)}
+    assert cache_files.prune(cache, name="other") == 1
+    assert [one.classifier for one in cache_files.facts(cache)] == ["box:a=1"]

@@ -11,8 +11,9 @@ import pytest
 from gslopes.core import tables
 from gslopes.core.errors import AnswerError, ClassifierError, ConfigError, ModelError, TableError
 from gslopes.core.records import Answer
+from gslopes.score.answers import check_answer
 from gslopes.score.classifiers import load_classifier
-from gslopes.score.client import ask_part, check_answer, parts, score_photos
+from tests.score.asking import ask_part, parts, score_photos
 
 STEPS = 5
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gslopes.collect import gather
-from gslopes.collect.fetch import Manners
+from gslopes.collect import collector
+from gslopes.collect.fetch import FetchPolicy
 from gslopes.core import runfolder, tables
 from gslopes.core.collection import MANIFEST
 from gslopes.core.errors import ConfigError, CredentialsError, RunFolderMismatch, ServiceError, StorageError
@@ -33,22 +33,22 @@ def photos(unpacked: Callable[[str], Path]) -> Path:
 
 @pytest.fixture
 def server(photos: Path) -> Iterator[PhotoServer]:
-    with serving(PhotoServer(photos)) as own:
-        yield own
+    with serving(PhotoServer(photos)) as started:
+        yield started
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Manners with no patience, and interfaces that may be asked at once: the pace has tests of its own."""
-    kind = CollectConfig.manners
+    """A fetch policy without waiting, and interfaces that may be asked at once: the pace has tests of its own."""
+    kind = CollectConfig.policy
 
-    def manners(self: CollectConfig) -> Manners:
-        return dataclasses.replace(kind(self), seconds=20, tries=2, backoff=0.01, most_bytes=1 << 20)
+    def policy(self: CollectConfig) -> FetchPolicy:
+        return dataclasses.replace(kind(self), seconds=20, max_attempts=2, backoff=0.01, max_bytes=1 << 20)
 
-    monkeypatch.setattr(CollectConfig, "manners", manners)
+    monkeypatch.setattr(CollectConfig, "policy", policy)
     for name in ("open_sources.Openverse", "open_sources.Wikimedia", "keyed_sources.Google", "keyed_sources.Bing"):
-        module, _, own = name.partition(".")
-        source = getattr(__import__(f"gslopes.collect.{module}", fromlist=[own]), own)
+        module, _, class_name = name.partition(".")
+        source = getattr(__import__(f"gslopes.collect.{module}", fromlist=[class_name]), class_name)
         monkeypatch.setattr(source, "terms", dataclasses.replace(source.terms, gap=0.0))
 
 
@@ -82,10 +82,10 @@ def test_a_collection_keeps_photos_with_their_licences_and_where_they_are_from(s
 
 def test_the_csv_has_the_same_rows_and_runs_no_formula(server, tmp_path):
     found = collect(planned(server, tmp_path / "out"))
-    told = pd.read_csv(tmp_path / "out/manifest.csv", dtype=str, keep_default_na=False)
-    assert told["photo"].tolist() == found.table["photo"].tolist()
+    rows = pd.read_csv(tmp_path / "out/manifest.csv", dtype=str, keep_default_na=False)
+    assert rows["photo"].tolist() == found.table["photo"].tolist()
     assert found.table["creator"].iloc[0].startswith("=HYPERLINK")
-    assert told["creator"].iloc[0].startswith("'=HYPERLINK")
+    assert rows["creator"].iloc[0].startswith("'=HYPERLINK")
 
 
 @pytest.mark.parametrize("source", ["wikimedia", "google", "bing"])
@@ -169,7 +169,7 @@ def test_a_wrong_key_is_told_without_it(server, tmp_path, monkeypatch):
 
 
 def test_a_network_that_is_gone_stops_the_collection_which_then_goes_on(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(gather, "OUTAGE", 5)
+    monkeypatch.setattr(collector, "OUTAGE", 5)
     server.troubles = dict.fromkeys(range(6, 200), "busy")
     with pytest.raises(ServiceError, match="5 downloads failed"):
         collect(planned(server, tmp_path / "out"))
@@ -203,7 +203,7 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(server, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("wrong", [{"per_query": 0}, {"near": 40}, {"gap": -1.0}, {"contact": "a\r\nX: y"}])
-def test_wishes_out_of_their_range_are_errors(wrong):
+def test_limits_out_of_their_range_are_errors(wrong):
     with pytest.raises(ConfigError):
         CollectConfig(source="openverse", **wrong)
 

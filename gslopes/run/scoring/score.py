@@ -18,17 +18,17 @@ from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
 from gslopes.executors import Executor
 from gslopes.run.gate.judge import Wanted
-from gslopes.run.scoring.conditions import ScoreConfig
-from gslopes.run.scoring.meters import Meters
-from gslopes.run.scoring.terms import agree, estimate_parts
-from gslopes.score.book import Book
-from gslopes.score.budget import Purse, Tally
-from gslopes.score.cache import Store, cache_folder
+from gslopes.run.scoring.config import ScoreConfig
+from gslopes.run.scoring.cost import confirm_cost, estimate_parts
+from gslopes.run.scoring.progress_bars import ProgressBars
+from gslopes.score.cache import AnswerCache, cache_folder
 from gslopes.score.classifiers import prepare_classifier
 from gslopes.score.client import Client
-from gslopes.score.worker import Shelf, is_cached
+from gslopes.score.cost import Budget, UsageStats
+from gslopes.score.progress import PartProgress
+from gslopes.score.worker import ClassifierCache, is_cached
 
-LOOK = 0.2  # seconds between updates of the progress lines
+REFRESH = 0.2  # seconds between updates of the progress lines
 
 
 def score_stage(classifier: str) -> str:
@@ -36,14 +36,14 @@ def score_stage(classifier: str) -> str:
     return f"score/{runfolder.slug(classifier)}"
 
 
-def missing_of(run: Path, classifier: Classifier, parts: int, terms: ScoreConfig, wanted: Wanted) -> list[int]:
+def missing_of(run: Path, classifier: Classifier, parts: int, config: ScoreConfig, wanted: Wanted) -> list[int]:
     """Parts that a classifier has still to be asked about; with ``retry_failed`` those with failures as well.
 
     A part that was asked about while the gate kept fewer sweeps than are wanted now is one of them.
     """
     stage = score_stage(classifier.name)
     missing = set(runfolder.missing_parts(run, stage, tables.ASKED, parts))
-    if terms.retry_failed:
+    if config.retry_failed:
         for part in set(range(parts)) - missing:
             status = pq.read_table(part_path(run, stage, tables.ASKED, part), columns=["status"])["status"]
             if "failed" in status.unique().to_pylist():
@@ -68,20 +68,20 @@ class Scoring:
         classifiers: Sequence[Classifier],
         parts: int,
         seed: int,
-        terms: ScoreConfig,
+        config: ScoreConfig,
         executor: Executor,
         wanted: Wanted,
     ) -> None:
         self._run = run
         self._parts = parts
         self._seed = seed
-        self._terms = terms
+        self._config = config
         self._executor = executor
         self._wanted = wanted
-        self._missing = {one.name: missing_of(run, one, parts, terms, wanted) for one in classifiers}
+        self._missing = {one.name: missing_of(run, one, parts, config, wanted) for one in classifiers}
         self._due = [one for one in classifiers if self._missing[one.name]]
-        self._purse = Purse(terms.budget, terms.max_calls)
-        self._tallies = {one.name: Tally() for one in self._due}
+        self._budget = Budget(config.budget, config.max_calls)
+        self._usages = {one.name: UsageStats() for one in self._due}
         self._warned: set[str] = set()
 
     def ask(self, *, prepared: bool = False) -> None:
@@ -95,54 +95,54 @@ class Scoring:
         if not self._due:
             return
         with ExitStack() as stack:
-            store = None
+            cache = None
             if any(is_cached(one) for one in self._due):
-                store = stack.enter_context(Store(cache_folder(self._terms.cache)))
-            self._agree(store)
+                cache = stack.enter_context(AnswerCache(cache_folder(self._config.cache)))
+            self._confirm_cost(cache)
             if not prepared:
                 for one in self._due:
                     prepare_classifier(one)
             clients = [
-                Client(one, store=store, purse=self._purse, tally=self._tallies[one.name], seed=self._seed)
+                Client(one, cache=cache, budget=self._budget, usage=self._usages[one.name], seed=self._seed)
                 for one in self._due
             ]
             self._side_by_side(clients)
 
-    def _agree(self, store: Store | None) -> None:
+    def _confirm_cost(self, cache: AnswerCache | None) -> None:
         estimates = []
         for one in self._due:
             missing = self._missing[one.name]
             before = sum(self._wanted.count(part) for part in range(self._parts) if part not in set(missing))
             due = map(self._wanted.edits, missing)
-            estimates.append(estimate_parts(self._run, one, due, Shelf(one, store), before))
-        agree(estimates, self._terms, self._executor)
+            estimates.append(estimate_parts(self._run, one, due, ClassifierCache(one, cache), before))
+        confirm_cost(estimates, self._config, self._executor)
 
     def _side_by_side(self, clients: Sequence[Client]) -> None:
         """A thread a classifier; this one watches, shows progress and takes Ctrl-C."""
         errors: list[BaseException] = []
         threads = [threading.Thread(target=self._drive, args=(one, clients, errors), daemon=True) for one in clients]
-        meters = Meters(bool(getattr(self._executor, "progress", False)))
-        with meters.watch({one.classifier.name: self._extent(one.classifier.name) for one in clients}):
+        progress_bars = ProgressBars(bool(getattr(self._executor, "progress", False)))
+        with progress_bars.watch({one.classifier.name: self._extent(one.classifier.name) for one in clients}):
             for thread in threads:
                 thread.start()
             try:
-                self._watch(threads, meters)
+                self._watch(threads, progress_bars)
             except KeyboardInterrupt as stop:
                 errors.insert(0, stop)
                 for client in clients:
                     client.halt()
                 self._executor.note("\nStopping: the requests in flight are finished first.")
-                self._watch(threads, meters)
-            meters.update(self._tallies)
-        self._tell(clients)
+                self._watch(threads, progress_bars)
+            progress_bars.update(self._usages)
+        self._report(clients)
         if errors:
             raise errors[0]
 
-    def _watch(self, threads: Sequence[threading.Thread], meters: Meters) -> None:
+    def _watch(self, threads: Sequence[threading.Thread], progress_bars: ProgressBars) -> None:
         for thread in threads:
             while thread.is_alive():
-                thread.join(LOOK)
-                meters.update(self._tallies)
+                thread.join(REFRESH)
+                progress_bars.update(self._usages)
                 self._warn()
 
     def _drive(self, client: Client, clients: Sequence[Client], errors: list[BaseException]) -> None:
@@ -150,10 +150,10 @@ class Scoring:
         name = client.classifier.name
         stage = score_stage(name)
 
-        def done(part: int, asked: pd.DataFrame, scores: pd.DataFrame, book: Book) -> None:
+        def done(part: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: PartProgress) -> None:
             models = part_path(self._run, stage, tables.ASKED, part).with_name(f"models-{part:06d}.json")
-            if book.models() or models.exists():
-                runfolder.write_json(models, {"models": book.models(), "mixed": book.mixed()})
+            if progress.models() or models.exists():
+                runfolder.write_json(models, {"models": progress.models(), "mixed": progress.mixed()})
             runfolder.write_table(tables.SCORES, scores, part_path(self._run, stage, tables.SCORES, part))
             runfolder.write_table(tables.ASKED, asked, part_path(self._run, stage, tables.ASKED, part))
 
@@ -180,24 +180,24 @@ class Scoring:
 
     def _warn(self) -> None:
         """Say it once, as soon as a service answers with another model than before."""
-        for name, tally in self._tallies.items():
-            with tally.lock:
-                versions = list(tally.models)
+        for name, usage in self._usages.items():
+            with usage.lock:
+                versions = list(usage.models)
             if len(versions) > 1 and name not in self._warned:
                 self._warned.add(name)
-                told = " and then ".join(versions[:2])
-                self._executor.note(f"Warning: {name} changed its model in the middle: {told}.")
+                changed = " and then ".join(versions[:2])
+                self._executor.note(f"Warning: {name} changed its model in the middle: {changed}.")
 
-    def _tell(self, clients: Sequence[Client]) -> None:
+    def _report(self, clients: Sequence[Client]) -> None:
         self._warn()
         for client in clients:
-            name, tally = client.classifier.name, client.tally
-            if tally.refitted:
+            name, usage = client.classifier.name, client.usage
+            if usage.refitted:
                 how = "; ".join(sorted(client.refits))
-                told = f"{name}: {tally.refitted:,} pictures were too large or of another format and encoded anew"
-                self._executor.note(f"score      {told} ({how}), all of a photo alike.")
-            if str(tally):
-                self._executor.note(f"score      {name}: {tally.requests:,} calls, {tally}.")
+                note = f"{name}: {usage.refitted:,} pictures were too large or of another format and encoded anew"
+                self._executor.note(f"score      {note} ({how}), all of a photo alike.")
+            if str(usage):
+                self._executor.note(f"score      {name}: {usage.requests:,} calls, {usage}.")
 
 
 def models_of(run: Path, name: str) -> dict[str, Any]:

@@ -39,7 +39,7 @@ def run(tmp_path: Path) -> Path:
     return write_run(tmp_path / "run", PHOTOS)
 
 
-def told(run: Path, classifier: Narrow, capsys: pytest.CaptureFixture[str]) -> str:
+def note_of(run: Path, classifier: Narrow, capsys: pytest.CaptureFixture[str]) -> str:
     """What stands on stderr about pictures that were encoded anew."""
     stages.score_photos(run, classifier, executor=OneProcess(progress=True))
     lines = [line for line in capsys.readouterr().err.splitlines() if "encoded anew" in line]
@@ -49,7 +49,7 @@ def told(run: Path, classifier: Narrow, capsys: pytest.CaptureFixture[str]) -> s
 
 def test_pictures_that_are_too_large_are_encoded_anew_and_it_is_said_with_how(run, capsys):
     small = Narrow(Limits(price=1.0, most_side=40, formats=("JPEG",)))
-    line = told(run, small, capsys)
+    line = note_of(run, small, capsys)
     assert line.startswith(f"score      narrow: {len(small.sent)} pictures were too large or of another format")
     assert "(JPEG of quality 95, longer side 40 pixels), all of a photo alike." in line
     assert len(small.sent) == PHOTOS * STEPS
@@ -57,11 +57,11 @@ def test_pictures_that_are_too_large_are_encoded_anew_and_it_is_said_with_how(ru
 
 def test_pictures_that_are_taken_as_they_are_need_no_word(run, capsys):
     wide = Narrow(Limits(price=1.0, picture_bytes=10**7))
-    assert told(run, wide, capsys) == ""
+    assert note_of(run, wide, capsys) == ""
     assert set(wide.sent) <= {path.read_bytes() for path in run.glob("edits/gender/*")}
 
 
 def test_a_rerun_that_asks_nothing_says_nothing_of_it(run, capsys):
     small = Narrow(Limits(price=1.0, most_side=40, formats=("JPEG",)))
-    assert told(run, small, capsys)
-    assert told(run, small, capsys) == ""
+    assert note_of(run, small, capsys)
+    assert note_of(run, small, capsys) == ""

@@ -17,9 +17,9 @@ from gslopes.core.records import Answer
 from gslopes.core.registry import Target
 from gslopes.core.runtime import pick_device
 from gslopes.score import classifiers, names
+from gslopes.score.answers import check_answer
 from gslopes.score.classifiers import canonical_name, list_classifiers, listing, load_classifier
 from gslopes.score.classifiers.services import SERVICES
-from gslopes.score.client import check_answer
 from tests.score.local_models import MAKERS
 
 OWN = sorted(classifiers._OWN)

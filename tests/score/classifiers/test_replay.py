@@ -6,7 +6,7 @@ from hashlib import sha256
 import pytest
 
 from gslopes.core.errors import ConfigError, ModelError, Refused
-from gslopes.score.cache import Kept, Store
+from gslopes.score.cache import AnswerCache, CachedAnswer
 from gslopes.score.cache_files import export_answers
 from gslopes.score.classifiers import load_classifier
 
@@ -41,12 +41,12 @@ def test_pictures_get_what_was_recorded_wherever_it_stands_and_no_more(record):
 def test_an_export_of_the_cache_is_parsed_as_its_service_does_without_credentials(tmp_path, monkeypatch):
     monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS", raising=False)
     raw = {"labelAnnotations": [{"mid": "/m/1", "description": "Nurse", "score": 0.75, "topicality": 0.75}]}
-    with Store(tmp_path / "cache") as store:
+    with AnswerCache(tmp_path / "cache") as cache:
         name = load_classifier("google", prepare=False).name
-        shelf = store.shelf(name, "")
-        store.keep(shelf, {sha256(b"one").digest(): Kept("answered", raw)})
-        store.keep(shelf, {sha256(b"two").digest(): Kept("refused", "content policy")})
-        assert export_answers(store, tmp_path / "answers.jsonl") == 2
+        classifier_id = cache.classifier_id(name, "")
+        cache.put(classifier_id, {sha256(b"one").digest(): CachedAnswer("answered", raw)})
+        cache.put(classifier_id, {sha256(b"two").digest(): CachedAnswer("refused", "content policy")})
+        assert export_answers(cache, tmp_path / "answers.jsonl") == 2
     replay = load_classifier(f"replay:{tmp_path / 'answers.jsonl'}")
     one, two = (replay.parse(raw) for raw in replay.ask([b"one", b"two"]))
     assert one.labels == (("Nurse", 0.75),)

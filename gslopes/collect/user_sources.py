@@ -6,12 +6,12 @@ import csv
 from pathlib import Path
 
 from gslopes.collect.lists import Query
-from gslopes.collect.source import Ask, Candidate, Terms, text
+from gslopes.collect.source import Candidate, FetchJson, Terms, text
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.datasets.folder import list_photos
 
-_TOLD = ("page", "title", "creator", "creator_url", "licence", "licence_url")
+_COLUMNS = ("page", "title", "creator", "creator_url", "licence", "licence_url")
 
 
 class Urls:
@@ -37,9 +37,9 @@ class Urls:
         """Its occupations and keywords, in their order."""
         return list(self._read())
 
-    def search(self, query: Query, most: int, ask: Ask) -> list[Candidate]:
+    def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """Its addresses, in their order."""
-        return self._read().get(query, [])[:most]
+        return self._read().get(query, [])[:max_results]
 
     def read(self, candidate: Candidate) -> bytes | None:
         """They must be downloaded."""
@@ -50,8 +50,8 @@ class Urls:
             self._found = {}
             for row in self._rows():
                 query = Query(text(row.get("occupation")) or "photos", text(row.get("keyword")), text(row.get("soc")))
-                told = {name: text(row.get(name)) for name in _TOLD}
-                self._found.setdefault(query, []).append(Candidate(row["url"].strip(), **told))
+                fields = {name: text(row.get(name)) for name in _COLUMNS}
+                self._found.setdefault(query, []).append(Candidate(row["url"].strip(), **fields))
         return self._found
 
     def _rows(self) -> list[dict[str, str]]:
@@ -86,9 +86,9 @@ class Folder:
         """Its sub-folders; ``photos`` for what lies in none."""
         return [Query(name) for name in self._names()]
 
-    def search(self, query: Query, most: int, ask: Ask) -> list[Candidate]:
+    def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """The photos of a sub-folder, by name."""
-        return [Candidate(name) for name in self._names().get(query.occupation, [])[:most]]
+        return [Candidate(name) for name in self._names().get(query.occupation, [])[:max_results]]
 
     def read(self, candidate: Candidate) -> bytes | None:
         """The file's bytes."""

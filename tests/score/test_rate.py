@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gslopes.score.limits import Limits
-from gslopes.score.pace import Pace, Schedule
+from gslopes.score.rate import RateLimiter, Schedule
 
 
 @dataclass
@@ -40,21 +40,21 @@ class World:
         events = [(lot.random() * 0.01, next(number), "book", None, 0) for _ in range(self.threads)]
         sizes = itertools.cycle(self.pictures)
         while len(left) < requests:
-            now, _, what, turn, pictures = heapq.heappop(events)
+            now, _, what, slot, pictures = heapq.heappop(events)
             if what == "back":
-                schedule.returned(turn, now)
-            if turn is None or what == "back":
+                schedule.complete(slot, now)
+            if slot is None or what == "back":
                 pictures = next(sizes)
-                turn = schedule.book(pictures, now)
-            seconds = schedule.wait(turn, now)
+                slot = schedule.reserve(pictures, now)
+            seconds = schedule.wait(slot, now)
             if seconds:
                 late = lot.random() * self.wakes * (10 if lot.random() < 0.02 else 1)
-                heapq.heappush(events, (now + seconds + late, next(number), "wake", turn, pictures))
+                heapq.heappush(events, (now + seconds + late, next(number), "wake", slot, pictures))
                 continue
-            there = now + 0.005 + lot.random() * self.way + (self.connects if len(left) < self.threads else 0.0)
+            arrives = now + 0.005 + lot.random() * self.way + (self.connects if len(left) < self.threads else 0.0)
             left.append((now, pictures))
-            arrived.append((there, pictures))
-            heapq.heappush(events, (there + lot.uniform(*self.answers), next(number), "back", turn, pictures))
+            arrived.append((arrives, pictures))
+            heapq.heappush(events, (arrives + lot.uniform(*self.answers), next(number), "back", slot, pictures))
         return left, sorted(arrived)
 
 
@@ -120,12 +120,12 @@ def test_one_thread_that_is_woken_very_late_costs_its_own_second_alone():
     limits = Limits(requests_per_second=10)
     schedule, now, left = Schedule(limits, 0.0), 0.0, []
     for number in range(400):
-        turn = schedule.book(1, now)
-        now = max(now, turn.due) + (0.5 if number == 100 else 0.0)
-        while seconds := schedule.wait(turn, now):
+        slot = schedule.reserve(1, now)
+        now = max(now, slot.due) + (0.5 if number == 100 else 0.0)
+        while seconds := schedule.wait(slot, now):
             now += seconds
         left.append((now, 1))
-        schedule.returned(turn, now)
+        schedule.complete(slot, now)
     assert busiest(left, 1.0) <= 10
     assert left[-1][0] == pytest.approx(399 * 0.103, abs=0.11)  # made up for
 
@@ -134,35 +134,35 @@ def test_what_nobody_asked_for_is_not_made_up_for():
     schedule, now, left = Schedule(Limits(requests_per_second=10), 0.0), 0.0, []
     for number in range(60):
         now += 100.0 if number == 30 else 0.0
-        turn = schedule.book(1, now)
-        while seconds := schedule.wait(turn, now):
+        slot = schedule.reserve(1, now)
+        while seconds := schedule.wait(slot, now):
             now += seconds
         left.append(now)
-        schedule.returned(turn, now)
+        schedule.complete(slot, now)
     gaps = [later - earlier for earlier, later in itertools.pairwise(left)]
     assert min(gaps) > 0.0499
 
 
 def test_a_request_that_was_slow_on_its_way_counts_when_it_arrived():
     schedule = Schedule(Limits(requests_per_second=2), 0.0)
-    first, second, third, fourth = (schedule.book(1, 0.0) for _ in range(4))
+    first, second, third, fourth = (schedule.reserve(1, 0.0) for _ in range(4))
     assert schedule.wait(first, 0.0) == 0
-    schedule.returned(first, 0.1)
+    schedule.complete(first, 0.1)
     assert schedule.wait(second, 0.515) == 0
-    schedule.returned(second, 1.415)  # 0.9 seconds instead of 0.1
+    schedule.complete(second, 1.415)  # 0.9 seconds instead of 0.1
     assert schedule.wait(third, 1.6) == 0
-    schedule.returned(third, 1.7)
+    schedule.complete(third, 1.7)
     assert schedule.wait(fourth, 1.9) == pytest.approx(0.515 + 0.8 + 1.015 - 1.9)
 
 
 def test_the_first_requests_arrive_when_they_are_answered_until_a_thread_has_come_back():
     schedule = Schedule(Limits(requests_per_second=2), 0.0)
-    first, second, third = (schedule.book(1, 0.0) for _ in range(3))
+    first, second, third = (schedule.reserve(1, 0.0) for _ in range(3))
     assert schedule.wait(first, 0.0) == 0
-    schedule.returned(first, 0.25)  # it made the connection
+    schedule.complete(first, 0.25)  # it made the connection
     assert schedule.wait(second, 0.515) == 0
     assert schedule.wait(third, 1.03) == pytest.approx(0.25 + 1.015 - 1.03)  # all of it was the way
-    schedule.returned(second, 0.565)
+    schedule.complete(second, 0.565)
     assert schedule.wait(third, 1.03) == pytest.approx(0.25 - 0.05 + 1.015 - 1.03)
 
 
@@ -173,23 +173,23 @@ def test_a_pace_takes_turns_is_held_and_is_stopped():
         now[0] += seconds
         return stop[0]
 
-    pace = Pace(Limits(requests_per_second=10, pictures_per_second=20), wait, lambda: now[0])
+    rate = RateLimiter(Limits(requests_per_second=10, pictures_per_second=20), wait, lambda: now[0])
     turns = []
     for pictures in (1, 1, 8, 1, 1):
-        turn = pace.take(pictures)
+        slot = rate.acquire(pictures)
         turns.append(now[0])
-        pace.returned(turn)
+        rate.complete(slot)
     gaps = [later - earlier for earlier, later in itertools.pairwise(turns)]
     assert gaps[:2] == pytest.approx([0.103, 0.103])
     assert gaps[2] == pytest.approx(0.412)
-    pace.hold(5)
-    assert pace.take(1) is not None
+    rate.pause(5)
+    assert rate.acquire(1) is not None
     assert now[0] >= turns[-1] + 5
     stop[0] = True
-    assert pace.take(1) is None
+    assert rate.acquire(1) is None
 
 
 def test_where_there_is_no_quota_nobody_waits():
-    pace = Pace(Limits(), lambda seconds: pytest.fail("waited"), lambda: 0.0)
+    rate = RateLimiter(Limits(), lambda seconds: pytest.fail("waited"), lambda: 0.0)
     for _ in range(3):
-        pace.returned(pace.take(1))
+        rate.complete(rate.acquire(1))

@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from gslopes.score.budget import Tally
+from gslopes.score.cost import UsageStats
 
-EVERY = 60.0  # seconds between lines where nobody sits at a terminal
+LOG_INTERVAL = 60.0  # seconds between lines where nobody sits at a terminal
 
 
-class Meters:
+class ProgressBars:
     """Progress of several classifiers at once: lively lines on a terminal, a line a minute in a log file.
 
     show: whether anybody looks.
@@ -21,10 +21,10 @@ class Meters:
 
     def __init__(self, show: bool) -> None:
         self._show = show
-        self._lively = show and sys.stderr.isatty()
+        self._interactive = show and sys.stderr.isatty()
         self._bars: dict[str, Any] = {}
         self._totals: dict[str, tuple[int, int]] = {}
-        self._begun = self._told = time.monotonic()
+        self._begun = self._last_line = time.monotonic()
 
     @contextmanager
     def watch(self, totals: Mapping[str, tuple[int, int]]) -> Iterator[None]:
@@ -33,10 +33,10 @@ class Meters:
         totals: name to (pictures done by earlier commands, all pictures).
         """
         self._totals = dict(totals)
-        if self._lively:
+        if self._interactive:
             from tqdm import tqdm
 
-            for place, (name, (done, total)) in enumerate(totals.items()):
+            for position, (name, (done, total)) in enumerate(totals.items()):
                 shape: dict[str, Any] = {"file": sys.stderr, "dynamic_ncols": True, "mininterval": 0.2}
                 name_shown = f"score      {name}"[:40]
                 self._bars[name] = tqdm(
@@ -44,7 +44,7 @@ class Meters:
                     unit=" pictures",
                     total=total,
                     initial=done,
-                    position=place,
+                    position=position,
                     smoothing=0.05,
                     **shape,
                 )
@@ -55,23 +55,22 @@ class Meters:
                 bar.close()
             self._bars.clear()
 
-    def update(self, tallies: Mapping[str, Tally]) -> None:
+    def update(self, usages: Mapping[str, UsageStats]) -> None:
         """Bring the lines up to date; to be called by one thread."""
         for name, bar in self._bars.items():
-            tally = tallies[name]
-            bar.set_postfix_str(str(tally), refresh=False)
-            bar.update(bar.initial + tally.pictures - bar.n)
-        if self._show and not self._lively and time.monotonic() - self._told >= EVERY:
-            self._told = time.monotonic()
+            usage = usages[name]
+            bar.set_postfix_str(str(usage), refresh=False)
+            bar.update(bar.initial + usage.pictures - bar.n)
+        if self._show and not self._interactive and time.monotonic() - self._last_line >= LOG_INTERVAL:
+            self._last_line = time.monotonic()
             for name in self._totals:
-                print(self._line(name, tallies[name]), file=sys.stderr, flush=True)  # noqa: T201 - progress
+                print(self._line(name, usages[name]), file=sys.stderr, flush=True)  # noqa: T201 - progress
 
-    def _line(self, name: str, tally: Tally) -> str:
+    def _line(self, name: str, usage: UsageStats) -> str:
         before, total = self._totals[name]
-        rate = tally.pictures / max(time.monotonic() - self._begun, 1e-9)
-        left = (total - before - tally.pictures) / rate / 60 if rate else float("inf")
-        told = f", {tally}" if str(tally) else ""
-        done = before + tally.pictures
-        return (
-            f"score      {name}: {done:,} of {total:,} pictures, {rate:,.1f} a second, {left:,.0f} minutes left{told}"
-        )
+        rate = usage.pictures / max(time.monotonic() - self._begun, 1e-9)
+        left = (total - before - usage.pictures) / rate / 60 if rate else float("inf")
+        details = f", {usage}" if str(usage) else ""
+        done = before + usage.pictures
+        state = f"{done:,} of {total:,} pictures, {rate:,.1f} a second, {left:,.0f} minutes left"
+        return f"score      {name}: {state}{details}"

@@ -6,56 +6,56 @@ from gslopes.core.records import Answer
 from gslopes.score.questions import Question, by_photo
 
 
-class Book:
+class PartProgress:
     """The questions of one part and their outcomes; used by one thread.
 
-    number: of the part.  questions: in the order in which they are asked.  entered: whether all were looked at.
+    number: of the part.  questions: in the order in which they are asked.  all_added: whether all were looked at.
     """
 
     def __init__(self, number: int, questions: list[Question]) -> None:
         self.number = number
         self.questions = questions
-        self.entered = False
-        self._places: dict[bytes, list[int]] = {}  # sha256 of a picture to the places where it stands
+        self.all_added = False
+        self._positions: dict[bytes, list[int]] = {}  # sha256 of a picture to the places where it stands
         self._answers: dict[bytes, Answer] = {}
         self._keys: dict[int, bytes] = {}
-        self._unread: dict[int, Answer] = {}
+        self._unreadable: dict[int, Answer] = {}
 
     def photos(self) -> list[list[int]]:
         """Places of the questions of each photo."""
         return list(by_photo(self.questions))
 
-    def unread(self, place: int, answer: Answer) -> None:
+    def mark_unreadable(self, position: int, answer: Answer) -> None:
         """The picture at this place cannot be asked about."""
-        self._unread[place] = answer
+        self._unreadable[position] = answer
 
-    def awaits(self, key: bytes, place: int) -> Answer | None:
+    def expect(self, key: bytes, position: int) -> Answer | None:
         """Note that a picture stands here; its answer, if there is one already."""
-        self._keys[place] = key
-        self._places.setdefault(key, []).append(place)
+        self._keys[position] = key
+        self._positions.setdefault(key, []).append(position)
         return self._answers.get(key)
 
     def put(self, key: bytes, answer: Answer) -> int:
         """The answer to a picture; returns at how many places it stands."""
         self._answers[key] = answer
-        return len(self._places[key])
+        return len(self._positions[key])
 
     @property
     def complete(self) -> bool:
         """Whether every question has its outcome."""
-        return self.entered and len(self._answers) == len(self._places)
+        return self.all_added and len(self._answers) == len(self._positions)
 
     def has(self, key: bytes) -> bool:
         """Whether this picture has an answer."""
         return key in self._answers
 
-    def outcome(self, place: int) -> Answer:
+    def outcome(self, position: int) -> Answer:
         """What was said about the picture at this place."""
-        return self._unread[place] if place in self._unread else self._answers[self._keys[place]]
+        return self._unreadable[position] if position in self._unreadable else self._answers[self._keys[position]]
 
     def outcomes(self) -> list[Answer]:
         """What was said, in the order of the questions."""
-        return [self.outcome(place) for place in range(len(self.questions))]
+        return [self.outcome(position) for position in range(len(self.questions))]
 
     def distinct(self) -> list[Answer]:
         """One answer a distinct picture."""
@@ -76,4 +76,6 @@ class Book:
     def mixed(self) -> int:
         """How many photos have answers of more than one model version: a change that could pose as an effect."""
         outcomes = self.outcomes()
-        return sum(len({outcomes[place].version for place in places} - {""}) > 1 for places in self.photos())
+        return sum(
+            len({outcomes[position].version for position in positions} - {""}) > 1 for positions in self.photos()
+        )

@@ -15,13 +15,13 @@ class Estimate:
     """What one classifier still has to be asked.
 
     name: the classifier.  pictures: still to be asked, at most (identical ones are asked once).
-    kept: answered already, by an earlier command.  calls: requests.  usd: price, None if it depends on the plan.
+    cached: answered already, by an earlier command.  calls: requests.  usd: price, None if it depends on the plan.
     seconds: at the quota; 0 where there is none.  note: of the limits.
     """
 
     name: str
     pictures: int
-    kept: int
+    cached: int
     calls: int
     usd: float | None
     seconds: float
@@ -32,74 +32,75 @@ class Estimate:
         parts += [f"{self.calls:,} calls"] if self.usd != 0 or self.seconds else []
         parts += [] if self.usd == 0 else ["price unknown" if self.usd is None else f"{self.usd:,.2f} USD"]
         parts += [f"{self.seconds / 60:,.1f} minutes at the quota"] if self.seconds else []
-        before = f"; {self.kept:,} answered before" if self.kept else ""
+        before = f"; {self.cached:,} answered before" if self.cached else ""
         return f"{self.name}: {', '.join(parts)}{before}"
 
 
-def estimate(name: str, limits: Limits, batch: int, parts: list[int], kept: int) -> Estimate:
+def estimate(name: str, limits: Limits, batch: int, parts: list[int], cached: int) -> Estimate:
     """Count what asking will take.
 
     parts: pictures of each part that have no answer yet; a request never holds pictures of two parts.
-    kept: pictures that have one.
+    cached: pictures that have one.
     """
     pictures, calls = sum(parts), sum(-(-part // max(1, batch)) for part in parts)
-    return Estimate(name, pictures, kept, calls, limits.cost(pictures), limits.seconds(pictures, calls), limits.note)
+    return Estimate(name, pictures, cached, calls, limits.cost(pictures), limits.seconds(pictures, calls), limits.note)
 
 
 @dataclass(slots=True)
-class Purse:
+class Budget:
     """The money of one command, shared by all classifiers and threads.
 
-    budget: USD, None for no stop.  calls: requests, repetitions included, None for no stop.
+    usd: the most that may be spent, None for no limit.  max_calls: the most requests, retries included, None for no
+        limit.  spent: USD so far.  calls: requests so far.
 
     Money is set aside before a request and spent when the service may have billed it, so that even with many requests
     in flight the budget is never passed.
     """
 
-    budget: float | None = None
-    calls: int | None = None
+    usd: float | None = None
+    max_calls: int | None = None
     spent: float = 0.0
-    called: int = 0
-    _aside: float = 0.0
+    calls: int = 0
+    _reserved: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def __post_init__(self) -> None:
-        if (self.budget is not None and self.budget < 0) or (self.calls is not None and self.calls < 0):
+        if (self.usd is not None and self.usd < 0) or (self.max_calls is not None and self.max_calls < 0):
             raise ConfigError("A budget and a number of calls are not negative.")
 
-    def take(self, limits: Limits, pictures: int) -> float:
+    def reserve(self, limits: Limits, pictures: int) -> float:
         """Set the price of one request aside; returns it.
 
         Raises: BudgetReached if the request would pass a stop; ConfigError if a budget is given and no price known.
         """
         price = limits.cost(pictures)
-        if price is None and self.budget is not None:
+        if price is None and self.usd is not None:
             raise ConfigError("A budget needs a price.", "Give the price of your plan, such as imagga:price=1.2.")
         price = price or 0.0
         with self._lock:
-            if self.budget is not None and price and self.spent + self._aside + price > self.budget + 1e-9:
+            if self.usd is not None and price and self.spent + self._reserved + price > self.usd + 1e-9:
                 raise BudgetReached(
-                    f"The budget of {self.budget:,.2f} USD is used up: {self.spent + self._aside:,.2f} USD are spent.",
+                    f"The budget of {self.usd:,.2f} USD is used up: {self.spent + self._reserved:,.2f} USD are spent.",
                     "Answers so far are kept: the same command with a greater --budget goes on from there.",
                 )
-            if self.calls is not None and limits.remote and self.called >= self.calls:
+            if self.max_calls is not None and limits.remote and self.calls >= self.max_calls:
                 raise BudgetReached(
-                    f"The {self.calls:,} calls of --max-calls are made.",
+                    f"The {self.max_calls:,} calls of --max-calls are made.",
                     "Answers so far are kept: the same command goes on from there.",
                 )
-            self._aside += price
-            self.called += limits.remote
+            self._reserved += price
+            self.calls += limits.remote
         return price
 
     def settle(self, price: float, billed: float) -> None:
         """After a request: of the price that was set aside, so much is spent."""
         with self._lock:
-            self._aside -= price
+            self._reserved -= price
             self.spent += billed
 
 
 @dataclass(slots=True)
-class Tally:
+class UsageStats:
     """What has happened so far to one classifier's pictures; counts only grow, any thread may read them.
 
     pictures: with an outcome.  asked: of them, sent in a request that was answered.  requests, retries: sent.
@@ -120,8 +121,8 @@ class Tally:
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def __str__(self) -> str:
-        told = [f"{self.spent:,.2f} USD spent"] if self.spent else []
-        told += [f"{self.refused:,} refused"] if self.refused else []
-        told += [f"{self.failed:,} failed"] if self.failed else []
-        told += [f"{self.retries:,} retries"] if self.retries else []
-        return ", ".join(told)
+        parts = [f"{self.spent:,.2f} USD spent"] if self.spent else []
+        parts += [f"{self.refused:,} refused"] if self.refused else []
+        parts += [f"{self.failed:,} failed"] if self.failed else []
+        parts += [f"{self.retries:,} retries"] if self.retries else []
+        return ", ".join(parts)

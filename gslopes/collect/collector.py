@@ -22,9 +22,9 @@ from typing import Any
 import httpx
 import pandas as pd
 
-from gslopes.collect.fetch import Fetcher, Manners, NoPhoto
+from gslopes.collect.fetch import DownloadError, Fetcher, FetchPolicy
 from gslopes.collect.lists import Query
-from gslopes.collect.pictures import Seen, check_type, examine
+from gslopes.collect.pictures import DuplicateIndex, check_type, examine
 from gslopes.collect.robots import Robots
 from gslopes.collect.source import Candidate, Source
 from gslopes.core import runfolder, tables
@@ -32,16 +32,16 @@ from gslopes.core.collection import MANIFEST
 from gslopes.core.errors import CredentialsError, ServiceError
 
 STAGE = "collect"
-SPARE = 1.5  # results that are asked for, of the photos that are wanted: some are gone, some repeat others
+OVERSAMPLE = 1.5  # results that are asked for, of the photos that are wanted: some are gone, some repeat others
 WORKERS = 8
 OUTAGE = 25  # downloads that fail one after the other before it is the network that is to blame
 
 Row = dict[str, Any]
-Outcome = bytes | NoPhoto
+Outcome = bytes | DownloadError
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class CollectionLimits:
     """What is wanted of each search.
 
     per_query: photos kept.  near: of 64 bits of the perceptual hash, how many may differ between duplicates.
@@ -53,23 +53,25 @@ class Wishes:
     min_side: int = 64
 
 
-class Gather:
+class Collector:
     """The work of the stage; a context manager, whose end closes all connections.
 
-    out: the collection's folder.  source, queries, wishes, manners: what, and how.
+    out: the collection's folder.  source, queries, limits, policy: what, and how.
     """
 
-    def __init__(self, out: Path, source: Source, queries: Sequence[Query], wishes: Wishes, manners: Manners) -> None:
-        self.out, self.source, self.queries, self.wishes = out, source, queries, wishes
+    def __init__(
+        self, out: Path, source: Source, queries: Sequence[Query], limits: CollectionLimits, policy: FetchPolicy
+    ) -> None:
+        self.out, self.source, self.queries, self.limits = out, source, queries, limits
         self.stop = threading.Event()
-        self.fetcher = Fetcher(manners, self.stop)
+        self.fetcher = Fetcher(policy, self.stop)
         self.robots = Robots(self.fetcher)
-        self.seen = Seen(wishes.near)
+        self.duplicates = DuplicateIndex(limits.near)
         self._pool = ThreadPoolExecutor(WORKERS)
         self._known = 0
         self._failures = 0
 
-    def __enter__(self) -> Gather:
+    def __enter__(self) -> Collector:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -89,20 +91,20 @@ class Gather:
         done = _read_journal(journal, self.out)
         rows: list[Row] = []
         kept = 0
-        while kept < self.wishes.per_query and len(rows) < len(results):
-            start, most = len(rows), min(2 * WORKERS, self.wishes.per_query - kept)
-            batch = list(enumerate(results[start : start + most], start + 1))
+        while kept < self.limits.per_query and len(rows) < len(results):
+            start, max_results = len(rows), min(2 * WORKERS, self.limits.per_query - kept)
+            batch = list(enumerate(results[start : start + max_results], start + 1))
             coming = {rank: self._pool.submit(self._bytes, one) for rank, one in batch if rank not in done}
             for rank, candidate in batch:
                 row = done.get(rank) or self._judge(query, rank, candidate, coming[rank])
                 if rank not in done and row["status"] != "failed":
                     _append(journal, row)
                 if row["status"] == "kept":
-                    self.seen.add(row["photo"], row["path"], int(row["phash"], 16))
+                    self.duplicates.add(row["photo"], row["path"], int(row["phash"], 16))
                     kept += 1
                     tick(1)
                 rows.append(row)
-        tick(self.wishes.per_query - kept)
+        tick(self.limits.per_query - kept)
         frame = pd.DataFrame(rows, columns=MANIFEST.columns) if rows else MANIFEST.empty()
         runfolder.write_table(MANIFEST, frame, runfolder.part_path(self.out, STAGE, MANIFEST, part))
         journal.unlink(missing_ok=True)
@@ -114,9 +116,9 @@ class Gather:
         """As the source gave them the first time."""
         path = self._path(part, "results.json")
         if not path.exists():
-            most = int(self.wishes.per_query * SPARE)
+            max_results = int(self.limits.per_query * OVERSAMPLE)
             try:
-                found = self.source.search(query, most, self._ask)
+                found = self.source.search(query, max_results, self._ask)
             except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
                 message = f"{self.source.name} answered in a form that is not its own ({type(error).__name__})."
                 raise ServiceError(message, "Try again later; what was collected is kept.") from error
@@ -132,12 +134,12 @@ class Gather:
     def _ask(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
         """The JSON of an answer.  Raises: ServiceError, CredentialsError; neither tells the address or a key."""
         address = httpx.URL(url, params=dict(params))
-        lane = f"interface of {self.source.name}"  # its pace is its own, even where it also serves the photos
-        self.fetcher.pace.slow_down(lane, self.source.terms.gap)
+        rate_key = f"interface of {self.source.name}"  # its pace is its own, even where it also serves the photos
+        self.fetcher.rate.set_min_interval(rate_key, self.source.terms.gap)
         try:
             sent = {"Accept": "application/json", **headers}
-            return json.loads(self.fetcher.get(str(address), headers=sent, lane=lane).body)
-        except NoPhoto as error:
+            return json.loads(self.fetcher.get(str(address), headers=sent, rate_key=rate_key).body)
+        except DownloadError as error:
             variables = getattr(self.source, "variables", ())
             if error.code in (401, 403) and variables:
                 raise CredentialsError(self.source.name, variables, rejected=True) from None
@@ -151,16 +153,16 @@ class Gather:
     def _bytes(self, candidate: Candidate) -> Outcome:
         """In a thread of its own.  Raises: Stopped."""
         try:
-            own = self.source.read(candidate)
-            if own is not None:
-                return own
-            reply = self.fetcher.get(candidate.url, hop=self.robots)
+            local = self.source.read(candidate)
+            if local is not None:
+                return local
+            reply = self.fetcher.get(candidate.url, before_request=self.robots)
             check_type(reply.content_type)
             return reply.body
-        except NoPhoto as error:
+        except DownloadError as error:
             return error
         except OSError as error:
-            return NoPhoto("refused", f"cannot be read: {error.strerror}")
+            return DownloadError("refused", f"cannot be read: {error.strerror}")
 
     def _judge(self, query: Query, rank: int, candidate: Candidate, coming: Future[Outcome]) -> Row:
         """The manifest row of one result; its file is on the disk for good if it is kept."""
@@ -170,15 +172,15 @@ class Gather:
         row["retrieved"] = datetime.now(UTC).isoformat(timespec="seconds")
         outcome = coming.result()
         try:
-            if isinstance(outcome, NoPhoto):
+            if isinstance(outcome, DownloadError):
                 raise outcome
-            picture = examine(outcome, self.wishes.min_side)
-        except NoPhoto as error:
+            picture = examine(outcome, self.limits.min_side)
+        except DownloadError as error:
             self._count(error)
             return row | {"status": error.status, "reason": error.reason}
         self._failures = 0
         row["phash"] = f"{picture.phash:016x}"
-        again = self.seen.find(picture)
+        again = self.duplicates.find(picture)
         if again is not None:
             return row | {"status": "duplicate", "photo": again[0], "path": again[1], "reason": again[2]}
         row["path"] = f"{folder_name(query.occupation)}/{picture.photo[:16]}.{picture.suffix}"
@@ -192,7 +194,7 @@ class Gather:
         runfolder.write_bytes(path, data)
         runfolder.settle([path])
 
-    def _count(self, error: NoPhoto) -> None:
+    def _count(self, error: DownloadError) -> None:
         self._failures = self._failures + 1 if error.status == "failed" else 0
         if self._failures >= OUTAGE:
             message = f"{OUTAGE} downloads failed one after the other, the last one with: {error.reason}."
@@ -203,7 +205,7 @@ class Gather:
         for index in range(self._known, part):
             frame = tables.read(MANIFEST, runfolder.part_path(self.out, STAGE, MANIFEST, index))
             for row in frame[frame["status"] == "kept"].to_dict("records"):
-                self.seen.add(row["photo"], row["path"], int(row["phash"], 16))
+                self.duplicates.add(row["photo"], row["path"], int(row["phash"], 16))
         self._known = max(self._known, part)
 
     def _path(self, part: int, name: str) -> Path:

@@ -5,12 +5,12 @@ import io
 import pytest
 
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.run.scoring.conditions import ScoreConfig
-from gslopes.run.scoring.terms import agree
-from gslopes.score.budget import Estimate
+from gslopes.run.scoring.config import ScoreConfig
+from gslopes.run.scoring.cost import confirm_cost
+from gslopes.score.cost import Estimate
 
 
-class Told:
+class Recorder:
     def __init__(self) -> None:
         self.notes: list[str] = []
 
@@ -42,9 +42,9 @@ def answer(monkeypatch):
 
 def test_pictures_calls_price_and_minutes_are_told_before(answer):
     answer("")
-    told = Told()
-    agree([of(9.0)], ScoreConfig(), told)
-    (note,) = told.notes
+    recorder = Recorder()
+    confirm_cost([of(9.0)], ScoreConfig(), recorder)
+    (note,) = recorder.notes
     for part in ("10,000 pictures", "625 calls", "9.00 USD", "5.5 minutes", "5 answered before", "free"):
         assert part in note
 
@@ -52,7 +52,7 @@ def test_pictures_calls_price_and_minutes_are_told_before(answer):
 @pytest.mark.parametrize("text", ["y\n", "YES\n", " yes \n"])
 def test_above_the_line_a_yes_goes_on(answer, text):
     screen = answer(text)
-    agree([of(8.0), of(4.5, name="azure")], ScoreConfig(), Told())
+    confirm_cost([of(8.0), of(4.5, name="azure")], ScoreConfig(), Recorder())
     assert screen.getvalue() == "This will cost up to 12.50 USD. Go on? [y/N] "
 
 
@@ -60,36 +60,36 @@ def test_above_the_line_a_yes_goes_on(answer, text):
 def test_anything_else_asks_nothing(answer, text):
     answer(text)
     with pytest.raises(UsageError, match="Nothing was asked"):
-        agree([of(15.0)], ScoreConfig(), Told())
+        confirm_cost([of(15.0)], ScoreConfig(), Recorder())
 
 
 def test_without_a_terminal_it_needs_yes(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     with pytest.raises(UsageError, match=r"15\.00 USD, and nobody is at a terminal") as raised:
-        agree([of(15.0)], ScoreConfig(), Told())
+        confirm_cost([of(15.0)], ScoreConfig(), Recorder())
     assert "--yes" in raised.value.hint
-    agree([of(15.0)], ScoreConfig(yes=True), Told())
-    agree([of(15.0)], ScoreConfig(confirm_above=15.0), Told())
+    confirm_cost([of(15.0)], ScoreConfig(yes=True), Recorder())
+    confirm_cost([of(15.0)], ScoreConfig(confirm_above=15.0), Recorder())
 
 
 def test_a_budget_below_the_line_is_agreed_to(monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
-    agree([of(675.0)], ScoreConfig(budget=5.0), Told())
+    confirm_cost([of(675.0)], ScoreConfig(budget=5.0), Recorder())
     with pytest.raises(UsageError, match=r"up to 20\.00 USD"):
-        agree([of(675.0)], ScoreConfig(budget=20.0), Told())
+        confirm_cost([of(675.0)], ScoreConfig(budget=20.0), Recorder())
 
 
 def test_a_price_that_nobody_knows_is_asked_about_and_cannot_have_a_budget(answer):
     screen = answer("y\n")
-    agree([of(None, name="imagga")], ScoreConfig(), Told())
+    confirm_cost([of(None, name="imagga")], ScoreConfig(), Recorder())
     assert "what your plan says for imagga" in screen.getvalue()
     with pytest.raises(ConfigError, match="depends on your plan") as raised:
-        agree([of(None, name="imagga")], ScoreConfig(budget=3.0, yes=True), Told())
+        confirm_cost([of(None, name="imagga")], ScoreConfig(budget=3.0, yes=True), Recorder())
     assert "imagga:price=" in raised.value.hint
 
 
 def test_where_nothing_is_due_nothing_is_said_or_asked(monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
-    told = Told()
-    agree([of(None, pictures=0)], ScoreConfig(budget=1.0, confirm_above=0.0), told)
-    assert told.notes == []
+    recorder = Recorder()
+    confirm_cost([of(None, pictures=0)], ScoreConfig(budget=1.0, confirm_above=0.0), recorder)
+    assert recorder.notes == []

@@ -11,38 +11,38 @@ class Stopped(Exception):
     """The collection was stopped while something waited."""
 
 
-class Pace:
+class HostRateLimiter:
     """The turns of all hosts, shared by all threads.
 
-    gap: seconds between the beginnings of two requests to one host.
+    min_interval: seconds between the beginnings of two requests to one host.
     stop: set to make everything that waits raise Stopped.  clock: seconds, monotonic.
     """
 
-    def __init__(self, gap: float, stop: threading.Event, clock: Callable[[], float] = time.monotonic) -> None:
-        self.gap, self.stop = gap, stop
+    def __init__(self, min_interval: float, stop: threading.Event, clock: Callable[[], float] = time.monotonic) -> None:
+        self.min_interval, self.stop = min_interval, stop
         self._clock = clock
         self._lock = threading.Lock()
         self._free: dict[str, float] = {}
         self._gaps: dict[str, float] = {}
 
-    def slow_down(self, host: str, gap: float) -> None:
+    def set_min_interval(self, host: str, min_interval: float) -> None:
         """At least so many seconds between two requests to this host."""
         with self._lock:
-            self._gaps[host] = max(gap, self._gaps.get(host, 0.0))
+            self._gaps[host] = max(min_interval, self._gaps.get(host, 0.0))
 
-    def hold(self, host: str, seconds: float) -> None:
+    def pause(self, host: str, seconds: float) -> None:
         """Leave this host alone for so long."""
         with self._lock:
             self._free[host] = max(self._free.get(host, 0.0), self._clock() + seconds)
 
-    def take(self, host: str) -> float:
+    def acquire(self, host: str) -> float:
         """Wait for one's turn at a host; how many seconds that took.  Raises: Stopped."""
         began = self._clock()
         while True:
             with self._lock:
                 now, free = self._clock(), self._free.get(host, 0.0)
                 if free <= now:
-                    self._free[host] = now + max(self.gap, self._gaps.get(host, 0.0))
+                    self._free[host] = now + max(self.min_interval, self._gaps.get(host, 0.0))
                     return now - began
             self.wait(free - now)
 

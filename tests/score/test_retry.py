@@ -12,13 +12,13 @@ import pytest
 from gslopes.core import tables
 from gslopes.core.errors import BudgetReached, CredentialsError, Refused, ServiceError, Throttled, Unavailable
 from gslopes.core.records import Answer
-from gslopes.score.budget import Purse, estimate
-from gslopes.score.cache import Store
+from gslopes.score.cache import AnswerCache
 from gslopes.score.client import Client
+from gslopes.score.cost import Budget, estimate
 from gslopes.score.limits import Limits
-from gslopes.score.patience import Patience
+from gslopes.score.retry import RetryPolicy
 
-QUICK = Patience(first=0.001, most=0.002)
+QUICK = RetryPolicy(base_delay=0.001, max_delay=0.002)
 
 
 class Service:
@@ -37,8 +37,8 @@ class Service:
         texts = [data.decode() for data in pictures]
         with self._lock:
             self.sent.append(texts)
-            brought = self._trouble(texts)
-        return brought or [{"labels": {"tag": 0.5}, "text": text} for text in texts]
+            responses = self._trouble(texts)
+        return responses or [{"labels": {"tag": 0.5}, "text": text} for text in texts]
 
     def parse(self, raw: object) -> Answer:
         return Answer("answered", tuple(raw["labels"].items()), version=str(raw.get("version", "")))
@@ -65,10 +65,10 @@ def ask(edits, tmp_path):
 
     def run(service: Service, **options) -> tuple[pd.DataFrame, Client]:
         found: list[pd.DataFrame] = []
-        with Store(tmp_path / "cache") as store:
-            client = Client(service, store=store, patience=QUICK, **options)
+        with AnswerCache(tmp_path / "cache") as cache:
+            client = Client(service, cache=cache, retry=QUICK, **options)
             halves = [(0, edits[edits["photo"] < "3"]), (1, edits[edits["photo"] >= "3"])]
-            client.ask_parts(halves, tmp_path, lambda _, asked, scores, book: found.append(asked))
+            client.ask_parts(halves, tmp_path, lambda _, asked, scores, progress: found.append(asked))
         return pd.concat(found) if found else tables.ASKED.empty(), client
 
     return run
@@ -92,7 +92,7 @@ def test_a_second_run_asks_nothing(ask):
     assert sorted(first.pictures) == sorted(f"{n}:{s}" for n in range(6) for s in range(5))
     again, client = ask(second)
     assert second.sent == []
-    assert client.tally.spent == 0
+    assert client.usage.spent == 0
     pd.testing.assert_frame_equal(*(f.sort_values(["photo", "step"], ignore_index=True) for f in (rows, again)))
 
 
@@ -101,13 +101,13 @@ def test_what_may_pass_is_sent_again_and_costs_nothing_twice(ask, error):
     service = Service(failing(5, error))
     rows, client = ask(service)
     assert set(rows["status"]) == {"answered"}
-    assert (client.tally.retries, client.tally.requests) == (5, len(service.sent))
-    assert client.tally.spent == pytest.approx(30)
+    assert (client.usage.retries, client.usage.requests) == (5, len(service.sent))
+    assert client.usage.spent == pytest.approx(30)
 
 
 def test_a_lost_answer_counts_as_spent(ask):
     _, client = ask(Service(failing(1, lambda: Unavailable("timed out.", billed=True)), batch=5))
-    assert client.tally.spent == pytest.approx(35)
+    assert client.usage.spent == pytest.approx(35)
 
 
 def test_everybody_waits_as_long_as_the_service_says(ask):
@@ -135,12 +135,12 @@ def test_an_error_about_one_picture_of_a_request_concerns_it_alone(ask):
 
     def trouble(texts):
         answers = [{"labels": {"tag": 0.5}} for _ in texts]
-        for place, text in enumerate(texts):
+        for position, text in enumerate(texts):
             if text == "0:0":
-                answers[place] = Refused("too dark")
+                answers[position] = Refused("too dark")
             elif text.endswith(":4") and text not in seen:
                 seen.add(text)
-                answers[place] = Throttled("later.", 0.001)
+                answers[position] = Throttled("later.", 0.001)
         return answers
 
     service = Service(trouble)
@@ -171,11 +171,11 @@ def test_a_service_that_is_down_stops_the_walk(ask):
         ask(Service(trouble, concurrency=1))
 
 
-@pytest.mark.parametrize(("purse", "answered"), [(Purse(budget=13.0), 10), (Purse(calls=3), 15)])
-def test_a_hard_stop_is_never_passed_and_the_next_command_goes_on(ask, purse, answered):
+@pytest.mark.parametrize(("budget", "answered"), [(Budget(usd=13.0), 10), (Budget(max_calls=3), 15)])
+def test_a_hard_stop_is_never_passed_and_the_next_command_goes_on(ask, budget, answered):
     service, rest = Service(batch=5), Service(batch=5)
     with pytest.raises(BudgetReached, match="goes on from there"):
-        ask(service, purse=purse)
+        ask(service, budget=budget)
     assert len(service.pictures) == answered
     rows, _ = ask(rest)
     assert len(rows) == 30
@@ -188,9 +188,9 @@ def test_a_change_of_model_is_counted_with_the_photos_that_it_cuts(ask):
 
     service = Service(trouble, concurrency=1)
     _, client = ask(service)
-    assert set(client.tally.models) == {"a", "b"}
-    assert sum(client.tally.models.values()) == 30
-    assert client.tally.mixed == 1
+    assert set(client.usage.models) == {"a", "b"}
+    assert sum(client.usage.models.values()) == 30
+    assert client.usage.mixed == 1
 
 
 def test_a_stop_finishes_what_is_in_flight_and_keeps_it(ask, edits, tmp_path):
@@ -198,8 +198,8 @@ def test_a_stop_finishes_what_is_in_flight_and_keeps_it(ask, edits, tmp_path):
         client.halt()
 
     service = Service(trouble, concurrency=1)
-    with Store(tmp_path / "cache") as store:
-        client = Client(service, store=store)
+    with AnswerCache(tmp_path / "cache") as cache:
+        client = Client(service, cache=cache)
         assert not client.ask_parts([(0, edits)], tmp_path, lambda *_: None)
     assert len(service.sent) == 1
     rest = Service()
@@ -212,9 +212,9 @@ def test_two_clients_on_one_cache_share_the_work(edits, tmp_path):
     rows: list[list[pd.DataFrame]] = [[], []]
 
     def run(number: int) -> None:
-        with Store(tmp_path / "cache") as store:
-            done = lambda _, asked, scores, book: rows[number].append(asked)  # noqa: E731
-            Client(services[number], store=store).ask_parts([(0, edits)], tmp_path, done)
+        with AnswerCache(tmp_path / "cache") as cache:
+            done = lambda _, asked, scores, progress: rows[number].append(asked)  # noqa: E731
+            Client(services[number], cache=cache).ask_parts([(0, edits)], tmp_path, done)
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(2)]
     for thread in threads:
@@ -230,7 +230,7 @@ def test_two_clients_on_one_cache_share_the_work(edits, tmp_path):
 
 def test_the_papers_sweep_costs_what_the_price_lists_say():
     google = Limits(requests_per_second=30, pictures_per_second=30, price=1.5)
-    told = estimate("google", google, 16, [224] * 2015 + [140], 0)
-    assert (told.pictures, told.calls) == (451_500, 28_219)
-    assert told.usd == pytest.approx(677.25)
-    assert told.seconds / 60 == pytest.approx(250.8, abs=0.1)
+    found = estimate("google", google, 16, [224] * 2015 + [140], 0)
+    assert (found.pictures, found.calls) == (451_500, 28_219)
+    assert found.usd == pytest.approx(677.25)
+    assert found.seconds / 60 == pytest.approx(250.8, abs=0.1)

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from gslopes.collect.pace import Pace, Stopped
+from gslopes.collect.rate import HostRateLimiter, Stopped
 
 
 class Clock(threading.Event):
@@ -19,43 +19,43 @@ class Clock(threading.Event):
         return self.is_set()
 
 
-def paced(gap: float) -> tuple[Pace, Clock]:
+def paced(min_interval: float) -> tuple[HostRateLimiter, Clock]:
     clock = Clock()
-    return Pace(gap, clock, lambda: clock.now), clock
+    return HostRateLimiter(min_interval, clock, lambda: clock.now), clock
 
 
 def test_turns_at_one_host_are_a_gap_apart_and_hosts_do_not_wait_for_each_other():
-    pace, clock = paced(2.0)
+    rate, clock = paced(2.0)
     times = []
     for host in ("a", "b", "a", "b", "a"):
-        pace.take(host)
+        rate.acquire(host)
         times.append(clock.now)
     assert times == [0, 0, 2, 2, 4]
 
 
 def test_a_host_that_asks_for_silence_gets_it():
-    pace, clock = paced(1.0)
-    pace.take("a")
-    pace.hold("a", 30)
-    assert pace.take("a") == pytest.approx(30)
+    rate, clock = paced(1.0)
+    rate.acquire("a")
+    rate.pause("a", 30)
+    assert rate.acquire("a") == pytest.approx(30)
     assert clock.now == pytest.approx(30)
 
 
 def test_a_crawl_delay_only_slows_down():
-    pace, clock = paced(5.0)
-    pace.slow_down("a", 1.0)
-    pace.take("a")
-    pace.take("a")
+    rate, clock = paced(5.0)
+    rate.set_min_interval("a", 1.0)
+    rate.acquire("a")
+    rate.acquire("a")
     assert clock.now == 5
-    pace.slow_down("a", 9.0)
-    pace.take("a")
-    pace.take("a")
+    rate.set_min_interval("a", 9.0)
+    rate.acquire("a")
+    rate.acquire("a")
     assert clock.now == 19
 
 
 def test_whoever_waits_ends_when_it_is_stopped():
-    pace, clock = paced(1.0)
-    pace.take("a")
+    rate, clock = paced(1.0)
+    rate.acquire("a")
     clock.set()
     with pytest.raises(Stopped):
-        pace.take("a")
+        rate.acquire("a")

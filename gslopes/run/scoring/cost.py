@@ -11,31 +11,31 @@ import pandas as pd
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import Classifier
 from gslopes.executors import Executor
-from gslopes.run.scoring.conditions import ScoreConfig
-from gslopes.score.budget import Estimate, estimate
+from gslopes.run.scoring.config import ScoreConfig
+from gslopes.score.cost import Estimate, estimate
 from gslopes.score.limits import limits_of
 from gslopes.score.questions import digest
-from gslopes.score.worker import Shelf
+from gslopes.score.worker import ClassifierCache
 
 
 def estimate_parts(
-    run: Path, classifier: Classifier, edits: Iterable[pd.DataFrame], shelf: Shelf, before: int
+    run: Path, classifier: Classifier, edits: Iterable[pd.DataFrame], cache: ClassifierCache, before: int
 ) -> Estimate:
     """What one classifier still has to be asked.
 
     edits: the rows of the edits table that are due, part by part.
-    shelf: its answers; read only if asking costs anything.  before: pictures in finished parts.
+    cache: its answers; read only if asking costs anything.  before: pictures in finished parts.
     """
-    left, kept = [], 0
+    left, cached = [], 0
     for frame in edits:
         files = frame["file"].tolist()
-        if limits_of(classifier).remote and not shelf.empty:
+        if limits_of(classifier).remote and not cache.empty:
             keys = {digest(data) for file in files if (data := _bytes(run / file))}
-            left.append(len(keys) - shelf.count(keys))
-            kept += len(files) - left[-1]
+            left.append(len(keys) - cache.count(keys))
+            cached += len(files) - left[-1]
         else:
             left.append(len(files))
-    return estimate(classifier.name, limits_of(classifier), classifier.batch, left, kept + before)
+    return estimate(classifier.name, limits_of(classifier), classifier.batch, left, cached + before)
 
 
 def estimate_walk(classifier: Classifier, images: int, part: int) -> Estimate:
@@ -47,7 +47,7 @@ def estimate_walk(classifier: Classifier, images: int, part: int) -> Estimate:
     return estimate(classifier.name, limits_of(classifier), classifier.batch, parts, 0)
 
 
-def agree(estimates: Sequence[Estimate], terms: ScoreConfig, executor: Executor) -> None:
+def confirm_cost(estimates: Sequence[Estimate], config: ScoreConfig, executor: Executor) -> None:
     """Tell what is going to happen; above ``confirm_above`` ask, or insist on ``--yes`` where nobody can answer.
 
     Raises: ConfigError if there is a budget but no price; UsageError if it is not wanted or nobody can be asked.
@@ -56,15 +56,15 @@ def agree(estimates: Sequence[Estimate], terms: ScoreConfig, executor: Executor)
     for one in due:
         executor.note(f"score      {one}" + (f" ({one.note})" if one.note else ""))
     unknown = [one.name for one in due if one.usd is None]
-    if unknown and terms.budget is not None:
+    if unknown and config.budget is not None:
         name = unknown[0].partition(":")[0]
         raise ConfigError(
             f"A budget needs a price, and that of {unknown[0]} depends on your plan.",
             f"Give it in USD per 1,000 pictures, such as {name}:price=1.2.",
         )
     total = sum(one.usd or 0.0 for one in due)
-    total = total if terms.budget is None else min(total, terms.budget)
-    if terms.yes or (total <= terms.confirm_above and not unknown):
+    total = total if config.budget is None else min(total, config.budget)
+    if config.yes or (total <= config.confirm_above and not unknown):
         return
     price = f"up to {total:,.2f} USD" + (f" and what your plan says for {', '.join(unknown)}" if unknown else "")
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):

@@ -4,16 +4,16 @@ import io
 
 import pytest
 
-from gslopes.run.scoring import meters
-from gslopes.run.scoring.meters import Meters
-from gslopes.score.budget import Tally
+from gslopes.run.scoring import progress_bars
+from gslopes.run.scoring.progress_bars import ProgressBars
+from gslopes.score.cost import UsageStats
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """Time that stands still until it is told."""
     now = [100.0]
-    monkeypatch.setattr(meters.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress_bars.time, "monotonic", lambda: now[0])
     return now
 
 
@@ -30,15 +30,15 @@ def screen(monkeypatch):
 
 def test_a_log_file_gets_a_line_a_minute_with_rate_time_left_money_and_refusals(clock, screen):
     text = screen(False)
-    shown = Meters(True)
+    shown = ProgressBars(True)
     with shown.watch({"google": (40, 1000)}):
         clock[0] += 59
-        shown.update({"google": Tally(pictures=10)})
+        shown.update({"google": UsageStats(pictures=10)})
         assert text.getvalue() == ""
         clock[0] += 1
-        shown.update({"google": Tally(pictures=120, spent=1.5, refused=3, failed=2, retries=7)})
+        shown.update({"google": UsageStats(pictures=120, spent=1.5, refused=3, failed=2, retries=7)})
         clock[0] += 1
-        shown.update({"google": Tally(pictures=122)})
+        shown.update({"google": UsageStats(pictures=122)})
     assert text.getvalue() == (
         "score      google: 160 of 1,000 pictures, 2.0 a second, 7 minutes left, "
         "1.50 USD spent, 3 refused, 2 failed, 7 retries\n"
@@ -47,18 +47,18 @@ def test_a_log_file_gets_a_line_a_minute_with_rate_time_left_money_and_refusals(
 
 def test_before_the_first_answer_nobody_divides_by_nothing(clock, screen):
     text = screen(False)
-    shown = Meters(True)
+    shown = ProgressBars(True)
     with shown.watch({"google": (0, 5)}):
         clock[0] += 61
-        shown.update({"google": Tally()})
+        shown.update({"google": UsageStats()})
     assert "0 of 5 pictures, 0.0 a second, inf minutes left" in text.getvalue()
 
 
 def test_a_terminal_has_a_line_for_each_classifier(screen):
     text = screen(True)
-    shown = Meters(True)
+    shown = ProgressBars(True)
     with shown.watch({"google": (0, 10), "azure": (2, 10)}):
-        shown.update({"google": Tally(pictures=10, refused=1), "azure": Tally(pictures=8)})
+        shown.update({"google": UsageStats(pictures=10, refused=1), "azure": UsageStats(pictures=8)})
     assert "google" in text.getvalue()
     assert "1 refused" in text.getvalue()
     assert text.getvalue().count("10/10") >= 2
@@ -66,8 +66,8 @@ def test_a_terminal_has_a_line_for_each_classifier(screen):
 
 def test_nothing_is_shown_to_nobody(clock, screen):
     text = screen(True)
-    shown = Meters(False)
+    shown = ProgressBars(False)
     with shown.watch({"google": (0, 10)}):
         clock[0] += 1000
-        shown.update({"google": Tally(pictures=10)})
+        shown.update({"google": UsageStats(pictures=10)})
     assert text.getvalue() == ""

@@ -1,0 +1,133 @@
+"""One request until it is answered: rate-limited, paid for, counted, and retried where that may help."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
+
+from gslopes.core.errors import AnswerError, GslopesError, Throttled, Unavailable
+from gslopes.core.records import Classifier
+from gslopes.score.cost import Budget, UsageStats
+from gslopes.score.limits import limits_of
+from gslopes.score.rate import RateLimiter
+
+RETRYABLE = (Throttled, Unavailable)
+
+
+class Stopped(Exception):
+    """The run was stopped while a request waited for its slot; nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often, and after how long.
+
+    max_attempts: of a request that fails at the server or on the way.  max_throttled: of one that is throttled.
+    base_delay, max_delay: seconds; the delay is drawn from (0, base_delay * 2^n), at most ``max_delay`` ("full
+        jitter"), unless the service says how long to wait.
+    """
+
+    max_attempts: int = 8
+    max_throttled: int = 20
+    base_delay: float = 1.0
+    max_delay: float = 60.0
+
+    def short(self) -> RetryPolicy:
+        """For the halves of a request that was given up."""
+        return replace(self, max_attempts=min(self.max_attempts, 2))
+
+
+class RequestSender:
+    """Sends requests to one classifier; shared by its threads.
+
+    halt: once set, no further request is sent.
+    """
+
+    def __init__(self, classifier: Classifier, budget: Budget, usage: UsageStats, halt: threading.Event) -> None:
+        self._classifier = classifier
+        self._limits = limits_of(classifier)
+        self._budget = budget
+        self._usage = usage
+        self._halt = halt
+        self._rate_limiter = RateLimiter(self._limits, halt.wait)
+        self.answered = 0  # requests so far: shows whether the service is up
+
+    def send(
+        self, pictures: dict[bytes, bytes], store: Callable[[dict[bytes, object]], None], retry: RetryPolicy
+    ) -> None:
+        """Ask until every picture has an answer.
+
+        pictures: sha256 to bytes; those that are answered are taken out.
+        store: called with the responses of one request, sha256 to raw answer or ClassifierError.
+        Raises: Throttled or Unavailable after the last attempt; Stopped; whatever else ``ask`` raises.
+        """
+        exponential = wait_random_exponential(multiplier=retry.base_delay, max=retry.max_delay)
+
+        def pause(state: RetryCallState) -> float:
+            error = state.outcome.exception() if state.outcome else None
+            retry_after = getattr(error, "retry_after", None)
+            seconds = float(retry_after) if retry_after is not None else float(exponential(state))
+            if isinstance(error, Throttled):
+                self._rate_limiter.pause(seconds)
+            return seconds
+
+        def enough(state: RetryCallState) -> bool:
+            error = state.outcome.exception() if state.outcome else None
+            return state.attempt_number >= (retry.max_throttled if isinstance(error, Throttled) else retry.max_attempts)
+
+        for attempt in Retrying(
+            retry=retry_if_exception_type(RETRYABLE), wait=pause, stop=enough, sleep=self._sleep, reraise=True
+        ):
+            with attempt:
+                if attempt.retry_state.attempt_number > 1:
+                    with self._usage.lock:
+                        self._usage.retries += 1
+                self._once(pictures, store)
+
+    def _sleep(self, seconds: float) -> None:
+        if self._halt.wait(seconds):
+            raise Stopped
+
+    def _once(self, pictures: dict[bytes, bytes], store: Callable[[dict[bytes, object]], None]) -> None:
+        raws = self._request(list(pictures.values()))
+        responses = dict(zip(list(pictures), raws, strict=True))
+        later = [error for error in raws if isinstance(error, RETRYABLE)]
+        settled = {key: raw for key, raw in responses.items() if not isinstance(raw, RETRYABLE)}
+        store(settled)
+        for key in settled:
+            del pictures[key]
+        if later:
+            raise later[0]
+
+    def _request(self, pictures: list[bytes]) -> list[object]:
+        """One request; its price counts as spent unless the service certainly did not bill it."""
+        if self._halt.is_set():
+            raise Stopped
+        price = self._budget.reserve(self._limits, len(pictures))
+        billed = 0.0
+        try:
+            slot = self._rate_limiter.acquire(len(pictures))
+            if slot is None:
+                raise Stopped
+            with self._usage.lock:
+                self._usage.requests += 1
+            billed = price  # an unknown error may come after billing
+            try:
+                raws = list(self._classifier.ask(pictures))
+            finally:
+                self._rate_limiter.complete(slot)
+            billed = price * sum(not isinstance(raw, RETRYABLE) for raw in raws) / max(1, len(pictures))
+            self.answered += 1
+        except GslopesError as error:
+            billed = price if isinstance(error, AnswerError) or getattr(error, "billed", False) else 0.0
+            raise
+        finally:
+            self._budget.settle(price, billed)
+            with self._usage.lock:
+                self._usage.spent += billed
+        if len(raws) != len(pictures):
+            raise AnswerError(f"The classifier gave {len(raws)} answers to {len(pictures)} pictures.")
+        return raws
