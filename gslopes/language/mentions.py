@@ -1,0 +1,109 @@
+"""What of a person a caption or a label mentions: a person at all, gender, ethnicity, age and other identity words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gslopes.language.graph import Fact
+from gslopes.language.senses import Senses
+from gslopes.language.wordlists import Lists
+
+PERSON, ANIMAL, WEAPONS = "person.n.01", "animal.n.01", ("weapon.n.01", "weaponry.n.01")
+IDENTITY = ("gender", "ethnicity", "age", "religion", "disability", "sexuality")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One identity mention: its category, the word, and for gender its group (feminine, masculine, neutral)."""
+
+    category: str
+    word: str
+    group: str = ""
+
+
+class Mentions:
+    """Finds mentions under one sense rule and one set of lists."""
+
+    def __init__(self, senses: Senses, lists: Lists) -> None:
+        self.senses = senses
+        self.lists = lists
+        self.wordnet = senses.wordnet
+        self._people = lists["people-words"].entries
+        self._others = lists["not-people"].entries
+        self._genders = lists["gender-words"].groups
+        self._identity = lists["identity-terms"].groups
+        self._is_person: dict[tuple[str, str | None], bool] = {}
+
+    # -- one word --
+
+    def is_person(self, word: str, synset: str | None = None) -> bool:
+        """Whether an object is a person: listed, or its synset ``person.n.01`` or below it; never if listed as none.
+
+        synset: as labelled, or None for the one of the sense rule.
+        """
+        key = word, synset
+        if key not in self._is_person:
+            meant = synset or self.senses.of(word, "object").synset
+            below = meant is not None and self.wordnet.at_or_below(meant, PERSON)
+            head = word.rpartition("_")[2]
+            self._is_person[key] = (
+                word not in self._others and (below or word in self._people) and (head not in self._others)
+            )
+        return self._is_person[key]
+
+    def is_animal(self, word: str, synset: str | None = None) -> bool:
+        """Whether its synset is ``animal.n.01`` or below it, and it is no listed person word."""
+        meant = synset or self.senses.of(word, "object").synset
+        return word not in self._people and meant is not None and self.wordnet.at_or_below(meant, ANIMAL)
+
+    def is_weapon(self, word: str, synset: str | None = None) -> bool:
+        """Whether its synset is or lies below a weapon; *knife*, *axe*, *arrow* and *bow* do not by first sense."""
+        meant = synset or self.senses.of(word, "object").synset
+        return meant is not None and any(self.wordnet.at_or_below(meant, top) for top in WEAPONS)
+
+    def gender(self, word: str) -> str:
+        """The gender group of a word or of the last part of a compound, empty if it is in none."""
+        for part in (word, word.rpartition("_")[2]):
+            for group, words in self._genders.items():
+                if part in words:
+                    return group
+        return ""
+
+    # -- whole captions --
+
+    def people(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Objects that are people."""
+        return [f for f in facts if f.kind == "object" and not f.negated and self.is_person(f.word, f.synset)]
+
+    def animals(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Objects that are animals."""
+        return [f for f in facts if f.kind == "object" and not f.negated and self.is_animal(f.word, f.synset)]
+
+    def weapons(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Objects that are weapons."""
+        return [f for f in facts if f.kind == "object" and not f.negated and self.is_weapon(f.word, f.synset)]
+
+    def identity(self, facts: Iterable[Fact]) -> set[Mention]:
+        """Identity mentions: a listed noun as object, or a listed adjective as attribute of a person mention."""
+        found: set[Mention] = set()
+        for fact in facts:
+            if fact.negated:
+                continue
+            if fact.kind == "object" and self.is_person(fact.word, fact.synset):
+                found |= self._noun(fact.word)
+            elif fact.kind == "attribute" and self.is_person(fact.subject, fact.subject_synset):
+                found |= self._adjective(fact.word)
+        return found
+
+    def _noun(self, word: str) -> set[Mention]:
+        group = self.gender(word)
+        found = {Mention("gender", word, group)} if group else set()
+        listed = (category for category in IDENTITY[1:] if word in self._identity.get(f"{category}_noun", ()))
+        return found | {Mention(category, word) for category in listed}
+
+    def _adjective(self, word: str) -> set[Mention]:
+        group = {"female": "feminine", "male": "masculine"}.get(word, "")
+        found = {Mention("gender", word, group)} if group else set()
+        listed = (category for category in IDENTITY[1:] if word in self._identity.get(f"{category}_adjective", ()))
+        return found | {Mention(category, word) for category in listed}

@@ -1,0 +1,160 @@
+"""Word lists: ours, small and mild, and the user's own; every result names list, version and digest.
+
+Lists are assumed exclusive, exhaustive and up to date, and are none of these. No list of slurs is shipped or printed.
+"""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.language.wordnet import WordNet
+
+SHIPPED = Path(__file__).parent / "lists"
+KINDS = ("synsets", "words", "senses")
+
+
+@dataclass(frozen=True, slots=True)
+class WordList:
+    """One list.
+
+    kind: ``words`` (lemmas, underscores for spaces), ``synsets`` (names) or ``senses`` (lemmas with a part of speech).
+    groups: entries by group, where the list has any (such as feminine and masculine).
+    """
+
+    name: str
+    version: str
+    kind: str
+    entries: frozenset[str]
+    source: str = ""
+    licence: str = ""
+    category: str = ""
+    language: str = "en"
+    digest: str = ""
+    groups: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
+
+    def __contains__(self, entry: object) -> bool:
+        return entry in self.entries
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The lists of a run, by name: the shipped ones, with the user's in place of or beside them."""
+
+    own: Mapping[str, WordList]
+
+    def __getitem__(self, name: str) -> WordList:
+        if name not in self.own:
+            raise UnknownName("word list", name, self.own)
+        return self.own[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.own
+
+    def __iter__(self) -> Iterator[WordList]:
+        return iter(self.own.values())
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a list and anything stands in it."""
+        return name in self.own and bool(self.own[name].entries)
+
+    def told(self, *names: str) -> str:
+        """Names and versions, as the tables show them."""
+        return ", ".join(str(self.own[name]) for name in names if name in self.own)
+
+    def with_list(self, listed: WordList) -> Lists:
+        """The same with one more, or another in place of one of its name."""
+        return Lists({**self.own, listed.name: listed})
+
+
+@cache
+def shipped() -> Lists:
+    """The lists that come with gslopes."""
+    found = [read_list(path) for path in sorted(SHIPPED.glob("*.toml"))]
+    return Lists({listed.name: listed for listed in found})
+
+
+def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> WordList:
+    """A list from TOML, CSV (first column) or plain text, one entry a line; ``#`` begins a comment.
+
+    name: of the list; empty for the TOML's own name, or the file's.
+    wordnet: turns ImageNet's ids into names of synsets, and knows which names there are.
+
+    Raises: ConfigError if the file is missing or no list, or holds an unknown synset.
+    """
+    try:
+        content = path.read_bytes()
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"The word list {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"The word list {path} is not UTF-8 text.") from error
+    digest = sha256(content).hexdigest()
+    if path.suffix == ".toml":
+        return _from_toml(path, text, name, digest)
+    lines = (row[0] for row in csv.reader(text.splitlines()) if row) if path.suffix == ".csv" else text.splitlines()
+    plain = [line.partition("#")[0].strip() for line in lines]
+    entries = [_entry(line, wordnet, path) for line in plain if line]
+    synsets = bool(entries) and all(_is_synset(entry) for entry in entries)
+    kind = "synsets" if synsets else "words"
+    return WordList(
+        name or path.stem, digest[:8], kind, frozenset(entries), f"the user's file {path.name}", digest=digest
+    )
+
+
+def _from_toml(path: Path, text: str, name: str, digest: str) -> WordList:
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"The word list {path} is not valid TOML: {error}.") from error
+    kind = content.get("kind", "words")
+    if kind not in KINDS:
+        raise ConfigError(f"The word list {path} has kind {kind!r}.", f"Known: {', '.join(KINDS)}.")
+    groups = {key: _words(value, path) for key, value in content.get("groups", {}).items()}
+    entries = _words(content.get("entries", []), path).union(*groups.values())
+    told = {key: str(content.get(key, "")) for key in ("source", "licence", "category")}
+    return WordList(
+        name or str(content.get("name", path.stem)),
+        str(content.get("version", digest[:8])),
+        kind,
+        entries,
+        **told,
+        language=str(content.get("language", "en")),
+        digest=digest,
+        groups=groups,
+    )
+
+
+def _words(value: object, path: Path) -> frozenset[str]:
+    lines: Iterable[object] = value.splitlines() if isinstance(value, str) else value if isinstance(value, list) else ()
+    if not isinstance(value, str | list):
+        raise ConfigError(f"The entries of {path} must be a list, or a text with one entry a line.")
+    return frozenset(str(line).strip().lower().replace(" ", "_") for line in lines if str(line).strip())
+
+
+def _entry(line: str, wordnet: WordNet | None, path: Path) -> str:
+    entry = line.lower().replace(" ", "_")
+    if wordnet is None:
+        return entry
+    if entry[:1] in "nvar" and entry[1:].isdecimal() and len(entry) == 9:
+        found = wordnet.by_id(entry)
+        if found is None:
+            raise ConfigError(f"{path} names {entry}, which is no synset of {wordnet.name}.")
+        return found
+    if _is_synset(entry) and not wordnet.known(entry):
+        raise ConfigError(f"{path} names {entry}, which is no synset of {wordnet.name}.")
+    return entry
+
+
+def _is_synset(entry: str) -> bool:
+    parts = entry.rsplit(".", 2)
+    return len(parts) == 3 and parts[1] in tuple("nvars") and parts[2].isdecimal()

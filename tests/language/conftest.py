@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import pytest
+
+from gslopes.language.mentions import Mentions
+from gslopes.language.senses import Senses
+from gslopes.language.wordlists import shipped
+from gslopes.language.wordnet import WordNet, wordnet
+
+
+@pytest.fixture(scope="session")
+def words() -> WordNet:
+    return wordnet()
+
+
+@pytest.fixture(scope="session")
+def paper(words: WordNet) -> Senses:
+    return Senses(words, "paper")
+
+
+@pytest.fixture(scope="session")
+def senses(words: WordNet) -> Senses:
+    return Senses(words)
+
+
+@pytest.fixture(scope="session")
+def mentions(senses: Senses) -> Mentions:
+    return Mentions(senses, shipped())

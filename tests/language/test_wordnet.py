@@ -1,0 +1,162 @@
+"""WordNet 3.0: look-ups of the specification (goldens 8 to 12), damage, a user's files, NLTK as reference."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gslopes.core.errors import ModelError
+from gslopes.language import wordnet as module
+from gslopes.language.wndb import read_wndb
+from gslopes.language.wordnet import WordNet, from_parquet, to_parquet, wordnet
+
+DEBIAN = Path(os.environ.get("GSLOPES_WNDB", "/usr/share/wordnet"))
+needs_files = pytest.mark.skipif(
+    not (DEBIAN / "data.noun").exists(), reason="install wordnet-base, or set GSLOPES_WNDB to its folder"
+)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("dog.n.01", "cat.n.01", 2.0281),
+        ("man.n.01", "woman.n.01", 2.5390),
+        ("table.n.02", "desk.n.01", 2.9444),
+        ("person.n.01", "person.n.01", 3.6376),
+        ("woman.n.01", "dress.n.01", 1.2397),
+        ("walk.v.01", "run.v.01", 1.8718),
+    ],
+)
+def test_golden_10_leacock_chodorow(words: WordNet, one: str, other: str, expected: float):
+    assert words.similarity(one, other) == pytest.approx(expected, abs=5e-5)
+    assert words.similarity(other, one) == words.similarity(one, other)
+
+
+def test_similarity_is_undefined_for_adjectives_and_across_parts_of_speech(words: WordNet):
+    assert words.similarity("lazy.s.01", "lazy.s.01") is None
+    assert words.similarity("walk.v.01", "dog.n.01") is None
+    assert words.similarity("dog.n.01", "no_such.n.01") is None
+
+
+def test_golden_11_what_lies_above(words: WordNet):
+    assert words.at_or_below("street.n.01", "road.n.01")
+    assert words.at_or_below("couple.n.01", "group.n.01")
+    assert not words.at_or_below("road.n.01", "street.n.01")
+
+
+def test_golden_12_ids_of_imagenet(words: WordNet):
+    assert words.by_id("n10787470") == "woman.n.01"
+    assert words.by_id("n00007846") == "person.n.01"
+    assert words.by_id("n99999999") is None
+    assert words.by_id("nonsense") is None
+
+
+def test_sizes_are_those_of_wordnet_3(words: WordNet):
+    assert len(words._names) == len(set(words._names)) == 117_659
+    assert len(words._row) == 155_287
+    assert sum((module.DATA / name).stat().st_size for name in module.FILES) < 2_000_000
+    assert "PERMISSION" in (module.DATA / "WORDNET-LICENSE.txt").read_text("utf-8").upper()
+
+
+def test_base_forms(words: WordNet):
+    forms = {"men": "man", "skis": "ski", "knives": "knife", "boxes": "box", "people": "people", "zzzs": None}
+    assert {form: words.base(form, "n") for form in forms} == forms
+
+
+def test_a_damaged_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in module.FILES:
+        shutil.copy(module.DATA / name, tmp_path)
+    (tmp_path / module.FILES[0]).write_bytes(b"PAR1")
+    monkeypatch.setattr(module, "DATA", tmp_path)
+    with pytest.raises(ModelError, match="damaged"):
+        wordnet.__wrapped__("")
+
+
+def test_a_folder_without_database_files_is_refused(tmp_path: Path):
+    with pytest.raises(ModelError, match="no readable file"):
+        wordnet(f"wndb:{tmp_path}")
+
+
+@needs_files
+def test_the_embedded_tables_are_the_database(words: WordNet):
+    arrays, _ = read_wndb(DEBIAN)
+    again = from_parquet(to_parquet(arrays))
+    other = WordNet(again, "", "")
+    assert other._names == words._names
+    assert other.above("woman.n.01") == words.above("woman.n.01")
+
+
+@needs_files
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The multilingual functions")
+def test_nltk_agrees(words: WordNet, tmp_path: Path):
+    corpus = pytest.importorskip("nltk.corpus.reader.wordnet", reason="nltk is not installed")
+    import nltk
+
+    folder = tmp_path / "corpora" / "wordnet"
+    shutil.copytree(DEBIAN, folder)
+    names = [
+        "adj.all",
+        "adj.pert",
+        "adv.all",
+        "noun.Tops",
+        "noun.act",
+        "noun.animal",
+        "noun.artifact",
+        "noun.attribute",
+        "noun.body",
+        "noun.cognition",
+        "noun.communication",
+        "noun.event",
+        "noun.feeling",
+        "noun.food",
+        "noun.group",
+        "noun.location",
+        "noun.motive",
+        "noun.object",
+        "noun.person",
+        "noun.phenomenon",
+        "noun.plant",
+        "noun.possession",
+        "noun.process",
+        "noun.quantity",
+        "noun.relation",
+        "noun.shape",
+        "noun.state",
+        "noun.substance",
+        "noun.time",
+        "verb.body",
+        "verb.change",
+        "verb.cognition",
+        "verb.communication",
+        "verb.competition",
+        "verb.consumption",
+        "verb.contact",
+        "verb.creation",
+        "verb.emotion",
+        "verb.motion",
+        "verb.perception",
+        "verb.possession",
+        "verb.social",
+        "verb.stative",
+        "verb.weather",
+        "adj.ppl",
+    ]
+    (folder / "lexnames").write_text("".join(f"{i:02d}\t{name}\t1\n" for i, name in enumerate(names)))
+    nltk.data.path.insert(0, str(tmp_path))
+    reference = corpus.WordNetCorpusReader(nltk.data.FileSystemPathPointer(str(folder)), None)
+    chance = random.Random(0)
+    lemmas = chance.sample(sorted(words._row), 400)
+    for lemma, part in lemmas:
+        theirs = [s for s in reference.synsets(lemma, part) if lemma in map(str.lower, s.lemma_names())]
+        assert words.synsets(lemma, part) == tuple(synset.name() for synset in theirs)
+    for part in "nv":
+        some = [words.synsets(lemma, p)[0] for lemma, p in lemmas if p == part][:40]
+        for one, other in itertools.pairwise(some):
+            theirs = reference.lch_similarity(reference.synset(one), reference.synset(other))
+            assert words.similarity(one, other) == pytest.approx(theirs)
