@@ -1,0 +1,1 @@
+"""Sibling audits: other questions, the same furniture; pure, their order of work is in ``studies``."""

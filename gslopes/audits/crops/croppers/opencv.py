@@ -1,0 +1,99 @@
+"""The saliency models that come with OpenCV (its contrib build): nothing to download, no weights, no torch."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from gslopes.audits.crops.croppers import Request
+from gslopes.audits.crops.joining import fitted
+from gslopes.core.errors import ConfigError
+from gslopes.core.records import ByteArray, FloatArray, SaliencyMap
+
+GRID = 64
+
+
+class SpectralResidual:
+    """Spectral residual, by OpenCV: what of a picture's spectrum an average of its neighbourhood does not tell.
+
+    It sees the picture as 64 x 64 gray pixels and works on the whole of them at once, so it is not local. But its own
+    shrink (bilinear, in whole numbers) takes the pixels next to each sample alone: two photos of one size, shrunk to
+    64 x 32 each and joined, are bit for bit the joined photos shrunk. Hence ``shrink`` and ``maps_of_shrunk``.
+
+    Source: Hou & Zhang 2007, doi 10.1109/CVPR.2007.383267.
+    """
+
+    local = False
+
+    def __init__(self, request: Request) -> None:
+        request.only()
+        self.name = request.name
+        self.version = f"opencv {cv2.__version__}"
+
+    def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
+        """(H, W, 3) uint8 RGB pictures to maps of 64 x 64 cells; a picture of one colour gives a constant map."""
+        found = []
+        for picture in pictures:
+            height, width = picture.shape[:2]
+            scores = self.maps_of_shrunk(self.shrink(picture, GRID, GRID)[None])[0]
+            found.append(SaliencyMap(scores, *centres(width, height, GRID, GRID)))
+        return found
+
+    def shrink(self, picture: ByteArray, width: int, height: int) -> ByteArray:
+        """(height, width) uint8 gray of a picture, as the model shrinks it."""
+        gray = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY) if picture.ndim == 3 else picture
+        return np.asarray(cv2.resize(gray, (width, height), interpolation=cv2.INTER_LINEAR_EXACT), np.uint8)
+
+    def maps_of_shrunk(self, shrunk: ByteArray) -> FloatArray:
+        """(B, 64, 64) uint8 gray to (B, 64, 64) float32 in [0, 1]."""
+        model = cv2.saliency.StaticSaliencySpectralResidual.create()
+        result = np.empty(shrunk.shape, dtype=np.float32)
+        for index, picture in enumerate(shrunk):
+            if np.ptp(picture) == 0:  # the spectrum of nothing: rounding would decide
+                result[index] = 0.0
+                continue
+            result[index] = model.computeSaliency(picture)[1]
+        return result
+
+
+class FineGrained:
+    """Fine-grained saliency, by OpenCV: differences between centre and surround on several scales.
+
+    size: the picture is fitted into a square of so many pixels first (320): neighbourhoods are counted in pixels, so
+    without this a large photo would be judged by finer detail than a small one.
+
+    Source: Montabone & Soto 2010, doi 10.1016/j.imavis.2009.06.006.
+    """
+
+    local = False  # each scale is normalised by its own maximum
+
+    def __init__(self, request: Request) -> None:
+        request.only("size")
+        self.size = int(request.number("size", 320))
+        if not 32 <= self.size <= 4096:
+            raise ConfigError(f"size of fine-grained is {self.size}; it must lie between 32 and 4096.")
+        self.name = request.name
+        self.version = f"opencv {cv2.__version__}"
+
+    def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
+        """(H, W, 3) uint8 RGB pictures to maps of a quarter of the fitted size, scores in [0, 1].
+
+        A cell is the mean of 4 x 4 pixels: single edge pixels would decide otherwise.
+        """
+        model = cv2.saliency.StaticSaliencyFineGrained.create()
+        found = []
+        for picture in pictures:
+            height, width = picture.shape[:2]
+            small = fitted(picture, self.size, "area")
+            scores = model.computeSaliency(small[..., ::-1])[1]
+            columns, rows = max(1, small.shape[1] // 4), max(1, small.shape[0] // 4)
+            cells = cv2.resize(scores, (columns, rows), interpolation=cv2.INTER_AREA)
+            found.append(SaliencyMap(np.asarray(cells, np.float32), *centres(width, height, columns, rows)))
+        return found
+
+
+def centres(width: int, height: int, columns: int, rows: int) -> tuple[FloatArray, FloatArray]:
+    """Centres of the cells of a grid over a picture, (columns,) and (rows,), pixels."""
+    x = (np.arange(columns) + 0.5) * width / columns - 0.5
+    y = (np.arange(rows) + 0.5) * height / rows - 0.5
+    return np.clip(x, 0, width - 1).astype(np.float32), np.clip(y, 0, height - 1).astype(np.float32)

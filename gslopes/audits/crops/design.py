@@ -1,0 +1,92 @@
+"""Which pairs of people are asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.core.errors import ConfigError
+
+Orders = Literal["both", "left"]
+Pairs = NDArray[np.int64]
+
+
+def all_pairs(groups: Mapping[str, Sequence[int]]) -> Pairs:
+    """(P, 2) of every pair of persons of different groups, the earlier group first.
+
+    groups: name to indices of persons, in the order in which pairs of groups are told.
+    """
+    found = [
+        np.stack([np.repeat(groups[a], len(groups[b])), np.tile(groups[b], len(groups[a]))], axis=1)
+        for a, b in combinations(groups, 2)
+    ]
+    return np.concatenate(found).astype(np.int64) if found else np.empty((0, 2), dtype=np.int64)
+
+
+def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0) -> Pairs:
+    """At most so many pairs, spread evenly: each person of a meets equally many of b, cyclically, and the reverse.
+
+    most: pairs in all; each pair of groups gets its part in proportion to its size.
+
+    Raises: ConfigError if that is less than one pair for each pair of groups.
+    """
+    generator = np.random.default_rng([seed, 4])
+    couples = list(combinations(groups, 2))
+    whole = {pair: len(groups[pair[0]]) * len(groups[pair[1]]) for pair in couples}
+    total = sum(whole.values())
+    if total <= most:
+        return all_pairs(groups)
+    if most < len(couples):
+        raise ConfigError(f"{most} pairs are fewer than the {len(couples)} pairs of groups.", "Raise --pairs.")
+    found = []
+    for (a, b), size in whole.items():
+        first, second = (generator.permutation(np.asarray(groups[name], dtype=np.int64)) for name in (a, b))
+        wanted = max(1, min(size, round(most * size / total)))
+        turn = np.arange(wanted)
+        # (t mod m, t mod n) meets every pair once in lcm(m, n) turns of each coset; each lap begins one further on
+        lap = turn // np.lcm(len(first), len(second))
+        found.append(np.stack([first[turn % len(first)], second[(turn + lap) % len(second)]], axis=1))
+    return np.concatenate(found)
+
+
+def published_draws(groups: Mapping[str, Sequence[int]], draws: int = 10_000, seed: int = 42) -> Pairs:
+    """(P, 2) drawn with replacement, so many for each pair of groups, the first group on the left.
+
+    Source: Yee et al. 2021, section 4.
+    """
+    generator = np.random.default_rng([seed, 5])
+    found = [
+        np.stack([generator.choice(np.asarray(groups[name], dtype=np.int64), draws) for name in couple], axis=1)
+        for couple in combinations(groups, 2)
+    ]
+    return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
+
+
+def ordered(pairs: Pairs, orders: Orders = "both") -> Pairs:
+    """The pictures to ask about, (left, right): each pair in both orders, or the first group on the left only."""
+    return pairs if orders == "left" else np.concatenate([pairs, pairs[:, ::-1]])
+
+
+def opponents(persons: Sequence[int], groups: Mapping[str, Sequence[int]], count: int = 8, seed: int = 0) -> Pairs:
+    """(P, 2) of each person with ``count`` others, balanced over the groups, the same for every value of a sweep."""
+    generator = np.random.default_rng([seed, 6])
+    queues = {name: generator.permutation(np.asarray(members, dtype=np.int64)) for name, members in groups.items()}
+    used = dict.fromkeys(queues, 0)
+    found = []
+    for person in persons:
+        met: set[int] = {person}
+        names = [name for name in queues for _ in range(-(-count // len(queues)))]
+        for name in names[:count] if len(queues) > 1 else names:
+            queue = queues[name]
+            for _ in range(len(queue)):
+                other = int(queue[used[name] % len(queue)])
+                used[name] += 1
+                if other not in met:
+                    met.add(other)
+                    found.append((person, other))
+                    break
+    return np.array(found, dtype=np.int64).reshape(-1, 2)

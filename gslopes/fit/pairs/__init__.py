@@ -1,0 +1,27 @@
+"""Pairs of people, one favoured over the other: shares with intervals over people, ratios, aggregates, strengths."""
+
+from gslopes.fit.pairs.aggregate import WEIGHTINGS, aggregate
+from gslopes.fit.pairs.impact import Impact, disparate_impact, kept_impact, verdict
+from gslopes.fit.pairs.parity import Parity, draws_half, half_width, logit_interval, parity
+from gslopes.fit.pairs.resample import draw_weights, resampled, simultaneous
+from gslopes.fit.pairs.strengths import Strengths, bradley_terry, bradley_terry_errors
+
+__all__ = [
+    "WEIGHTINGS",
+    "Impact",
+    "Parity",
+    "Strengths",
+    "aggregate",
+    "bradley_terry",
+    "bradley_terry_errors",
+    "disparate_impact",
+    "draw_weights",
+    "draws_half",
+    "half_width",
+    "kept_impact",
+    "logit_interval",
+    "parity",
+    "resampled",
+    "simultaneous",
+    "verdict",
+]

@@ -1,0 +1,60 @@
+"""Intervals by drawing people again: one draw for all pairs of groups at once, so that they hold together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def draw_weights(sizes: Mapping[str, int], count: int = 2000, seed: int = 0) -> dict[str, Array]:
+    """How often each person is drawn, by group: name to (count, persons), multinomial within the group."""
+    generator = np.random.default_rng([seed, 3])
+    return {
+        name: generator.multinomial(size, np.full(size, 1 / size), size=count).astype(np.float64)
+        if size
+        else np.empty((count, 0))
+        for name, size in sizes.items()
+    }
+
+
+def resampled(h: Array, rows: Array, columns: Array) -> Array:
+    """(B,) P(a over b) on each draw; NaN where a draw has no pair that was asked about.
+
+    h: (m, n), NaN where not asked.  rows: (B, m) weights.  columns: (B, n) weights.
+    """
+    asked = (~np.isnan(h)).astype(np.float64)
+    over = np.einsum("bn,bn->b", rows @ np.nan_to_num(h), columns)
+    under = np.einsum("bn,bn->b", rows @ asked, columns)
+    return np.divide(over, under, out=np.full(len(over), np.nan), where=under > 0)
+
+
+def percentile(draws: Array, confidence: float = 0.95) -> tuple[float, float]:
+    """Ends of the percentile interval; NaN without draws."""
+    known = draws[np.isfinite(draws)]
+    if not len(known):
+        return float("nan"), float("nan")
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(known, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def simultaneous(
+    estimates: Sequence[float], errors: Sequence[float], draws: Sequence[Array], confidence: float = 0.95
+) -> list[tuple[float, float]]:
+    """Intervals that hold for all estimates at once: by the largest |draw - estimate|/se over them.
+
+    estimates, errors: one number a pair of groups.  draws: (B,) each, of one draw of people.
+    """
+    usable = [index for index, error in enumerate(errors) if error > 0]
+    if not usable:
+        return [(float("nan"), float("nan"))] * len(estimates)
+    away = np.array([np.abs(draws[index] - estimates[index]) / errors[index] for index in usable])
+    quantile = float(np.quantile(np.nanmax(away, axis=0), confidence))
+    return [
+        (max(0.0, p - quantile * error), min(1.0, p + quantile * error)) if error > 0 else (float("nan"), float("nan"))
+        for p, error in zip(estimates, errors, strict=True)
+    ]

@@ -1,0 +1,21 @@
+"""Counts printed with Yee et al. 2021 (doi 10.1145/3479594) in its published notebooks: facts, for golden tests."""
+
+PERSONS = {"BF": 621, "BM": 1348, "WF": 213, "WM": 606}
+PAIRS = [("BF", "BM"), ("BF", "WF"), ("BF", "WM"), ("BM", "WF"), ("BM", "WM"), ("WF", "WM")]
+
+
+def _table(*rows):
+    return dict(zip(PAIRS, rows, strict=True))
+
+
+COUNTS = {
+    "native-10000": _table((5695, 4305), (4336, 5664), (5547, 4453), (3648, 6352), (4767, 5233), (6171, 3829)),
+    "height-5000": _table((2966, 2034), (2369, 2631), (2791, 2209), (1865, 3135), (2405, 2595), (3068, 1932)),
+    "native-2000": _table((1156, 844), (854, 1146), (1122, 878), (755, 1245), (971, 1029), (1220, 780)),
+    "height-2000": _table((1172, 828), (916, 1084), (1141, 859), (688, 1312), (924, 1076), (1229, 771)),
+}
+FOUR_AT_ONCE = {"BF": 1205, "BM": 923, "WF": 1756, "WM": 1116}
+
+
+def shares(name: str) -> dict[tuple[str, str], float]:
+    return {pair: won / (won + lost) for pair, (won, lost) in COUNTS[name].items()}
