@@ -1,0 +1,196 @@
+"""Where a cut-out person stands on a background, and how the two become one picture.
+
+Geometry after the published compositing script (bottoms aligned, centred, scaled to a share of the canvas), written
+anew without its flaws: every background comes out at exactly the canvas' size, a share that does not fit is an error,
+feathered edges are resampled premultiplied and count by their opacity.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.core.errors import ConfigError, GslopesError
+from gslopes.core.records import ByteArray, FloatArray
+
+Crop = Literal["both", "top", "bottom"]
+OPAQUE = 0.5
+TOLERANCE = 0.002  # of the share
+LARGEST_SCALE = 1.5
+
+
+class DoesNotFit(GslopesError):
+    """A person would be larger than the canvas, or enlarged too far; ``largest`` is the largest share that fits."""
+
+    def __init__(self, share: float, largest: float, scale: float | None = None) -> None:
+        shown = f"{share:.2f}".rstrip("0").rstrip(".") if share > 0.01 else f"{share:g}"
+        floor = math.floor(largest * 100) / 100
+        larger = "larger than the canvas" if scale is None else f"enlarged {scale:.1f} times, more than {LARGEST_SCALE}"
+        super().__init__(f"a person share of {shown} needs a cut-out {larger}; at most {floor:.2f} fits")
+        self.largest = largest
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a cut-out stands: scale of its pixels, top left corner and size on the canvas, opaque pixels on it."""
+
+    scale: float
+    x: int
+    y: int
+    width: int
+    height: int
+    opaque: int
+
+
+def check_canvas(width: int, height: int) -> None:
+    """Raises: ConfigError if a side is under 64 or over 8192 pixels."""
+    if not (64 <= width <= 8192 and 64 <= height <= 8192):
+        raise ConfigError(f"The canvas is {width}x{height}; its sides must be from 64 to 8192 pixels.")
+
+
+def check_share(share: float) -> None:
+    """Raises: ConfigError if a person's share of the canvas does not lie between 0 and 1."""
+    if not (math.isfinite(share) and 0 < share < 1):
+        raise ConfigError(f"The person's share is {share:g}; it must lie between 0 and 1.", "0.25 is the default.")
+
+
+def share_of_canvas(share: float, of: Literal["canvas", "background"]) -> float:
+    """A share of the canvas; ``background``: the share was one of the background that is left uncovered.
+
+    >>> round(share_of_canvas(1 / 3, "background"), 4)
+    0.25
+    """
+    return share / (1 + share) if of == "background" else share
+
+
+def cover(picture: ByteArray, width: int, height: int, crop: Crop = "both") -> tuple[ByteArray, float]:
+    """A background scaled to cover the canvas and cut to exactly its size; (picture, scale).
+
+    picture: (h, w, 3) uint8.  crop: where rows are cut away, if any are; columns go evenly from both sides.
+    """
+    h, w = picture.shape[:2]
+    scale = max(width / w, height / h)
+    wide, high = max(width, round(w * scale)), max(height, round(h * scale))
+    method = cv2.INTER_AREA if scale < 1 else cv2.INTER_LANCZOS4
+    scaled = picture if (wide, high) == (w, h) else cv2.resize(picture, (wide, high), interpolation=method)
+    left = (wide - width) // 2
+    top = {"both": (high - height) // 2, "top": high - height, "bottom": 0}[crop]
+    return np.ascontiguousarray(scaled[top : top + height, left : left + width], np.uint8), scale
+
+
+def place(
+    alpha: FloatArray,
+    width: int,
+    height: int,
+    *,
+    share: float | None = 0.25,
+    face: float | None = None,
+    face_height: float = 0.3,
+) -> Placement:
+    """Where a person's cut-out goes: bottoms aligned, centred by its box, left = floor((W - w) / 2).
+
+    alpha: (h, w) float32 in [0, 1], cut to its box.  share: opaque pixels (alpha of a half and more) over all pixels of
+    the canvas.  face: instead, the height of the face box in pixels of the cut-out, made ``face_height`` of the canvas.
+
+    Raises: DoesNotFit with the largest share that would.
+
+    >>> place(np.ones((60, 40), np.float32), 150, 100)
+    Placement(scale=1.25, x=50, y=25, width=50, height=75, opaque=3750)
+    """
+    h, w = alpha.shape
+    fits = min(width / w, height / h)
+    limit = min(fits, LARGEST_SCALE)
+    if face is not None:
+        scale = face_height * height / face
+        if scale > limit:
+            wanted = float((alpha >= OPAQUE).sum()) * scale**2 / (width * height)
+            raise DoesNotFit(wanted, _share(alpha, limit, width * height), scale if scale <= fits else None)
+    else:
+        scale = _scale_for(alpha, share or 0.25, width * height, fits)
+    wide, high = _size(alpha.shape, scale)
+    return Placement(scale, (width - wide) // 2, height - high, wide, high, _opaque(alpha, scale))
+
+
+def largest_share(alpha: FloatArray, width: int, height: int) -> float:
+    """The largest share of the canvas that a cut-out can have.
+
+    >>> round(largest_share(np.ones((60, 40), np.float32), 150, 100), 3)
+    0.36
+    """
+    limit = min(width / alpha.shape[1], height / alpha.shape[0], LARGEST_SCALE)
+    return _share(alpha, limit, width * height)
+
+
+def _scale_for(alpha: FloatArray, share: float, area: int, fits: float) -> float:
+    largest = _share(alpha, fits, area)
+    if largest < share - TOLERANCE:
+        raise DoesNotFit(share, min(largest, _share(alpha, LARGEST_SCALE, area)) if fits > LARGEST_SCALE else largest)
+    scale = math.sqrt(share * area / max(float((alpha >= OPAQUE).sum()), 1.0))
+    low, high = 0.0, fits
+    for _ in range(30):
+        found = _share(alpha, scale, area) if scale <= fits else math.inf
+        if abs(found - share) <= TOLERANCE:
+            break
+        low, high = (scale, high) if found < share else (low, scale)
+        scale = (low + high) / 2
+    if scale > LARGEST_SCALE:
+        raise DoesNotFit(share, _share(alpha, LARGEST_SCALE, area), scale)
+    return scale
+
+
+def _share(alpha: FloatArray, scale: float, area: int) -> float:
+    return _opaque(alpha, scale) / area
+
+
+def _size(shape: tuple[int, ...], scale: float) -> tuple[int, int]:
+    return max(1, round(shape[1] * scale)), max(1, round(shape[0] * scale))
+
+
+def _opaque(alpha: FloatArray, scale: float) -> int:
+    return int((_resize(alpha, _size(alpha.shape, scale)) >= OPAQUE).sum())
+
+
+def _resize(layer: FloatArray, size: tuple[int, int]) -> FloatArray:
+    shrinks = size[0] <= layer.shape[1]
+    result = cv2.resize(layer, size, interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LANCZOS4)
+    return result.astype(np.float32, copy=False)
+
+
+def resample(colour: ByteArray, alpha: FloatArray, where: Placement) -> tuple[FloatArray, FloatArray]:
+    """A cut-out at its size on the canvas: premultiplied colour (h, w, 3) in [0, 255] and alpha (h, w) in [0, 1].
+
+    colour: (h, w, 3) uint8 RGB.  alpha: (h, w) float32.
+    """
+    size = where.width, where.height
+    opacity = np.clip(_resize(alpha, size), 0, 1)
+    layer = np.clip(_resize(colour.astype(np.float32) * alpha[..., None], size), 0, 255)
+    # what Lanczos rings beyond the silhouette is no light
+    return np.minimum(layer, 255 * opacity[..., None]).astype(np.float32), opacity.astype(np.float32)
+
+
+def paste(background: ByteArray, layer: FloatArray, alpha: FloatArray, where: Placement) -> ByteArray:
+    """The person in front of the background; pixels of alpha 0 are the background's, bit for bit.
+
+    background: (H, W, 3) uint8.  layer, alpha: as from ``resample``.
+    """
+    result = background.copy()
+    rows, columns = slice(where.y, where.y + where.height), slice(where.x, where.x + where.width)
+    under = background[rows, columns].astype(np.float32)
+    mixed = layer + (1 - alpha)[..., None] * under
+    own = np.clip(np.rint(mixed), 0, 255).astype(np.uint8)
+    result[rows, columns] = np.where((alpha > 0)[..., None], own, background[rows, columns])
+    return result
+
+
+def box(alpha: FloatArray, least: float = 0.02) -> tuple[int, int, int, int]:
+    """x0 y0 x1 y1 (exclusive) of what is not transparent.  Raises: ValueError if nothing is."""
+    seen: NDArray[np.bool_] = alpha > least
+    if not seen.any():
+        raise ValueError("nothing of the picture is opaque")
+    rows, columns = np.flatnonzero(seen.any(axis=1)), np.flatnonzero(seen.any(axis=0))
+    return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1

@@ -1,0 +1,134 @@
+"""Descriptions as arrays: photos of people down, baselines and backgrounds across.  All tables are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+INFERRED = ("neutral", "woman", "man")  # the codes 0, 1 and 2
+GENDERS = ("woman", "man")
+ALL = "all"
+MEASURES = ("distance", "n_tags", "demographics", "concrete", "abstract")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """What one classifier said of P photos in A places, under one kind of tags.
+
+    photos: (P,) ids.  person: (P,) codes from 0.  gender: (P,) self-reported: woman, man or another word.
+    group: (P,).  places: (A,) ``original``, ``canvas`` or background keys.  contexts: (A,) empty for baselines.
+    answered: (P, A).  inferred: (P, A) codes of ``INFERRED``.  recognised: (P, A).
+    measures: name to (P, A), NaN where unknown.  tagged: contexts that have tags by which they are recognised.
+    """
+
+    classifier: str
+    tags: str
+    photos: NDArray[np.object_]
+    person: NDArray[np.int64]
+    gender: NDArray[np.object_]
+    group: NDArray[np.object_]
+    places: tuple[str, ...]
+    contexts: tuple[str, ...]
+    answered: Flags
+    inferred: NDArray[np.int8]
+    recognised: Flags
+    measures: Mapping[str, Array]
+    tagged: frozenset[str]
+
+    @property
+    def names(self) -> list[str]:
+        """The contexts, in order, each once."""
+        return [name for name in dict.fromkeys(self.contexts) if name]
+
+    @property
+    def baselines(self) -> list[str]:
+        """Which baselines there are."""
+        return [place for place, context in zip(self.places, self.contexts, strict=True) if not context]
+
+    def of(self, context: str) -> list[int]:
+        """Columns of a context's backgrounds, or of a baseline by its name."""
+        found = [index for index, name in enumerate(self.contexts) if name == context and name]
+        return found or [index for index, name in enumerate(self.places) if name == context]
+
+    @property
+    def people(self) -> int:
+        """How many people there are."""
+        return int(self.person.max()) + 1 if len(self.person) else 0
+
+    def genders(self) -> list[str]:
+        """The self-reported genders that occur, women and men first."""
+        there = set(self.gender.tolist())
+        return [name for name in GENDERS if name in there] + sorted(there - set(GENDERS))
+
+    def who(self, gender: str) -> Flags:
+        """(P,) photos of people of this gender, or of ``all``."""
+        return np.ones(len(self.photos), bool) if gender == ALL else self.gender == gender
+
+
+def make_grid(
+    described: pd.DataFrame, people: pd.DataFrame, backgrounds: pd.DataFrame, tagged: frozenset[str] = frozenset()
+) -> Grid:
+    """The grid of one classifier and one kind of tags; sweeps, empty backgrounds and silhouettes are not in it.
+
+    described: rows of the ``described`` table.  people, backgrounds: those tables; people who were not described are
+        left out.
+    """
+    rows = described[described["photo"].isin(set(people["photo"])) & ~described["attribute"].str.contains("~")]
+    context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
+    there = set(rows["attribute"])
+    places = [name for name in ("original", "canvas") if name in there] + [key for key in context_of if key in there]
+    known = people[people["photo"].isin(set(rows["photo"]))].drop_duplicates("photo").sort_values("photo")
+    photos = known["photo"].to_numpy(object)
+    row_of = {photo: index for index, photo in enumerate(photos)}
+    column_of = {place: index for index, place in enumerate(places)}
+    rows = rows[rows["attribute"].isin(column_of)]
+    at = rows["photo"].map(row_of).to_numpy(int), rows["attribute"].map(column_of).to_numpy(int)
+    shape = len(photos), len(places)
+    answered, recognised = np.zeros(shape, bool), np.zeros(shape, bool)
+    inferred = np.zeros(shape, np.int8)
+    answered[at] = True
+    recognised[at] = rows["recognised"].to_numpy(bool)
+    inferred[at] = rows["inferred"].map({name: code for code, name in enumerate(INFERRED)}).to_numpy(np.int8)
+    measures = {}
+    for name in MEASURES:
+        measures[name] = np.full(shape, np.nan)
+        measures[name][at] = rows[name].to_numpy(float)
+    return Grid(
+        classifier=str(described["classifier"].iloc[0]) if len(described) else "",
+        tags=str(described["tags"].iloc[0]) if len(described) else "",
+        photos=photos,
+        person=np.unique(known["person"].to_numpy(str), return_inverse=True)[1].astype(np.int64),
+        gender=known["gender"].to_numpy(object),
+        group=known["group"].to_numpy(object),
+        places=tuple(places),
+        contexts=tuple(context_of.get(place, "") for place in places),
+        answered=answered,
+        inferred=inferred,
+        recognised=recognised,
+        measures=measures,
+        tagged=tagged,
+    )
+
+
+def by_person(values: Array, grid: Grid, columns: list[int]) -> Array:
+    """(people,) means over a person's photos and these columns; NaN where there is none.
+
+    values: (P, A).
+    """
+    own = values[:, columns]
+    known = np.isfinite(own) & grid.answered[:, columns]
+    totals = np.bincount(grid.person, np.where(known, own, 0).sum(axis=1), minlength=grid.people)
+    counts = np.bincount(grid.person, known.sum(axis=1), minlength=grid.people)
+    return np.divide(totals, counts, out=np.full(grid.people, np.nan), where=counts > 0)
+
+
+def person_words(grid: Grid, words: NDArray[np.object_]) -> NDArray[np.object_]:
+    """(people,) each person's word, that of the first photo.  words: (P,)."""
+    first = np.unique(grid.person, return_index=True)[1]
+    return words[first]

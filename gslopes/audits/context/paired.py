@@ -1,0 +1,156 @@
+"""By person: bootstrap intervals, exact and permutation tests of what changes between two pictures of the same people.
+
+A *unit* is a person with all photos.  Sums over a unit's pictures are (U, B): B backgrounds of a context, 1 at least.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from gslopes.fit.bootstrap import draw
+
+Array = NDArray[np.float64]
+RARE = "too rare to judge"
+FEW = 10  # discordant people, or people inferred, under which there is no test
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change with its interval and test; NaN where there is none."""
+
+    change: float
+    low: float
+    high: float
+    discordant: int
+    p: float
+
+
+def sums(values: Array, keep: NDArray[np.bool_], person: NDArray[np.int64], people: int) -> Array:
+    """(U, B) sums of values over each person's photos.  values, keep: (P, B).  person: (P,) codes."""
+    result = np.zeros((people, values.shape[1]))
+    np.add.at(result, person, np.where(keep, values, 0))
+    return result
+
+
+def resampled(statistic: Callable[..., Array], parts: Sequence[Array], draws: int, seed: int) -> Array:
+    """(draws,) a statistic of sums on resamples of people and, where there are two at least, of backgrounds.
+
+    statistic: takes one (draws,) array of totals a part.  parts: (U, B) each.
+    """
+    units, backgrounds = parts[0].shape
+    weights = _weights(units, draws, seed)
+    if backgrounds == 1:
+        totals = [part[:, 0] @ weights for part in parts]
+    else:
+        across = _weights(backgrounds, draws, seed + 1)
+        totals = [np.einsum("bd,bd->d", part.T @ weights, across) for part in parts]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(statistic(*totals), dtype=np.float64)
+
+
+def interval(replicates: Array, confidence: float = 0.95) -> tuple[float, float]:
+    """Ends of the percentile interval; NaN where fewer than half of the resamples have a number."""
+    known = replicates[np.isfinite(replicates)]
+    if 2 * len(known) < len(replicates) or not len(known):
+        return math.nan, math.nan
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)
+
+
+def share_change(
+    before: Array,
+    after: Array,
+    keep: NDArray[np.bool_],
+    person: NDArray[np.int64],
+    people: int,
+    *,
+    draws: int,
+    permutations: int,
+    seed: int,
+) -> Change:
+    """How much a share moves between two pictures of the same photos, over pairs that were both answered.
+
+    Null hypothesis: each person's two answers are exchangeable.  p: exact McNemar (binomial on the discordant pairs)
+    where every person is one pair, else ``permutations`` sign flips by person.  Interval: percentile bootstrap over
+    people, and over backgrounds where there are several.  Fewer than ten discordant people have no p.
+
+    before, after, keep: (P, B) of 0 and 1.
+    """
+    difference = sums(after - before, keep, person, people)
+    pairs = sums(np.ones_like(before), keep, person, people)
+    total = pairs.sum()
+    if not total:
+        return Change(math.nan, math.nan, math.nan, 0, math.nan)
+    ends = interval(resampled(lambda up, n: up / n, [difference, pairs], draws, seed))
+    moved = sums(np.abs(after - before), keep, person, people).sum(axis=1)
+    discordant = int((moved > 0).sum())
+    by_unit = difference.sum(axis=1)
+    if discordant < FEW:
+        p = math.nan
+    elif pairs.sum(axis=1).max() == 1:
+        p = mcnemar(int((by_unit > 0).sum()), int((by_unit < 0).sum()))
+    else:
+        p = sign_flips(by_unit, permutations, seed)
+    return Change(float(difference.sum() / total), *ends, discordant, p)
+
+
+def mcnemar(up: int, down: int) -> float:
+    """Exact two-sided p of McNemar's test: binomial on the discordant pairs; 1 if there is none.
+
+    Source: McNemar 1947, doi 10.1007/BF02295996.
+
+    >>> mcnemar(12, 3)
+    0.03515625
+    """
+    return float(stats.binomtest(up, up + down).pvalue) if up + down else 1.0
+
+
+def sign_flips(differences: Array, permutations: int, seed: int) -> float:
+    """Two-sided p of a sum of differences by flipping the sign of whole people.  differences: (U,).
+
+    The observed assignment counts as one of them (Phipson & Smyth 2010, doi 10.2202/1544-6115.1585).
+    """
+    observed = abs(float(differences.sum()))
+    moving = differences[differences != 0]
+    flipped = np.abs(_signs(len(moving), permutations, seed) @ moving)
+    return float((1 + np.sum(flipped >= observed - 1e-9)) / (permutations + 1))
+
+
+def exchanged(
+    statistic: Callable[..., Array], before: Sequence[Array], after: Sequence[Array], permutations: int, seed: int
+) -> float:
+    """Two-sided p of statistic(after) - statistic(before) by exchanging the two answers of whole people.
+
+    before, after: (U,) sums of each unit, one array for each argument of the statistic.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        observed = float(statistic(*[one.sum() for one in after]) - statistic(*[one.sum() for one in before]))
+        moving = np.any([one != other for one, other in zip(before, after, strict=True)], axis=0)
+        swap = (_signs(int(moving.sum()), permutations, seed) < 0).astype(np.float64)
+        first, second = [], []
+        for one, other in zip(before, after, strict=True):
+            moved = swap @ (one - other)[moving]
+            first.append(one.sum() - moved)
+            second.append(other.sum() + moved)
+        drawn = np.asarray(statistic(*second) - statistic(*first))
+    if not math.isfinite(observed):
+        return math.nan
+    return float((1 + np.sum(np.abs(drawn) >= abs(observed) - 1e-9)) / (permutations + 1))
+
+
+@lru_cache(maxsize=64)
+def _weights(units: int, draws: int, seed: int) -> Array:
+    return draw(units, draws, np.random.default_rng([seed, units])).astype(np.float64)
+
+
+@lru_cache(maxsize=16)
+def _signs(units: int, permutations: int, seed: int) -> NDArray[np.float32]:
+    generator = np.random.default_rng([seed, units, 7])
+    return (2 * generator.integers(0, 2, (permutations, units), dtype=np.int8) - 1).astype(np.float32)

@@ -1,0 +1,125 @@
+"""Who was photographed, as they say themselves: people.csv to rows, genders under one word each."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from gslopes.core.errors import UsageError
+
+ALIASES = {
+    **dict.fromkeys(("woman", "women", "female", "f", "w"), "woman"),
+    **dict.fromkeys(("man", "men", "male", "m"), "man"),
+    **dict.fromkeys(("", "na", "n/a", "nan", "none", "unknown"), "not said"),
+}
+NOT_SAID = "not said"
+ID_COLUMNS = ("id", "photo", "file", "name", "path", "filename")
+GENDER_COLUMNS = ("gender", "sex", "self_reported_gender")
+GROUP_COLUMNS = ("ethnicity", "race", "group")
+PERSON_COLUMNS = ("person", "subject", "person_id")
+_CFD = re.compile(r"CFD-(?P<race>[A-Z])(?P<gender>[FM])-(?P<person>\d+)-(?P<photo>\d+)-(?P<expression>[A-Z]+)")
+_CFD_RACES = {"A": "Asian", "B": "Black", "L": "Latinx", "W": "White", "I": "Indian", "M": "Multiracial"}
+
+
+def gender_of(word: str, aliases: Mapping[str, str] | None = None) -> str:
+    """The word under which a self-reported gender is counted; words that are no alias stay themselves.
+
+    >>> gender_of("Female"), gender_of("m"), gender_of("non-binary"), gender_of("NA")
+    ('woman', 'man', 'non-binary', 'not said')
+    """
+    plain = word.strip().casefold()
+    known = {**ALIASES, **{key.casefold(): value for key, value in (aliases or {}).items()}}
+    return known.get(plain, plain)
+
+
+def read_people(
+    path: Path,
+    *,
+    gender_column: str = "",
+    group_column: str = "",
+    person_column: str = "",
+    aliases: Mapping[str, str] | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Photo (file name without its ending, or with it) to person, gender, group and age, from a CSV.
+
+    The first of id, photo, file, name names the photo; ``a + b`` as group column crosses two.  Without a person column
+    each row is one person.
+
+    Raises: UsageError if the file, the gender column or a named column is not there, or a photo has two rows.
+    """
+    columns, rows = _rows(path)
+    own = _pick(path, columns, "", ID_COLUMNS, "names the photo")
+    gender = _pick(path, columns, gender_column, GENDER_COLUMNS, "holds the self-reported gender")
+    parts = [part.strip() for part in group_column.split("+")] if group_column else []
+    for part in (*parts, *([person_column] if person_column else [])):
+        if part not in columns:
+            raise UsageError(f"{path} has no column {part!r}.", f"Its columns are {', '.join(columns)}.")
+    parts = parts or [name for name in GROUP_COLUMNS if name in columns][:1]
+    person = person_column or next((name for name in PERSON_COLUMNS if name in columns), own)
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        key = row[own].strip()
+        if key in found:
+            raise UsageError(f"{path} has two rows of {key!r}.", "Each photo has one row.")
+        found[key] = {
+            "person": row[person].strip() or key,
+            "gender": gender_of(row[gender], aliases),
+            "group": " + ".join(row[part].strip() for part in parts),
+            "age": _number(row.get("age", "")),
+        }
+    return found
+
+
+def cfd_person(name: str) -> dict[str, Any] | None:
+    """What a file name of the Chicago Face Database says; None if it is none.
+
+    >>> cfd_person("CFD-WF-001-003-N.jpg")
+    {'person': 'WF-001', 'gender': 'woman', 'group': 'White', 'age': nan}
+    """
+    found = _CFD.search(name)
+    if not found:
+        return None
+    race, gender = found["race"], found["gender"]
+    person = f"{race}{gender}-{found['person']}"
+    return {"person": person, "gender": gender_of(gender), "group": _CFD_RACES.get(race, race), "age": math.nan}
+
+
+def person_of(people: Mapping[str, dict[str, Any]], relative: str) -> dict[str, Any] | None:
+    """The row of a photo by its name below the folder, its file name, or that without its ending."""
+    name = relative.rpartition("/")[2]
+    for key in (relative, relative.rpartition(".")[0], name, name.rpartition(".")[0]):
+        if key and key in people:
+            return people[key]
+    return None
+
+
+def _pick(path: Path, columns: Sequence[str], wanted: str, usual: Sequence[str], what: str) -> str:
+    found = wanted if wanted in columns else next((name for name in usual if name in columns and not wanted), "")
+    if not found:
+        raise UsageError(
+            f"{path} has no column {wanted or usual[0]!r}, which {what}.", f"Its columns are {', '.join(columns)}."
+        )
+    return found
+
+
+def _rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, restval="")
+            rows = [{str(key): value or "" for key, value in row.items() if key is not None} for row in reader]
+            return [str(name) for name in reader.fieldnames or ()], rows
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", "Name the CSV of the people.") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise UsageError(f"{path} is not a CSV in UTF-8: {error}.") from error
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

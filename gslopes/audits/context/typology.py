@@ -1,0 +1,227 @@
+"""Dictionaries of tags: which words say masculine or feminine, which describe concretely or abstractly.
+
+A typology is data, and may be replaced: clusters of tags, each under at most one of four super-clusters, and the tags
+that name a context.  Matching is of whole tags, exact, after normalising both sides; nothing is stemmed.
+
+Source: Barlas et al. 2020, section 5 and table 5.
+"""
+
+from __future__ import annotations
+
+import csv
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from gslopes.core.config import from_dict, read_toml
+from gslopes.core.errors import ConfigError, UnknownName
+
+DATA = Path(__file__).parent / "data"
+SHIPPED = ("barlas-2020", "celeba", "starter", "starter-wide")
+SUPERS = ("demographics", "concrete", "abstract", "other")
+PERSONAL = ("masculine", "feminine", "age", "origin", "person")
+_STRAIGHT = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201b": "'", "\u02bc": "'"})
+
+
+@dataclass(frozen=True, slots=True)
+class Typology:
+    """One typology, every tag normalised.
+
+    name, version, source: where it comes from.  partial: it is known to lack words.
+    clusters: cluster to its tags; ``masculine`` and ``feminine`` are always there.
+    supers: cluster to its super-cluster, empty for none.
+    contexts: context to the tags that name it.
+    complements: for classifiers that judge every label of a fixed list: where the first is not returned, the second
+        is added.
+    """
+
+    name: str
+    version: str
+    source: str
+    clusters: Mapping[str, frozenset[str]]
+    supers: Mapping[str, str]
+    contexts: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    complements: Mapping[str, str] = field(default_factory=dict)
+    partial: bool = False
+
+    def super_tags(self, name: str) -> frozenset[str]:
+        """Tags of all clusters of a super-cluster; a tag in two of them is there once."""
+        own = [tags for cluster, tags in self.clusters.items() if self.supers[cluster] == name]
+        return frozenset().union(*own)
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Every tag that is in some cluster or context."""
+        return frozenset().union(*self.clusters.values(), *self.contexts.values())
+
+    def complete(self, tags: Iterable[str]) -> frozenset[str]:
+        """The normalised tags of one answer with their complements."""
+        own = frozenset(map(normalise, tags))
+        return own | {there for missing, there in self.complements.items() if missing not in own}
+
+    def with_contexts(self, contexts: Mapping[str, Iterable[str]]) -> Typology:
+        """The same with more context tags, joined with its own."""
+        joined = dict(self.contexts)
+        for key, tags in contexts.items():
+            joined[key] = joined.get(key, frozenset()) | frozenset(map(normalise, tags))
+        return replace(self, contexts=joined)
+
+
+def normalise(tag: str) -> str:
+    """A tag as it is compared: NFKC, straight apostrophes, casefolded, white space to one underscore.
+
+    >>> normalise(" Mantelet (Women\u2019s  cape)")
+    "mantelet_(women's_cape)"
+    """
+    plain = unicodedata.normalize("NFKC", tag).translate(_STRAIGHT).strip().casefold()
+    return "_".join(plain.split())
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Cluster:
+    super: str = ""
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    name: str = ""
+    version: str = ""
+    source: str = ""
+    partial: bool = False
+    extends: str = ""
+    clusters: dict[str, _Cluster] = field(default_factory=dict)
+    contexts: dict[str, _Context] = field(default_factory=dict)
+    complements: dict[str, str] = field(default_factory=dict)
+
+
+def read_typology(which: str | Path | Sequence[str | Path]) -> Typology:
+    """A typology by its name, from a TOML file, or from a CSV with the columns tag and cluster; several are merged.
+
+    which: one of ``SHIPPED``, or a path; of a list, later ones add to earlier ones.
+
+    Raises: UnknownName for a name that is neither; ConfigError for an unknown key or super-cluster, an empty tag, a
+        cluster under two super-clusters, or if nothing is masculine or feminine at the end.
+
+    >>> sorted(read_typology("celeba").clusters["masculine"])
+    ['male']
+    """
+    several = [which] if isinstance(which, (str, Path)) else list(which)
+    known: Typology | None = None
+    for one in several:
+        own = _read_one(one, None if known is None else known.supers)
+        known = own if known is None else merge(known, own)
+    if known is None:
+        raise ConfigError("No typology is given.", f"Shipped: {', '.join(SHIPPED)}.")
+    for cluster in ("masculine", "feminine"):
+        if not known.clusters.get(cluster):
+            raise ConfigError(f"The typology {known.name} has no tags in the cluster {cluster}.", "It needs both.")
+    return known
+
+
+def merge(first: Typology, second: Typology) -> Typology:
+    """Both, joined cluster by cluster.  Raises: ConfigError if a cluster would get two super-clusters."""
+    for cluster in first.supers.keys() & second.supers.keys():
+        if first.supers[cluster] != second.supers[cluster]:
+            raise ConfigError(
+                f"The cluster {cluster} is under {first.supers[cluster] or 'nothing'!r} in {first.name} and under "
+                f"{second.supers[cluster] or 'nothing'!r} in {second.name}.",
+                "A cluster has at most one super-cluster.",
+            )
+    return Typology(
+        name=f"{first.name} + {second.name}",
+        version=" + ".join(part for part in (first.version, second.version) if part),
+        source="; ".join(part for part in (first.source, second.source) if part),
+        clusters=_joined(first.clusters, second.clusters),
+        supers={**first.supers, **second.supers},
+        contexts=_joined(first.contexts, second.contexts),
+        complements={**first.complements, **second.complements},
+        partial=first.partial or second.partial,
+    )
+
+
+def _joined(one: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    return {key: one.get(key, frozenset()) | other.get(key, frozenset()) for key in dict.fromkeys([*one, *other])}
+
+
+def _read_one(which: str | Path, supers: Mapping[str, str] | None) -> Typology:
+    name = str(which)
+    if name in SHIPPED:
+        return _read_toml(DATA / f"{name}.toml")
+    path = Path(which)
+    if not path.is_file():
+        if path.suffix in (".toml", ".csv"):
+            raise ConfigError(f"There is no typology {path}.", f"Shipped: {', '.join(SHIPPED)}.")
+        raise UnknownName("typology", name, SHIPPED)
+    return _read_csv(path, supers or {}) if path.suffix == ".csv" else _read_toml(path)
+
+
+def _read_toml(path: Path) -> Typology:
+    try:
+        own = from_dict(_File, read_toml(path))
+        made = _made(own, path)
+    except ConfigError as error:
+        raise ConfigError(f"{path.name}: {error.message}", error.hint) from error
+    return merge(_read_one(own.extends, None), made) if own.extends else made
+
+
+def _made(own: _File, path: Path) -> Typology:
+    for cluster, entry in own.clusters.items():
+        if entry.super and entry.super not in SUPERS:
+            close = get_close_matches(entry.super, SUPERS, n=1)
+            hint = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(SUPERS)}."
+            raise ConfigError(f"The cluster {cluster} is under the unknown super-cluster {entry.super!r}.", hint)
+    return Typology(
+        name=own.name or path.stem,
+        version=own.version,
+        source=own.source,
+        clusters={key: _tags(entry.tags, f"the cluster {key}") for key, entry in own.clusters.items()},
+        supers={key: entry.super for key, entry in own.clusters.items()},
+        contexts={key: _tags(entry.tags, f"the context {key}") for key, entry in own.contexts.items()},
+        complements={normalise(key): normalise(value) for key, value in own.complements.items()},
+        partial=own.partial,
+    )
+
+
+def _tags(tags: Iterable[str], where: str) -> frozenset[str]:
+    found = [normalise(tag) for tag in tags]
+    if "" in found:
+        raise ConfigError(f"A tag in {where} is empty.")
+    return frozenset(found)
+
+
+def _read_csv(path: Path, supers: Mapping[str, str]) -> Typology:
+    """The filled list of ``gslopes typology RUN --out CSV``: columns tag and cluster; rows without one do not count."""
+    clusters: dict[str, set[str]] = {}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            if not {"tag", "cluster"} <= set(reader.fieldnames or ()):
+                raise ConfigError(f"{path} has no columns tag and cluster.", "gslopes typology RUN --out makes one.")
+            for row in reader:
+                cluster, tag = (row["cluster"] or "").strip(), normalise(row["tag"] or "")
+                if cluster and not tag:
+                    raise ConfigError(f"{path}, line {reader.line_num}: the tag is empty.")
+                if cluster:
+                    clusters.setdefault(cluster, set()).add(tag)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}.") from error
+    own = {key: supers.get(key, _usual_super(key)) for key in clusters}
+    return Typology(path.stem, "", str(path.name), {key: frozenset(tags) for key, tags in clusters.items()}, own)
+
+
+def _usual_super(cluster: str) -> str:
+    usual = _read_one("starter", None).supers
+    if cluster not in usual:
+        raise UnknownName("cluster", cluster, usual)
+    return usual[cluster]
