@@ -167,10 +167,12 @@ def resample(colour: ByteArray, alpha: FloatArray, where: Placement) -> tuple[Fl
     colour: (h, w, 3) uint8 RGB.  alpha: (h, w) float32.
     """
     size = where.width, where.height
-    opacity = np.clip(_resize(alpha, size), 0, 1)
-    layer = np.clip(_resize(colour.astype(np.float32) * alpha[..., None], size), 0, 255)
-    # what Lanczos rings beyond the silhouette is no light
-    return np.minimum(layer, 255 * opacity[..., None]).astype(np.float32), opacity.astype(np.float32)
+    rung = _resize(alpha, size)
+    opacity = np.where(rung < 0.004, 0, np.clip(rung, 0, 1)).astype(np.float32)
+    layer = _resize(colour.astype(np.float32) * alpha[..., None], size)
+    # Lanczos rings at the silhouette, in colour and alpha alike: the colour is their ratio
+    own = np.clip(layer / np.maximum(rung, 0.004)[..., None], 0, 255)
+    return (own * opacity[..., None]).astype(np.float32), opacity
 
 
 def paste(background: ByteArray, layer: FloatArray, alpha: FloatArray, where: Placement) -> ByteArray:
