@@ -44,7 +44,7 @@ def fit(run: Path, as_json: bool, **options: Any) -> int:
     from gslopes.core.runfolder import show
     from gslopes.report.evidence import print_evidence
     from gslopes.run import stages
-    from gslopes.run.fitting import FitConfig
+    from gslopes.run.config import FitConfig
 
     config = from_dict(FitConfig, {name: value for name, value in options.items() if value not in (None, ())})
     slopes = stages.run_fit(run, config)

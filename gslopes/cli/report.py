@@ -44,7 +44,7 @@ def report(run: Path, p: float, slope: float, embed: Literal["full", "thumbs", "
     from gslopes.report.pictures import size as folder_size
     from gslopes.run import stages
 
-    page = stages.run_report(run, None, OneProcess(progress=True), p=p, slope=slope, embed=embed).page
+    page = stages.run_report(run, OneProcess(progress=True), p=p, slope=slope, embed=embed).page
     assert page is not None
     size = folder_size(page.parent)
     print_json({"run": str(run), "page": str(page), "bytes": size}) if as_json else click.echo(show(page))

@@ -52,7 +52,7 @@ def validate(
     from gslopes.executors import OneProcess
     from gslopes.executors.engines import Engine
     from gslopes.run import stages
-    from gslopes.run.gate.thresholds import GateConfig
+    from gslopes.run.config import GateConfig
     from gslopes.run.likeness import compare_faces, recogniser
     from gslopes.run.validation import format_summary, summarise
 

@@ -27,9 +27,8 @@ from typing import Any, Literal, TypedDict
 
 from gslopes.core.config import from_dict, read_toml, to_dict
 from gslopes.core.errors import ConfigError
-from gslopes.run.fitting import FitConfig
-from gslopes.run.gate.thresholds import GateConfig
-from gslopes.run.scoring.config import ScoreConfig
+from gslopes.fit.options import DEFAULT, Correction, FitOptions
+from gslopes.validate.gate import Thresholds
 
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
 # asked about the same pictures, and each is recorded with its own version.
@@ -95,6 +94,85 @@ class ComposeConfig:
     def __post_init__(self) -> None:
         if self.masks is not None and self.skin_weights is not None:
             raise ConfigError("Both known masks and a parser's weights are given.", "Use --masks or --skin-weights.")
+
+
+@dataclass(frozen=True, slots=True)
+class GateConfig(Thresholds):
+    """Whether sweeps are judged, and by which thresholds; see ``validate.gate.Thresholds``.
+
+    on: None judges unless the faces come from a table of landmarks, since of drawn faces neither the detector nor the
+        reader is a measurer.
+    look: where the face is looked for: at the first, middle and last value (``ends``), or at ``all`` of them.
+    """
+
+    on: bool | None = None
+    look: Literal["ends", "all"] = "ends"
+
+    def judges(self, landmarks: Path | str | None) -> bool:
+        """Whether an audit judges.  landmarks: the run's table of known faces, if it has one."""
+        return landmarks is None if self.on is None else self.on
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreConfig:
+    """Who is asked, and what it may cost.
+
+    classifiers: names with parameters, such as ``celeba-tagger:threshold=0.3``.
+    cache: the folder that keeps answers; the user's cache folder if None.
+    budget: USD that one command may spend, None for no stop.  max_calls: requests that it may send, None for no stop.
+    confirm_above: USD from which on the user is asked first.  yes: do not ask.
+    retry_failed: ask again about pictures that failed.
+    """
+
+    classifiers: tuple[str, ...] = ()
+    cache: Path | None = None
+    budget: float | None = None
+    max_calls: int | None = None
+    confirm_above: float = 10.0
+    yes: bool = False
+    retry_failed: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("budget", "max_calls", "confirm_above"):
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise ConfigError(f"{name} is {value}; it must be at least 0.")
+
+
+@dataclass(frozen=True, slots=True)
+class FitConfig:
+    """What the fit computes; see ``fit.options.FitOptions``.
+
+    photos_csv: a row a photo, with a first column named photo (sha256), path, file, filename, name or id.
+    groups: its columns to fit by; ``"a + b"`` crosses two.  cluster: its column that says which photos belong together.
+    seed: of resamples and permutations; the run's own if None.
+    """
+
+    estimators: tuple[str, ...] = DEFAULT
+    bootstrap: int = 2000
+    permutations: int = 10_000
+    correction: Correction = "bh"
+    min_active: int = 10
+    photos_csv: Path | None = None
+    groups: tuple[str, ...] = ()
+    cluster: str = ""
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        self.options(0)
+        if (self.groups or self.cluster) and self.photos_csv is None:
+            raise ConfigError("Groups and clusters are columns of a table of photos.", "Name it with --photos-csv.")
+
+    def options(self, seed: int) -> FitOptions:
+        """The pure part.  Raises: ConfigError, UnknownName.  seed: of the run."""
+        return FitOptions(
+            estimators=self.estimators,
+            bootstrap=self.bootstrap,
+            permutations=self.permutations,
+            correction=self.correction,
+            min_active=self.min_active,
+            seed=seed if self.seed is None else self.seed,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,59 +1,22 @@
-"""The fit of a run folder: its configuration, what a CSV tells about its photos, and the tables that it writes."""
+"""The fit of a run folder: what a CSV tells about its photos, and the tables that it writes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
-from gslopes.fit.options import DEFAULT, Correction, FitOptions
+from gslopes.run.config import FitConfig
 
 if TYPE_CHECKING:
     from gslopes.fit.findings import Findings
 
 KEYS = ("photo", "path", "file", "filename", "name", "id")
-
-
-@dataclass(frozen=True, slots=True)
-class FitConfig:
-    """What the fit computes; see ``fit.options.FitOptions``.
-
-    photos_csv: a row a photo, with a first column named photo (sha256), path, file, filename, name or id.
-    groups: its columns to fit by; ``"a + b"`` crosses two.  cluster: its column that says which photos belong together.
-    seed: of resamples and permutations; the run's own if None.
-    """
-
-    estimators: tuple[str, ...] = DEFAULT
-    bootstrap: int = 2000
-    permutations: int = 10_000
-    correction: Correction = "bh"
-    min_active: int = 10
-    photos_csv: Path | None = None
-    groups: tuple[str, ...] = ()
-    cluster: str = ""
-    seed: int | None = None
-
-    def __post_init__(self) -> None:
-        self.options(0)
-        if (self.groups or self.cluster) and self.photos_csv is None:
-            raise ConfigError("Groups and clusters are columns of a table of photos.", "Name it with --photos-csv.")
-
-    def options(self, seed: int) -> FitOptions:
-        """The pure part.  Raises: ConfigError, UnknownName.  seed: of the run."""
-        return FitOptions(
-            estimators=self.estimators,
-            bootstrap=self.bootstrap,
-            permutations=self.permutations,
-            correction=self.correction,
-            min_active=self.min_active,
-            seed=seed if self.seed is None else self.seed,
-        )
 
 
 def fit_folder(

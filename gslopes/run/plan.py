@@ -14,6 +14,8 @@ from gslopes.core.runtime import check_device, pick_device
 from gslopes.datasets.folder import PhotoFile, list_photos
 from gslopes.run.config import EditConfig, RunConfig
 
+SYNTHESIS = "synthesise"  # the stage, whose parts hold the photos and their pictures
+
 # What makes two runs the same run; ``RunConfig.identity`` says what of the configuration.
 IDENTITY = ("config", "values", "models", "inputs", "seed")
 
@@ -71,8 +73,8 @@ def make_plan(config: RunConfig, run: Path) -> Plan:
     classifiers = canonical_names(config.score.classifiers)
     files = _photos(config, run)
     plan = Plan(config, run, files, values, digest(config, files), classifiers, 0)
-    runfolder.compare(run, manifest(plan, {}), [key for key in IDENTITY if key != "models"])
-    missing = runfolder.missing_parts(run, "synthesise", tables.PHOTOS, plan.parts)
+    runfolder.compare(run, identity(plan, {}), [key for key in IDENTITY if key != "models"])
+    missing = runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts)
     if missing:
         pick_device(config.device)  # raises if it is not there
     return Plan(config, run, files, values, plan.inputs, classifiers, plan.parts - len(missing))
@@ -159,7 +161,7 @@ def size_of(path: Path) -> int:
         return -1
 
 
-def manifest(plan: Plan, models: dict[str, dict[str, str]]) -> dict[str, Any]:
+def identity(plan: Plan, models: dict[str, dict[str, str]]) -> dict[str, Any]:
     """The parts of ``run.json`` that say what the run is; see IDENTITY."""
     return {
         "config": plan.config.identity(),

@@ -39,24 +39,29 @@ def read_manifest(photos: Path) -> pd.DataFrame | None:
 
     photos: the collection, or a folder in it.
     """
-    for folder in (photos, photos.resolve().parent):
-        for read in (_parquet, _csv):
-            frame = read(folder)
-            if frame is not None:
-                return frame[frame["status"].isin(["kept", "duplicate"])]
+    for path in manifests(photos):
+        frame = _parquet(path) if path.suffix == ".parquet" else _csv(path)
+        if frame is not None:
+            return frame[frame["status"].isin(["kept", "duplicate"])]
     return None
 
 
-def _parquet(folder: Path) -> pd.DataFrame | None:
+def manifests(photos: Path) -> list[Path]:
+    """Where a collection's manifest may lie, the first one first; arguments as ``read_manifest``."""
+    folders = (photos, photos.resolve().parent)
+    return [folder / f"{MANIFEST.name}{suffix}" for folder in folders for suffix in (".parquet", ".csv")]
+
+
+def _parquet(path: Path) -> pd.DataFrame | None:
     try:
-        return tables.read(MANIFEST, folder / f"{MANIFEST.name}.parquet")
+        return tables.read(MANIFEST, path)
     except TableError:  # none, or another program's
         return None
 
 
-def _csv(folder: Path) -> pd.DataFrame | None:
+def _csv(path: Path) -> pd.DataFrame | None:
     try:
-        frame = pd.read_csv(folder / f"{MANIFEST.name}.csv", dtype=str, keep_default_na=False, encoding="utf-8")
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     except (OSError, ValueError):
         return None
     if not {"status", *SOURCES.columns} <= set(frame.columns):

@@ -1,58 +1,101 @@
-"""The walk as one tuple of stages on a run folder: synthesise, score, fit, report. Each can be stopped and resumed."""
+"""The walk as one tuple of stages on a run folder: synthesise, gate, score, fit, report. Each stops and resumes."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
 import pandas as pd
-import pyarrow.parquet as pq
 
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import from_dict
-from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Classifier
-from gslopes.core.runfolder import show
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.engines import engine
-from gslopes.run import stamps, synthesis
+from gslopes.run import manifest, outcome, stamps, synthesis
 from gslopes.run.components import Components, default_components, model_records
-from gslopes.run.config import Options, configure
-from gslopes.run.fitting import FitConfig, fit_folder
-from gslopes.run.gate.judge import Wanted, dropped, judge_folder, load_reader, reader_digest
-from gslopes.run.gate.thresholds import GateConfig
-from gslopes.run.plan import IDENTITY, Plan, count_parts, make_plan, manifest
-from gslopes.run.scoring.config import ScoreConfig
-from gslopes.run.scoring.score import Scoring, models_of, score_stage
+from gslopes.run.config import FitConfig, GateConfig, Options, ScoreConfig, configure
+from gslopes.run.fitting import fit_folder
+from gslopes.run.gate.judge import Wanted, judge_folder, load_reader, reader_digest
+from gslopes.run.outcome import Audit, answers
+from gslopes.run.plan import IDENTITY, SYNTHESIS, Plan, identity, make_plan
+from gslopes.run.scoring.score import Scoring, missing_of, models_of, score_stage
 from gslopes.run.sources import keep_sources
 from gslopes.score.limits import limits_of
+
+__all__ = ["DEFAULT_CLASSIFIER", "QUIET", "STAGES", "Audit", "answers", "audit", "score_photos", "synthesise"]
 
 QUIET = OneProcess()
 DEFAULT_CLASSIFIER = "celeba-tagger"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Audit:
-    """What a walk found.
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """One audit: what is done, and by whom.
 
-    run: the run folder.  slopes: as in core.tables.SLOPES; None before the fit.  page: the report, None before it.
-    photos: how many were looked at.  used: how many have counterfactuals.
-    skipped: reason to number of photos.  errors: how many of them could not be read.
-    dropped: reason to number of sweeps that the gate kept from the classifiers; a photo has one for each attribute.
+    components: None stands for those that the plan's configuration names.  terms: what the questions may cost.
     """
 
-    run: Path
-    photos: int
-    used: int
-    skipped: dict[str, int]
-    errors: int
-    slopes: pd.DataFrame | None = None
-    page: Path | None = None
-    dropped: dict[str, int] = field(default_factory=dict)
+    plan: Plan
+    executor: Executor
+    components: Components | None
+    classifiers: tuple[Classifier, ...]
+    terms: ScoreConfig
+
+    @property
+    def run(self) -> Path:
+        """The run folder."""
+        return self.plan.run
+
+    @property
+    def gated(self) -> bool:
+        """Whether sweeps are judged before anybody is asked about them."""
+        return self.plan.config.gate.judges(self.plan.config.find.landmarks)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """All of them, without the gate if it is off."""
+        return tuple(stage for stage in STAGES if self.gated or stage.name != "gate")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """name: as notes have it.  done: whether all would come out the same if it were done again.  run: does it."""
+
+    name: str
+    done: Callable[[Walk], bool]
+    run: Callable[[Walk], object]
+
+
+STAGES = (
+    Stage(
+        "synthesise",
+        lambda walk: is_synthesised(walk.plan, walk.components),
+        lambda walk: run_synthesise(walk.plan, walk.components, walk.executor),
+    ),
+    Stage(
+        "gate",
+        lambda walk: is_judged(walk.run, walk.plan.config.gate),
+        lambda walk: run_gate(walk.run, walk.executor, walk.plan.config.gate, device=walk.plan.config.device),
+    ),
+    Stage(
+        "score",
+        lambda walk: is_scored(walk.run, walk.classifiers, walk.terms, gate=walk.gated),
+        lambda walk: run_score(walk.run, walk.classifiers, walk.executor, walk.terms, gate=walk.gated),
+    ),
+    Stage(
+        "fit",
+        lambda walk: is_fitted(walk.run, walk.plan.config.fit),
+        lambda walk: run_fit(walk.run, walk.plan.config.fit),
+    ),
+    Stage(
+        "report",
+        lambda walk: is_reported(walk.run),
+        lambda walk: run_report(walk.run, walk.executor),
+    ),
+)
 
 
 # -- the walk, as functions -------------------------------------------------------------------------------------------
@@ -80,20 +123,13 @@ def audit(
 
     Raises: UsageError, ModelError, ClassifierError, StorageError; all that can be known beforehand before any work.
     """
-    plan = plan_walk(photos, out, options) if classifiers else plan_audit(photos, out, options)
-    executor = engine(executor, plan.config.engine, plan.config.workers, plan.config.device)
-    ready = [*_load(plan.classifiers, plan.config.device), *classifiers]
-    _check_versions(plan.run, ready)
-    gate = plan.config.gate.judges(plan.config.find.landmarks)
-    if gate:
-        load_reader() if plan.done < plan.parts else reader_digest()
-    terms = _agreed(plan, ready, executor)
-    run_synthesise(plan, components, executor)
-    if gate:
-        run_gate(plan.run, executor, plan.config.gate, device=plan.config.device)
-    run_score(plan.run, ready, executor, terms, gate=gate)
-    slopes = run_fit(plan.run, plan.config.fit, executor, again=False)
-    return run_report(plan.run, slopes, executor, again=False)
+    walk = prepare(photos, out, options, components, classifiers, executor)
+    for stage in walk.stages:
+        if stage.done(walk):
+            walk.executor.note(f"{stage.name:<10} up to date")
+        else:
+            stage.run(walk)
+    return outcome.of_audit(walk.run)
 
 
 def synthesise(
@@ -106,8 +142,7 @@ def synthesise(
 ) -> Audit:
     """Make the counterfactual photos and the tables ``photos`` and ``edits``. Arguments and errors as ``audit``."""
     plan = plan_walk(photos, out, options)
-    executor = engine(executor, plan.config.engine, plan.config.workers, plan.config.device)
-    return run_synthesise(plan, components, executor)
+    return run_synthesise(plan, components, _executor(plan, executor))
 
 
 def score_photos(
@@ -123,17 +158,17 @@ def score_photos(
 
     classifier: a name with its parameters, an object as in core.records, or several of either.
     gate: leave out the sweeps that the gate dropped, if the run has verdicts.
-    terms: fields of ``run.plan.ScoreConfig``: cache, budget, max_calls, confirm_above, yes, retry_failed.
+    terms: fields of ``run.config.ScoreConfig``: cache, budget, max_calls, confirm_above, yes, retry_failed.
 
     Raises: UsageError if the pictures are not complete, or if it would cost more than was agreed to; UnknownName,
         ModelError, CredentialsError, ServiceError, ClassifierError, BudgetReached, StorageError.
     """
     run = Path(run)
-    _parts(run)
+    manifest.complete_parts(run)
     several: Sequence[Any] = classifier if isinstance(classifier, (list, tuple)) else [classifier]
     runtime.check_device(device)  # it is looked for when somebody needs it
     ready: list[Classifier] = [_load([one], device)[0] if isinstance(one, str) else one for one in several]
-    _check_versions(run, ready)
+    manifest.check_versions(run, ready)
     given = {key: value for key, value in terms.items() if value is not None}
     return run_score(run, ready, executor, from_dict(ScoreConfig, given), gate=gate)
 
@@ -151,42 +186,86 @@ def plan_audit(photos: str | Path | None, out: str | Path, options: Mapping[str,
     return make_plan(config, Path(out))
 
 
+def prepare(
+    photos: str | Path | None,
+    out: str | Path,
+    options: Mapping[str, Any],
+    components: Components | None,
+    classifiers: Sequence[Classifier],
+    executor: Executor,
+) -> Walk:
+    """All that can be known beforehand, checked: the arguments and errors of ``audit``."""
+    plan = plan_walk(photos, out, options) if classifiers else plan_audit(photos, out, options)
+    executor = _executor(plan, executor)
+    ready = (*_load(plan.classifiers, plan.config.device), *classifiers)
+    manifest.check_versions(plan.run, ready)
+    walk = Walk(plan, executor, components, ready, plan.config.score)
+    if plan.done == plan.parts:
+        return walk
+    if walk.gated:
+        load_reader()
+    return replace(walk, terms=_confirmed(walk))
+
+
 # -- the stages -------------------------------------------------------------------------------------------------------
+
+
+def is_synthesised(plan: Plan, components: Components | None) -> bool:
+    """Whether all pictures are there, and the tables that go with them."""
+    reads = stamps.synthesis_reads(plan, _models(plan, components))
+    return plan.done == plan.parts and stamps.is_current(plan.run, SYNTHESIS, reads)
 
 
 def run_synthesise(plan: Plan, components: Components | None, executor: Executor) -> Audit:
     """Photos to counterfactual photos.  Raises: RunFolderMismatch, ModelError, StorageError."""
     if components is None and plan.done < plan.parts:
         components = default_components(plan.config, plan.device)
-    new = manifest(plan, model_records(plan.config) if components is None else components.records())
+    models = _models(plan, components)
     with runfolder.locked(plan.run):
-        runfolder.compare(plan.run, new, IDENTITY)
-        _begin(plan.run, new, executor)
+        runfolder.compare(plan.run, identity(plan, models), IDENTITY)
+        manifest.begin(plan.run, identity(plan, models), executor)
         with runfolder.storage(plan.run):
             for attribute in plan.values:
                 (plan.run / "edits" / attribute).mkdir(parents=True, exist_ok=True)
-        missing = runfolder.missing_parts(plan.run, synthesis.STAGE, tables.PHOTOS, plan.parts)
+        missing = runfolder.missing_parts(plan.run, SYNTHESIS, tables.PHOTOS, plan.parts)
         sizes = {part: len(plan.files_of(part)) for part in missing}
         if missing:
             ready = components or default_components(plan.config, plan.device)
             work = synthesis.Synthesis(plan, ready, synthesis.same_bytes(plan.files))
             executor(work, sizes, label="synthesise", unit="photos", done=len(plan.files) - sum(sizes.values()))
-        for table in (tables.EDITS, tables.PHOTOS):
-            runfolder.merge(plan.run, table, [synthesis.STAGE], plan.parts)
-    keep_sources(plan.config.photos, plan.run)
-    return summary(plan.run)
+        made = [runfolder.merge(plan.run, table, [SYNTHESIS], plan.parts) for table in (tables.EDITS, tables.PHOTOS)]
+        sources = keep_sources(plan.config.photos, plan.run)
+        made += [sources] if sources else []
+        stamps.stamp(plan.run, SYNTHESIS, stamps.synthesis_reads(plan, models), made)
+    return outcome.of_photos(plan.run)
+
+
+def is_judged(run: Path, config: GateConfig) -> bool:
+    """Whether every sweep was judged by these thresholds and this reader."""
+    return stamps.is_current(run, "gate", stamps.gate_reads(run, config, reader_digest()))
 
 
 def run_gate(run: Path, executor: Executor, config: GateConfig | None = None, *, device: str = "cpu") -> pd.DataFrame:
     """Pictures to verdicts, see ``run.gate.judge``.  Raises: UsageError, UnknownName, ModelError, StorageError."""
-    parts = _parts(run)
+    parts = manifest.complete_parts(run)
+    config = config or GateConfig()
     with runfolder.locked(run):
-        verdicts = judge_folder(run, parts, config or GateConfig(), device, executor)
+        verdicts = judge_folder(run, parts, config, device, executor)
+        made = [run / f"{table.name}.parquet" for table in (tables.VERDICTS, tables.READINGS)]
+        stamps.stamp(run, "gate", stamps.gate_reads(run, config, reader_digest()), made)
     kept = int(verdicts["kept"].sum())
     executor.note(
         f"gate       {kept:,} of {len(verdicts):,} sweeps kept" + (" (see gslopes validate)" * (kept < len(verdicts)))
     )
     return verdicts
+
+
+def is_scored(run: Path, classifiers: Sequence[Classifier], terms: ScoreConfig, *, gate: bool) -> bool:
+    """Whether the tables hold the answers of all these classifiers about every picture that is wanted."""
+    parts, wanted = manifest.complete_parts(run), Wanted(run, gate)
+    if any(missing_of(run, one, parts, terms, wanted) for one in classifiers):
+        return False
+    return stamps.is_current(run, "score", stamps.score_reads(run, gate=gate and wanted.judged))
 
 
 def run_score(
@@ -198,10 +277,10 @@ def run_score(
     gate: bool = True,
 ) -> Path:
     """Pictures to answers.  Raises: as ``score_photos``; KeyboardInterrupt after what is in flight."""
-    parts, seed = _parts(run), int(_content(run)["seed"])
+    parts, seed = manifest.complete_parts(run), int(manifest.read(run)["seed"])
     with runfolder.locked(run):
-        _check_versions(run, classifiers)
-        content = _content(run)
+        manifest.check_versions(run, classifiers)
+        content = manifest.read(run)
         known = content.setdefault("classifiers", {})
         wanted = Wanted(run, gate)
         content["gate"] = {**content.get("gate", {}), "applied": gate and wanted.judged}
@@ -217,86 +296,76 @@ def run_score(
         # a classifier that was stopped half way stays out of the tables until it is finished
         stages = [score_stage(name) for name in sorted(known)]
         stages = [name for name in stages if not runfolder.missing_parts(run, name, tables.ASKED, parts)]
-        runfolder.merge(run, tables.ASKED, stages, parts, wanted.keep)
-        return runfolder.merge(run, tables.SCORES, stages, parts, wanted.keep)
+        made = [runfolder.merge(run, table, stages, parts, wanted.keep) for table in (tables.ASKED, tables.SCORES)]
+        stamps.stamp(run, "score", stamps.score_reads(run, gate=gate and wanted.judged), made)
+        return made[-1]
 
 
-def run_fit(
-    run: Path, config: FitConfig | None = None, executor: Executor = QUIET, *, again: bool = True
-) -> pd.DataFrame:
+def is_fitted(run: Path, config: FitConfig) -> bool:
+    """Whether the slopes are those of these answers and this configuration."""
+    content = manifest.read(run)
+    return stamps.is_current(run, "fit", stamps.fit_reads(run, config, content["values"], int(content["seed"])))
+
+
+def run_fit(run: Path, config: FitConfig | None = None) -> pd.DataFrame:
     """Answers to slopes and the tables beside them, see ``run.fitting``; returns the slopes.
-
-    again: also if they would come out the same; see ``run.stamps``.
 
     Raises: UsageError if there are no answers yet or the CSV does not fit the run; ConfigError, TableError,
         StorageError.
     """
-    content = _content(run)
-    _need(run, tables.SCORES, "has no answers of a classifier yet", "gslopes score RUN --classifier NAME")
-    config, values, seed = config or FitConfig(), content["values"], int(content["seed"])
+    content = manifest.read(run)
+    manifest.require(run, tables.SCORES, "has no answers of a classifier yet", "gslopes score RUN --classifier NAME")
+    config = config or FitConfig()
     with runfolder.locked(run):
-        reads = stamps.fit_reads(run, config, values, seed)
-        if not again and stamps.is_current(run, "fit", reads):
-            executor.note("fit        up to date")
-            return tables.read(tables.SLOPES, run / "slopes.parquet")
-        slopes = fit_folder(run, config, values, seed).slopes
+        reads = stamps.fit_reads(run, config, content["values"], int(content["seed"]))
+        slopes = fit_folder(run, config, content["values"], int(content["seed"])).slopes
         stamps.stamp(run, "fit", reads, stamps.fit_made(run))
         return slopes
 
 
+# The page of an audit: the thresholds of the paper's tables, and which pictures it has.
+PAGE: dict[str, Any] = {"p": 0.001, "slope": 0.03, "embed": "thumbs"}
+
+
+def is_reported(run: Path) -> bool:
+    """Whether the page of an audit is that of these tables and pictures."""
+    return stamps.is_current(run, "report", stamps.report_reads(run, PAGE))
+
+
 def run_report(
     run: Path,
-    slopes: pd.DataFrame | None,
     executor: Executor,
     *,
-    p: float = 0.001,
-    slope: float = 0.03,
-    embed: Literal["full", "thumbs", "none"] = "thumbs",
-    again: bool = True,
+    p: float = PAGE["p"],
+    slope: float = PAGE["slope"],
+    embed: Literal["full", "thumbs", "none"] = PAGE["embed"],
 ) -> Audit:
     """Tables to a page.  Raises: UsageError if there are no slopes yet; StorageError.
 
-    slopes: the table, if it is at hand.  p, slope: thresholds of the tables of the paper.
+    p, slope: thresholds of the tables of the paper.
     embed: which pictures the report has; see ``report.write_report``.
-    again: also if it would come out the same; see ``run.stamps``.
     """
     from gslopes.report import write_report
 
-    _content(run)
-    _need(run, tables.SLOPES, "has no slopes yet", "gslopes fit RUN")
+    manifest.read(run)
+    manifest.require(run, tables.SLOPES, "has no slopes yet", "gslopes fit RUN")
     with runfolder.locked(run), runfolder.storage(run):
         reads = stamps.report_reads(run, {"p": p, "slope": slope, "embed": embed})
-        if not again and stamps.is_current(run, "report", reads):
-            executor.note("report     up to date")
-            page = run / "report" / "index.html"
-        else:
-            executor.note("report     writing the page")
-            page = write_report(run, p=p, slope=slope, embed=embed)
-            stamps.stamp(run, "report", reads, stamps.report_made(run))
-    found = tables.read(tables.SLOPES, run / "slopes.parquet") if slopes is None else slopes
-    return replace(summary(run), slopes=found, page=page, dropped=dropped(run))
-
-
-def summary(run: Path) -> Audit:
-    """How many photos were used, and why the others were not."""
-    path = run / "photos.parquet"
-    columns = pq.read_table(path, columns=["status", "reason"]).to_pydict()
-    reasons = [reason for status, reason in zip(columns["status"], columns["reason"], strict=True) if status != "used"]
-    errors = sum(reason.startswith(synthesis.UNREADABLE) for reason in reasons)
-    kinds = Counter(map(_kind, reasons))
-    return Audit(run, len(columns["status"]), len(columns["status"]) - len(reasons), dict(kinds.most_common()), errors)
-
-
-def answers(run: Path) -> dict[str, dict[str, int]]:
-    """Classifier to status to number of pictures."""
-    rows = pq.read_table(run / "asked.parquet", columns=["classifier", "status"])
-    counts: dict[str, dict[str, int]] = {}
-    for row in rows.group_by(["classifier", "status"]).aggregate([([], "count_all")]).to_pylist():
-        counts.setdefault(row["classifier"], {})[row["status"]] = row["count_all"]
-    return counts
+        executor.note("report     writing the page")
+        write_report(run, p=p, slope=slope, embed=embed)
+        stamps.stamp(run, "report", reads, stamps.report_made(run))
+    return outcome.of_audit(run)
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _executor(plan: Plan, given: Executor) -> Executor:
+    return engine(given, plan.config.engine, plan.config.workers, plan.config.device)
+
+
+def _models(plan: Plan, components: Components | None) -> dict[str, dict[str, str]]:
+    return model_records(plan.config) if components is None else components.records()
 
 
 def _load(names: Sequence[str], device: str) -> list[Classifier]:
@@ -305,77 +374,15 @@ def _load(names: Sequence[str], device: str) -> list[Classifier]:
     return [load_classifier(name, device, prepare=False) for name in names]
 
 
-def _agreed(plan: Plan, ready: Sequence[Classifier], executor: Executor) -> ScoreConfig:
+def _confirmed(walk: Walk) -> ScoreConfig:
     """Before pictures are made for hours: credentials that are missing, a price that is too high."""
     from gslopes.run.scoring.cost import confirm_cost, estimate_walk
     from gslopes.score.classifiers import prepare_classifier
 
-    terms = plan.config.score
-    if plan.done == plan.parts:
-        return terms
-    for one in ready:
+    for one in walk.classifiers:
         prepare_classifier(one)
+    plan = walk.plan
     part = plan.config.part * sum(len(values) for values in plan.values.values())
-    confirm_cost([estimate_walk(one, plan.images, part) for one in ready if not limits_of(one).free], terms, executor)
-    return replace(terms, yes=True)
-
-
-def _begin(run: Path, new: dict[str, Any], executor: Executor) -> None:
-    """Write the manifest of a new run; say so if an old one was begun with other versions."""
-    now = {"gslopes": runtime.gslopes_version(), **runtime.versions()}
-    if not (run / runfolder.MANIFEST).exists():
-        head = {"gslopes": now.pop("gslopes"), "created": datetime.now(UTC).isoformat(timespec="seconds")}
-        runfolder.write_json(run / runfolder.MANIFEST, {**head, **new, "classifiers": {}, "versions": now})
-        return
-    old = runfolder.read_manifest(run)
-    differing = runfolder.differences({"gslopes": old.get("gslopes"), **old.get("versions", {})}, now)
-    if differing:
-        executor.note(f"Note: {show(run)} was begun with other versions: {'; '.join(differing)}.")
-
-
-def _content(run: Path) -> dict[str, Any]:
-    """``run.json``.  Raises: UsageError unless it is there and is that of a run."""
-    content = runfolder.read_manifest(run)
-    try:
-        numbers = content["inputs"]["photos"], content["config"]["part"], content["seed"]
-        list(map(int, numbers)), content["values"].items()
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        message = f"{show(run / runfolder.MANIFEST)} is damaged: it lacks what every run has."
-        raise UsageError(message, "Make the run again in a new folder.") from error
-    return content
-
-
-def _parts(run: Path) -> int:
-    """How many parts the run has.  Raises: UsageError unless the pictures of all of them are there."""
-    content = _content(run)
-    parts = count_parts(int(content["inputs"]["photos"]), int(content["config"]["part"]))
-    missing = len(runfolder.missing_parts(run, synthesis.STAGE, tables.PHOTOS, parts))
-    if missing:
-        hint = "Finish it first: repeat the command that began it."
-        raise UsageError(f"{show(run)} is not complete: {missing} of its {parts} parts have no pictures yet.", hint)
-    return parts
-
-
-def _check_versions(run: Path, classifiers: Sequence[Classifier]) -> None:
-    """Raises: RunFolderMismatch if one of them was asked before in another version: answers of two are not one."""
-    if not (run / runfolder.MANIFEST).exists():
-        return
-    known = runfolder.read_manifest(run).get("classifiers", {})
-    for classifier in classifiers:
-        old = known.get(classifier.name, {}).get("version", classifier.version)
-        if old != classifier.version:
-            raise RunFolderMismatch(
-                f"{show(run)} has answers of {classifier.name} in version {old or 'unknown'}; "
-                f"it is {classifier.version or 'unknown'} now.",
-                "Choose a new folder with --out.",
-            )
-
-
-def _need(run: Path, table: tables.Table, what: str, command: str) -> None:
-    if not (run / f"{table.name}.parquet").exists():
-        raise UsageError(f"{show(run)} {what}.", f"Run: {command.replace('RUN', show(run))}.")
-
-
-def _kind(reason: str) -> str:
-    """A reason without what is particular to one photo."""
-    return "same bytes as another photo" if reason.startswith("same bytes as ") else reason.split(" (")[0]
+    due = [estimate_walk(one, plan.images, part) for one in walk.classifiers if not limits_of(one).free]
+    confirm_cost(due, walk.terms, walk.executor)
+    return replace(walk.terms, yes=True)

@@ -16,7 +16,9 @@ from typing import Any
 
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import to_dict
-from gslopes.run.fitting import FitConfig
+from gslopes.run.config import FitConfig, GateConfig
+from gslopes.run.plan import SYNTHESIS, Plan, identity
+from gslopes.run.sources import manifests
 
 PROGRAM = Path(__file__).resolve().parents[1]
 DRAWS = ("matplotlib", "jinja2")  # beside runtime.PACKAGES
@@ -50,6 +52,36 @@ def stamp(run: Path, stage: str, reads: Mapping[str, Any], made: Iterable[Path])
     runfolder.write_json(_path(run, stage), {"reads": _plain(reads), "made": digests})
 
 
+def synthesis_reads(plan: Plan, models: Mapping[str, Any]) -> dict[str, Any]:
+    """What the tables of photos and pictures follow from: the run's identity, and who made the photos."""
+    return {
+        **_program(),
+        "run": identity(plan, dict(models)),
+        "sources": list(map(_digest, manifests(plan.config.photos))),
+    }
+
+
+def gate_reads(run: Path, config: GateConfig, reader: str) -> dict[str, Any]:
+    """What the verdicts of a run follow from, and the thresholds that ``run.json`` tells.
+
+    reader: the sha256 of who reads the pictures.
+    """
+    told = runfolder.read_manifest(run).get("gate", {}).get("thresholds")
+    pictures = _listed(run, run / "parts" / SYNTHESIS)
+    return {**_program(), "gate": to_dict(config), "reader": reader, "told": told, "parts": pictures}
+
+
+def score_reads(run: Path, *, gate: bool) -> dict[str, Any]:
+    """What the merged answers of a run follow from.
+
+    gate: whether sweeps that it dropped are left out.
+    """
+    content = runfolder.read_manifest(run)
+    known = {"classifiers": content.get("classifiers"), "told": content.get("gate", {}).get("applied"), "gate": gate}
+    parts = [_listed(run, run / "parts" / stage) for stage in (SYNTHESIS, "score")]
+    return {**_program(), **known, "verdicts": _digest(run / "verdicts.parquet"), "parts": parts}
+
+
 def fit_reads(run: Path, config: FitConfig, values: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """What the slopes of a run follow from.
 
@@ -75,11 +107,9 @@ def report_reads(run: Path, options: Mapping[str, Any]) -> dict[str, Any]:
     from gslopes.report.provenance import cards
 
     files = {path.name: _digest(path) for path in sorted(run.iterdir()) if path.is_file() and path.name[0] != "."}
-    pictures = hashlib.sha256()
-    for name, size, time in sorted(_listing(run / "edits")):
-        pictures.update(os.fsencode(f"{name.removeprefix(str(run))}\0{size}\0{time}\n"))
+    pictures = _listed(run, run / "edits")
     known = [list(card) for card in cards(runfolder.read_manifest(run))]
-    return {**_program(), "files": files, "pictures": pictures.hexdigest(), "cards": known, "options": dict(options)}
+    return {**_program(), "files": files, "pictures": pictures, "cards": known, "options": dict(options)}
 
 
 def report_made(run: Path) -> list[Path]:
@@ -104,6 +134,14 @@ def _program() -> dict[str, Any]:
             code.update(f"{path.relative_to(PROGRAM)}\0".encode() + path.read_bytes() + b"\0")
     versions = runtime.versions() | {name: metadata.version(name) for name in DRAWS}
     return {"gslopes": runtime.gslopes_version(), "code": code.hexdigest(), "versions": versions}
+
+
+def _listed(run: Path, folder: Path) -> str:
+    """A digest of the names, sizes and times of every file below a folder of the run."""
+    found = hashlib.sha256()
+    for name, size, time in sorted(_listing(folder)):
+        found.update(os.fsencode(f"{name.removeprefix(str(run))}\0{size}\0{time}\n"))
+    return found.hexdigest()
 
 
 def _listing(folder: Path) -> Iterator[tuple[str, int, int]]:

@@ -28,9 +28,8 @@ from gslopes.datasets.folder import PhotoFile, open_photo
 from gslopes.executors import RemoteTask, Tick
 from gslopes.find import align
 from gslopes.run.components import Components, default_components
-from gslopes.run.plan import Plan, size_of
+from gslopes.run.plan import SYNTHESIS, Plan, size_of
 
-STAGE = "synthesise"
 UNREADABLE = "unreadable: "
 
 # Photos that are held at once: 16 million pixels, or one photo. A batch is closed by its own contents alone, so that
@@ -69,7 +68,7 @@ class Synthesis:
         run = self.plan.run
         runfolder.settle(run / row["file"] for row in edits)
         for table, rows in ((tables.EDITS, edits), (tables.PHOTOS, photos)):
-            runfolder.write_table(table, _frame(table, rows), runfolder.part_path(run, STAGE, table, part))
+            runfolder.write_table(table, _frame(table, rows), runfolder.part_path(run, SYNTHESIS, table, part))
         runtime.trim_heap()
 
     def remote_task(self) -> RemoteTask:

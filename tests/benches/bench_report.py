@@ -28,7 +28,8 @@ from PIL import Image
 
 from gslopes.core import tables
 from gslopes.report import write_report
-from gslopes.run.fitting import FitConfig, fit_folder
+from gslopes.run.config import FitConfig
+from gslopes.run.fitting import fit_folder
 
 VALUES = np.linspace(-2, 2, 7)
 RETURNED, PICTURES, SIDE = 20, 60, 512

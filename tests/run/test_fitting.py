@@ -9,7 +9,8 @@ import pytest
 from gslopes.core import tables
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.run.fitting import FitConfig, fit_folder, read_about
+from gslopes.run.config import FitConfig
+from gslopes.run.fitting import fit_folder, read_about
 
 VALUES = np.linspace(-2, 2, 3)
 FAST = {"bootstrap": 20, "permutations": 19}

@@ -155,7 +155,7 @@ def test_stages_out_of_order_say_what_comes_first(faces, tmp_path):
     with pytest.raises(UsageError, match="gslopes score"):
         stages.run_fit(run)
     with pytest.raises(UsageError, match="gslopes fit"):
-        stages.run_report(run, None, stages.QUIET)
+        stages.run_report(run, stages.QUIET)
     runfolder.part_path(run, "synthesise", tables.PHOTOS, 0).unlink()
     with pytest.raises(UsageError, match=r"not complete.*repeat the command"):
         gslopes.score_photos(run, Counting())

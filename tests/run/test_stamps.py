@@ -15,7 +15,7 @@ import pytest
 
 from gslopes.core import runfolder, tables
 from gslopes.run import stages, stamps
-from gslopes.run.fitting import FitConfig
+from gslopes.run.config import FitConfig
 
 QUICK = "part = 2\n[fit]\nbootstrap = 20\npermutations = 50\n"
 STANDARD = {"p": 0.001, "slope": 0.03, "embed": "thumbs"}
@@ -210,7 +210,7 @@ def test_a_folder_that_is_moved_stays_up_to_date(audit, tmp_path):
 def test_the_verbs_themselves_always_work(audit):
     before = times(audit.run)
     stages.run_fit(audit.run, FitConfig(bootstrap=20, permutations=50))
-    stages.run_report(audit.run, None, stages.QUIET)
+    stages.run_report(audit.run, stages.QUIET)
     page = audit.run / "report" / "index.html"
     assert times(audit.run)[page] != before[page]
 
@@ -225,7 +225,7 @@ def test_every_file_that_the_report_opens_is_in_its_stamp(audit):
         "and opened.add(os.fsdecode(args[0])))\n"
         "import pyarrow.parquet as pq\nread = pq.read_table\n"
         "pq.read_table = lambda path, *a, **k: (opened.add(os.fspath(path)), read(path, *a, **k))[1]\n"
-        "run = Path(sys.argv[1])\nstages.run_report(run, None, stages.QUIET)\nprint(*opened, sep='\\n')\n"
+        "run = Path(sys.argv[1])\nstages.run_report(run, stages.QUIET)\nprint(*opened, sep='\\n')\n"
     )
     ran = subprocess.run([sys.executable, "-c", code, audit.run], capture_output=True, text=True, check=True)
     inside = {Path(line).relative_to(audit.run) for line in ran.stdout.splitlines() if line.startswith(str(audit.run))}

@@ -25,8 +25,8 @@ from gslopes.core.runfolder import part_path
 from gslopes.core.runtime import pick_device
 from gslopes.datasets.folder import open_photo
 from gslopes.executors import Executor, RemoteTask, Tick
-from gslopes.run import synthesis
-from gslopes.run.gate.thresholds import GateConfig
+from gslopes.run.config import GateConfig
+from gslopes.run.plan import SYNTHESIS
 from gslopes.validate.gate import Measured, Thresholds, verdict
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     look: Look = config.look if made["find"].get("landmarks") is None else "none"
     stage = f"gate/{look}-{digest[:8]}"  # another reader reads everything anew
     missing = runfolder.missing_parts(run, stage, tables.VERDICTS, parts)
-    sizes = {part: _rows(part_path(run, synthesis.STAGE, tables.PHOTOS, part)) for part in range(parts)}
+    sizes = {part: _rows(part_path(run, SYNTHESIS, tables.PHOTOS, part)) for part in range(parts)}
     if missing:
         from gslopes.run.gate.sweep_measurer import SweepMeasurer
 
@@ -144,8 +144,8 @@ class Judging:
     def _sweeps(self, part: int, tick: Tick) -> Iterator[tuple[Sweep, Row]]:
         from gslopes.run.gate.sweep_measurer import Sweep
 
-        photos = tables.read(tables.PHOTOS, part_path(self.run, synthesis.STAGE, tables.PHOTOS, part))
-        edits = tables.read(tables.EDITS, part_path(self.run, synthesis.STAGE, tables.EDITS, part))
+        photos = tables.read(tables.PHOTOS, part_path(self.run, SYNTHESIS, tables.PHOTOS, part))
+        edits = tables.read(tables.EDITS, part_path(self.run, SYNTHESIS, tables.EDITS, part))
         for row in photos.to_dict("records"):
             if row["status"] == "used":
                 original = _pixels(self.photos / row["path"])
@@ -222,7 +222,7 @@ class Wanted:
 
     def edits(self, part: int) -> pd.DataFrame:
         """The wanted edits of one part."""
-        return self.keep(tables.read(tables.EDITS, part_path(self._run, synthesis.STAGE, tables.EDITS, part)))
+        return self.keep(tables.read(tables.EDITS, part_path(self._run, SYNTHESIS, tables.EDITS, part)))
 
     def covered(self, part: int, asked: pd.DataFrame) -> bool:
         """Whether all wanted edits of a part are among those asked about."""
@@ -234,7 +234,7 @@ class Wanted:
         """How many they are."""
         if self._dropped:
             return len(self.edits(part))
-        return _rows(part_path(self._run, synthesis.STAGE, tables.EDITS, part))
+        return _rows(part_path(self._run, SYNTHESIS, tables.EDITS, part))
 
 
 def dropped(run: Path) -> dict[str, int]:

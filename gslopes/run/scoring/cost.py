@@ -11,7 +11,7 @@ import pandas as pd
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import Classifier
 from gslopes.executors import Executor
-from gslopes.run.scoring.config import ScoreConfig
+from gslopes.run.config import ScoreConfig
 from gslopes.score.cost import Estimate, estimate
 from gslopes.score.limits import limits_of
 from gslopes.score.questions import digest

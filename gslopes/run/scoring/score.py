@@ -17,8 +17,8 @@ from gslopes.core import runfolder, tables
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
 from gslopes.executors import Executor
+from gslopes.run.config import ScoreConfig
 from gslopes.run.gate.judge import Wanted
-from gslopes.run.scoring.config import ScoreConfig
 from gslopes.run.scoring.cost import confirm_cost, estimate_parts
 from gslopes.run.scoring.progress_bars import ProgressBars
 from gslopes.score.cache import AnswerCache, cache_folder

@@ -16,9 +16,9 @@ from gslopes.core.errors import TableError
 from gslopes.core.records import Answer
 from gslopes.executors import OneProcess
 from gslopes.run import stages, validation
+from gslopes.run.config import GateConfig
 from gslopes.run.gate import judge as gate
 from gslopes.run.gate.sweep_measurer import Sweep, SweepMeasurer
-from gslopes.run.gate.thresholds import GateConfig
 from gslopes.zoo import load
 
 
@@ -74,7 +74,7 @@ def test_a_dropped_photo_is_not_asked_about_but_counted(run, monkeypatch):
     assert not set(ids) & set(asked(run)["photo"])
     slopes = stages.run_fit(run)
     assert set(slopes["n"]) == {2}
-    done = stages.run_report(run, slopes, OneProcess())
+    done = stages.run_report(run, OneProcess())
     assert done.dropped == {"face not found again": 2}
     assert "face not found again" in done.page.read_text()
 

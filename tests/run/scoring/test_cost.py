@@ -5,7 +5,7 @@ import io
 import pytest
 
 from gslopes.core.errors import ConfigError, UsageError
-from gslopes.run.scoring.config import ScoreConfig
+from gslopes.run.config import ScoreConfig
 from gslopes.run.scoring.cost import confirm_cost
 from gslopes.score.cost import Estimate
 
