@@ -13,6 +13,7 @@
     │   ├── AnswerError          a classifier's answer does not make sense
     │   ├── Refused              it will never judge this picture: policy, format, size
     │   ├── Throttled            too many requests: the same one may be sent again later
+    │   ├── Unfinished           an answer needs another request, which may be sent at once
     │   └── Unavailable          the server or the connection failed: the same one may be sent again
     ├── ServiceError             a service will answer no picture: wrong use, quota used up, withdrawn, down
     │   └── CredentialsError     its credentials are missing or rejected
@@ -139,6 +140,17 @@ class Unavailable(ClassifierError):
         super().__init__(message)
         self.billed = billed
         self.retry_after = retry_after
+
+
+class Unfinished(ClassifierError):
+    """The answer to a picture needs another request, which is sent at once and counted as one.
+
+    usage: tokens in and out that the request before it took.
+    """
+
+    def __init__(self, message: str, usage: tuple[int, ...] = (0, 0)) -> None:
+        super().__init__(message)
+        self.usage = usage
 
 
 class ServiceError(GslopesError):

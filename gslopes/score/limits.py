@@ -20,6 +20,7 @@ class Limits:
     least_side, most_side: pixels; smaller pictures are refused without asking, larger ones are scaled down.
     formats: what it takes, as Pillow names it; others are encoded as JPEG.  Empty: everything.
     price: USD per 1,000 pictures; 0 for a local classifier, None where it depends on the user's plan.
+    requests_per_picture: at most, where one does not do: language models are asked several times.
     note: what a user should know about rate and price, one sentence; empty if nothing.
     """
 
@@ -32,6 +33,7 @@ class Limits:
     most_side: int = 0
     formats: tuple[str, ...] = ()
     price: float | None = 0.0
+    requests_per_picture: int = 1
     note: str = ""
 
     @property
@@ -65,6 +67,11 @@ class Limits:
         """USD for so many pictures, None if the price is not known."""
         return None if self.price is None else self.price * pictures / 1000
 
+    def cost_of_request(self, pictures: int) -> float | None:
+        """USD for one request with so many pictures, None if the price is not known."""
+        usd = self.cost(pictures)
+        return None if usd is None else usd / self.requests_per_picture
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceOptions:
@@ -81,6 +88,15 @@ class ServiceOptions:
     def __post_init__(self) -> None:
         if min(self.rate, self.concurrency, self.price) < 0:
             raise ConfigError("A service's rate, concurrency and price are not negative.")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one request really took: tokens in and out, and USD, None where the price of a token is not known."""
+
+    tokens_in: int
+    tokens_out: int
+    usd: float | None = None
 
 
 LOCAL = Limits()

@@ -1,4 +1,4 @@
-"""One loopback server that speaks the protocols of five tagging services to their real official clients.
+"""One loopback server with the protocols of five tagging services and a language model, for their official clients.
 
     with FakeProvider() as provider:
         provider.environment            what to set so that gslopes, or a client of your own, asks it

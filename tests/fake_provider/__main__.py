@@ -1,4 +1,4 @@
-"""``python -m tests.fake_provider``: the five services on this machine, until Ctrl-C, each call on a line."""
+"""``python -m tests.fake_provider``: the services and a language model on this machine, until Ctrl-C, a line a call."""
 
 from __future__ import annotations
 

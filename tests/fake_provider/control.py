@@ -18,13 +18,13 @@ from pathlib import Path
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.fake_provider import azure, clarifai, google, imagga, pictures, rekognition, web
+from tests.fake_provider import azure, chat, clarifai, google, imagga, pictures, rekognition, web
 from tests.fake_provider.protocol import Accounts, Bad, Job, Labels
 
 UNIVERSE = "loopback.example"  # in Google's own, its client looks up by itself, at Google, where data may go
-SERVICES = ("google", "rekognition", "clarifai", "azure", "imagga")
+SERVICES = ("google", "rekognition", "clarifai", "azure", "imagga", "chat")
 _CHECKS = {
-    module.__name__.rpartition(".")[2]: module.check for module in (google, rekognition, clarifai, azure, imagga)
+    module.__name__.rpartition(".")[2]: module.check for module in (google, rekognition, clarifai, azure, imagga, chat)
 }
 
 # The ways to fail. ``close``: the connection ends before any work. ``lost``: after it, without a reply. ``truncate``:
@@ -114,6 +114,7 @@ class FakeProvider:
         """As it was in the beginning, on the same ports and with the same credentials."""
         self.log.clear()
         self.slopes: dict[str, Mapping[str, float]] = dict(pictures.PLANTED)
+        self.chat = chat.ChatSettings()
         self.versions = {service: f"{service}-1.0" for service in SERVICES}
         self.latency = 0.0  # seconds that every request takes
         self.retry_after = 0.0  # what a throttled request is told to wait, in seconds; 0: nothing is said
@@ -167,6 +168,7 @@ class FakeProvider:
     def credentials(self) -> dict[str, str]:
         """Environment variables with the credentials that are accepted."""
         return {
+            "OPENAI_API_KEY": self.accounts.chat,
             "GOOGLE_APPLICATION_CREDENTIALS": str(self._service_account),
             "AWS_ACCESS_KEY_ID": self.accounts.aws_key,
             "AWS_SECRET_ACCESS_KEY": self.accounts.aws_secret,
@@ -182,6 +184,7 @@ class FakeProvider:
         """Environment variables that point the clients here."""
         return {
             "GOOGLE_VISION_ENDPOINT": self.address,
+            "OPENAI_BASE_URL": f"{self.address}/v1",
             "GOOGLE_CLOUD_UNIVERSE_DOMAIN": UNIVERSE,
             "AWS_ENDPOINT_URL_REKOGNITION": self.address,
             "CLARIFAI_GRPC_BASE": f"http://{self.clarifai_address}",
@@ -198,7 +201,8 @@ class FakeProvider:
         """Every text that no output may hold."""
         private = json.loads(self._service_account.read_text())["private_key"].splitlines()[1:-1]
         keys = self.accounts
-        return [*private, keys.aws_key, keys.aws_secret, keys.clarifai, keys.azure, keys.imagga_key, keys.imagga_secret]
+        plain = [keys.aws_key, keys.aws_secret, keys.clarifai, keys.azure, keys.imagga_key, keys.imagga_secret]
+        return [*private, *plain, keys.chat]
 
     # --- working ---
 
@@ -260,6 +264,9 @@ class FakeProvider:
             return Bad("format", "The picture is damaged.")
         if self._refused(sha256):
             return Bad("policy", "The picture is not judged: content policy.")
+        if service == chat.NAME:
+            a, u = self.chat.places.get(sha256) or pictures.place(pixels)
+            return [("a", a), ("u", u)]
         return pictures.labels(pixels, self.slopes[service])
 
     def _draw(self, service: str) -> str:
@@ -307,5 +314,5 @@ def _accounts(folder: Path) -> tuple[Accounts, Path]:
     }
     file.write_text(json.dumps(content))
     aws = "AKIA" + secrets.token_hex(8).upper()
-    plant = [f"planted-{secrets.token_hex(16)}" for _ in range(5)]
+    plant = [f"planted-{secrets.token_hex(16)}" for _ in range(6)]
     return Accounts(public, aws, *plant), file

@@ -41,12 +41,17 @@ def labels(pixels: np.ndarray, slopes: Mapping[str, float]) -> list[tuple[str, f
 
     pixels: (H, W, 3) uint8, RGB.  slopes: those planted.
     """
-    half = pixels.shape[1] // 2
-    a = (float(pixels[:, :half].mean()) - MIDDLE) / UNIT
-    u = (float(pixels[:, half:].mean()) - DARK) / RANGE
+    a, u = place(pixels)
     margins = {name: present(slope, a, u) for name, slope in slopes.items()}
     found = FURNITURE | {name: 0.5 + 0.2 * min(margin, 0.5) for name, margin in margins.items() if margin > 0}
     return sorted(found.items(), key=lambda pair: -pair[1])
+
+
+def place(pixels: np.ndarray) -> tuple[float, float]:
+    """a and u of a picture, (H, W, 3) uint8, RGB."""
+    half = pixels.shape[1] // 2
+    a = (float(pixels[:, :half].mean()) - MIDDLE) / UNIT
+    return a, (float(pixels[:, half:].mean()) - DARK) / RANGE
 
 
 def decode(data: bytes) -> np.ndarray:

@@ -67,6 +67,7 @@ class Accounts:
     azure: str
     imagga_key: str
     imagga_secret: str
+    chat: str
 
 
 class Service(Protocol):

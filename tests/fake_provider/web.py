@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
 from tests.fake_provider.azure import Azure
+from tests.fake_provider.chat import Chat
 from tests.fake_provider.google import Google
 from tests.fake_provider.imagga import Imagga
 from tests.fake_provider.protocol import Bad, Reply, Request, Service
@@ -48,7 +49,8 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         body = self.rfile.read(int(headers.get("content-length", 0)))
         request = Request("POST", url.path, dict(parse_qsl(url.query)), headers, body, url.query)
-        service = next((one for one in SERVICES if one.owns(request)), None)
+        services = (*SERVICES, Chat(self.fake.chat))
+        service = next((one for one in services if one.owns(request)), None)
         if service is None:
             self._send(Reply.of(404, {"error": "No service here."}))
             return

@@ -23,7 +23,7 @@ from gslopes.core.errors import (
     Throttled,
     Unavailable,
 )
-from gslopes.score.classifiers import azure, clarifai, google, imagga, rekognition
+from gslopes.score.classifiers import azure, clarifai, google, imagga, llm_errors, rekognition
 
 # Modules whose exceptions can come out of a request, and what makes ours of them.
 VENDORS: dict[str, tuple[Callable[[Exception], GslopesError], tuple[str, ...]]] = {
@@ -40,6 +40,7 @@ VENDORS: dict[str, tuple[Callable[[Exception], GslopesError], tuple[str, ...]]] 
     "clarifai": (clarifai.ours, ("grpc", "clarifai_grpc.channel.exceptions", "clarifai_grpc.channel.errors")),
     "azure": (azure.ours, ("azure.core.exceptions",)),
     "imagga": (imagga.ours, ("httpx",)),
+    "llm": (lambda error: llm_errors.ours(error, "OPENAI_API_KEY"), ("openai",)),
 }
 # What a name says has to be what we make of it.
 AGAIN = re.compile(
@@ -51,7 +52,7 @@ WHO = re.compile(r"Credential|Unauth|Forbidden|PermissionDenied|Authentication|S
 def exceptions_of(module: str) -> list[type[Exception]]:
     """Public exception classes that belong to the module's package."""
     package = module.partition(".")[0]
-    found = vars(importlib.import_module(module)).values()
+    found = list(vars(importlib.import_module(module)).values())
     classes = {one for one in found if inspect.isclass(one) and issubclass(one, Exception)}
     own = (one for one in classes if one.__module__.startswith(package) and not issubclass(one, Warning))
     return sorted(own, key=lambda one: one.__qualname__)
@@ -77,6 +78,7 @@ def test_there_are_exceptions_to_look_at():
     assert counts["azure"] > 15
     assert counts["imagga"] > 20
     assert counts["clarifai"] >= 6
+    assert counts["llm"] >= 15
 
 
 @pytest.mark.parametrize(("service", "kind"), EVERY, ids=lambda value: getattr(value, "__qualname__", value))

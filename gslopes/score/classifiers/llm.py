@@ -1,0 +1,303 @@
+"""``llm:MODEL``: a multimodal language model behind the OpenAI-compatible chat endpoint, through the official client.
+
+OpenAI, Gemini's and Claude's compatible endpoints, vLLM, Ollama and llama.cpp speak it:
+
+    llm:gpt-4o-2024-11-20,prompt=doctor-nurse,price_in=2.5,price_out=10
+    llm:gemini-2.5-flash,url=https://generativelanguage.googleapis.com/v1beta/openai,key=GEMINI_API_KEY
+    llm:llava:7b,url=http://localhost:11434/v1,prompt=my-prompt.toml
+
+Each request asks about one picture, with nothing said before. The score of an option is its probability where the
+server gives log-probabilities, otherwise the share of ``repeats`` answers. The raw answer holds every reply, the order
+of the options, the tokens and the model that answered; what the server does not take is left out and told.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
+from urllib.parse import urlsplit
+
+from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError, Unfinished
+from gslopes.core.records import Answer
+from gslopes.score.classifiers import wire
+from gslopes.score.classifiers.llm_errors import ours, refusal_of, unknown_parameter
+from gslopes.score.classifiers.llm_prompt import load_prompt
+from gslopes.score.classifiers.llm_reply import letters, probabilities, shares
+from gslopes.score.classifiers.services import SERVICES
+from gslopes.score.limits import Limits, ServiceOptions, Usage
+from gslopes.score.names import ARGUMENT, OPERATIONAL
+from gslopes.score.scrub import guard_logs, remember_secret
+
+ADDRESS, KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
+TOP = 20  # log-probabilities a token
+_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class LlmOptions(ServiceOptions):
+    """Whom to ask, what, and how often.
+
+    model: as the server names it.  url: of the endpoint; empty: ``OPENAI_BASE_URL`` or OpenAI's own.
+    key: the name of the environment variable that holds the key; a server on this machine needs none.
+    prompt: one that ships, or a TOML file.
+    scores: ``logprobs``: the options' probabilities; ``repeats``: shares of answers; ``auto``: the first if given.
+    repeats: answers a picture where shares count.  n: of them, asked for in one request, if the server can.
+    temperature, seed: sent with each request; the seed also draws the order of the options.
+    max_tokens: of an answer.  side: pictures are scaled to at most so many pixels; 0: not.  detail: of the protocol.
+    snapshot: what the server must report as its model; empty: whatever answers.
+    price_in, price_out: USD per million tokens.  image_tokens: tokens of a picture, for the estimate.
+    timeout: seconds to an answer.
+    """
+
+    model: str = field(kw_only=True, metadata=ARGUMENT)
+    url: str = ""
+    key: str = KEY
+    prompt: str = "occupation"
+    scores: Literal["auto", "logprobs", "repeats"] = "auto"
+    repeats: int = 5
+    n: int = 1
+    temperature: float = 1.0
+    seed: int = 0
+    max_tokens: int = 200
+    side: int = 0
+    detail: Literal["auto", "low", "high"] = "auto"
+    snapshot: str = ""
+    price_in: float = field(default=0.0, metadata=OPERATIONAL)
+    price_out: float = field(default=0.0, metadata=OPERATIONAL)
+    image_tokens: int = field(default=1105, metadata=OPERATIONAL)
+    timeout: float = field(default=120.0, metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        ServiceOptions.__post_init__(self)
+        if not 1 <= self.n <= self.repeats or self.max_tokens < 1 or self.timeout <= 0:
+            raise ConfigError("llm's n is in 1 to repeats, its max_tokens and timeout above 0.")
+        if not 0 <= self.temperature <= 2 or min(self.side, self.price_in, self.price_out, self.image_tokens) < 0:
+            raise ConfigError("llm's temperature is in [0, 2], its side, prices and image_tokens are not negative.")
+        if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
+            raise ConfigError("At temperature 0 all repeats are one answer.", "Write repeats=1, or a temperature.")
+
+
+class Llm:
+    """A ``records.Classifier`` over a language model, one picture a request.
+
+    Raises: ConfigError if the prompt is none, the endpoint is not safe to send a key to, or log-probabilities are
+        wanted of a prompt that is no choice of up to 20 options.
+    """
+
+    Options = LlmOptions
+    batch = 1
+    cached = True
+
+    def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
+        del device
+        self.name = name
+        self.prompt = load_prompt(options.prompt)
+        if options.scores == "logprobs" and not self.prompt.lettered:
+            raise ConfigError(
+                f"The prompt {self.prompt.name!r} has no options with letters.",
+                "Log-probabilities are of a choice of up to 20 options; write scores=repeats.",
+            )
+        self._options = options
+        self._address = wire.address(options.url, "OPENAI_BASE_URL")
+        elsewhere = wire.version_at(options.url, self._address)
+        self.version = f"prompt {self.prompt.digest[:16]} {elsewhere}".strip()
+        self.limits = self._limits()
+        self.notes: list[str] = []  # what a user should know, one sentence each; told once
+        self._client: Any = None
+        self._lock = threading.Lock()
+        self._dropped: set[str] = set()  # parameters that this server does not take
+        self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
+        self._begun: dict[bytes, list[dict[str, Any]]] = {}  # sha256 to the requests' results so far
+
+    def prepare(self) -> None:
+        """Find the key and make the client.  Raises: CredentialsError."""
+        import openai
+
+        guard_logs()
+        key = os.environ.get(self._options.key, "")
+        if not key and not self._local:
+            raise CredentialsError("llm", [self._options.key])
+        remember_secret(key)
+        self._client = openai.OpenAI(
+            api_key=key or "none", base_url=self._address or ADDRESS, max_retries=0, timeout=self._options.timeout
+        )
+        weakref.finalize(self, self._client.close)
+
+    def about(self, photo: str, pictures: Sequence[bytes]) -> None:
+        """Told before they are asked: these pictures show one photo, and get the options in one order."""
+        with self._lock:
+            for picture in pictures:
+                self._photos.setdefault(_digest(picture), photo)
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """One encoded picture to its raw answer, or to Unfinished if another request is needed.
+
+        Raises: Refused, Throttled, Unavailable, ServiceError, ClassifierError.
+        """
+        if self._client is None:
+            self.prepare()
+        return [self._asked(picture) for picture in pictures]
+
+    def parse(self, raw: object) -> Answer:
+        """Options, labels or words with their scores; a refusal and an unusable answer are labels as well."""
+        answer = cast("dict[str, Any]", raw)
+        order, replies = answer["order"], answer["replies"]
+        if answer["scored"] == "logprobs":
+            found = probabilities(self.prompt, order, replies[0])
+        else:
+            found = shares(self.prompt, order, replies)
+        return Answer("answered", wire.best(found.items()), version=str(answer["model"]))
+
+    def usage(self, raw: object) -> Usage:
+        """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
+        used = raw.usage if isinstance(raw, Unfinished) else cast("dict[str, Any]", raw)["usage"][-1]
+        tokens_in, tokens_out = (int(count) for count in used)
+        options, usd = self._options, None
+        if options.price_in or options.price_out:
+            usd = (tokens_in * options.price_in + tokens_out * options.price_out) / 1e6
+        return Usage(tokens_in, tokens_out, usd)
+
+    # -- requests -----------------------------------------------------------------------------------------------------
+
+    def _asked(self, picture: bytes) -> object:
+        key = _digest(picture)
+        with self._lock:
+            photo, begun = self._photos.get(key, key.hex()), self._begun.setdefault(key, [])
+            dropped = frozenset(self._dropped)
+        order = self.prompt.order(photo, self._options.seed)
+        request = self._request(picture, order, begun, dropped)
+        wanted = self._options.repeats
+        try:
+            reply = self._client.chat.completions.create(**request)
+            begun.append(self._kept(reply, order))
+        except GslopesError:
+            raise
+        except Exception as error:
+            if refused := refusal_of(error):  # the policy refuses every time
+                begun.append({"model": self._options.model, "used": [0, 0], "replies": [{"refusal": refused}]})
+                wanted = 1
+            elif (name := unknown_parameter(error, set(request))) and self._drop(name):
+                return Unfinished(f"{name} is not taken.")
+            else:
+                raise ours(error, self._options.key) from None
+        replies = [one for result in begun for one in result["replies"]]
+        scored = "logprobs" if replies[0].get("letters") else "repeats"
+        wanted = 1 if scored == "logprobs" else wanted
+        if len(replies) < wanted:
+            return Unfinished("More answers are wanted.", tuple(begun[-1]["used"]))
+        with self._lock:
+            self._photos.pop(key, None)
+            self._begun.pop(key, None)
+        return {
+            "model": begun[-1]["model"],
+            "fingerprint": begun[-1].get("fingerprint", ""),
+            "prompt": self.prompt.digest,
+            "order": list(order),
+            "scored": scored,
+            "replies": replies,
+            "usage": [result["used"] for result in begun],
+            "left_out": sorted(dropped),
+        }
+
+    def _request(
+        self, picture: bytes, order: Sequence[int], begun: Sequence[Mapping[str, Any]], dropped: frozenset[str]
+    ) -> dict[str, Any]:
+        """The parameters of one request.
+
+        begun: what the requests about this picture before it brought.
+        """
+        options = self._options
+        kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
+        url = f"data:image/{kind};base64,{base64.b64encode(picture).decode('ascii')}"
+        number, left = len(begun), options.repeats - sum(len(result["replies"]) for result in begun)
+        request: dict[str, Any] = {
+            "model": options.model,
+            "messages": self.prompt.messages(order, url, options.detail),
+            "temperature": options.temperature,
+            "seed": options.seed * 1000 + number,
+            "max_tokens": options.max_tokens,
+            "stream": False,
+            "response_format": self.prompt.schema(order),
+        }
+        by_letter = options.scores != "repeats" and self.prompt.lettered and "logprobs" not in dropped
+        if by_letter and not number:
+            request |= {"logprobs": True, "top_logprobs": TOP}
+        elif options.n > 1:
+            request["n"] = min(options.n, left)
+        for name in dropped & set(request):
+            del request[name]
+        if "max_tokens" in dropped:
+            request["max_completion_tokens"] = options.max_tokens
+        if "logprobs" in dropped:
+            request.pop("top_logprobs", None)
+        return request
+
+    def _kept(self, reply: Any, order: Sequence[int]) -> dict[str, Any]:
+        """What one reply of the server is kept as.  Raises: ServiceError if another snapshot answered."""
+        model, wanted = str(reply.model or self._options.model), self._options.snapshot
+        if wanted and model != wanted:
+            raise ServiceError(
+                f"{self._options.model} answers as {model}, not as {wanted}.",
+                "Name another snapshot; answers are kept.",
+            )
+        if not reply.choices:
+            raise wire.error_of("llm", "lost", "the reply has no choices", [self._options.key])
+        used = reply.usage
+        return {
+            "model": model,
+            "fingerprint": str(getattr(reply, "system_fingerprint", None) or ""),
+            "used": [int(used.prompt_tokens or 0), int(used.completion_tokens or 0)] if used else [0, 0],
+            "replies": [self._choice(one, order) for one in reply.choices],
+        }
+
+    def _choice(self, choice: Any, order: Sequence[int]) -> dict[str, Any]:
+        message = choice.message
+        kept: dict[str, Any] = {
+            "text": message.content or "",
+            "refusal": getattr(message, "refusal", None),
+            "finish": choice.finish_reason,
+        }
+        content = getattr(choice.logprobs, "content", None) if choice.logprobs else None
+        if content and self._options.scores != "repeats" and self.prompt.lettered:
+            kept["letters"] = letters([one.model_dump() for one in content], self.prompt.answers(order))
+        elif self._options.scores == "logprobs":
+            raise ServiceError(f"{self._options.model} gives no log-probabilities.", "Write scores=repeats.")
+        return kept
+
+    def _drop(self, name: str) -> bool:
+        """Ask without a parameter from now on; False if that was tried already.  Raises: ServiceError."""
+        if name == "logprobs" and self._options.scores == "logprobs":
+            raise ServiceError(f"{self._options.model} gives no log-probabilities.", "Write scores=repeats.")
+        with self._lock:
+            if name not in self._dropped:
+                self._dropped.add(name)
+                self.notes.append(f"{self.name} does not take {name}: it is asked without.")
+        return True
+
+    # -- limits -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _local(self) -> bool:
+        return urlsplit(self._address).hostname in _HERE
+
+    def _limits(self) -> Limits:
+        """Pace and price; a picture's price is that of all its requests, at most."""
+        options = self._options
+        requests = 1 if options.scores == "logprobs" else -(-options.repeats // options.n)
+        price = options.price or (0.0 if self._local else None)
+        if not options.price and (options.price_in or options.price_out):
+            text = len(self.prompt.system) + len(self.prompt.text(range(len(self.prompt.options))))
+            tokens_in = (options.image_tokens + text / 3) * requests  # a token is three letters or more of English
+            price = (tokens_in * options.price_in + options.repeats * options.max_tokens * options.price_out) / 1000
+        listed = SERVICES["llm"].limits.adjusted(options)
+        return replace(listed, price=price, most_side=options.side, requests_per_picture=requests)
+
+
+def _digest(picture: bytes) -> bytes:
+    return hashlib.sha256(picture).digest()

@@ -1,0 +1,249 @@
+"""The OpenAI-compatible chat endpoint: POST /v1/chat/completions, strictly, never streaming.
+
+The model sees a place (a, u) in each picture, see ``pictures``, or is told it by the picture's sha256. Of the options
+that it is given, one with a planted slope b has the probability ``SURE`` where u < c (1 + b a), else the others share
+it; what stands first is preferred by ``ChatSettings.first``. A refusal has a slope of its own.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import math
+import random
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.fake_provider.pictures import kind, present
+from tests.fake_provider.protocol import Accounts, Bad, Job, Labels, Reply, Request, whole
+
+NAME = "chat"
+SURE = 0.9
+IMAGE_BYTES = 20_000_000
+_FIELDS = {
+    "model",
+    "messages",
+    "temperature",
+    "seed",
+    "max_tokens",
+    "max_completion_tokens",
+    "stream",
+    "response_format",
+    "logprobs",
+    "top_logprobs",
+    "n",
+}
+_STATUS = {
+    "credentials": (401, "invalid_request_error", "invalid_api_key"),
+    "throttled": (429, "requests", "rate_limit_exceeded"),
+    "failed": (500, "server_error", None),
+    "unavailable": (503, "server_error", None),
+    "invalid": (400, "invalid_request_error", None),
+    "large": (400, "invalid_request_error", "image_too_large"),
+    "format": (400, "invalid_request_error", "invalid_image_format"),
+    "policy": (400, "invalid_request_error", "content_policy_violation"),
+}
+
+
+@dataclass
+class ChatSettings:
+    """What the model is like; all of it may be changed while it runs.
+
+    slopes: of planted options.  otherwise: the option that is answered where no planted one is.
+    refusals: share at the centre and slope of refusals.  first: weight of what stands first.
+    malformed: share of the replies that are no valid answer.  unsupported: parameters that are not taken.
+    ignored: parameters that are taken and have no effect.  places: sha256 of a picture to what it is seen as, (a, u).
+    """
+
+    slopes: dict[str, float] = field(default_factory=lambda: {"nurse": -0.25, "engineer": 0.25, "tourist": 0.0})
+    refusals: tuple[float, float] = (0.0, 0.0)
+    otherwise: str = "doctor"
+    first: float = 0.0
+    malformed: float = 0.0
+    unsupported: set[str] = field(default_factory=set)
+    ignored: set[str] = field(default_factory=set)
+    places: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+
+class Unsupported(Bad):
+    """A parameter that this model does not take."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__("invalid", f"Unsupported parameter: '{name}' is not supported with this model.")
+        self.name = name
+
+
+class Chat:
+    """The endpoint of one model."""
+
+    name = NAME
+
+    def __init__(self, settings: ChatSettings) -> None:
+        self.settings = settings
+
+    def owns(self, request: Request) -> bool:
+        return request.path.startswith("/v1/chat")
+
+    def read(self, request: Request, accounts: Accounts) -> Job:
+        if request.headers.get("authorization") != f"Bearer {accounts.chat}":
+            raise Bad("credentials", "Incorrect API key provided.")
+        if (request.method, request.path) != ("POST", "/v1/chat/completions"):
+            raise Bad("invalid", "Unknown request URL.")
+        try:
+            asked = json.loads(request.body)
+            image, text = _conversation(asked["messages"])
+        except (ValueError, KeyError, TypeError, binascii.Error) as error:
+            raise Bad("invalid", f"We could not parse the JSON body of your request: {error!r}") from error
+        _check(asked)
+        for name in sorted(self.settings.unsupported & set(asked)):
+            raise Unsupported(name)
+        if len(image) > IMAGE_BYTES:
+            raise Bad("large", "The image is too large.")
+        if kind(image) not in ("JPEG", "PNG", "GIF", "WEBP"):
+            raise Bad("format", "You uploaded an unsupported image.")
+        kept = {key: value for key, value in asked.items() if key not in ("messages", *self.settings.ignored)}
+        return Job([image], kept | {"text": text})
+
+    def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
+        place = dict(whole(results))
+        asked, text = job.parameters, str(job.parameters["text"])
+        sha256 = hashlib.sha256(job.images[0]).hexdigest()
+        lot = random.Random(f"{sha256} {asked.get('seed')}")
+        count = int(str(asked.get("n") or 1))
+        choices = [self._choice(number, text, asked, place["a"], place["u"], lot) for number in range(count)]
+        said = sum(max(1, len(str(one["message"]["content"] or "")) // 4) for one in choices)
+        asked_for = 85 + len(text) // 4
+        content = {
+            "id": f"chatcmpl-{sha256[:12]}",
+            "object": "chat.completion",
+            "created": 1_790_000_000,
+            "model": version,
+            "system_fingerprint": f"fp_{version}",
+            "choices": choices,
+            "usage": {"prompt_tokens": asked_for, "completion_tokens": said, "total_tokens": asked_for + said},
+        }
+        return Reply.of(200, content)
+
+    def error(self, bad: Bad, retry_after: float) -> Reply:
+        status, kind_of_error, code = _STATUS[bad.kind]
+        headers = {"Retry_After": f"{retry_after:g}"} if bad.kind == "throttled" and retry_after else {}
+        named = getattr(bad, "name", None)
+        content = {"message": str(bad), "type": kind_of_error, "param": named, "code": code}
+        return Reply.of(status, {"error": content}, **headers)
+
+    # --- the model ---
+
+    def _choice(
+        self, number: int, text: str, asked: Mapping[str, object], a: float, u: float, lot: random.Random
+    ) -> dict[str, Any]:
+        settings, cold = self.settings, asked.get("temperature") == 0
+        share, slope = settings.refusals
+        if share and (7 * u) % 1 < share * (1 + slope * a):
+            return _message(number, None, "I'm sorry, I can't help with identifying people in photos.")
+        if lot.random() < settings.malformed:
+            return _message(number, lot.choice(['{"answer": "A', "Well, it depends.", '{"answer": 3}', "[]"]))
+        options = _options(text)
+        if not options:
+            there = [name for name, planted in settings.slopes.items() if present(planted, a, u) > 0]
+            found = {"labels": ["person", *there]} if '"labels"' in text else {"caption": _sentence(there)}
+            return _message(number, json.dumps(found))
+        weights = self.weights(list(options.values()), a, u)
+        keys = list(options)
+        chosen = max(keys, key=lambda key: weights[options[key]])
+        if not cold:
+            (chosen,) = lot.choices(keys, [weights[options[key]] for key in keys])
+        reply = _message(number, json.dumps({"answer": chosen}))
+        if asked.get("logprobs"):
+            most = int(str(asked.get("top_logprobs") or 0))
+            chances = {key: weights[option] for key, option in options.items()}
+            reply["logprobs"] = {"content": _tokens(chosen, chances, most), "refusal": None}
+        return reply
+
+    def weights(self, options: list[str], a: float, u: float) -> dict[str, float]:
+        """Each option with its probability."""
+        settings = self.settings
+        planted = [one for one in options if one in settings.slopes]
+        liked = [one for one in planted if present(settings.slopes[one], a, u) > 0]
+        if not liked:
+            liked = [one for one in options if one == settings.otherwise] or [
+                one for one in options if one not in planted
+            ]
+        rest = [one for one in options if one not in liked]
+        found = {one: SURE / len(liked) for one in liked} | {one: (1 - SURE) / len(rest) for one in rest}
+        first = settings.first
+        return {one: (1 - first) * found[one] + first * (one == options[0]) for one in options}
+
+
+def check(image: bytes) -> None:
+    """Raises: Bad if it is no picture that the endpoint takes."""
+    if kind(image) not in ("JPEG", "PNG", "GIF", "WEBP"):
+        raise Bad("format", "You uploaded an unsupported image.")
+
+
+def _sentence(there: list[str]) -> str:
+    return f"A person who may be a {' or a '.join(there)}." if there else "A person."
+
+
+def _options(text: str) -> dict[str, str]:
+    """What may be answered to the option it means, read from the question as a model reads it."""
+    lettered = dict(re.findall(r"(?m)^([A-Z])\. (.+)$", text))
+    return lettered or {option: option for option in re.findall(r"(?m)^- (.+)$", text)}
+
+
+def _message(number: int, content: str | None, refusal: str | None = None) -> dict[str, Any]:
+    message = {"role": "assistant", "content": content, "refusal": refusal}
+    return {"index": number, "message": message, "logprobs": None, "finish_reason": "stop"}
+
+
+def _tokens(chosen: str, chances: Mapping[str, float], most: int) -> list[dict[str, Any]]:
+    def token(text: str, chance: float, top: list[dict[str, Any]]) -> dict[str, Any]:
+        return {"token": text, "logprob": math.log(chance), "bytes": list(text.encode()), "top_logprobs": top}
+
+    ranked = sorted(chances.items(), key=lambda pair: -pair[1])[:most]
+    top = [{key: one[key] for key in ("token", "logprob", "bytes")} for one in (token(*pair, []) for pair in ranked)]
+    parts = [token(text, 1.0, []) for text in ('{"', "answer", '":', ' "')]
+    return [*parts, token(chosen, chances[chosen], top), token('"}', 1.0, [])]
+
+
+def _conversation(messages: list[dict[str, Any]]) -> tuple[bytes, str]:
+    """The one picture and the one question.  Raises: Bad, KeyError, ValueError, binascii.Error."""
+    roles = [one["role"] for one in messages]
+    if roles not in (["user"], ["system", "user"]):
+        raise Bad("invalid", f"The conversation has the roles {roles}.")
+    parts = messages[-1]["content"]
+    pictures = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    texts = [part["text"] for part in parts if part["type"] == "text"]
+    if len(pictures) != 1 or len(texts) != 1 or len(parts) != 2:
+        raise Bad("invalid", "One picture and one text are expected.")
+    head, _, data = pictures[0].partition(",")
+    image = base64.b64decode(data, validate=True)
+    if head != f"data:image/{kind(image).lower() or 'jpeg'};base64":
+        raise Bad("format", f"The image is not what its URL says: {head[:40]}.")
+    return image, texts[0]
+
+
+def _check(asked: Mapping[str, Any]) -> None:
+    """The parameters, as strictly as the protocol is written.  Raises: Bad."""
+    if unknown := set(asked) - _FIELDS:
+        raise Bad("invalid", f"Unrecognized request argument supplied: {sorted(unknown)[0]}.")
+    if asked.get("stream"):
+        raise Bad("invalid", "Streaming is turned off on this server.")
+    if not isinstance(asked.get("model"), str) or not asked["model"]:
+        raise Bad("invalid", "You must provide a model parameter.")
+    ranges = {"temperature": (0, 2), "n": (1, 8), "top_logprobs": (0, 20), "max_tokens": (1, 4096)}
+    for name, (low, high) in ranges.items():
+        if name in asked and (isinstance(asked[name], bool) or not low <= asked[name] <= high):
+            raise Bad("invalid", f"Invalid value for '{name}': it is in [{low}, {high}].")
+    if "top_logprobs" in asked and not asked.get("logprobs"):
+        raise Bad("invalid", "'top_logprobs' needs 'logprobs'.")
+    if "seed" in asked and (isinstance(asked["seed"], bool) or not isinstance(asked["seed"], int)):
+        raise Bad("invalid", "Invalid type for 'seed'.")
+    form = asked.get("response_format")
+    if form is not None:
+        schema = form["json_schema"]["schema"] if form.get("type") == "json_schema" else {}
+        if schema.get("additionalProperties") is not False or schema.get("required") != list(schema["properties"]):
+            raise Bad("invalid", "Invalid schema for response_format 'answer'.")
