@@ -83,7 +83,7 @@ def canonical(base: str, options: DataclassInstance) -> str:
     for item in dataclasses.fields(options):
         value = getattr(options, item.name)
         if item.metadata.get("argument"):
-            leading.append(_escape(value))
+            leading += [_escape(value)] if value != item.default else []
         elif value != item.default and not item.metadata.get("operational"):
             pairs.append(f"{item.name}={_escape(value)}")
     items = leading + sorted(pairs)
@@ -92,10 +92,12 @@ def canonical(base: str, options: DataclassInstance) -> str:
 
 def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
     """How each parameter is written, with its default; a required one in capitals, those that move no answer last."""
-    rows = []
+    rows, kinds = [], get_type_hints(cls)
     for item in sorted(dataclasses.fields(cls), key=lambda item: bool(item.metadata.get("operational"))):
         default = item.default
         shown = item.name.upper() if default is dataclasses.MISSING else _escape(default)
+        if item.metadata.get("argument") and get_origin(kinds[item.name]) is Literal:
+            shown = "|".join(get_args(kinds[item.name]))
         rows.append(shown if item.metadata.get("argument") else f"{item.name}={shown}")
     return tuple(rows)
 

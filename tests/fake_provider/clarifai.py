@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 IMAGES, IMAGE_BYTES, MESSAGE_BYTES = 128, 20_000_000, 128 * 2**20
 NAME = "clarifai"
+MODELS = {("clarifai", "main", "general-image-recognition"), ("a-team", "an-app", "a-model")}
 _CODES = {
     "credentials": status_code_pb2.CONN_KEY_NOT_FOUND,
     "throttled": status_code_pb2.CONN_THROTTLED,
@@ -26,6 +27,15 @@ _CODES = {
     "large": status_code_pb2.INPUT_OVER_LIMIT,
     "format": status_code_pb2.INPUT_UNSUPPORTED_FORMAT,
     "policy": status_code_pb2.INPUT_PERMISSION_DENIED,
+}
+
+
+_SAID = {
+    status_code_pb2.SUCCESS: "Ok",
+    10001: "Success, but the model is deprecated",  # these two are younger than the client's list
+    10002: "Success, but the model version is deprecated",
+    status_code_pb2.MIXED_STATUS: "Mixed Success",
+    status_code_pb2.FAILURE: "Failure",
 }
 
 
@@ -52,7 +62,7 @@ class Clarifai(service_pb2_grpc.V2Servicer):
                 context.abort(grpc.StatusCode.UNAVAILABLE, "Socket closed")
             if call.trouble == "truncate":
                 results = results[: len(results) // 2]
-            return _answer(job, results, version)
+            return _answer(job, results, version, provider.clarifai_success)
 
 
 def serve(provider: FakeProvider, threads: int) -> tuple[int, Callable[[], object]]:
@@ -76,10 +86,11 @@ def check(image: bytes) -> None:
 def _read(request: service_pb2.PostModelOutputsRequest, metadata: dict[str, str], accounts: Accounts) -> Job:
     if metadata.get("authorization") != f"Key {accounts.clarifai}":
         raise Bad("credentials", "API key not found.")
-    if (request.user_app_id.user_id, request.user_app_id.app_id) != ("clarifai", "main"):
-        raise Bad("invalid", "The app does not exist.")
-    if request.model_id != "general-image-recognition":
+    whose = (request.user_app_id.user_id, request.user_app_id.app_id)
+    if (*whose, request.model_id) not in MODELS and whose in {model[:2] for model in MODELS}:
         raise Bad("invalid", f"The model {request.model_id!r} does not exist.")
+    if whose not in {model[:2] for model in MODELS}:
+        raise Bad("invalid", "The app does not exist.")
     if not 0 < len(request.inputs) <= IMAGES:
         raise Bad("invalid", f"There are {len(request.inputs)} inputs; at most {IMAGES} are allowed.")
     config = request.model.output_info.output_config
@@ -89,23 +100,23 @@ def _read(request: service_pb2.PostModelOutputsRequest, metadata: dict[str, str]
     return Job(images, {"max_concepts": config.max_concepts or 20, "min_value": config.min_value})
 
 
-def _answer(job: Job, results: list[Labels | Bad], version: str) -> service_pb2.MultiOutputResponse:
+def _answer(job: Job, results: list[Labels | Bad], version: str, success: int) -> service_pb2.MultiOutputResponse:
     bad = [result for result in results if isinstance(result, Bad)]
-    code = status_code_pb2.SUCCESS
+    code = success
     if bad:
         code = status_code_pb2.FAILURE if len(bad) == len(results) else status_code_pb2.MIXED_STATUS
-    status = status_pb2.Status(code=code, description=status_code_pb2.StatusCode.Name(code))
+    status = status_pb2.Status(code=code, description=_SAID.get(code, ""))
     model = resources_pb2.Model(id="general-image-recognition", model_version=resources_pb2.ModelVersion(id=version))
-    outputs = [_output(result, model, job) for result in results]
+    outputs = [_output(result, model, job, success) for result in results]
     return service_pb2.MultiOutputResponse(status=status, outputs=outputs)
 
 
-def _output(result: Labels | Bad, model: resources_pb2.Model, job: Job) -> resources_pb2.Output:
+def _output(result: Labels | Bad, model: resources_pb2.Model, job: Job, success: int) -> resources_pb2.Output:
     if isinstance(result, Bad):
         return resources_pb2.Output(status=_status(result), model=model)
     least, count = float(str(job.parameters["min_value"])), int(str(job.parameters["max_concepts"]))
     concepts = [resources_pb2.Concept(name=name, value=score) for name, score in result if score >= least]
-    status = status_pb2.Status(code=status_code_pb2.SUCCESS, description="Ok")
+    status = status_pb2.Status(code=success, description=_SAID.get(success, "Ok"))
     return resources_pb2.Output(status=status, model=model, data=resources_pb2.Data(concepts=concepts[:count]))
 
 

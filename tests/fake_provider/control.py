@@ -115,6 +115,7 @@ class FakeProvider:
         self.log.clear()
         self.slopes: dict[str, Mapping[str, float]] = dict(pictures.PLANTED)
         self.chat = chat.ChatSettings()
+        self.clarifai_success = 10000  # what Clarifai calls a success; 10001 and 10002: of a model that will end
         self.versions = {service: f"{service}-1.0" for service in SERVICES}
         self.latency = 0.0  # seconds that every request takes
         self.retry_after = 0.0  # what a throttled request is told to wait, in seconds; 0: nothing is said
@@ -175,6 +176,7 @@ class FakeProvider:
             "AWS_DEFAULT_REGION": "us-east-1",
             "CLARIFAI_PAT": self.accounts.clarifai,
             "VISION_KEY": self.accounts.azure,
+            "CONTENT_SAFETY_KEY": self.accounts.azure,
             "IMAGGA_API_KEY": self.accounts.imagga_key,
             "IMAGGA_API_SECRET": self.accounts.imagga_secret,
         }
@@ -189,6 +191,7 @@ class FakeProvider:
             "AWS_ENDPOINT_URL_REKOGNITION": self.address,
             "CLARIFAI_GRPC_BASE": f"http://{self.clarifai_address}",
             "VISION_ENDPOINT": self.address,
+            "CONTENT_SAFETY_ENDPOINT": self.address,
             "IMAGGA_ENDPOINT": self.address,
         }
 
@@ -202,7 +205,7 @@ class FakeProvider:
         private = json.loads(self._service_account.read_text())["private_key"].splitlines()[1:-1]
         keys = self.accounts
         plain = [keys.aws_key, keys.aws_secret, keys.clarifai, keys.azure, keys.imagga_key, keys.imagga_secret]
-        return [*private, *plain, keys.chat]
+        return [*private, *plain, keys.chat, keys.google_key, keys.azure_token]
 
     # --- working ---
 
@@ -314,5 +317,5 @@ def _accounts(folder: Path) -> tuple[Accounts, Path]:
     }
     file.write_text(json.dumps(content))
     aws = "AKIA" + secrets.token_hex(8).upper()
-    plant = [f"planted-{secrets.token_hex(16)}" for _ in range(6)]
+    plant = [f"planted-{secrets.token_hex(16)}" for _ in range(8)]
     return Accounts(public, aws, *plant), file

@@ -9,7 +9,7 @@ from typing import Any
 
 from google.auth import exceptions, jwt
 
-from tests.fake_provider.pictures import kind
+from tests.fake_provider.pictures import kind, size
 from tests.fake_provider.protocol import Accounts, Bad, Job, Labels, Reply, Request
 
 IMAGES, IMAGE_BYTES, BODY_BYTES = 16, 20_000_000, 10_485_760
@@ -23,8 +23,12 @@ _STATUS = {  # what is wrong with a request to HTTP status and canonical code
 }
 
 
+_TYPES = {"LABEL_DETECTION": 4, "FACE_DETECTION": 1, "SAFE_SEARCH_DETECTION": 6}
+PIXELS = 75_000_000
+
+
 class Google:
-    """LABEL_DETECTION; whoever is not signed in may ask too, as ``AnonymousCredentials`` do."""
+    """Labels, faces and SafeSearch; whoever is not signed in may ask too, as ``AnonymousCredentials`` do."""
 
     name = "google"
 
@@ -45,16 +49,21 @@ class Google:
             raise Bad("invalid", f"Invalid JSON payload received: {error!r}") from error
         if not 0 < len(images) <= IMAGES:
             raise Bad("invalid", f"Too many images per request: {len(images)} > {IMAGES}.")
-        if len(features) != len(images) or any(one.get("type") not in ("LABEL_DETECTION", 4) for one in features):
+        kinds = [_kind(one.get("type")) for one in features]
+        if len(features) != len(images) or len(set(kinds)) != 1 or kinds[0] not in _TYPES:
             raise Bad("invalid", "Feature must be specified.")
+        if any(one.get("model", "") not in ("", "builtin/stable", "builtin/latest") for one in features):
+            raise Bad("invalid", "The model is not supported.")
         if any(len(image) > IMAGE_BYTES for image in images):
             raise Bad("large", "Image size exceeds the limit.")
-        return Job(images, {"max_results": [int(one.get("maxResults", 10)) for one in features]})
+        counts = [int(one.get("maxResults", 10)) for one in features]
+        return Job(images, {"max_results": counts, "kind": kinds[0], "model": features[0].get("model", "")})
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
         del version  # this service does not tell
         counts: Any = job.parameters["max_results"]
-        responses = [_response(one, count) for one, count in zip(results, counts, strict=True)]
+        kind_ = str(job.parameters["kind"])
+        responses = [_response(one, count, kind_) for one, count in zip(results, counts, strict=True)]
         return Reply.of(200, {"responses": responses})
 
     def error(self, bad: Bad, retry_after: float) -> Reply:
@@ -64,14 +73,29 @@ class Google:
 
 
 def check(image: bytes) -> None:
-    """Raises: Bad if it is no picture."""
+    """Raises: Bad if it is no picture, or one of too many pixels."""
     if kind(image) not in ("JPEG", "PNG", "GIF", "BMP", "WEBP"):
         raise Bad("format", "Bad image data.")
+    width, height = size(image)
+    if width * height > PIXELS:
+        raise Bad("format", "The image is too large.")
 
 
-def _response(result: Labels | Bad, count: int) -> dict[str, Any]:
+def _kind(type_: object) -> str:
+    return next((name for name, number in _TYPES.items() if type_ in (name, number)), "")
+
+
+def _response(result: Labels | Bad, count: int, kind_: str) -> dict[str, Any]:
     if isinstance(result, Bad):
         return {"error": {"code": 3 if result.kind == "format" else 7, "message": str(result)}}
+    there = {name for name, _ in result}
+    if kind_ == "FACE_DETECTION":
+        said = {"joyLikelihood": "UNKNOWN", "headwearLikelihood": "LIKELY" if "Nurse" in there else "VERY_UNLIKELY"}
+        corners = [{}, {"x": 9}, {"x": 9, "y": 9}, {"y": 9}]
+        return {"faceAnnotations": [{"boundingPoly": {"vertices": corners}, "detectionConfidence": 0.9, **said}]}
+    if kind_ == "SAFE_SEARCH_DETECTION":
+        racy = "POSSIBLE" if "Nurse" in there else "UNLIKELY"
+        return {"safeSearchAnnotation": {"adult": "VERY_UNLIKELY", "racy": racy, "medical": "UNKNOWN"}}
     return {
         "labelAnnotations": [
             {"mid": f"/m/{abs(hash(name)) % 10**6:06d}", "description": name, "score": score, "topicality": score}
@@ -81,6 +105,8 @@ def _response(result: Labels | Bad, count: int) -> dict[str, Any]:
 
 
 def _authenticate(request: Request, accounts: Accounts) -> None:
+    if request.headers.get("x-goog-api-key", accounts.google_key) != accounts.google_key:
+        raise Bad("credentials", "API key not valid. Please pass a valid API key.")
     header = request.headers.get("authorization")
     if header is None:
         return

@@ -8,6 +8,7 @@ import re
 from tests.fake_provider.pictures import kind
 from tests.fake_provider.protocol import Accounts, Bad, Job, Labels, Reply, Request, whole
 
+LANGUAGES = ("en", "de", "es", "fr", "it")  # others are answered in English
 _STATUS = {
     "credentials": 401,
     "throttled": 429,
@@ -35,14 +36,15 @@ class Imagga:
         if (request.method, request.path) != ("POST", "/v2/tags"):
             raise Bad("invalid", "The method is not allowed for the requested URL.")
         fields = _form(request)
-        if set(fields) != {"image"}:
+        asked = {name: value.decode("utf-8", "replace") for name, value in fields.items() if name != "image"}
+        if "image" not in fields:
             raise Bad("invalid", "Please provide content for processing via one of these ways: image, image_url.")
         try:
-            limit, threshold = int(request.query.get("limit", -1)), float(request.query.get("threshold", 0))
+            limit, threshold = int(asked.get("limit", -1)), float(asked.get("threshold", 0))
         except ValueError as error:
             raise Bad("invalid", "The limit or threshold is no number.") from error
-        language = request.query.get("language", "en")
-        if set(request.query) - {"limit", "threshold", "language"} or "," in language:
+        language = asked.get("language", "en")
+        if request.query or set(asked) - {"limit", "threshold", "language"} or "," in language:
             raise Bad("invalid", "There is a parameter that the fake does not know.")
         return Job([fields["image"]], {"limit": limit, "threshold": threshold, "language": language})
 
@@ -51,7 +53,7 @@ class Imagga:
         language, least = str(job.parameters["language"]), float(str(job.parameters["threshold"]))
         limit = int(str(job.parameters["limit"]))
         tags = [
-            {"confidence": 100 * score, "tag": {language: name}}
+            {"confidence": 100 * score, "tag": {language if language in LANGUAGES else "en": name}}
             for name, score in whole(results)
             if 100 * score >= least
         ]

@@ -68,6 +68,8 @@ class Accounts:
     imagga_key: str
     imagga_secret: str
     chat: str
+    google_key: str
+    azure_token: str
 
 
 class Service(Protocol):

@@ -69,3 +69,12 @@ def test_too_small_is_refused_in_pixels_and_what_never_fits_as_well():
 def test_a_damaged_picture_is_a_photo_error():
     with pytest.raises(PhotoError):
         fit_pictures([noise(0)[:30]], Limits(most_side=10))
+
+
+def test_a_picture_of_too_many_pixels_is_scaled():
+    limits = Limits(most_pixels=50_000)
+    (smaller,), how = fit_pictures([noise(0, (480, 320))], limits)
+    width, height = Image.open(io.BytesIO(smaller)).size
+    assert 48_000 < width * height <= 50_000
+    assert width / height == pytest.approx(1.5, abs=0.05)
+    assert how

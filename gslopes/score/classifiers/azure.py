@@ -1,22 +1,30 @@
-"""``azure``: the tags of Azure AI Vision, Image Analysis 4.0, through its official client."""
+"""``azure``: the tags of Azure AI Vision, Image Analysis 4.0, or ``azure:moderation``, Azure AI Content Safety.
+
+Both through their official clients, signed in by a key or, with ``auth=entra``, by Entra ID: whatever identity
+``azure.identity.DefaultAzureCredential`` finds (a service principal's variables, a managed identity, ``az login``).
+"""
 
 from __future__ import annotations
 
 import os
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
 from gslopes.core.errors import CredentialsError, GslopesError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
+from gslopes.score.classifiers.features import azure_safety
 from gslopes.score.classifiers.services import SERVICES
 from gslopes.score.limits import ServiceOptions
+from gslopes.score.names import ARGUMENT, OPERATIONAL
 from gslopes.score.scrub import guard_logs
 
 VARIABLES = ("VISION_ENDPOINT", "VISION_KEY")
+MODERATION = ("CONTENT_SAFETY_ENDPOINT", "CONTENT_SAFETY_KEY")
 _OWN = (".cognitiveservices.azure.com", ".api.cognitive.microsoft.com", ".services.ai.azure.com")
 
 # Errors with an HTTP status are told apart by it; here are all others.
@@ -35,6 +43,10 @@ ERRORS: Mapping[str, wire.Kind] = {
     "azure.core.exceptions.SerializationError": "failed",
     "azure.core.exceptions.DeserializationError": "lost",
     "json.decoder.JSONDecodeError": "lost",
+}
+_CLIENTS = {
+    "tags": ("azure.ai.vision.imageanalysis", "ImageAnalysisClient"),
+    "moderation": ("azure.ai.contentsafety", "ContentSafetyClient"),
 }
 # What Azure says inside a 400 when the picture is to blame.
 PICTURES = frozenset(
@@ -55,13 +67,17 @@ PICTURES = frozenset(
 class AzureOptions(ServiceOptions):
     """What to ask for.
 
+    feature: tags, or the severities of Content Safety.
     language: of the tags.  model_version: ``latest`` or a date; what answered is recorded either way.
-    endpoint: of the resource; empty: ``VISION_ENDPOINT``.
+    endpoint: of the resource; empty: ``VISION_ENDPOINT``, or ``CONTENT_SAFETY_ENDPOINT``.
+    auth: ``key``, or ``entra`` for Entra ID.
     """
 
+    feature: Literal["tags", "moderation"] = field(default="tags", metadata=ARGUMENT)
     language: str = "en"
     model_version: str = "latest"
     endpoint: str = ""
+    auth: Literal["key", "entra"] = field(default="key", metadata=OPERATIONAL)
 
 
 class Azure:
@@ -77,7 +93,8 @@ class Azure:
         del device
         self.name = name
         self._options = options
-        self._address = wire.address(options.endpoint, "VISION_ENDPOINT")
+        self._variables = MODERATION if options.feature == "moderation" else VARIABLES
+        self._address = wire.address(options.endpoint, self._variables[0])
         own = (urlsplit(self._address).hostname or "").endswith(_OWN)
         self.version = "" if own else wire.version_at(options.endpoint, self._address)
         self.limits = SERVICES["azure"].limits.adjusted(options)
@@ -85,22 +102,33 @@ class Azure:
 
     def prepare(self) -> None:
         """Find the credentials and make the client.  Raises: CredentialsError."""
-        from azure.ai.vision.imageanalysis import ImageAnalysisClient
-        from azure.core.credentials import AzureKeyCredential
         from azure.core.pipeline.policies import RetryPolicy
 
         guard_logs()  # vendors write requests there
-        there = {"VISION_ENDPOINT": self._address, "VISION_KEY": os.environ.get("VISION_KEY", "")}
-        if missing := [name for name, value in there.items() if not value]:
-            raise CredentialsError("azure", missing)
-        self._client = ImageAnalysisClient(
+        package, kind = _CLIENTS[self._options.feature]
+        self._client = getattr(import_module(package), kind)(
             self._address,
-            AzureKeyCredential(there["VISION_KEY"]),
+            self._credential(),
             retry_policy=RetryPolicy.no_retries(),  # the careful client sends again, nobody else
             connection_timeout=wire.CONNECT_TIMEOUT,
             read_timeout=wire.TIMEOUT,
         )
         weakref.finalize(self, self._client.close)
+
+    def _credential(self) -> Any:
+        """A key, or an identity that asks Entra ID for tokens.  Raises: CredentialsError, UsageError."""
+        where, name = self._variables
+        by_key = self._options.auth == "key"
+        needed = {where: self._address} | ({name: os.environ.get(name)} if by_key else {})
+        if missing := [variable for variable, value in needed.items() if not value]:
+            raise CredentialsError("azure", missing)
+        if by_key:
+            from azure.core.credentials import AzureKeyCredential
+
+            return AzureKeyCredential(str(needed[name]))
+        from azure.identity import DefaultAzureCredential
+
+        return DefaultAzureCredential()
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """One encoded picture to the reply about it.
@@ -109,26 +137,39 @@ class Azure:
         """
         if self._client is None:
             self.prepare()
-        pinned = {} if self._options.model_version == "latest" else {"model_version": self._options.model_version}
         answers: list[object] = []
         for picture in pictures:
             try:
-                reply = self._client.analyze(picture, ["tags"], language=self._options.language, **pinned)
+                reply = self._analyze(picture)
             except Exception as error:
-                raise ours(error) from None
+                raise ours(error, self._variables) from None
             answers.append(dict(reply.as_dict()))
         return answers
 
     def parse(self, raw: object) -> Answer:
-        """Names and confidences of the tags."""
+        """Names and confidences of the tags, or severities from 0 to 1."""
         reply = cast("dict[str, Any]", raw)
+        if self._options.feature == "moderation":
+            return Answer("answered", wire.best(azure_safety(reply["categoriesAnalysis"])))
         tags = reply["tagsResult"]["values"]
         labels = wire.best((one["name"], one["confidence"]) for one in tags)
         return Answer("answered", labels, version=str(reply.get("modelVersion", "")))
 
+    def _analyze(self, picture: bytes) -> Any:
+        options = self._options
+        # Tokens go unencrypted to this machine alone: see ``wire.address``.
+        unencrypted = self._address.startswith("http://") and options.auth == "entra"
+        open_way: dict[str, Any] = {"enforce_https": False} if unencrypted else {}
+        if options.feature == "moderation":
+            from azure.ai.contentsafety.models import AnalyzeImageOptions, ImageData
 
-def ours(error: Exception) -> GslopesError:
-    """Our error for one of Azure's client; the error itself if it is none of its."""
+            return self._client.analyze_image(AnalyzeImageOptions(image=ImageData(content=picture)), **open_way)
+        pinned = {} if options.model_version == "latest" else {"model_version": options.model_version}
+        return self._client.analyze(picture, ["tags"], language=options.language, **pinned, **open_way)
+
+
+def ours(error: Exception, variables: tuple[str, ...] = VARIABLES) -> GslopesError:
+    """Our error for one of Azure's clients; the error itself if it is none of its."""
     kind, wait = wire.kind_of(error, ERRORS), None
     status, response = getattr(error, "status_code", None), getattr(error, "response", None)
     codes = _codes(error)
@@ -140,7 +181,7 @@ def ours(error: Exception) -> GslopesError:
     if kind is None:
         raise error
     text = getattr(getattr(error, "error", None), "message", None) or f"{type(error).__name__}: {error}"
-    return wire.error_of("azure", kind, str(text), VARIABLES, wait)
+    return wire.error_of("azure", kind, str(text), variables, wait)
 
 
 def _codes(error: Exception) -> set[str]:

@@ -1,4 +1,8 @@
-"""``clarifai``: Clarifai's public model general-image-recognition, through its official gRPC client."""
+"""``clarifai``: a classifier that Clarifai hosts, through its official gRPC client.
+
+Unless asked otherwise, general-image-recognition. Clarifai ended most of its older models on 2025-12-31;
+``clarifai:model=MODEL,user=USER,app=APP`` asks any other that gives concepts, one's own as well.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +17,14 @@ from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.services import SERVICES
 from gslopes.score.limits import ServiceOptions
-from gslopes.score.scrub import guard_logs
+from gslopes.score.scrub import guard_logs, scrub
 
 VARIABLES = ("CLARIFAI_PAT",)
 ADDRESS, USER, APP, MODEL = "api.clarifai.com", "clarifai", "main", "general-image-recognition"
 _MESSAGE = 1024 * 1024 * 1024  # bytes, as in the vendor's own channel
 _SUCCESS, _MIXED, _FAILURE = 10000, 10010, 10020
+_DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
+_ANSWERED = (_SUCCESS, *_DEPRECATED)
 
 # gRPC's status codes by name. What is said about a whole message is never about one picture.
 ERRORS: Mapping[str, wire.Kind] = {
@@ -77,11 +83,16 @@ class ClarifaiOptions(ServiceOptions):
 
     max_concepts: labels a picture at most; Clarifai gives 20 unless asked, and 200 at most.
     min_value: labels with a lower score are left out, in [0, 1].
+    model, model_version, user, app: which model; a version of it, empty: the newest; whose, and in which app.
     endpoint: another address; empty: ``CLARIFAI_GRPC_BASE`` or Clarifai's own. With ``http://``: no encryption.
     """
 
     max_concepts: int = 200
     min_value: float = 0.0
+    model: str = MODEL
+    model_version: str = ""
+    user: str = USER
+    app: str = APP
     endpoint: str = ""
 
     def __post_init__(self) -> None:
@@ -91,7 +102,7 @@ class ClarifaiOptions(ServiceOptions):
 
 
 class Clarifai:
-    """A ``records.Classifier`` over Clarifai's general model.
+    """A ``records.Classifier`` over one of Clarifai's models.
 
     Raises: ConfigError if the endpoint is not safe to send credentials to.
     """
@@ -106,6 +117,7 @@ class Clarifai:
         self._address = wire.address(options.endpoint, "CLARIFAI_GRPC_BASE")
         self.version = wire.version_at(options.endpoint, self._address)
         self.limits = SERVICES["clarifai"].limits.adjusted(options)
+        self.notes: list[str] = []  # what a user should know, one sentence each; told once
         self._stub: Any = None
 
     def prepare(self) -> None:
@@ -144,7 +156,13 @@ class Clarifai:
         except Exception as error:
             raise ours(error) from None
         code = reply.status.code
-        if code != _SUCCESS and not (code in (_MIXED, _FAILURE) and reply.outputs):
+        ending = [
+            one for one in (reply.status, *(output.status for output in reply.outputs)) if one.code in _DEPRECATED
+        ]
+        if ending and not self.notes:
+            said = ending[0].description or ending[0].details or "it is deprecated"
+            self.notes.append(f"Clarifai will end the model {self._options.model}: {scrub(said).rstrip('.')}.")
+        if code not in _ANSWERED and not (code in (_MIXED, _FAILURE) and reply.outputs):
             raise _error(reply.status)
         if len(reply.outputs) != len(pictures):
             message = f"{len(reply.outputs)} outputs came to {len(pictures)} pictures"
@@ -162,8 +180,9 @@ class Clarifai:
 
         wanted = resources_pb2.OutputConfig(max_concepts=self._options.max_concepts, min_value=self._options.min_value)
         return service_pb2.PostModelOutputsRequest(
-            user_app_id=resources_pb2.UserAppIDSet(user_id=USER, app_id=APP),
-            model_id=MODEL,
+            user_app_id=resources_pb2.UserAppIDSet(user_id=self._options.user, app_id=self._options.app),
+            model_id=self._options.model,
+            version_id=self._options.model_version,
             model=resources_pb2.Model(output_info=resources_pb2.OutputInfo(output_config=wanted)),
             inputs=[
                 resources_pb2.Input(data=resources_pb2.Data(image=resources_pb2.Image(base64=picture)))
@@ -210,7 +229,7 @@ def _error(status: Any) -> GslopesError:
 
 def _answer(output: Any) -> object:
     """One output: its concepts and its model's version, or what is wrong with that picture."""
-    if output.status.code != _SUCCESS:
+    if output.status.code not in _ANSWERED:
         return _error(output.status)
     concepts = [{"id": one.id, "name": one.name, "value": one.value} for one in output.data.concepts]
     return {"concepts": concepts, "model_version": output.model.model_version.id}

@@ -1,4 +1,4 @@
-"""``google``: Google Cloud Vision's LABEL_DETECTION, through its official client.
+"""``google``: Google Cloud Vision through its official client: labels, ``google:faces`` or ``google:safe-search``.
 
 The client's REST transport is used: it can be pointed at another address, and its limits are those that are documented.
 The service does not tell which model answered.
@@ -13,18 +13,21 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as option
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from gslopes.core.errors import ConfigError, CredentialsError, GslopesError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
+from gslopes.score.classifiers.features import google_face, google_safe_search
 from gslopes.score.classifiers.services import SERVICES
 from gslopes.score.limits import ServiceOptions
-from gslopes.score.names import OPERATIONAL
+from gslopes.score.names import ARGUMENT, OPERATIONAL
 from gslopes.score.scrub import guard_logs, remember_secret
 
 VARIABLE = "GOOGLE_APPLICATION_CREDENTIALS"
+API_KEY = "GOOGLE_API_KEY"
 VARIABLES = (VARIABLE,)
+FEATURES = {"labels": "LABEL_DETECTION", "faces": "FACE_DETECTION", "safe-search": "SAFE_SEARCH_DETECTION"}
 
 # google.api_core's errors with an HTTP status are told apart by it; here are all others.
 ERRORS: Mapping[str, wire.Kind] = {
@@ -71,13 +74,17 @@ _CODES: Mapping[int, wire.Kind] = {
 class GoogleOptions(ServiceOptions):
     """What to ask for.
 
+    feature: labels, the likelihoods of a face, or those of SafeSearch.
     max_results: labels a picture at most; Google gives 10 unless asked, and rarely more than 50.
+    model: ``builtin/stable`` or ``builtin/latest``; empty: Google's choice, the stable one.
     endpoint: another address, such as ``https://eu-vision.googleapis.com``; empty: ``GOOGLE_VISION_ENDPOINT`` or
         Google's own.
     images_per_minute: the project's quota of pictures.
     """
 
+    feature: Literal["labels", "faces", "safe-search"] = option(default="labels", metadata=ARGUMENT)
     max_results: int = 50
+    model: str = ""
     endpoint: str = ""
     images_per_minute: float = option(default=1800.0, metadata=OPERATIONAL)
 
@@ -112,9 +119,13 @@ class Google:
         from google.cloud import vision
 
         guard_logs()  # vendors write requests there
-        where = ClientOptions(api_endpoint=self._address) if self._address else None
+        where = {"api_endpoint": self._address} if self._address else {}
+        key = os.environ.get(API_KEY, "") if not os.environ.get(VARIABLE) else ""
+        remember_secret(key)
         self._client = vision.ImageAnnotatorClient(
-            credentials=self._credentials(), transport="rest", client_options=where
+            credentials=None if key else self._credentials(),
+            transport="rest",
+            client_options=ClientOptions(**where, **({"api_key": key} if key else {})),
         )
         weakref.finalize(self, self._client.transport.close)
 
@@ -125,7 +136,8 @@ class Google:
         """
         if self._client is None:
             self.prepare()
-        features = [{"type_": "LABEL_DETECTION", "max_results": self._options.max_results}]
+        wanted = {"type_": FEATURES[self._options.feature], "max_results": self._options.max_results}
+        features = [wanted | ({"model": self._options.model} if self._options.model else {})]
         requests = [{"image": {"content": data}, "features": features} for data in pictures]
         try:
             reply = self._client.batch_annotate_images(requests=requests, retry=None, timeout=wire.TIMEOUT)
@@ -138,8 +150,13 @@ class Google:
         return answers
 
     def parse(self, raw: object) -> Answer:
-        """Descriptions and scores as they were returned; topicality is left out."""
-        labels = cast("dict[str, Any]", raw).get("labelAnnotations", [])
+        """Descriptions and scores as they were returned (topicality is left out), or likelihoods from 0 to 1."""
+        reply = cast("dict[str, Any]", raw)
+        if self._options.feature == "faces":
+            return Answer("answered", wire.best(google_face(reply.get("faceAnnotations", []))))
+        if self._options.feature == "safe-search":
+            return Answer("answered", wire.best(google_safe_search(reply.get("safeSearchAnnotation", {}))))
+        labels = reply.get("labelAnnotations", [])
         return Answer("answered", wire.best((one["description"], one.get("score", 0.0)) for one in labels))
 
     def _credentials(self) -> Any:
@@ -152,7 +169,7 @@ class Google:
         try:
             found, _ = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
         except (GoogleAuthError, OSError, ValueError):
-            raise CredentialsError("google", VARIABLES) from None
+            raise CredentialsError("google", [f"{VARIABLE} (or {API_KEY})"]) from None
         _remember(os.environ.get(VARIABLE, ""))
         return found
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from gslopes.core.errors import ConfigError, CredentialsError, GslopesError
+from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.services import SERVICES
@@ -100,22 +100,36 @@ class Imagga:
         if self._client is None:
             self.prepare()
         options = self._options
-        query = {"limit": options.limit, "threshold": options.threshold, "language": options.language}
+        fields = {"limit": options.limit, "threshold": options.threshold, "language": options.language}
         answers: list[object] = []
         for picture in pictures:
             try:
-                reply = self._client.post("/v2/tags", params=query, files={"image": ("picture", picture)})
+                reply = self._client.post("/v2/tags", data=fields, files={"image": ("picture", picture)})
                 reply.raise_for_status()
-                answers.append(reply.json()["result"])
+                result = reply.json()["result"]
+                _require_language(result["tags"], options.language)
+            except GslopesError:
+                raise
             except Exception as error:
                 raise ours(error) from None
+            answers.append(result)
         return answers
 
     def parse(self, raw: object) -> Answer:
         """Tags in the language that was asked for, and confidences divided by 100."""
         tags = cast("dict[str, Any]", raw)["tags"]
         language = self._options.language
+        _require_language(tags, language)
         return Answer("answered", wire.best((one["tag"][language], one["confidence"] / 100) for one in tags))
+
+
+def _require_language(tags: list[dict[str, Any]], language: str) -> None:
+    """Raises: ServiceError if the tags are in another language than was asked for."""
+    if given := next((sorted(one["tag"]) for one in tags if language not in one["tag"]), None):
+        said = ", ".join(given) or "no language"
+        raise ServiceError(
+            f"imagga answers in {said}, not in {language}.", f"Write imagga:language={(given or ['en'])[0]}."
+        )
 
 
 def ours(error: Exception) -> GslopesError:

@@ -15,15 +15,19 @@ class Credential:
     """One thing that a service needs to know who asks.
 
     variable: the environment variable.  files: the vendor's own files that may hold it instead, ``~`` allowed.
+    instead: other variables, of which one is as good.
     """
 
     variable: str
     files: tuple[str, ...] = ()
+    instead: tuple[str, ...] = ()
 
     @property
     def present(self) -> bool:
         """Whether it is there; its value is not looked at."""
-        return bool(os.environ.get(self.variable)) or any(Path(file).expanduser().is_file() for file in self.files)
+        return any(map(os.environ.get, (self.variable, *self.instead))) or any(
+            Path(file).expanduser().is_file() for file in self.files
+        )
 
 
 @dataclass(frozen=True, slots=True)

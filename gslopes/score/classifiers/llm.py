@@ -30,7 +30,7 @@ from gslopes.score.classifiers.llm_errors import ours, refusal_of, unknown_param
 from gslopes.score.classifiers.llm_prompt import load_prompt
 from gslopes.score.classifiers.llm_reply import letters, probabilities, shares
 from gslopes.score.classifiers.services import SERVICES
-from gslopes.score.limits import Limits, ServiceOptions, Usage
+from gslopes.score.limits import Limits, RequestUsage, ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 from gslopes.score.scrub import guard_logs, remember_secret
 
@@ -154,14 +154,14 @@ class Llm:
             found = shares(self.prompt, order, replies)
         return Answer("answered", wire.best(found.items()), version=str(answer["model"]))
 
-    def usage(self, raw: object) -> Usage:
+    def usage(self, raw: object) -> RequestUsage:
         """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
         used = raw.usage if isinstance(raw, Unfinished) else cast("dict[str, Any]", raw)["usage"][-1]
         tokens_in, tokens_out = (int(count) for count in used)
         options, usd = self._options, None
         if options.price_in or options.price_out:
             usd = (tokens_in * options.price_in + tokens_out * options.price_out) / 1e6
-        return Usage(tokens_in, tokens_out, usd)
+        return RequestUsage(tokens_in, tokens_out, usd)
 
     # -- requests -----------------------------------------------------------------------------------------------------
 

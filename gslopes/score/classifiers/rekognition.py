@@ -1,21 +1,31 @@
-"""``rekognition``: Amazon Rekognition's DetectLabels, through boto3."""
+"""``rekognition``: Amazon Rekognition through boto3: labels, ``rekognition:faces`` or ``rekognition:moderation``.
+
+Credentials are whatever boto3 finds: variables, a profile, or one that ``aws sso login`` has signed in.
+"""
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
 
 from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
+from gslopes.score.classifiers.features import rekognition_face
 from gslopes.score.classifiers.services import SERVICES
 from gslopes.score.limits import ServiceOptions
+from gslopes.score.names import ARGUMENT, OPERATIONAL
 from gslopes.score.scrub import guard_logs, remember_secret
 
 VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 REGION = "AWS_DEFAULT_REGION"
+_KEPT = {  # of a reply: the answer itself, and the model's version where there is one
+    "labels": ("Labels", "LabelModelVersion"),
+    "faces": ("FaceDetails",),
+    "moderation": ("ModerationLabels", "ModerationModelVersion"),
+}
 
 # What botocore says by itself. Whatever is not named here is about how it is used: no picture will be answered.
 ERRORS: Mapping[str, wire.Kind] = {
@@ -97,15 +107,19 @@ CODES: Mapping[str, wire.Kind] = {
 class RekognitionOptions(ServiceOptions):
     """What to ask for.
 
+    feature: labels, what DetectFaces says about the largest face, or moderation labels.
     max_labels: labels a picture at most.  min_confidence: in percent; Amazon leaves out what is below 55 unless asked.
+    profile: of the vendor's own files; empty: ``AWS_PROFILE`` or the default one.
     region: such as ``eu-west-1``; empty: as in ``AWS_DEFAULT_REGION`` or the profile.
     endpoint: another address; empty: ``AWS_ENDPOINT_URL_REKOGNITION`` or Amazon's own.
     """
 
+    feature: Literal["labels", "faces", "moderation"] = field(default="labels", metadata=ARGUMENT)
     max_labels: int = 1000
     min_confidence: float = 0.0
     region: str = ""
     endpoint: str = ""
+    profile: str = field(default="", metadata=OPERATIONAL)
 
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
@@ -145,7 +159,9 @@ class Rekognition:
             max_pool_connections=max(10, self.limits.concurrency),
         )
         try:
-            session = boto3.Session(region_name=self._options.region or None)
+            session = boto3.Session(
+                region_name=self._options.region or None, profile_name=self._options.profile or None
+            )
             found = session.get_credentials()
             if found is None:
                 raise CredentialsError("rekognition", VARIABLES)
@@ -168,23 +184,33 @@ class Rekognition:
         answers: list[object] = []
         for picture in pictures:
             try:
-                reply = self._client.detect_labels(
-                    Image={"Bytes": picture},
-                    MaxLabels=self._options.max_labels,
-                    MinConfidence=self._options.min_confidence,
-                )
+                reply = self._detect({"Bytes": picture})
             except Exception as error:
                 raise ours(error) from None
-            if "Labels" not in reply:  # boto3 takes a reply that ends too early for an empty one
-                raise wire.error_of("rekognition", "lost", "the reply has no labels", VARIABLES)
-            answers.append({key: reply[key] for key in ("Labels", "LabelModelVersion") if key in reply})
+            kept = _KEPT[self._options.feature]
+            if kept[0] not in reply:  # boto3 takes a reply that ends too early for an empty one
+                raise wire.error_of("rekognition", "lost", f"the reply has no {kept[0]}", VARIABLES)
+            answers.append({key: reply[key] for key in kept if key in reply})
         return answers
 
     def parse(self, raw: object) -> Answer:
         """Names, and confidences divided by 100; parents are not added, since Amazon lists them as labels as well."""
         reply = cast("dict[str, Any]", raw)
-        labels = wire.best((one["Name"], one["Confidence"] / 100) for one in reply["Labels"])
-        return Answer("answered", labels, version=str(reply.get("LabelModelVersion", "")))
+        if self._options.feature == "faces":
+            return Answer("answered", wire.best(rekognition_face(reply["FaceDetails"])))
+        name, version = _KEPT[self._options.feature]
+        labels = wire.best((one["Name"], one["Confidence"] / 100) for one in reply[name])
+        return Answer("answered", labels, version=str(reply.get(version, "")))
+
+    def _detect(self, image: dict[str, bytes]) -> dict[str, Any]:
+        options = self._options
+        if options.feature == "faces":
+            return dict(self._client.detect_faces(Image=image, Attributes=["ALL"]))
+        if options.feature == "moderation":
+            return dict(self._client.detect_moderation_labels(Image=image, MinConfidence=options.min_confidence))
+        return dict(
+            self._client.detect_labels(Image=image, MaxLabels=options.max_labels, MinConfidence=options.min_confidence)
+        )
 
 
 def ours(error: Exception) -> GslopesError:

@@ -17,10 +17,10 @@ _PACE = ("rate=0", "concurrency=0", "price=0")
 SERVICES: Mapping[str, Listed] = {
     "azure": Listed(
         "gslopes.score.classifiers.azure:Azure",
-        "Tags of Azure AI Vision, Image Analysis 4.0.",
-        ("language=en", "model_version=latest", "endpoint=", *_PACE),
+        "Tags of Azure AI Vision, Image Analysis 4.0, or the severities of Azure AI Content Safety.",
+        ("tags|moderation", "language=en", "model_version=latest", "endpoint=", *_PACE, "auth=key"),
         extra="gslopes[azure]",
-        needs=("azure.ai.vision.imageanalysis",),
+        needs=("azure.ai.vision.imageanalysis", "azure.ai.contentsafety", "azure.identity"),
         limits=Limits(
             requests_per_second=20,
             concurrency=8,
@@ -29,14 +29,23 @@ SERVICES: Mapping[str, Listed] = {
             most_side=16_000,
             formats=("JPEG", "PNG"),
             price=1.0,
-            note="20 requests a minute on the free plan: rate=0.33. Ends after 2028-09-25.",
+            note="20 requests a minute on the free plan: rate=0.33. Tags end after 2028-09-25. Entra ID: auth=entra.",
         ),
         credentials=(Credential("VISION_ENDPOINT"), Credential("VISION_KEY")),
     ),
     "clarifai": Listed(
         "gslopes.score.classifiers.clarifai:Clarifai",
-        "Clarifai's general-image-recognition.",
-        ("max_concepts=200", "min_value=0", "endpoint=", *_PACE),
+        "A classifier that Clarifai hosts; general-image-recognition unless asked otherwise.",
+        (
+            "max_concepts=200",
+            "min_value=0",
+            "model=general-image-recognition",
+            "model_version=",
+            "user=clarifai",
+            "app=main",
+            "endpoint=",
+            *_PACE,
+        ),
         extra="gslopes[clarifai]",
         needs=("clarifai_grpc", "grpc"),
         limits=Limits(
@@ -46,14 +55,15 @@ SERVICES: Mapping[str, Listed] = {
             request_bytes=100_000_000,
             formats=("JPEG", "PNG"),
             price=None,
-            note="The price depends on the plan: price=USD_PER_1000.",
+            note="The price depends on the plan: price=USD_PER_1000. Most of the older models ended on 2025-12-31; "
+            "that one is going to end is told when it answers.",
         ),
         credentials=(Credential("CLARIFAI_PAT"),),
     ),
     "google": Listed(
         "gslopes.score.classifiers.google:Google",
-        "Label detection of Google Cloud Vision.",
-        ("max_results=50", "endpoint=", *_PACE, "images_per_minute=1800"),
+        "Labels of Google Cloud Vision, the likelihoods of a face, or those of SafeSearch.",
+        ("labels|faces|safe-search", "max_results=50", "model=", "endpoint=", *_PACE, "images_per_minute=1800"),
         extra="gslopes[google]",
         needs=("google.cloud.vision",),
         limits=Limits(
@@ -62,12 +72,18 @@ SERVICES: Mapping[str, Listed] = {
             concurrency=4,
             picture_bytes=7_500_000,  # a picture above it would not fit into a request, whose JSON takes 10 MiB
             request_bytes=7_500_000,
+            most_pixels=75_000_000,
             formats=("JPEG", "PNG"),
             price=1.5,
-            note="The first 1,000 pictures a month are free.",
+            note="The first 1,000 pictures a month are free. A face's emotions are unknown to new projects since "
+            "2026-10-15, and to all from 2027-01-14.",
         ),
         credentials=(
-            Credential("GOOGLE_APPLICATION_CREDENTIALS", ("~/.config/gcloud/application_default_credentials.json",)),
+            Credential(
+                "GOOGLE_APPLICATION_CREDENTIALS",
+                ("~/.config/gcloud/application_default_credentials.json",),
+                instead=("GOOGLE_API_KEY",),
+            ),
         ),
     ),
     "imagga": Listed(
@@ -119,10 +135,34 @@ SERVICES: Mapping[str, Listed] = {
         ),
         credentials=(Credential("OPENAI_API_KEY"),),
     ),
+    "openai": Listed(
+        "gslopes.score.classifiers.openai_moderation:OpenAIModeration",
+        "OpenAI's moderation of pictures, free of charge; a score for each category.",
+        ("moderation", "model=omni-moderation-latest", "endpoint=", *_PACE),
+        extra="gslopes[llm]",
+        needs=("openai",),
+        limits=Limits(
+            requests_per_second=8,
+            concurrency=4,
+            picture_bytes=15_000_000,
+            formats=("JPEG", "PNG"),
+            price=0.0,
+            note="Requests a minute are a quota of the account: rate=REQUESTS_A_SECOND.",
+        ),
+        credentials=(Credential("OPENAI_API_KEY"),),
+    ),
     "rekognition": Listed(
         "gslopes.score.classifiers.rekognition:Rekognition",
-        "Labels of Amazon Rekognition.",
-        ("max_labels=1000", "min_confidence=0", "region=", "endpoint=", *_PACE),
+        "Labels of Amazon Rekognition, its analysis of a face, or moderation labels.",
+        (
+            "labels|faces|moderation",
+            "max_labels=1000",
+            "min_confidence=0",
+            "region=",
+            "endpoint=",
+            *_PACE,
+            "profile=",
+        ),
         extra="gslopes[rekognition]",
         needs=("boto3",),
         limits=Limits(

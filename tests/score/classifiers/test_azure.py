@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
+from azure.core.credentials import AccessToken
 
 from gslopes.core.errors import ClassifierError, Refused
 from gslopes.score.classifiers import load_classifier
@@ -31,3 +34,17 @@ def test_an_endpoint_of_azure_itself_is_no_version_of_its_own(monkeypatch):
 def test_a_picture_that_is_too_small_is_refused(provider: FakeProvider):
     with pytest.raises(Refused):
         load_classifier("azure").ask([paint(0, 0.2, (40, 40))])
+
+
+@pytest.mark.parametrize("name", ["azure:auth=entra", "azure:moderation,auth=entra"])
+def test_entra_id_is_as_good_as_a_key(provider: FakeProvider, monkeypatch, name):
+    class Identity:
+        def get_token(self, *scopes: str, **_: object) -> AccessToken:
+            assert scopes == ("https://cognitiveservices.azure.com/.default",)
+            return AccessToken(provider.accounts.azure_token, int(time.time()) + 3600)
+
+    monkeypatch.setattr("azure.identity.DefaultAzureCredential", Identity)
+    monkeypatch.delenv("VISION_KEY")
+    monkeypatch.delenv("CONTENT_SAFETY_KEY")
+    classifier = load_classifier(name)
+    assert classifier.parse(classifier.ask([paint(0, 0.2)])[0]).labels

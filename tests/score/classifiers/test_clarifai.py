@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gslopes.core.errors import ClassifierError, ConfigError
+from gslopes.core.errors import ClassifierError, ConfigError, Refused
 from gslopes.score.classifiers import load_classifier
 from tests.fake_provider import FURNITURE, FakeProvider, paint
 
@@ -40,3 +40,21 @@ def test_a_server_that_is_away_for_a_moment_is_not_asked_five_times_by_the_clien
 def test_impossible_parameters_are_refused(wrong):
     with pytest.raises(ConfigError):
         load_classifier(f"clarifai:{wrong}")
+
+
+@pytest.mark.parametrize("code", [10001, 10002])
+def test_an_answer_of_a_model_that_will_end_is_an_answer_and_that_is_told_once(provider: FakeProvider, code):
+    provider.clarifai_success = code
+    classifier = load_classifier("clarifai")
+    for _ in range(2):
+        raws = classifier.ask([paint(0, 0.2), b"no picture", paint(0, 0.3)])
+        assert [isinstance(raw, Refused) for raw in raws] == [False, True, False]
+        assert "Tourist" in dict(classifier.parse(raws[0]).labels)
+    assert len(classifier.notes) == 1
+    assert "deprecated" in classifier.notes[0]
+
+
+def test_another_model_is_asked_where_it_is(provider: FakeProvider):
+    assert labels("clarifai:model=a-model,user=a-team,app=an-app", paint(0, 0.2))
+    with pytest.raises(ClassifierError, match="does not exist"):
+        labels("clarifai:model=general-image-detection", paint(0, 0.2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gslopes.core.errors import ClassifierError, ConfigError
+from gslopes.core.errors import ClassifierError, ConfigError, CredentialsError
 from gslopes.score.classifiers import load_classifier
 from tests.fake_provider import FURNITURE, FakeProvider, paint
 
@@ -48,3 +48,20 @@ def test_impossible_parameters_are_refused(wrong):
 def test_the_quota_of_pictures_is_the_users(provider: FakeProvider):
     assert load_classifier("google").limits.pictures_per_second == 30
     assert load_classifier("google:images_per_minute=600").limits.pictures_per_second == 10
+
+
+def test_a_key_is_as_good_as_a_service_account(provider: FakeProvider, monkeypatch):
+    monkeypatch.delenv("GOOGLE_APPLICATION_CREDENTIALS")
+    monkeypatch.setenv("GOOGLE_API_KEY", provider.accounts.google_key)
+    assert labels("google", paint(0, 0.2))
+    monkeypatch.setenv("GOOGLE_API_KEY", "another-key-that-is-wrong")
+    with pytest.raises(CredentialsError) as raised:
+        labels("google", paint(0, 0.2))
+    assert "another-key" not in str(raised.value)
+
+
+def test_the_model_is_asked_for(provider: FakeProvider):
+    assert labels("google:model=builtin/latest", paint(0, 0.2))
+    assert provider.log.of("google")[0].parameters["model"] == "builtin/latest"
+    with pytest.raises(ClassifierError, match="not supported"):
+        labels("google:model=builtin/oldest", paint(0, 0.2))

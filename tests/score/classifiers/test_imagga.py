@@ -37,3 +37,8 @@ def test_a_plan_that_is_used_up_stops_the_walk():
 def test_impossible_parameters_are_refused(wrong):
     with pytest.raises(ConfigError):
         load_classifier(f"imagga:{wrong}")
+
+
+def test_an_answer_in_another_language_is_said_and_stops(provider: FakeProvider):
+    with pytest.raises(ServiceError, match=r"answers in en, not in xx.* Write imagga:language=en"):
+        labels("imagga:language=xx", paint(0, 0.2))
