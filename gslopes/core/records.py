@@ -123,7 +123,9 @@ class Classifier(Protocol):
     parse: one raw answer to an Answer.
 
     Optional, read by the client where they are there: ``limits`` (``score.limits.Limits``), and ``prepare()``, called
-    once before the first ``ask``, which raises CredentialsError and whatever else would meet every picture.
+    once before the first ``ask``, which raises CredentialsError and whatever else would meet every picture;
+    ``about(photo, pictures)``, told which encoded pictures are of one photo before they are asked; ``usage(raw)``, the
+    ``score.limits.RequestUsage`` of the last request; ``notes``, sentences that the user is told once.
     """
 
     name: str

@@ -171,6 +171,8 @@ class Client:
             with self.usage.lock:
                 self.usage.refitted += len(fresh)
         fitted = dict(zip(pictures, encoded, strict=True))
+        if about := getattr(self.classifier, "about", None):
+            about(progress.photo_of(fresh[0]), [fitted[key] for key in fresh])
         return {key: fitted[key] for key in fresh}
 
     def _send(self, pending: dict[bytes, bytes], files: dict[bytes, _Files], progress: PartProgress) -> None:

@@ -42,7 +42,7 @@ def estimate(name: str, limits: Limits, batch: int, parts: list[int], cached: in
     parts: pictures of each part that have no answer yet; a request never holds pictures of two parts.
     cached: pictures that have one.
     """
-    pictures, calls = sum(parts), sum(-(-part // max(1, batch)) for part in parts)
+    pictures, calls = sum(parts), sum(-(-part // max(1, batch)) for part in parts) * limits.requests_per_picture
     return Estimate(name, pictures, cached, calls, limits.cost(pictures), limits.seconds(pictures, calls), limits.note)
 
 
@@ -73,7 +73,7 @@ class Budget:
 
         Raises: BudgetReached if the request would pass a stop; ConfigError if a budget is given and no price known.
         """
-        price = limits.cost(pictures)
+        price = limits.cost_of_request(pictures)
         if price is None and self.usd is not None:
             raise ConfigError("A budget needs a price.", "Give the price of your plan, such as imagga:price=1.2.")
         price = price or 0.0
@@ -105,6 +105,7 @@ class UsageStats:
 
     pictures: with an outcome.  asked: of them, sent in a request that was answered.  requests, retries: sent.
     refused, failed: outcomes.  refitted: encoded anew, too large for the service.  spent: USD.
+    tokens_in, tokens_out: of a language model.
     models: version that the service returned, to pictures.  mixed: photos with answers of more than one version.
     """
 
@@ -116,12 +117,15 @@ class UsageStats:
     failed: int = 0
     refitted: int = 0
     spent: float = 0.0
+    tokens_in: int = 0
+    tokens_out: int = 0
     models: Counter[str] = field(default_factory=Counter)
     mixed: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def __str__(self) -> str:
         parts = [f"{self.spent:,.2f} USD spent"] if self.spent else []
+        parts += [f"{self.tokens_in:,} + {self.tokens_out:,} tokens"] if self.tokens_in or self.tokens_out else []
         parts += [f"{self.refused:,} refused"] if self.refused else []
         parts += [f"{self.failed:,} failed"] if self.failed else []
         parts += [f"{self.retries:,} retries"] if self.retries else []

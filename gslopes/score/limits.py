@@ -22,6 +22,7 @@ class Limits:
     formats: what it takes, as Pillow names it; others are encoded as JPEG.  Empty: everything.
     price: USD per 1,000 pictures; 0 for a local classifier, None where it depends on the user's plan.
     requests_per_picture: at most, where one does not do: language models are asked several times.
+    network: whether it is asked over a network, whatever the other limits say.
     note: what a user should know about rate and price, one sentence; empty if nothing.
     """
 
@@ -36,6 +37,7 @@ class Limits:
     formats: tuple[str, ...] = ()
     price: float | None = 0.0
     requests_per_picture: int = 1
+    network: bool = False
     note: str = ""
 
     @property
@@ -46,7 +48,8 @@ class Limits:
     @property
     def remote(self) -> bool:
         """Whether it is asked over a network: paced, billed, or several at once."""
-        return self.price != 0 or self.concurrency > 1 or bool(self.requests_per_second or self.pictures_per_second)
+        paced = bool(self.requests_per_second or self.pictures_per_second)
+        return self.network or paced or self.price != 0 or self.concurrency > 1
 
     def adjusted(self, options: ServiceOptions) -> Limits:
         """With what the user gave as ``rate``, ``concurrency`` and ``price``."""

@@ -35,6 +35,10 @@ class PartProgress:
         self._positions.setdefault(key, []).append(position)
         return self._answers.get(key)
 
+    def photo_of(self, key: bytes) -> str:
+        """The photo of the last question that shows this picture."""
+        return self.questions[self._positions[key][-1]].photo
+
     def put(self, key: bytes, answer: Answer) -> int:
         """The answer to a picture; returns at how many places it stands."""
         self._answers[key] = answer

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
 
-from gslopes.core.errors import AnswerError, GslopesError, Throttled, Unavailable
+from gslopes.core.errors import AnswerError, GslopesError, Throttled, Unavailable, Unfinished
 from gslopes.core.records import Classifier
 from gslopes.score.cost import Budget, UsageStats
 from gslopes.score.limits import limits_of
@@ -92,15 +92,30 @@ class RequestSender:
             raise Stopped
 
     def _once(self, pictures: dict[bytes, bytes], store: Callable[[dict[bytes, object]], None]) -> None:
-        raws = self._request(list(pictures.values()))
-        responses = dict(zip(list(pictures), raws, strict=True))
-        later = [error for error in raws if isinstance(error, RETRYABLE)]
-        settled = {key: raw for key, raw in responses.items() if not isinstance(raw, RETRYABLE)}
-        store(settled)
-        for key in settled:
-            del pictures[key]
-        if later:
-            raise later[0]
+        unfinished = True
+        while unfinished:
+            raws = self._request(list(pictures.values()))
+            responses = dict(zip(list(pictures), raws, strict=True))
+            later = [error for error in raws if isinstance(error, RETRYABLE)]
+            unfinished = any(isinstance(raw, Unfinished) for raw in raws)
+            settled = {key: raw for key, raw in responses.items() if not isinstance(raw, (*RETRYABLE, Unfinished))}
+            store(settled)
+            for key in settled:
+                del pictures[key]
+            if later:
+                raise later[0]
+
+    def _billed(self, price: float, raws: list[object], pictures: int) -> float:
+        """USD: what the tokens really cost where a classifier counts them, else the price of what was answered."""
+        count = getattr(self._classifier, "usage", None)
+        answered = [raw for raw in raws if not isinstance(raw, RETRYABLE)]
+        if count is None:
+            return price * len(answered) / max(1, pictures)
+        used = [count(raw) for raw in answered]
+        with self._usage.lock:
+            self._usage.tokens_in += sum(one.tokens_in for one in used)
+            self._usage.tokens_out += sum(one.tokens_out for one in used)
+        return float(sum(price if one.usd is None else one.usd for one in used))
 
     def _request(self, pictures: list[bytes]) -> list[object]:
         """One request; its price counts as spent unless the service certainly did not bill it."""
@@ -119,7 +134,7 @@ class RequestSender:
                 raws = list(self._classifier.ask(pictures))
             finally:
                 self._rate_limiter.complete(slot)
-            billed = price * sum(not isinstance(raw, RETRYABLE) for raw in raws) / max(1, len(pictures))
+            billed = self._billed(price, raws, len(pictures))
             self.answered += 1
         except GslopesError as error:
             billed = price if isinstance(error, AnswerError) or getattr(error, "billed", False) else 0.0

@@ -179,7 +179,12 @@ class Scoring:
     # -- what a user should know --------------------------------------------------------------------------------------
 
     def _warn(self) -> None:
-        """Say it once, as soon as a service answers with another model than before."""
+        """Say it once: what a classifier has to tell, or that a service answers with another model than before."""
+        for one in self._due:
+            for text in list(getattr(one, "notes", ())):
+                if text not in self._warned:
+                    self._warned.add(text)
+                    self._executor.note(f"Warning: {text}")
         for name, usage in self._usages.items():
             with usage.lock:
                 versions = list(usage.models)

@@ -296,7 +296,7 @@ class Llm:
             tokens_in = (options.image_tokens + text / 3) * requests  # a token is three letters or more of English
             price = (tokens_in * options.price_in + options.repeats * options.max_tokens * options.price_out) / 1000
         listed = SERVICES["llm"].limits.adjusted(options)
-        return replace(listed, price=price, most_side=options.side, requests_per_picture=requests)
+        return replace(listed, price=price, most_side=options.side, requests_per_picture=requests, network=True)
 
 
 def _digest(picture: bytes) -> bytes:

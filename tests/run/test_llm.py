@@ -1,0 +1,94 @@
+"""A language model audited from pictures to slopes: what was planted is found, nothing is asked twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from gslopes.core import tables
+from gslopes.core.errors import BudgetReached
+from gslopes.run import stages
+from tests.fake_provider import FakeProvider
+from tests.fake_provider.folder import write_run
+
+NAME = "llm:some-model,prompt=doctor-nurse"
+
+
+class Listening:
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+@pytest.fixture(autouse=True)
+def only_nurse(provider: FakeProvider) -> None:
+    provider.chat.slopes = {"nurse": -0.25}
+
+
+def score(run, cache, name: str = NAME, **others):
+    listening = Listening()
+    stages.score_photos(run, [name], device="cpu", cache=cache, yes=True, executor=listening, **others)
+    return "\n".join(listening.notes)
+
+
+def test_the_planted_slope_is_found_and_a_second_run_asks_nothing(provider: FakeProvider, tmp_path):
+    run = write_run(tmp_path / "run", 24, part=6)
+    told = score(run, tmp_path / "cache", f"{NAME},price_in=2,price_out=10")
+    assert "168 calls" in told
+    assert "tokens" in told
+    assert "USD spent" in told
+    slopes = stages.run_fit(run)
+    found = slopes[slopes["estimator"] == "paper"].set_index("label")
+    assert found.loc["nurse", "slope"] == pytest.approx(-0.25, abs=0.02)
+    assert found.loc["doctor", "slope"] == pytest.approx(0.25, abs=0.02)
+    before = len(provider.log.calls)
+    score(write_run(tmp_path / "again", 24, part=6), tmp_path / "cache")
+    assert len(provider.log.calls) == before
+
+
+def test_refusals_have_a_slope_of_their_own(provider: FakeProvider, tmp_path):
+    provider.chat.refusals = (0.5, 0.2)
+    run = write_run(tmp_path / "run", 24, part=6)
+    score(run, tmp_path / "cache", f"{NAME},repeats=1")
+    slopes = stages.run_fit(run)
+    found = slopes[slopes["estimator"] == "paper"].set_index("label")
+    assert found.loc["(refused)", "slope"] == pytest.approx(0.2, abs=0.05)
+
+
+def test_rate_limits_failures_and_malformed_json_cost_no_answer(provider: FakeProvider, tmp_path):
+    provider.trouble(0.2)
+    run = write_run(tmp_path / "run", 8)
+    told = score(run, tmp_path / "cache", f"{NAME},scores=repeats,repeats=3,concurrency=8")
+    assert "retries" in told
+    asked = tables.read(tables.ASKED, run / "asked.parquet")
+    assert Counter(asked["status"]) == {"answered": 56}
+    delivered = sum(call.outcome == "answered" and call.delivered for call in provider.log.of("chat"))
+    assert delivered == 3 * 56
+
+
+def test_max_calls_counts_every_request_and_the_same_command_goes_on(provider: FakeProvider, tmp_path):
+    run, name = write_run(tmp_path / "run", 8), f"{NAME},scores=repeats,repeats=3"
+    with pytest.raises(BudgetReached, match="50 calls"):
+        score(run, tmp_path / "cache", name, max_calls=50)
+    assert len(provider.log.calls) == 50
+    score(run, tmp_path / "cache", name)
+    assert len(provider.log.calls) <= 3 * 56 + 3 * 4  # what was begun in four threads is lost with the process
+
+
+def test_a_budget_is_a_hard_stop(provider: FakeProvider, tmp_path):
+    run = write_run(tmp_path / "run", 8)
+    with pytest.raises(BudgetReached, match="budget"):
+        score(run, tmp_path / "cache", f"{NAME},scores=logprobs,price_in=2,price_out=10,concurrency=1", budget=0.02)
+    spent = sum((2 * 140 + 10 * 4) / 1e6 for call in provider.log.of("chat"))
+    assert 0 < spent <= 0.02
+
+
+def test_all_pictures_of_a_photo_are_asked_in_one_order(provider: FakeProvider, tmp_path):
+    run = write_run(tmp_path / "run", 8)
+    score(run, tmp_path / "cache")
+    orders = Counter(str(call.parameters["text"]) for call in provider.log.of("chat"))
+    assert all(count % 7 == 0 for count in orders.values())
+    assert len(orders) > 1
