@@ -16,6 +16,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
         "gslopes fit run",
         "gslopes fit run --photos-csv people.csv --groups gender --groups 'gender + ethnicity' --cluster id",
         "gslopes fit run --estimator paper --bootstrap 0 --permutations 0",
+        "gslopes fit run --presence 0.6",
         "gslopes fit run --correction max-t --permutations 20000",
         "gslopes fit run --json > slopes.json",
     ),
@@ -28,6 +29,12 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
 @click.option("--permutations", type=int, metavar="M", help="Within photos, 0 for none. [default: 10000]")
 @click.option("--correction", metavar="bh|by|holm|max-t", help="Of q, over a classifier's labels. [default: bh]")
 @click.option("--min-active", type=int, metavar="N", help="Labels on fewer photos are not judged. [default: 10]")
+@click.option(
+    "--presence",
+    metavar="vendor|none|SCORE",
+    help="Which labels count: those that the vendor returns unless asked for more, all, or from a score on."
+    " [default: vendor]",
+)
 @click.option("--photos-csv", type=PATH, metavar="CSV", help="A row a photo, for --groups and --cluster.")
 @click.option("--groups", multiple=True, metavar="COLUMN", help="Slopes by its values; 'a + b' crosses two.")
 @click.option("--cluster", metavar="COLUMN", help="Photos that share its value are one unit.")

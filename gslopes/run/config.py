@@ -143,6 +143,7 @@ class ScoreConfig:
 class FitConfig:
     """What the fit computes; see ``fit.options.FitOptions``.
 
+    presence: which labels count, see ``run.presence``.
     photos_csv: a row a photo, with a first column named photo (sha256), path, file, filename, name or id.
     groups: its columns to fit by; ``"a + b"`` crosses two.  cluster: its column that says which photos belong together.
     seed: of resamples and permutations; the run's own if None.
@@ -152,6 +153,7 @@ class FitConfig:
     bootstrap: int = 2000
     permutations: int = 10_000
     correction: Correction = "bh"
+    presence: str = "vendor"
     min_active: int = 10
     photos_csv: Path | None = None
     groups: tuple[str, ...] = ()
@@ -159,7 +161,10 @@ class FitConfig:
     seed: int | None = None
 
     def __post_init__(self) -> None:
+        from gslopes.run.presence import parse
+
         self.options(0)
+        parse(self.presence)
         if (self.groups or self.cluster) and self.photos_csv is None:
             raise ConfigError("Groups and clusters are columns of a table of photos.", "Name it with --photos-csv.")
 

@@ -11,11 +11,13 @@ import pandas as pd
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
+from gslopes.run import presence
 from gslopes.run.config import FitConfig
 
 if TYPE_CHECKING:
     from gslopes.fit.findings import Findings
 
+PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
 KEYS = ("photo", "path", "file", "filename", "name", "id")
 
 
@@ -29,10 +31,12 @@ def fit_folder(
     Raises: TableError, ConfigError, StorageError.
     """
     from gslopes.fit.findings import analyse
+    from gslopes.fit.presence import present
 
     scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
     found = analyse(
-        scores,
+        present(scores, limits),
         asked,
         values=values,
         options=config.options(seed),
@@ -41,6 +45,8 @@ def fit_folder(
         cluster=config.cluster,
         photos=None if photos is None else set(photos),
     )
+    told = {name: str(cut) for name, cut in sorted(limits.items())}
+    runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": told})
     order = sorted(found.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
     for table, frame in order:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")

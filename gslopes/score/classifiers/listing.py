@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -37,7 +38,10 @@ class Listed:
     path: ``module:Class``.  summary: one sentence.
     parameters: as ``names.usage`` of its options (a test compares them).
     extra: what to give to ``pip install``.  needs: the modules that the extra brings, dotted names allowed.
-    limits: see ``score.limits``.  credentials: all that are needed; none for a local classifier.
+    limits: see ``score.limits``.
+    presence: feature (empty: any other) to what the vendor itself returns unless asked for more: the least score, and
+        the number of labels a picture, 0 for no limit.
+    credentials: all that are needed; none for a local classifier.
     """
 
     path: str
@@ -46,6 +50,7 @@ class Listed:
     extra: str = ""
     needs: tuple[str, ...] = ()
     limits: Limits = LOCAL
+    presence: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     credentials: tuple[Credential, ...] = ()
 
     @property

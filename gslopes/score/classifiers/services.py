@@ -21,6 +21,7 @@ SERVICES: Mapping[str, Listed] = {
         ("tags|moderation", "language=en", "model_version=latest", "endpoint=", *_PACE, "auth=key"),
         extra="gslopes[azure]",
         needs=("azure.ai.vision.imageanalysis", "azure.ai.contentsafety", "azure.identity"),
+        presence={"moderation": (1 / 3, 0)},
         limits=Limits(
             requests_per_second=20,
             concurrency=8,
@@ -48,6 +49,7 @@ SERVICES: Mapping[str, Listed] = {
         ),
         extra="gslopes[clarifai]",
         needs=("clarifai_grpc", "grpc"),
+        presence={"": (0.0, 20)},
         limits=Limits(
             requests_per_second=15,
             concurrency=4,
@@ -66,6 +68,7 @@ SERVICES: Mapping[str, Listed] = {
         ("labels|faces|safe-search", "max_results=50", "model=", "endpoint=", *_PACE, "images_per_minute=1800"),
         extra="gslopes[google]",
         needs=("google.cloud.vision",),
+        presence={"": (0.0, 10), "faces": (0.5, 0), "safe-search": (0.5, 0)},
         limits=Limits(
             requests_per_second=30,
             pictures_per_second=30,
@@ -125,6 +128,7 @@ SERVICES: Mapping[str, Listed] = {
         ),
         extra="gslopes[llm]",
         needs=("openai",),
+        presence={"": (0.5, 0)},
         limits=Limits(
             concurrency=4,
             picture_bytes=15_000_000,
@@ -141,6 +145,7 @@ SERVICES: Mapping[str, Listed] = {
         ("moderation", "model=omni-moderation-latest", "endpoint=", *_PACE),
         extra="gslopes[llm]",
         needs=("openai",),
+        presence={"": (0.5, 0)},
         limits=Limits(
             requests_per_second=8,
             concurrency=4,
@@ -165,6 +170,7 @@ SERVICES: Mapping[str, Listed] = {
         ),
         extra="gslopes[rekognition]",
         needs=("boto3",),
+        presence={"": (0.55, 0), "faces": (0.5, 0), "moderation": (0.5, 0)},
         limits=Limits(
             requests_per_second=5,
             concurrency=8,

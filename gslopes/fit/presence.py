@@ -1,0 +1,96 @@
+"""Which of the returned labels count as present: a cut per classifier, decided when slopes are fitted.
+
+Services are asked for all that one price buys, so that a later question costs nothing; but the paper's services were
+asked as they come, and a label that every picture has, with some score, has no slope. A cut says what counts: scores
+from a threshold on, the so many highest of a picture, or both. Rows below it are as if they had not been returned, so
+asking for more never changes a slope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from gslopes.core.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """What counts as present.
+
+    score: the least, in [0, 1]; 0: any.  most: so many labels a picture, those with the highest scores; 0: all.
+        Labels that are tied at the last place all count.
+    """
+
+    score: float = 0.0
+    most: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.score <= 1 or self.most < 0:
+            raise ConfigError(f"A presence of {self} is none.", "A score is in [0, 1], a number of labels 0 or more.")
+
+    def __str__(self) -> str:
+        parts = [f"score at least {self.score:g}"] if self.score else []
+        parts += [f"the {self.most} highest of a picture"] if self.most else []
+        return ", ".join(parts) or "every label that was returned"
+
+    def moved(self, by: float) -> Cut | None:
+        """The cut for a look at its sensitivity; None where there is no such cut.
+
+        by: added to the score; where presence goes by rank, half as many labels if above 0, else twice as many.
+        """
+        if self.most:
+            return Cut(self.score, max(1, self.most // 2) if by > 0 else self.most * 2)
+        score = round(self.score + by, 9)
+        return Cut(score) if 0 <= score <= 1 else None
+
+
+ALL = Cut()
+
+
+def present(scores: pa.Table, cuts: Mapping[str, Cut]) -> pa.Table:
+    """The rows of the labels that count.
+
+    scores: an Arrow table of ``core.tables.SCORES``, rows in any order.  cuts: by classifier; others keep every row.
+    Returns: the same rows in the same order, fewer of them.
+    """
+    cuts = {name: cut for name, cut in cuts.items() if cut != ALL}
+    if not cuts or not len(scores):
+        return scores
+    classifier, score = scores.column("classifier"), scores.column("score").to_numpy()
+    keep = np.ones(len(scores), dtype=bool)
+    for name, cut in cuts.items():
+        rows = np.flatnonzero(pc.equal(classifier.cast(pa.string()), name).to_numpy(zero_copy_only=False))
+        # Scores are stored with 24 bits: one that was cut at 0.55 by the service is not lost to rounding here.
+        kept = score[rows] >= np.float32(cut.score)
+        if cut.most:
+            kept &= _ranks(scores, rows, score) <= cut.most
+        keep[rows[~kept]] = False
+    return scores.filter(pa.array(keep))
+
+
+def _ranks(scores: pa.Table, rows: NDArray[np.int64], score: NDArray[np.float32]) -> NDArray[np.int64]:
+    """(rows,) place of each label among its picture's, from 1; tied labels have the best place of them."""
+    taken = scores.take(pa.array(rows))
+    picture = np.zeros(len(rows), dtype=np.int64)
+    for name in ("photo", "attribute", "step"):
+        column = taken.column(name)
+        column = column.cast(pa.string()) if name != "step" else column
+        codes = column.combine_chunks().dictionary_encode()
+        codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
+        picture = picture * len(codes.dictionary) + codes.indices.to_numpy()
+    order = np.lexsort((-score[rows], picture))
+    ordered, values = picture[order], score[rows][order]
+    first = np.r_[True, ordered[1:] != ordered[:-1]]
+    start = np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
+    tied = ~first & (np.r_[np.nan, values[:-1]] == values)
+    place = np.where(tied, 0, np.arange(len(rows)) - start + 1)
+    best = np.maximum.accumulate(np.where(tied, 0, np.arange(len(rows))))
+    ranks = np.empty(len(rows), dtype=np.int64)
+    ranks[order] = place[best]
+    return ranks

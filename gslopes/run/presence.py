@@ -1,0 +1,54 @@
+"""What counts as a present label: the vendor's own cut of each classifier, or the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gslopes.core.errors import ConfigError
+from gslopes.fit.presence import ALL, Cut
+from gslopes.score import names
+from gslopes.score.classifiers.services import SERVICES
+
+VENDOR, NONE = "vendor", "none"
+
+
+def cuts(classifiers: Iterable[str], presence: str) -> dict[str, Cut]:
+    """The cut of each classifier.
+
+    classifiers: canonical names.
+    presence: ``vendor``: what each service returns unless asked for more, everything for a classifier on this machine,
+        whose own threshold stands in its name; ``none``: everything that was returned; or a score in [0, 1].
+
+    Raises: ConfigError if presence is none of them.
+
+    >>> cuts(["rekognition:max_labels=50", "celeba-tagger"], "vendor")["rekognition:max_labels=50"]
+    Cut(score=0.55, most=0)
+    """
+    given = parse(presence)
+    return {name: own_cut(name) if given is None else given for name in classifiers}
+
+
+def parse(presence: str) -> Cut | None:
+    """The user's cut; None for the vendors' own.  Raises: ConfigError."""
+    if presence == VENDOR:
+        return None
+    if presence == NONE:
+        return ALL
+    try:
+        score = float(presence)
+    except ValueError:
+        score = -1.0
+    if not 0 <= score <= 1:
+        raise ConfigError(f"Presence is vendor, none or a score in [0, 1], not {presence}.", "Such as --presence 0.6.")
+    return Cut(score)
+
+
+def own_cut(classifier: str) -> Cut:
+    """What a service itself counts unless it is asked for more; everything for every other classifier."""
+    base, items = names.split(classifier)
+    listed = SERVICES.get(base)
+    if listed is None:
+        return ALL
+    feature = items[0] if items and "=" not in items[0] else ""
+    score, most = listed.presence.get(feature, listed.presence.get("", (0.0, 0)))
+    return Cut(score, most)

@@ -1,0 +1,57 @@
+"""Whose cut counts."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gslopes.core.errors import ConfigError
+from gslopes.fit.presence import ALL, Cut
+from gslopes.run import stages
+from gslopes.run.config import FitConfig
+from gslopes.run.fitting import PRESENCE
+from gslopes.run.presence import cuts, own_cut
+from tests.fake_provider import FakeProvider
+from tests.fake_provider.folder import write_run
+
+
+@pytest.mark.parametrize(
+    ("name", "cut"),
+    [
+        ("rekognition:max_labels=50", Cut(0.55)),
+        ("rekognition:moderation", Cut(0.5)),
+        ("google", Cut(0, 10)),
+        ("google:faces", Cut(0.5)),
+        ("clarifai:model=m,user=u", Cut(0, 20)),
+        ("imagga", ALL),
+        ("llm:some-model,prompt=trait", Cut(0.5)),
+        ("celeba-tagger:threshold=0.3", ALL),
+        ("mood:of=another package", ALL),
+    ],
+)
+def test_the_vendors_own(name, cut):
+    assert own_cut(name) == cut
+    assert cuts([name], "vendor") == {name: cut}
+    assert cuts([name], "none") == {name: ALL}
+    assert cuts([name], "0.6") == {name: Cut(0.6)}
+
+
+@pytest.mark.parametrize("wrong", ["all", "1.5", "-0.1", ""])
+def test_what_is_no_presence_is_refused_before_any_work(wrong):
+    with pytest.raises(ConfigError, match="vendor, none or a score"):
+        FitConfig(presence=wrong)
+
+
+def test_the_cut_decides_the_slope_and_is_told(provider: FakeProvider, tmp_path):
+    run = write_run(tmp_path / "run", 24, part=6)
+    stages.score_photos(run, ["rekognition:rate=200"], device="cpu", cache=tmp_path / "cache", yes=True)
+    found = {}
+    for presence in ("none", "0.52", "vendor"):
+        slopes = stages.run_fit(run, FitConfig(presence=presence, bootstrap=0, permutations=0))
+        found[presence] = slopes[slopes["estimator"] == "paper"].set_index("label")["slope"].get("Nurse", 0.0)
+        told = json.loads((run / PRESENCE).read_text())
+        assert told["presence"] == presence
+    assert found["none"] == pytest.approx(-0.375, abs=0.02)
+    assert len(set(found.values())) == 3
+    assert told["cuts"] == {"rekognition": "score at least 0.55"}
