@@ -6,16 +6,23 @@ resolved once, every address that it has is checked, and the connection goes to 
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import socket
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import httpcore
 
+from gslopes.collect.deadline import Exchange, WatchedStream
+
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Resolve = Callable[..., list[tuple[Any, ...]]]
 
+_SPECIAL = Path(__file__).parent / "data/special-purpose-addresses.csv"
+_GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
@@ -24,43 +31,52 @@ class ForbiddenAddress(Exception):
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address, and each address that it wraps, is one of the public internet.
+    """Whether an IP address is global unicast and in no block of IANA's special-purpose registries.
 
-    address: IPv4 or IPv6; a zone (``%eth0``) is a mark of a local one.
+    An address that only spells an IPv4 address (``::ffff:a.b.c.d``, and ``64:ff9b::a.b.c.d`` of networks without IPv4)
+    is judged by that one.
 
-    >>> [is_public(a) for a in ("8.8.8.8", "127.0.0.1", "169.254.169.254", "::ffff:10.0.0.1", "64:ff9b::7f00:1")]
+    address: IPv4 or IPv6; with a zone (``%eth0``) it is a local one.
+
+    >>> [is_public(a) for a in ("8.8.8.8", "127.0.0.1", "169.254.169.254", "::ffff:10.0.0.1", "64:ff9b:1::7f00:1")]
     [True, False, False, False, False]
+
+    Source: IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), kept with their date in ``data/``.
     """
     if "%" in address:
         return False
-    return all(one.is_global and not one.is_multicast for one in _unwrapped(ipaddress.ip_address(address)))
+    found = _unwrapped(ipaddress.ip_address(address))
+    if isinstance(found, ipaddress.IPv6Address) and found not in _GLOBAL_UNICAST:
+        return False
+    return not any(found in block for block in _special_blocks())
 
 
-def _unwrapped(address: Address) -> Iterable[Address]:
-    """The address itself, or the IPv4 addresses inside of it (mapped, 6to4, Teredo, NAT64, IPv4-compatible)."""
+@functools.cache
+def _special_blocks() -> tuple[Network, ...]:
+    lines = _SPECIAL.read_text(encoding="utf-8").splitlines()
+    rows = [line.partition(",")[0] for line in lines if not line.startswith("#")]
+    return tuple(ipaddress.ip_network(block) for block in rows[1:])
+
+
+def _unwrapped(address: Address) -> Address:
     if isinstance(address, ipaddress.IPv4Address):
-        return [address]
+        return address
     if address.ipv4_mapped is not None:
-        return [address.ipv4_mapped]
-    if address in _NAT64:
-        return [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)]
-    inside: list[Address] = [address]
-    if address.sixtofour is not None:
-        inside.append(address.sixtofour)
-    if address.teredo is not None:
-        inside += address.teredo
-    if int(address) >> 32 == 0:
-        inside.append(ipaddress.IPv4Address(int(address)))
-    return inside
+        return address.ipv4_mapped
+    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else address
 
 
 class PublicNetwork(httpcore.NetworkBackend):
-    """Opens connections to public addresses alone.
+    """Opens connections to public addresses alone; what is read from them keeps to the exchange's deadline.
 
-    allowed: ``host:port`` of servers that are exempt, for tests.  resolve: as ``socket.getaddrinfo``.
+    exchange: see ``deadline.Exchange``.  allowed: ``host:port`` of servers that are exempt, for tests.
+    resolve: as ``socket.getaddrinfo``.
     """
 
-    def __init__(self, allowed: Iterable[str] = (), resolve: Resolve = socket.getaddrinfo) -> None:
+    def __init__(
+        self, exchange: Exchange | None = None, allowed: Iterable[str] = (), resolve: Resolve = socket.getaddrinfo
+    ) -> None:
+        self._exchange = exchange or Exchange()
         self._allowed = frozenset(allowed)
         self._resolve = resolve
         self._inner = httpcore.SyncBackend()
@@ -75,10 +91,11 @@ class PublicNetwork(httpcore.NetworkBackend):
     ) -> httpcore.NetworkStream:
         """Connect, at an address that was checked.
 
-        Raises: ForbiddenAddress if any address of the host is not public; httpcore.ConnectError.
+        Raises: ForbiddenAddress if any address of the host is not public; httpcore.ConnectError; DeadlineExceeded.
         """
         address = host if f"{host}:{port}" in self._allowed else self._checked(host, port)
-        return self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
+        stream = self._inner.connect_tcp(address, port, self._exchange.seconds(timeout), local_address, socket_options)
+        return WatchedStream(stream, self._exchange)
 
     def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
         """Raises: ForbiddenAddress: a local socket is never public."""
@@ -90,7 +107,7 @@ class PublicNetwork(httpcore.NetworkBackend):
 
     def _checked(self, host: str, port: int) -> str:
         try:
-            found = self._resolve(host, port, type=socket.SOCK_STREAM)
+            found = self._exchange.run(lambda: self._resolve(host, port, type=socket.SOCK_STREAM))
         except (OSError, UnicodeError) as error:
             raise httpcore.ConnectError(f"no address: {error}") from error
         addresses = [str(entry[4][0]) for entry in found]

@@ -69,7 +69,9 @@ class Collector:
         self.duplicates = DuplicateIndex(limits.near)
         self._pool = ThreadPoolExecutor(WORKERS)
         self._known = 0
-        self._failures = 0
+        self._failures = 0  # downloads that failed one after the other, up to now
+        self._failed_parts: list[int] = []  # parts of this run in which they all did
+        self._any_outcome = False
 
     def __enter__(self) -> Collector:
         return self
@@ -109,6 +111,10 @@ class Collector:
         runfolder.write_table(MANIFEST, frame, runfolder.part_path(self.out, STAGE, MANIFEST, part))
         journal.unlink(missing_ok=True)
         self._known = part + 1
+        if rows and self._failures >= len(rows):
+            self._failed_parts.append(part)
+        if part + 1 == len(self.queries) and self._failures and not self._any_outcome:
+            self._stop_for_outage(rows[-1]["reason"] if rows else "no result")
 
     # -- searching ----------------------------------------------------------------------------------------------------
 
@@ -163,6 +169,8 @@ class Collector:
             return error
         except OSError as error:
             return DownloadError("refused", f"cannot be read: {error.strerror}")
+        except (ArithmeticError, LookupError, RecursionError, ValueError) as error:  # one photo's, whatever it sent
+            return DownloadError("refused", f"it cannot be asked for ({type(error).__name__})")
 
     def _judge(self, query: Query, rank: int, candidate: Candidate, coming: Future[Outcome]) -> Row:
         """The manifest row of one result; its file is on the disk for good if it is kept."""
@@ -178,7 +186,7 @@ class Collector:
         except DownloadError as error:
             self._count(error)
             return row | {"status": error.status, "reason": error.reason}
-        self._failures = 0
+        self._failures, self._failed_parts, self._any_outcome = 0, [], True
         row["phash"] = f"{picture.phash:016x}"
         again = self.duplicates.find(picture)
         if again is not None:
@@ -195,10 +203,19 @@ class Collector:
         runfolder.settle([path])
 
     def _count(self, error: DownloadError) -> None:
-        self._failures = self._failures + 1 if error.status == "failed" else 0
+        if error.status != "failed":
+            self._failures, self._failed_parts, self._any_outcome = 0, [], True
+            return
+        self._failures += 1
         if self._failures >= OUTAGE:
-            message = f"{OUTAGE} downloads failed one after the other, the last one with: {error.reason}."
-            raise ServiceError(message, "If the network is back, the same command goes on from there.")
+            self._stop_for_outage(error.reason)
+
+    def _stop_for_outage(self, reason: str) -> None:
+        """Raises: ServiceError, always. Searches that only saw the outage are left to the next run."""
+        for part in self._failed_parts:
+            runfolder.part_path(self.out, STAGE, MANIFEST, part).unlink(missing_ok=True)
+        message = f"{self._failures} downloads failed one after the other, the last one with: {reason}."
+        raise ServiceError(message, "If the network is back, the same command goes on from there.")
 
     def _remember(self, part: int) -> None:
         """The photos of the parts before this one."""

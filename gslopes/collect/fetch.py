@@ -8,7 +8,6 @@ reads no proxy from the environment.
 from __future__ import annotations
 
 import contextlib
-import email.utils
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +17,9 @@ import httpcore
 import httpx
 
 from gslopes.collect.address import ForbiddenAddress, PublicNetwork
-from gslopes.collect.rate import HostRateLimiter, Stopped
+from gslopes.collect.deadline import DeadlineExceeded, Exchange
+from gslopes.collect.rate import HostRateLimiter
+from gslopes.core.http import seconds_to_wait
 
 REDIRECTS = 5
 _RETRYABLE = (408, 425, 429, 500, 502, 503, 504)
@@ -75,11 +76,12 @@ class Fetcher:
     ) -> None:
         self.policy, self.stop = policy, stop
         self.rate = HostRateLimiter(policy.gap, stop)
+        self._exchange = Exchange(stop)
         self._pool = httpcore.ConnectionPool(
             ssl_context=httpx.create_ssl_context(trust_env=False),
             max_connections=32,
             max_keepalive_connections=16,
-            network_backend=network or PublicNetwork(policy.allowed),
+            network_backend=network or PublicNetwork(self._exchange, policy.allowed),
         )
 
     def close(self) -> None:
@@ -94,38 +96,43 @@ class Fetcher:
         max_bytes: int = 0,
         before_request: Callable[[httpx.URL], None] | None = None,
         rate_key: str = "",
+        truncate: bool = False,
     ) -> Reply:
         """One document.
 
         headers: beside our own; sent to the first host alone.  max_bytes: at most; that of the policy if 0.
         before_request: called with each address before it is asked; may raise DownloadError.
-        rate_key: whose pace is kept; that of the host if empty.
+        rate_key: whose rate limit counts; the host's if empty.  truncate: cut what is too large instead of refusing.
 
         Raises: DownloadError, Stopped.
         """
         deadline = time.monotonic() + self.policy.seconds
-        address, extra_headers = _parsed(url), dict(headers or {})
+        address, extra_headers = parse_url(url), dict(headers or {})
         for _ in range(REDIRECTS + 1):
             if before_request is not None:
+                began = time.monotonic()
                 before_request(address)
-            max_bytes = max_bytes or self.policy.max_bytes
-            answer = self._get_with_retries(address, extra_headers, max_bytes, deadline, rate_key or origin(address))
+                deadline += time.monotonic() - began
+            limit = max_bytes or self.policy.max_bytes
+            answer = self._get_with_retries(
+                address, extra_headers, limit, deadline, rate_key or origin(address), truncate
+            )
             if isinstance(answer, Reply):
                 return answer
-            following = _parsed(answer, address)
+            following = parse_url(answer, address)
             extra_headers = extra_headers if origin(following) == origin(address) else {}
             address = following
         raise DownloadError("refused", f"more than {REDIRECTS} redirects")
 
     def _get_with_retries(
-        self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float, rate_key: str
+        self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float, rate_key: str, truncate: bool
     ) -> Reply | str:
         """A document, or where a redirect leads; tried again while the server is busy."""
         for attempt in range(self.policy.max_attempts):
             last = attempt + 1 == self.policy.max_attempts
             try:
                 deadline += self.rate.acquire(rate_key)  # a queue at our own door is not the server's slowness
-                return self._request(url, headers, max_bytes, deadline)
+                return self._request(url, headers, max_bytes, deadline, truncate)
             except _Retry as retry:
                 if last or retry.seconds > self.policy.max_retry_after:
                     raise DownloadError("failed", retry.reason, retry.code) from None
@@ -133,42 +140,53 @@ class Fetcher:
             self.rate.pause(rate_key, waiting)
         raise AssertionError("unreachable")
 
-    def _request(self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float) -> Reply | str:
+    def _request(
+        self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float, truncate: bool
+    ) -> Reply | str:
         sent = {"Host": _host(url), "User-Agent": self.policy.agent, "Accept-Encoding": "identity", "Accept": "*/*"}
         raw = [(key.encode("ascii"), value.encode("ascii")) for key, value in (sent | headers).items()]
         left = max(0.1, min(20.0, deadline - time.monotonic()))
         timeouts = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), left)}
         with (
-            _translated_errors(),
+            _translated_errors(f"not finished after {self.policy.seconds:g} seconds"),
+            self._exchange.until(deadline),
             self._pool.stream("GET", str(url), headers=raw, extensions=timeouts) as response,
         ):
             received = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in response.headers}
             if response.status in _RETRYABLE:
-                raise _Retry(f"HTTP {response.status}", _retry_after(received.get("retry-after", "")), response.status)
+                raise _Retry(
+                    f"HTTP {response.status}", seconds_to_wait(received.get("retry-after", "")) or 0.0, response.status
+                )
             if response.status in (301, 302, 303, 307, 308) and received.get("location"):
                 return received["location"]
             if response.status != 200:
                 raise DownloadError("refused", f"HTTP {response.status}", response.status)
             if received.get("content-encoding", "identity").lower() != "identity":
                 raise DownloadError("refused", "compressed, though we asked for it not to be")
-            if received.get("content-length", "").isdigit() and int(received["content-length"]) > max_bytes:
+            promised = _length(received.get("content-length", ""))
+            if promised is not None and promised > max_bytes and not truncate:
                 raise DownloadError("refused", f"larger than {max_bytes >> 20} MiB")
             kind = received.get("content-type", "").partition(";")[0].strip().lower()
-            return Reply(kind, self._read(response, max_bytes, deadline, received.get("content-length", "")))
+            return Reply(kind, _read(response, max_bytes, promised, truncate))
 
-    def _read(self, response: httpcore.Response, max_bytes: int, deadline: float, promised: str) -> bytes:
-        body = bytearray()
-        for chunk in response.iter_stream():
-            body += chunk
-            if len(body) > max_bytes:
-                raise DownloadError("refused", f"larger than {max_bytes >> 20} MiB")
-            if time.monotonic() > deadline:
-                raise DownloadError("failed", f"not finished after {self.policy.seconds:g} seconds")
-            if self.stop.is_set():
-                raise Stopped
-        if promised.isdigit() and int(promised) != len(body):
-            raise _Retry("cut short")
-        return bytes(body)
+
+def _read(response: httpcore.Response, max_bytes: int, promised: int | None, truncate: bool) -> bytes:
+    """The body, by a stream that keeps to the deadline."""
+    body = bytearray()
+    for chunk in response.iter_stream():
+        body += chunk
+        if len(body) > max_bytes:
+            if truncate:
+                return bytes(body[:max_bytes])
+            raise DownloadError("refused", f"larger than {max_bytes >> 20} MiB")
+    if promised is not None and promised != len(body):
+        raise _Retry("cut short")
+    return bytes(body)
+
+
+def _length(value: str) -> int | None:
+    """A Content-Length; None if it is none that makes sense."""
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 20 else None
 
 
 def origin(url: httpx.URL) -> str:
@@ -183,28 +201,37 @@ class _Retry(Exception):
 
 
 @contextlib.contextmanager
-def _translated_errors() -> Iterator[None]:
+def _translated_errors(too_late: str) -> Iterator[None]:
     """What goes wrong with a connection, as a reason without addresses or keys."""
     try:
         yield
     except ForbiddenAddress as error:
         raise DownloadError("refused", str(error)) from error
+    except DeadlineExceeded as error:
+        raise DownloadError("failed", too_late) from error
     except httpcore.TimeoutException as error:
         raise _Retry("no answer in time") from error
     except httpcore.ConnectError as error:
         raise _Retry("no connection") from error
     except (httpcore.NetworkError, httpcore.ProtocolError) as error:
         raise _Retry("the connection broke") from error
+    except (ValueError, OverflowError, httpcore.UnsupportedProtocol) as error:  # headers, hosts, ports beyond reason
+        raise DownloadError("refused", "an address or an answer that makes no sense") from error
 
 
-def _parsed(url: str, base: httpx.URL | None = None) -> httpx.URL:
-    """Raises: DownloadError unless it is http or https, with a host and without a password."""
+def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
+    """Raises: DownloadError unless it is http or https, with a host, a port that exists, and without a password."""
     try:
         found = base.join(url) if base is not None else httpx.URL(url)
+        port = found.port
     except (httpx.InvalidURL, ValueError, TypeError) as error:
         raise DownloadError("refused", "not a valid address") from error
-    if found.scheme not in ("http", "https") or not found.host:
+    if b"%" in found.raw_host:  # what httpx makes of characters that no host has
+        raise DownloadError("refused", "not a valid address")
+    if found.scheme not in ("http", "https") or not found.raw_host:
         raise DownloadError("refused", "not an address of http or https")
+    if port is not None and not 0 < port < 2**16:
+        raise DownloadError("refused", "an address with a port that does not exist")
     if found.userinfo:
         raise DownloadError("refused", "an address with a password")
     return found
@@ -212,13 +239,3 @@ def _parsed(url: str, base: httpx.URL | None = None) -> httpx.URL:
 
 def _host(url: httpx.URL) -> str:
     return url.netloc.decode("ascii")
-
-
-def _retry_after(value: str) -> float:
-    """Seconds of a Retry-After header: a number or a date; 0 if it says nothing."""
-    if value.strip().isdigit():
-        return float(value)
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return 0.0

@@ -1,58 +1,105 @@
-"""robots.txt, asked for once a host and obeyed; its Crawl-delay, too.
+"""robots.txt, asked for once a host and obeyed; its Crawl-delay and Request-rate, too.
 
-Source: RFC 9309: no such file means that all is allowed, a server that cannot answer that nothing is.
+No such file means that all is allowed; a server that cannot answer means neither yes nor no: whoever asks must wait.
+
+Source: RFC 9309, sections 2.3.1.2 to 2.3.1.4; its matching is that of the library protego.
 """
 
 from __future__ import annotations
 
 import threading
-from urllib.robotparser import RobotFileParser
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import httpx
 
 from gslopes.collect.fetch import DownloadError, Fetcher, origin
+from gslopes.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from protego import Protego
 
 AGENT = "gslopes"
-_LARGEST = 512 << 10  # bytes; RFC 9309 asks for 500 KiB at least
+LONGEST_DELAY = 60.0  # seconds between two requests that a host may ask for
+AGAIN = 60.0  # seconds after which a host whose rules could not be had is asked again
+_MAX_BYTES = 500 << 10  # of which RFC 9309 asks that they be read; the rest is ignored
 
 
 class Robots:
     """What hosts allow to programs.
 
-    fetcher: asks for the files.
+    fetcher: asks for the files.  clock: seconds, monotonic.
     """
 
-    def __init__(self, fetcher: Fetcher) -> None:
+    def __init__(self, fetcher: Fetcher, clock: Callable[[], float] = time.monotonic) -> None:
         self._fetcher = fetcher
-        self._rules: dict[str, RobotFileParser] = {}
+        self._clock = clock
+        self._rules: dict[str, Protego] = {}
+        self._failures: dict[str, tuple[float, DownloadError]] = {}
         self._locks: dict[str, threading.Lock] = {}
         self._lock = threading.Lock()
 
     def __call__(self, url: httpx.URL) -> None:
-        """Raises: DownloadError if the host's rules do not allow us this address."""
+        """Raises: DownloadError: ``refused`` if the rules forbid this address, ``failed`` if they cannot be had."""
         rules = self._of(url)
-        if not rules.can_fetch(AGENT, str(url)):
+        try:
+            allowed = rules.can_fetch(str(url), AGENT)
+        except ValueError as error:
+            raise DownloadError("refused", "its robots.txt cannot be read") from error
+        if not allowed:
             raise DownloadError("refused", "its robots.txt does not allow it")
 
-    def _of(self, url: httpx.URL) -> RobotFileParser:
+    def _of(self, url: httpx.URL) -> Protego:
         key = origin(url)
         with self._lock:
             lock = self._locks.setdefault(key, threading.Lock())
         with lock:
             if key not in self._rules:
-                self._rules[key] = self._asked(url)
-                delay = self._rules[key].crawl_delay(AGENT)
-                if delay:
-                    self._fetcher.rate.set_min_interval(key, min(float(delay), 60.0))
+                since, failure = self._failures.get(key, (0.0, None))
+                if failure is not None and self._clock() - since < AGAIN:
+                    raise failure
+                try:
+                    self._rules[key] = self._asked(url)
+                except DownloadError as error:
+                    self._failures[key] = self._clock(), error
+                    raise
+                self._fetcher.rate.set_min_interval(key, min_interval(self._rules[key]))
             return self._rules[key]
 
-    def _asked(self, url: httpx.URL) -> RobotFileParser:
-        rules = RobotFileParser()
+    def _asked(self, url: httpx.URL) -> Protego:
+        address = str(url.copy_with(raw_path=b"/robots.txt", fragment=None))
         try:
-            reply = self._fetcher.get(str(url.copy_with(raw_path=b"/robots.txt", fragment=None)), max_bytes=_LARGEST)
-            rules.parse(reply.body.decode("utf-8", "replace").splitlines())
+            return parse(self._fetcher.get(address, max_bytes=_MAX_BYTES, truncate=True).body)
         except DownloadError as error:
-            if error.status == "refused" and not 400 <= error.code < 500:
-                raise  # a private address, for one: the photo's own reason
-            rules.parse([] if error.code and error.status == "refused" else ["User-agent: *", "Disallow: /"])
-        return rules
+            if error.status == "refused" and 400 <= error.code < 500:
+                return parse(b"")
+            reason = error.reason if error.status == "refused" else f"its robots.txt cannot be had: {error.reason}"
+            raise DownloadError(error.status, reason, error.code) from error
+
+
+def parse(body: bytes) -> Protego:
+    """The rules of a file, whatever it holds.
+
+    Raises: UsageError if protego is not installed; DownloadError if the file breaks the parser.
+    """
+    try:
+        from protego import Protego
+    except ImportError as error:
+        hint = "Install it with: pip install 'gslopes[collect]'."
+        raise UsageError("Reading robots.txt needs the library protego.", hint) from error
+    try:
+        return Protego.parse(body.decode("utf-8-sig", "replace"))
+    except Exception as error:  # a stranger's file: whatever it does to a parser is no reason to stop
+        raise DownloadError("refused", "its robots.txt cannot be read") from error
+
+
+def min_interval(rules: Protego) -> float:
+    """Seconds between two requests that the rules ask of us, at most ``LONGEST_DELAY``."""
+    found = float(rules.crawl_delay(AGENT) or 0.0)
+    rate = rules.request_rate(AGENT)
+    if rate is not None:
+        found = max(
+            found, LONGEST_DELAY if rate.seconds > rate.requests * LONGEST_DELAY else rate.seconds / rate.requests
+        )
+    return min(found, LONGEST_DELAY)

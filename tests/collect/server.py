@@ -32,6 +32,7 @@ class PhotoServer:
         self.times: list[float] = []
         self.hits: Counter[str] = Counter()
         self.delay = 0.0
+        self.status = 0  # of every reply, if it is set
         self.elsewhere = ""
         self.port = 0
 
@@ -71,7 +72,9 @@ class _Handler(BaseHTTPRequestHandler):
         own.times.append(time.monotonic())
         query = dict(parse_qsl(url.query))
         try:
-            if url.path == "/robots.txt":
+            if own.status:
+                self.send(own.status, b"", "text/plain")
+            elif url.path == "/robots.txt":
                 self.send(200 if own.robots else 404, own.robots.encode(), "text/plain")
             elif url.path == "/v1/images/":
                 self.send_json(openverse(own, query))

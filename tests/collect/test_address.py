@@ -13,7 +13,8 @@ PRIVATE = [
     *("127.0.0.1", "127.8.8.8", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0"),
     *("224.0.0.1", "255.255.255.255", "192.0.2.1", "198.18.0.1", "::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1"),
     *("fd12:3456::1", "ff02::1", "::ffff:127.0.0.1", "::ffff:a00:1", "::ffff:169.254.169.254", "2002:7f00:1::"),
-    *("64:ff9b::10.0.0.1", "2001:db8::1", "::127.0.0.1", "2001:0:7f00:1::"),
+    *("64:ff9b::10.0.0.1", "2001:db8::1", "::127.0.0.1", "2001:0:7f00:1::", "64:ff9b:1::7f00:1", "fec0::1"),
+    *("::ffff:0:7f00:1", "3fff::1", "5f00::1", "100:0:0:1::1", "4000::1", "2002:808:808::1", "192.88.99.1"),
 ]
 
 
@@ -53,7 +54,7 @@ def test_other_spellings_of_loopback_are_refused_or_do_not_resolve(host):
 def test_an_exempt_server_is_exempt_at_its_port_alone():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        network = PublicNetwork([f"127.0.0.1:{port}"])
+        network = PublicNetwork(allowed=[f"127.0.0.1:{port}"])
         network.connect_tcp("127.0.0.1", port, timeout=5).close()
         with pytest.raises(ForbiddenAddress):
             network.connect_tcp("127.0.0.1", port - 1, timeout=5)

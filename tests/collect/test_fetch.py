@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -80,7 +83,12 @@ def test_without_the_exemption_the_test_server_is_private(server):
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://example.org/a", "http://", "https://me:secret@example.org/a", "http://[::1", "//x"]
+    "url",
+    [
+        *("ftp://example.org/a", "http://", "https://me:secret@example.org/a", "http://[::1", "//x", "http://["),
+        *("http://]", "http://host:99999/", "http://host:-1/", "http://host:0/", "http://host:²/", "http://\x00/"),
+        *("http://" + "a" * 70_000, "http://.../", "http://a..b/", "http://xn--/", "http://\ud800/"),
+    ],
 )
 def test_other_schemes_passwords_and_nonsense_are_refused(fetcher, url):
     with pytest.raises(DownloadError) as caught:
@@ -129,3 +137,86 @@ def test_rules_for_our_own_name_win_and_a_crawl_delay_is_kept(server, fetcher):
 
 def test_a_host_without_robots_allows_all(server, fetcher):
     assert fetcher.get(address(server, "fine"), before_request=Robots(fetcher)).body
+
+
+@pytest.mark.parametrize(
+    "location", ["http://host:99999/", "http://host:-1/", "http://[", "http://]", "//[", "\xff\xfe"]
+)
+def test_a_redirect_to_nonsense_is_refused(tmp_path, fetcher, server, location):
+    reply = f"HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n".encode("latin-1")
+    with raw_server([reply]) as (host, _):
+        misled = Fetcher(dataclasses.replace(fetcher.policy, allowed=(host,)), threading.Event())
+        with pytest.raises(DownloadError) as caught:
+            misled.get(f"http://{host}/a.jpg")
+        assert caught.value.status in ("refused", "failed")
+        misled.close()
+
+
+@pytest.mark.parametrize("value", ["²", "9" * 5000, "inf", "1e300", "Fri, 31 Dec 9999 23:59:59 -2359"])
+def test_a_retry_after_that_makes_no_sense_or_is_too_long_fails_the_photo_alone(fetcher, value):
+    reply = f"HTTP/1.1 503 Busy\r\nRetry-After: {value}\r\nContent-Length: 0\r\n\r\n".encode()
+    with raw_server([reply]) as (host, _):
+        asking = Fetcher(dataclasses.replace(fetcher.policy, allowed=(host,)), threading.Event())
+        with pytest.raises(DownloadError, match="HTTP 503"):
+            asking.get(f"http://{host}/a.jpg")
+        asking.close()
+
+
+DRIPS = {
+    "headers": [b"HTTP/1.1 200 OK\r\n", *[b"X-%d: 1\r\n" % number for number in range(400)]],
+    "chunk extensions": [
+        b"HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nTransfer-Encoding: chunked\r\n\r\n1;",
+        *[b"a=b;"] * 400,
+    ],
+    "1xx replies": [b"HTTP/1.1 100 Continue\r\n\r\n"] * 400,
+}
+
+
+@pytest.mark.parametrize("drip", DRIPS)
+def test_no_drip_evades_the_time_limit(fetcher, drip):
+    with raw_server(DRIPS[drip], pause=0.1) as (host, _):
+        patient = Fetcher(dataclasses.replace(fetcher.policy, seconds=1, allowed=(host,)), threading.Event())
+        began = time.monotonic()
+        with pytest.raises(DownloadError, match="not finished after 1 seconds"):
+            patient.get(f"http://{host}/a.jpg")
+        assert time.monotonic() - began < 5  # 40 seconds of drips
+        patient.close()
+
+
+def test_whoever_waits_for_a_silent_server_is_stopped_within_a_second(fetcher):
+    with raw_server([]) as (host, _):
+        waiting = Fetcher(dataclasses.replace(fetcher.policy, seconds=60, allowed=(host,)), threading.Event())
+        threading.Timer(0.3, waiting.stop.set).start()
+        began = time.monotonic()
+        with pytest.raises(Stopped):
+            waiting.get(f"http://{host}/a.jpg")
+        assert time.monotonic() - began < 2
+        waiting.close()
+
+
+@contextlib.contextmanager
+def raw_server(pieces: list[bytes], pause: float = 0.0) -> Iterator[tuple[str, threading.Event]]:
+    """Sends these bytes to whoever connects, one piece after the other, and then nothing."""
+    over = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            connection.recv(65536)
+            for piece in pieces:
+                connection.sendall(piece)
+                if over.wait(pause):
+                    return
+            over.wait(60)
+
+    def accept(listening: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=serve, args=(listening.accept()[0],), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=accept, args=(listening,), daemon=True).start()
+        try:
+            yield f"127.0.0.1:{listening.getsockname()[1]}", over
+        finally:
+            over.set()
+            listening.shutdown(socket.SHUT_RDWR)

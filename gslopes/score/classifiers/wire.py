@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from gslopes.core import http
 from gslopes.core.errors import (
     ClassifierError,
     ConfigError,
@@ -126,16 +125,6 @@ def kind_of_status(status: int) -> Kind:
 
 
 def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:
-    """What ``Retry-After`` says, in seconds from now; None if it says nothing that can be read."""
-    text = str((headers or {}).get("Retry-After") or (headers or {}).get("retry-after") or "").strip()
-    if not text:
-        return None
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        when = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    """What ``Retry-After`` says, in seconds from now, at most a day; None if it says nothing that can be read."""
+    found = (headers or {}).get("Retry-After") or (headers or {}).get("retry-after")
+    return http.seconds_to_wait(str(found)) if found else None
