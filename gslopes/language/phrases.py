@@ -21,6 +21,12 @@ MULTIWORD = tuple(
         "out of",
     )
 )
+_PREPOSITIONS = """
+about above across after against along among around as at before behind below beneath beside between
+beyond by down during for from in inside into like near of off on onto out outside over past through to
+toward towards under underneath up upon with within next close
+"""
+PREPOSITIONS = frozenset(_PREPOSITIONS.split())
 DETERMINERS = ("AT0", "DT0", "DPS", "CRD", "ORD")
 
 

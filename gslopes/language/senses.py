@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from gslopes.language.phrases import PREPOSITIONS
 from gslopes.language.wordnet import DATA, WordNet
 
 Rule = Literal["overrides", "paper"]
@@ -80,6 +81,8 @@ class Senses:
     def _find(self, word: str, role: str) -> Sense:
         if role == "relation":
             word = word.split(" ")[0]
+            if word in PREPOSITIONS:
+                return Sense(None)
             found = self.wordnet.synsets(word, "v")
             return self._choose(word, "v", found, False) if found else Sense(None)
         word = word.replace(" ", "_")

@@ -1,0 +1,180 @@
+"""Shares, differences of groups and of stages, with intervals, permutations and q."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, stats
+
+from gslopes.audits.captions.material import Presence
+from gslopes.audits.captions.options import AuditOptions
+from gslopes.fit.bootstrap import draw
+from gslopes.fit.multiplicity import adjust
+from gslopes.fit.shares import wilson
+
+Array = NDArray[np.float64]
+BLOCK = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Differences:
+    """Of C concepts between two groups, percentage points, (C,) each; NaN where there is none.
+
+    share, other: of each group.  active: images of both with the concept.  n, n_other: images of each group.
+    low, high: Newcombe's interval, NaN under shares of captions.  boot_low, boot_high: percentiles of the bootstrap.
+    """
+
+    n: int
+    n_other: int
+    active: NDArray[np.int64]
+    share: Array
+    other: Array
+    difference: Array
+    low: Array
+    high: Array
+    boot_low: Array
+    boot_high: Array
+    p: Array
+    q: Array
+
+
+def newcombe(a: int, n: int, b: int, m: int) -> tuple[float, float]:
+    """Newcombe's hybrid score interval for a/n − b/m, as shares.
+
+    Source: Newcombe 1998, Statistics in Medicine 17:873, method 10.
+
+    >>> [round(100 * end, 2) for end in newcombe(4, 5, 1, 5)]
+    [-0.03, 83.16]
+    """
+    if not n or not m:
+        return math.nan, math.nan
+    p, q = a / n, b / m
+    (low1, high1), (low2, high2) = wilson(p, n), wilson(q, m)
+    low = p - q - math.sqrt((p - low1) ** 2 + (high2 - q) ** 2)
+    high = p - q + math.sqrt((high1 - p) ** 2 + (q - low2) ** 2)
+    return max(-1.0, low), min(1.0, high)
+
+
+@lru_cache(maxsize=100_000)
+def fisher(a: int, n: int, b: int, m: int) -> float:
+    """Fisher's exact p, two-sided.  Null hypothesis: the same probability in both groups.
+
+    >>> round(fisher(4, 5, 1, 5), 4)
+    0.2063
+    """
+    return float(stats.fisher_exact([[a, n - a], [b, m - b]]).pvalue) if n and m else math.nan
+
+
+def compare(presence: Presence, member: NDArray[np.int8], options: AuditOptions) -> Differences:
+    """Shares of images in two groups, by concept.
+
+    Estimator: difference of the shares.  Interval: Newcombe's, or the percentiles of a bootstrap over images within
+    group where an image counts by its share of captions.  p: Fisher's exact, or a permutation of group labels,
+    (b + 1) / (m + 1).  q: over the concepts that are in at least ``min_active`` images.
+    """
+    used = np.flatnonzero(member)
+    matrix = presence.matrix[:, used]
+    side = member[used]
+    sums = [np.asarray(matrix[:, side == s].sum(axis=1)).ravel() for s in (1, -1)]
+    n, m = int((side == 1).sum()), int((side == -1).sum())
+    share, other = (
+        total / count if count else np.full(len(total), np.nan) for total, count in zip(sums, (n, m), strict=True)
+    )
+    active = np.diff(matrix.tocsr().indptr).astype(np.int64)
+    tested = (active >= options.min_active) & (min(n, m) >= 10)
+    low = high = p = np.full(len(active), np.nan)
+    boot = _bootstrap(matrix, side, options)
+    if presence.binary:
+        counts = [(round(a), n, round(b), m) for a, b in zip(*sums, strict=True)]
+        ends = np.array([newcombe(*row) for row in counts]).reshape(-1, 2) * 100
+        low, high = ends[:, 0], ends[:, 1]
+        p = np.array([fisher(*row) if test else np.nan for row, test in zip(counts, tested, strict=True)])
+    elif tested.any():
+        p = np.where(tested, _permuted(matrix, side, options), np.nan)
+    p = np.asarray(p, dtype=np.float64)
+    difference = 100 * (share - other)
+    return Differences(
+        n, m, active, share, other, difference, low, high, boot[0], boot[1], p, adjust(p, options.correction)
+    )
+
+
+def _bootstrap(matrix: sparse.csr_array, side: NDArray[np.int8], options: AuditOptions) -> Array:
+    """(2, C) ends in percentage points."""
+    concepts = matrix.shape[0]
+    groups = [np.flatnonzero(side == s) for s in (1, -1)]
+    if not options.bootstrap or not concepts or not all(map(len, groups)):
+        return np.full((2, concepts), np.nan)
+    parts = [matrix[:, group].tocsr() for group in groups]
+    values = np.empty((concepts, options.bootstrap), dtype=np.float32)
+    generator = np.random.default_rng([options.seed, 2])
+    for first in range(0, options.bootstrap, BLOCK):
+        size = min(BLOCK, options.bootstrap - first)
+        shares = [part @ draw(part.shape[1], size, generator) / part.shape[1] for part in parts]
+        values[:, first : first + size] = shares[0] - shares[1]
+    return np.asarray(100 * np.percentile(values, [2.5, 97.5], axis=1), dtype=np.float64)
+
+
+def _permuted(matrix: sparse.csr_array, side: NDArray[np.int8], options: AuditOptions) -> Array:
+    generator = np.random.default_rng([options.seed, 3])
+    n, m = (side == 1).sum(), (side == -1).sum()
+    weight = np.where(side == 1, 1 / n, -1 / m)
+    seen = np.abs(matrix @ weight)
+    beyond = np.zeros(matrix.shape[0])
+    for first in range(0, options.permutations, BLOCK):
+        size = min(BLOCK, options.permutations - first)
+        shuffled = np.stack([generator.permutation(weight) for _ in range(size)], axis=1)
+        beyond += (np.abs(matrix @ shuffled) >= seen[:, None] - 1e-12).sum(axis=1)
+    return np.asarray((beyond + 1) / (options.permutations + 1))
+
+
+def change(
+    before: sparse.csr_array, after: sparse.csr_array, weight: Array, options: AuditOptions
+) -> tuple[Array, Array, Array, Array]:
+    """Weighted sums of (after − before) over the same images: value, interval ends and p, (C,) each.
+
+    Interval: percentiles of a bootstrap over images within each sign of weight.  p: sign flips within images (null: the
+    two stages are exchangeable for each image), (b + 1) / (m + 1).
+
+    before, after: (C, U).  weight: (U,), such as 1/n in one group and −1/m in the other.
+    """
+    moved = (after - before).tocsr()
+    scaled = (moved @ sparse.diags_array(weight)).tocsr()
+    value = np.asarray(scaled.sum(axis=1)).ravel()
+    generator = np.random.default_rng([options.seed, 4])
+    beyond = np.zeros(len(value))
+    for first in range(0, options.permutations, BLOCK):
+        size = min(BLOCK, options.permutations - first)
+        signs = generator.choice(np.array([-1.0, 1.0]), (len(weight), size))
+        beyond += (np.abs(scaled @ signs) >= np.abs(value)[:, None] - 1e-12).sum(axis=1)
+    groups = [np.flatnonzero(weight > 0), np.flatnonzero(weight < 0)]
+    values = np.zeros((len(value), max(options.bootstrap, 1)), dtype=np.float32)
+    for group in groups:
+        part = scaled[:, group]
+        if len(group) and options.bootstrap:
+            values += part @ draw(len(group), options.bootstrap, generator)
+    ends = np.percentile(values, [2.5, 97.5], axis=1) if options.bootstrap else np.full((2, len(value)), np.nan)
+    p = (beyond + 1) / (options.permutations + 1) if options.permutations else np.full(len(value), np.nan)
+    return value, ends[0], ends[1], p
+
+
+def ratio(counts: Array, of: Array, options: AuditOptions) -> tuple[float, float, float]:
+    """A ratio of sums over images with its bootstrap interval: Σ counts / Σ of.  counts, of: (U,)."""
+    if not of.sum():
+        return math.nan, math.nan, math.nan
+    value = float(counts.sum() / of.sum())
+    if not options.bootstrap:
+        return value, math.nan, math.nan
+    generator = np.random.default_rng([options.seed, 5])
+    both = np.stack([counts, of]).astype(np.float32)
+    drawn = [
+        both @ draw(len(counts), min(BLOCK, options.bootstrap - first), generator)
+        for first in range(0, options.bootstrap, BLOCK)
+    ]
+    sums = np.concatenate(drawn, axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        low, high = np.nanpercentile(sums[0] / sums[1], [2.5, 97.5])
+    return value, float(low), float(high)

@@ -1,0 +1,88 @@
+"""Denying self-identification: I1 imposed terms, I2 mismatch with perceived gender, I3 marking. Ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gslopes.audits.captions.material import Material, flags
+from gslopes.audits.captions.measures import Found, Told, case, shares, truth_text
+from gslopes.audits.captions.options import AuditOptions
+from gslopes.language.graph import Fact
+from gslopes.language.mentions import IDENTITY, Mentions
+
+READINGS = ("match", "mismatch", "both", "neutral", "none")
+_GENDERED = {"female": "feminine", "male": "masculine"}
+
+
+def reading(annotated: str, facts: Iterable[Fact], mentions: Mentions) -> str:
+    """How a target speaks of one person who is annotated ``female`` or ``male``: one of READINGS.
+
+    neutral: person words without a gender.  none: nobody is mentioned.
+    """
+    facts = tuple(facts)
+    said = {mention.group for mention in mentions.identity(facts)} & {"feminine", "masculine"}
+    if len(said) == 2:
+        return "both"
+    if said:
+        return "match" if said == {_GENDERED[annotated]} else "mismatch"
+    return "neutral" if mentions.people(facts) else "none"
+
+
+def imposed_terms(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
+    """I1: images with a person where the target has a term of a category and truth has none of it."""
+    mentions = material.mentions
+    told = Told("identity", "I1", target, truth, lists=mentions.lists.told("identity-terms", "gender-words"))
+    images = [i for i in material.images(target, truth) if mentions.people(material.facts(truth, i))]
+    having: dict[str, list[str]] = {category: [] for category in IDENTITY}
+    found = Found()
+    for image in images:
+        known = {m.category for m in mentions.identity(material.facts(truth, image)) if m.group != "neutral"}
+        terms = [m for m in mentions.identity(material.facts(target, image)) if m.group != "neutral"]
+        for category in sorted({m.category for m in terms} - known):
+            having[category].append(image)
+            words = ", ".join(sorted({m.word for m in terms if m.category == category}))
+            text = truth_text(material, truth, image)
+            caption = material.stages[target][image][0] if material.stages[target][image] else None
+            found.cases.append(case(told, category, image, caption, word=words, truth_text=text))
+    found.measures = shares(told, material, flags(having, images), options)
+    return found
+
+
+def gender_mismatch(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
+    """I2: over images annotated female or male in which truth shows exactly one person."""
+    mentions = material.mentions
+    lists = mentions.lists.told("gender-words")
+    note = "the mismatch is with perceived gender"
+    told = Told("identity", "I2", target, truth, lists=lists, note=note)
+    genders = {i: v for values in material.groups.values() for i, v in values.items() if v in _GENDERED}
+    images = [i for i in material.images(target, truth) if i in genders and _one_person(material, truth, i)]
+    having: dict[str, list[str]] = {name: [] for name in READINGS}
+    found = Found()
+    for image in images:
+        said = reading(genders[image], material.facts(target, image), mentions)
+        having[said].append(image)
+        if said == "mismatch":
+            caption = material.stages[target][image][0]
+            text = truth_text(material, truth, image)
+            found.cases.append(case(told, said, image, caption, group=genders[image], truth_text=text))
+    found.measures = shares(told, material, flags(having, images), options)
+    return found
+
+
+def marking(material: Material, target: str, options: AuditOptions) -> Found:
+    """I3: share of images with an ethnicity or skin term of a person, by group."""
+    mentions = material.mentions
+    told = Told("identity", "I3", target, lists=mentions.lists.told("identity-terms"))
+    images = material.images(target)
+    having = [
+        image
+        for image in images
+        if any(m.category == "ethnicity" for m in mentions.identity(material.facts(target, image)))
+    ]
+    return Found(shares(told, material, flags({"ethnicity": having}, images), options))
+
+
+def _one_person(material: Material, truth: str, image: str) -> bool:
+    """Exactly one person: one label of a person, or only singular words for one in every caption."""
+    people = material.mentions.people(material.facts(truth, image))
+    return len({fact.word for fact in people}) == 1 and not any(fact.plural for fact in people)

@@ -1,0 +1,204 @@
+"""Captions and labels in tables: CSV, TSV and Parquet; and the rows that every reader gives."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gslopes.core.errors import DataMissing
+
+Corners = tuple[float, float, float, float]
+CONCEPTUAL = ("caption", "url")
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRow:
+    """An image; sides in pixels, None if unknown."""
+
+    image: str
+    width: int | None = None
+    height: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionRow:
+    """One caption as it was read: a text, or whatever stood in its place."""
+
+    image: str
+    caption: Any
+
+
+@dataclass(frozen=True, slots=True)
+class BoxRow:
+    """One object; corners as shares of the sides, NaN where there is no box.
+
+    area: of the segmentation in square pixels, 0 for a crowd.  object_id: of Visual Genome.
+    """
+
+    image: str
+    word: str
+    synset: str | None
+    x0: float = math.nan
+    y0: float = math.nan
+    x1: float = math.nan
+    y1: float = math.nan
+    area: float = 0.0
+    crowd: bool = False
+    object_id: str = ""
+    score: float = math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """One attribute (object empty) or relation."""
+
+    image: str
+    kind: str
+    word: str
+    synset: str | None
+    subject: str
+    subject_synset: str | None = None
+    object: str = ""
+    object_synset: str | None = None
+
+
+@dataclass(slots=True)
+class StageRows:
+    """What one file gives.
+
+    closed: synsets of a closed vocabulary of objects, empty for an open one.  dropped: reason to rows left out.
+    unsized: images with a box that could not be used.  lost: synsets not in WordNet.
+    """
+
+    images: dict[str, ImageRow] = field(default_factory=dict)
+    captions: list[CaptionRow] = field(default_factory=list)
+    objects: list[BoxRow] = field(default_factory=list)
+    links: list[LinkRow] = field(default_factory=list)
+    closed: frozenset[str] = frozenset()
+    dropped: Counter[str] = field(default_factory=Counter)
+    unsized: set[str] = field(default_factory=set)
+    kinds: set[str] = field(default_factory=set)
+
+    def drop(self, reason: str) -> None:
+        """Count a row that is left out."""
+        self.dropped[reason] += 1
+
+    def take(self, other: StageRows) -> None:
+        """Add what another file gives."""
+        self.images |= other.images
+        self.captions += other.captions
+        self.objects += other.objects
+        self.links += other.links
+        self.closed |= other.closed
+        self.dropped += other.dropped
+        self.unsized |= other.unsized
+        self.kinds |= other.kinds
+
+
+def clip(box: Any, size: tuple[float, float] | None) -> Corners | None:
+    """Corners as shares, clipped to the image; None if nothing is left, or the size is unknown.
+
+    box: x, y, width, height in pixels from the top left.  size: width and height.
+
+    >>> clip([-10, 0, 30, 50], (100, 100))
+    (0.0, 0.0, 0.2, 0.5)
+    """
+    if size is None or not isinstance(box, Sequence) or len(box) != 4:
+        return None
+    if not all(isinstance(side, int | float) and math.isfinite(side) for side in box):
+        return None
+    x, y, w, h = (float(side) for side in box)
+    width, height = size
+    corners = (max(x, 0.0), max(y, 0.0), min(x + w, width), min(y + h, height))
+    if corners[2] <= corners[0] or corners[3] <= corners[1]:
+        return None
+    return corners[0] / width, corners[1] / height, corners[2] / width, corners[3] / height
+
+
+def read_table(file: Path) -> StageRows:
+    """Captions ``image, caption[, source]``, labels ``image, kind, word[, …]``, or Conceptual Captions' TSV.
+
+    Raises: DataMissing if the file is no table, or has neither form.
+    """
+    frame = read_frame(file)
+    columns = set(frame.columns)
+    if {"image", "caption"} <= columns:
+        frame = frame.sort_values(["image", "source"], kind="stable") if "source" in columns else frame
+        pairs = zip(frame["image"].tolist(), frame["caption"].tolist(), strict=True)
+        return StageRows(captions=[CaptionRow(str(image), _text(caption)) for image, caption in pairs])
+    if {"image", "kind", "word"} <= columns:
+        return _labels(frame)
+    looked = "image, caption or image, kind, word"
+    raise DataMissing(f"{file} has the columns {', '.join(map(str, frame.columns))}.", f"It needs {looked}.")
+
+
+def read_frame(file: Path) -> pd.DataFrame:
+    """A CSV, TSV or Parquet file as texts.
+
+    Raises: DataMissing if it cannot be read.
+    """
+    try:
+        if file.suffix == ".parquet":
+            return pd.read_parquet(file)
+        if file.suffix == ".tsv":
+            return _tsv(file)
+        return pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8")
+    except (OSError, ValueError, UnicodeDecodeError, pd.errors.ParserError) as error:
+        raise DataMissing(f"{file} is not a readable table: {str(error).splitlines()[0]}.") from error
+
+
+def _tsv(file: Path) -> pd.DataFrame:
+    """With a header, or as Conceptual Captions: caption and URL without one; the id is the URL's sha256."""
+    frame = pd.read_csv(file, sep="\t", dtype=str, keep_default_na=False, header=None, quoting=3, encoding="utf-8")
+    head = [str(name).strip() for name in frame.iloc[0]]
+    if "image" in head:
+        named = frame.iloc[1:].copy()
+        named.columns = head
+        return named
+    if len(head) == 2 and head[1].startswith(("http://", "https://")):
+        ids = [sha256(url.encode()).hexdigest()[:16] for url in frame[1]]
+        return pd.DataFrame({"image": ids, "caption": frame[0]})
+    return frame
+
+
+def _labels(frame: pd.DataFrame) -> StageRows:
+    rows = StageRows(kinds={str(kind) for kind in frame["kind"].unique()})
+    optional = ("synset", "subject", "subject_synset", "object", "object_synset")
+    for row in frame.to_dict("records"):
+        image, kind = str(row["image"]), str(row["kind"])
+        rows.images.setdefault(image, ImageRow(image))
+        synset, subject, subject_synset, other, other_synset = (_text(row.get(name)) or "" for name in optional)
+        word = str(row["word"]).strip().lower().replace(" ", "_" if kind != "relation" else " ")
+        if kind == "object":
+            corners = [_float(row.get(side)) for side in ("x0", "y0", "x1", "y1")]
+            whole = all(0 <= side <= 1 for side in corners) and corners[0] < corners[2] and corners[1] < corners[3]
+            if not whole and not all(map(math.isnan, corners)):
+                rows.drop("box outside of its image")
+            x0, y0, x1, y1 = corners if whole else [math.nan] * 4
+            score = _float(row.get("score"))
+            rows.objects.append(BoxRow(image, word, synset or None, x0, y0, x1, y1, score=score))
+        elif kind in ("attribute", "relation"):
+            names = (subject, subject_synset or None, other, other_synset or None)
+            rows.links.append(LinkRow(image, kind, word, synset or None, *names))
+        else:
+            rows.drop(f"kind {kind[:20]!r}")
+    return rows
+
+
+def _text(value: Any) -> Any:
+    missing = value is None or (isinstance(value, float) and math.isnan(value))
+    return None if missing else value
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan

@@ -1,0 +1,92 @@
+"""Groups of the depicted: Zhao et al.'s demographics of COCO, or any CSV with a column of images.
+
+Source: Zhao, Wang & Russakovsky 2021, Understanding and Evaluating Racial Biases in Image Captioning. Annotators'
+perception of the largest person; it is not who somebody is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from gslopes.core.errors import DataMissing, UnknownName
+from gslopes.datasets.caption_tables import read_frame
+
+GENDER = {"female": "female", "male": "male"}
+SKIN = {"dark": "darker", "darker": "darker", "light": "lighter", "lighter": "lighter"}
+Groups = dict[str, dict[str, str]]
+
+
+def read_groups(file: Path, columns: Sequence[str] = ()) -> tuple[Groups, Counter[str]]:
+    """Column to image to value, and how many values are neither.
+
+    columns: of the file, ``a + b`` crosses two; all but the image's by default.
+
+    Raises: DataMissing if there is no column of images, or an image stands twice with different values; UnknownName.
+    """
+    frame = read_frame(file)
+    if {"bb_gender", "bb_skin"} & set(frame.columns):
+        return _zhao(frame, file, columns)
+    key = next((name for name in ("image", "id", "photo", "path") if name in frame.columns), None)
+    if key is None:
+        known = ", ".join(map(str, frame.columns))
+        raise DataMissing(f"{file} has no column named image, but {known}.", "Name the column of images image.")
+    found: Groups = {}
+    for name in columns or [str(column) for column in frame.columns if column != key]:
+        found[name] = _column(frame, key, name, file)
+    return found, Counter()
+
+
+def largest(areas: dict[str, tuple[float, str]], image: str, area: float, annotation: str) -> None:
+    """Keep the annotation of the largest person of an image; ties go to the first."""
+    if area > areas.get(image, (0.0, ""))[0]:
+        areas[image] = area, annotation
+
+
+def _zhao(frame: pd.DataFrame, file: Path, columns: Sequence[str]) -> tuple[Groups, Counter[str]]:
+    found: Groups = {}
+    neither: Counter[str] = Counter()
+    for name, source, values in (("gender", "bb_gender", GENDER), ("skin", "bb_skin", SKIN)):
+        if source not in frame.columns:
+            continue
+        told = _column(frame, "id", source, file)
+        found[name] = {image: values.get(value.strip().lower(), "") for image, value in told.items()}
+        neither.update({f"{name}: neither": sum(not value for value in found[name].values())})
+    wanted = list(columns) or list(found)
+    return {name: _crossed(found, name) for name in wanted}, neither
+
+
+def _crossed(found: Groups, name: str) -> dict[str, str]:
+    parts = [part.strip() for part in name.split("+")]
+    for part in parts:
+        if part not in found:
+            raise UnknownName("column", part, found)
+    if len(parts) == 1:
+        return found[parts[0]]
+    images = set.intersection(*(set(found[part]) for part in parts))
+    values = {image: [found[part][image] for part in parts] for image in sorted(images)}
+    return {image: " + ".join(both) if all(both) else "" for image, both in values.items()}
+
+
+def _column(frame: pd.DataFrame, key: str, name: str, file: Path) -> dict[str, str]:
+    parts = [part.strip() for part in name.split("+")]
+    for part in parts:
+        if part not in frame.columns:
+            raise UnknownName("column", part, [str(column) for column in frame.columns])
+    found: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    rows = zip(frame[key].tolist(), *(frame[part].tolist() for part in parts), strict=True)
+    for line, (image, *values) in enumerate(rows, 2):
+        texts = ["" if value is None or value != value else str(value).strip() for value in values]
+        value = " + ".join(texts) if all(texts) else ""
+        known = found.setdefault(str(image), value)
+        if known != value:
+            raise DataMissing(
+                f"{file} gives image {image!r} twice: {known!r} in line {lines[str(image)]}, {value!r} in line {line}.",
+                "Keep one row for each image.",
+            )
+        lines.setdefault(str(image), line)
+    return found

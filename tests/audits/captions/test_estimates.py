@@ -1,0 +1,57 @@
+"""Goldens 42, 45, 46, and properties."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gslopes.audits.captions.estimates import change, compare, fisher, newcombe, ratio
+from gslopes.audits.captions.material import tabulate
+from gslopes.audits.captions.options import AuditOptions
+from gslopes.fit.multiplicity import adjust
+from gslopes.fit.shares import wilson
+
+
+def test_golden_42_newcombe_and_fisher():
+    low, high = newcombe(4, 5, 1, 5)
+    assert (100 * low, 100 * high) == (pytest.approx(-0.03, abs=5e-3), pytest.approx(83.16, abs=5e-3))
+    assert fisher(4, 5, 1, 5) == pytest.approx(0.2063, abs=5e-5)
+
+
+def test_golden_45_false_discovery_rate():
+    q = adjust(np.array([0.01, 0.04, 0.03, 0.5]), "bh")
+    assert q == pytest.approx([0.04, 0.0533, 0.0533, 0.5], abs=5e-5)
+
+
+def test_golden_46_wilson():
+    assert wilson(0, 17_360) == (0, pytest.approx(0.000221, abs=5e-7))
+    assert wilson(28 / 14_560, 14_560) == (pytest.approx(0.001331, abs=5e-7), pytest.approx(0.002778, abs=5e-7))
+
+
+def test_shares_of_captions_are_permuted_and_bootstrapped():
+    chance = np.random.default_rng(0)
+    rows = {"same": dict(enumerate(chance.random(60))), "more": {i: 0.2 + 0.6 * (i < 30) for i in range(60)}}
+    table = tabulate(rows, [str(i) for i in range(60)], binary=False)
+    found = compare(table, np.repeat([1, -1], 30).astype(np.int8), AuditOptions(bootstrap=300, permutations=499))
+    more, same = table.concepts.index("more"), table.concepts.index("same")
+    assert found.difference[more] == pytest.approx(60)
+    assert found.p[more] == pytest.approx(1 / 500)
+    assert found.boot_low[same] < found.difference[same] < found.boot_high[same]
+    assert np.isnan(found.low).all()
+
+
+def test_groups_under_ten_images_are_not_tested():
+    table = tabulate({"a": dict.fromkeys(range(12), 1.0)}, [str(i) for i in range(12)])
+    member = np.array([1] * 5 + [-1] * 7, np.int8)
+    assert np.isnan(compare(table, member, AuditOptions(bootstrap=0, min_active=1)).p).all()
+
+
+def test_no_change_between_stages_has_p_one():
+    table = tabulate({"a": dict.fromkeys(range(20), 1.0)}, [str(i) for i in range(20)]).matrix
+    weight = np.repeat([0.1, -0.1], 10)
+    value, low, high, p = change(table, table, weight, AuditOptions(bootstrap=50, permutations=99))
+    assert (value[0], low[0], high[0], p[0]) == (0, 0, 0, 1)
+
+
+def test_a_ratio_of_nothing_is_none():
+    assert np.isnan(ratio(np.zeros(3), np.zeros(3), AuditOptions())).all()
