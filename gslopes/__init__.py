@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gslopes.fit.slopes import fit_slopes
+    from gslopes.fit.frames import fit_slopes
     from gslopes.report import write_report
     from gslopes.run.stages import audit, score_photos, synthesise
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "audit": "gslopes.run.stages",
-    "fit_slopes": "gslopes.fit.slopes",
+    "fit_slopes": "gslopes.fit.frames",
     "score_photos": "gslopes.run.stages",
     "synthesise": "gslopes.run.stages",
     "write_report": "gslopes.report",

@@ -41,13 +41,31 @@ class Pair(click.ParamType):  # type: ignore[type-arg]
     metavar="OLD=NEW",
     help="Classifiers to compare. [default: same names]",
 )
-@click.option("--min-active", type=int, default=10, show_default=True, metavar="N", help="Rarer labels are not judged.")
+@click.option(
+    "--min-varying",
+    type=int,
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Labels that vary on fewer are not judged.",
+)
+@click.option("--photos-csv", type=PATH, metavar="CSV", help="A row a photo, for --cluster.")
+@click.option(
+    "--cluster", metavar="COLUMN", default="", help="Photos that share its value, such as a person, are one unit."
+)
 @click.option(
     "--correction", type=click.Choice(["bh", "by", "holm"]), default="bh", show_default=True, help="Of q, over labels."
 )
 @json_option
 def compare(
-    run_a: Path, run_b: Path, pairs: tuple[tuple[str, str], ...], min_active: int, correction: str, as_json: bool
+    run_a: Path,
+    run_b: Path,
+    pairs: tuple[tuple[str, str], ...],
+    min_varying: int,
+    photos_csv: Path | None,
+    cluster: str,
+    correction: str,
+    as_json: bool,
 ) -> int:
     """Compare the slopes of two scored runs over the same photos, such as before and after a mitigation.
 
@@ -56,6 +74,8 @@ def compare(
     from gslopes.report.changes import print_changes
     from gslopes.studies.compare import compare_runs
 
-    found = compare_runs(run_a, run_b, pairs, min_active=min_active, correction=correction)
+    found = compare_runs(
+        run_a, run_b, pairs, min_varying=min_varying, correction=correction, photos_csv=photos_csv, cluster=cluster
+    )
     print_json(rows(found)) if as_json else click.echo(print_changes(found))
     return 0

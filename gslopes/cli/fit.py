@@ -28,7 +28,9 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
 @click.option("--bootstrap", type=int, metavar="B", help="Resamples of photos, 0 for none. [default: 2000]")
 @click.option("--permutations", type=int, metavar="M", help="Within photos, 0 for none. [default: 10000]")
 @click.option("--correction", metavar="bh|by|holm|max-t", help="Of q, over a classifier's labels. [default: bh]")
-@click.option("--min-active", type=int, metavar="N", help="Labels on fewer photos are not judged. [default: 10]")
+@click.option(
+    "--min-varying", type=int, metavar="N", help="Labels varying on fewer photos are not judged. [default: 10]"
+)
 @click.option(
     "--presence",
     metavar="vendor|none|SCORE",

@@ -77,10 +77,10 @@ _WALK = (
         "79999_iter.pth, or the same as .safetensors. About half a second a face on a CPU core.",
     ),
     click.option(
-        "--placebo",
-        is_flag=True,
+        "--placebo/--no-placebo",
         default=None,
-        help="Also two sweeps that should move nothing, as a noise floor: three times the pictures.",
+        help="Also three sweeps that should move nothing, which findings must go beyond: four times the pictures; "
+        "classifiers that cost money are asked about a sample of them. [default: --placebo]",
     ),
     click.option(
         "--gate/--no-gate",

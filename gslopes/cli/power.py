@@ -21,7 +21,8 @@ from gslopes.cli.options import Range, examples, json_option, print_json
 @click.option("--slope", type=float, metavar="B", help="Percentage points per unit of the attribute.")
 @click.option("--power", "chance", type=float, default=0.8, metavar="P", help="Chance to show it. [default: 0.8]")
 @click.option("--alpha", type=float, default=0.05, metavar="A", help="Two-sided level. [default: 0.05]")
-@click.option("--within", type=float, default=0.0, metavar="R", help="Correlation of a photo's answers. [default: 0]")
+@click.option("--within", type=float, metavar="R", help="Correlation of a photo's answers. [default: the worst]")
+@click.option("--spread", type=float, metavar="S", help="Of the photos' slopes, of their mean. [default: 1.5]")
 @click.option("--steps", type=int, default=7, metavar="K", help="Values of the sweep. [default: 7]")
 @click.option("--range", "extent", type=Range(), default="-2,2", metavar="LOW,HIGH", help="Its ends. [default: -2,2]")
 @json_option
@@ -31,7 +32,8 @@ def power(
     slope: float | None,
     chance: float,
     alpha: float,
-    within: float,
+    within: float | None,
+    spread: float | None,
     steps: int,
     extent: tuple[float, float],
     as_json: bool,
@@ -47,7 +49,8 @@ def power(
 
     if photos is None and slope is None:
         raise click.UsageError("Give --photos, --slope or both.")
-    design = planning.Design(rate, np.linspace(*extent, max(steps, 0)).tolist(), within, alpha)
+    spread = planning.SPREAD if spread is None else spread
+    design = planning.Design(rate, np.linspace(*extent, max(steps, 0)).tolist(), within, spread, alpha)
     told: dict[str, float | int | None] = {"photos": photos, "rate": rate, "slope": slope, "power": chance}
     if photos is None and slope is not None:
         told["photos"] = planning.photos_needed(design, slope, chance)
@@ -55,13 +58,16 @@ def power(
         told["slope"] = planning.smallest_slope(design, photos, chance)
     elif photos is not None and slope is not None:
         told["power"] = planning.power(design, photos, slope)
+    known = {"alpha": alpha, "within": within, "spread": spread}
     if as_json:
-        print_json({**told, "alpha": alpha, "within": within, "deviation": design.deviation(told["slope"] or 0.0)})
+        print_json({**told, **known, "deviation": design.deviation(told["slope"] or 0.0)})
         return 0
+    correlation = "the worst" if within is None else f"{within:g}"
     click.echo(
         f"{told['photos']:,} photos show a slope of {abs(told['slope'] or 0):.3g} percentage points per unit with a "
         f"chance of {told['power']:.1%},\nfor a label on {rate:.3g} of the photos. Two-sided t of the photos' slopes, "
-        f"alpha {alpha:g}, correlation within photos {within:g}."
+        f"alpha {alpha:g}, correlation within photos: {correlation}, true slopes with\na standard deviation of "
+        f"{spread:g} times their mean."
     )
     if (told["photos"] or 0) * rate < 10:
         click.echo("Fewer than 10 photos would have the label: the fit would call it too rare to judge.")

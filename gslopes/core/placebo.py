@@ -1,8 +1,8 @@
-"""How placebo sweeps are called in the tables: the attribute whose sweep they stand beside, and a word."""
+"""How placebo sweeps are called in the tables: the attribute whose sweep they stand beside, and a kind."""
 
 from __future__ import annotations
 
-KINDS = ("same", "light")
+KINDS = ("same", "light", "random")
 
 
 def name(attribute: str, kind: str) -> str:
@@ -15,7 +15,7 @@ def name(attribute: str, kind: str) -> str:
 
 
 def names(attribute: str) -> tuple[str, ...]:
-    """Both placebo sweeps of an attribute."""
+    """All placebo sweeps of an attribute."""
     return tuple(name(attribute, kind) for kind in KINDS)
 
 

@@ -239,8 +239,9 @@ def merge(
     stages: Iterable[str],
     count: int,
     keep: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+    name: str = "",
 ) -> Path:
-    """Join the parts of a table into RUN/<table>.parquet, one part in memory at a time, atomically.
+    """Join the parts of a table into RUN/<table>.parquet (or <name>.parquet), one part in memory at a time, atomically.
 
     A table that comes out the same stays as it is.
 
@@ -249,7 +250,7 @@ def merge(
 
     Raises: TableError if a part is missing or damaged; StorageError.
     """
-    path = run / f"{table.name}.parquet"
+    path = run / f"{name or table.name}.parquet"
     temporary = path.with_name(f".{path.name}.tmp")
     with storage(path):
         try:

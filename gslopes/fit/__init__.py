@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gslopes.fit.findings import Findings, analyse
+    from gslopes.fit.frames import fit_slopes
     from gslopes.fit.options import FitOptions
-    from gslopes.fit.slopes import curves, fit_slopes
+    from gslopes.fit.slopes import curves, paper_slopes
 
-__all__ = ["Findings", "FitOptions", "analyse", "curves", "fit_slopes"]
+__all__ = ["Findings", "FitOptions", "analyse", "curves", "fit_slopes", "paper_slopes"]
 
-_WHERE = {"Findings": "findings", "analyse": "findings", "FitOptions": "options"}
+_WHERE = {"Findings": "findings", "analyse": "findings", "FitOptions": "options", "fit_slopes": "frames"}
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,10 @@ from gslopes.fit.answers import Answers
 from gslopes.fit.logodds import fit_logits
 from gslopes.fit.multiplicity import adjust
 from gslopes.fit.options import FitOptions
+from gslopes.fit.paired import FEW, below_floor, effective_units
 from gslopes.fit.permutation import Permuted, permute
 from gslopes.fit.photo import KINDS, UNITS, acceleration, infer, linear
-from gslopes.fit.profiles import Moments, Profiles, moments, profiles
+from gslopes.fit.profiles import Moments, Profiles, moments, profiles, varying
 from gslopes.fit.rates import rates
 from gslopes.fit.slopes import paper
 
@@ -33,31 +35,59 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
     kinds = dict.fromkeys(KINDS[name] for name in options.estimators)
     by_kind: dict[str, Profiles] = {kind: profiles(answers, kind, units) for kind in kinds}
     sums: dict[str, Moments] = {kind: moments(profile) for kind, profile in by_kind.items()}
-    tested = counted.active >= options.min_active
-    permuted = {kind: _permuted(profile, tested, options, kind) for kind, profile in by_kind.items()}
+    tests = {kind: _test(profile, sums[kind], options, kind) for kind, profile in by_kind.items()}
     resampled = _intervals(by_kind, sums, options)
     frames = []
     for name in options.estimators:
-        kind = KINDS[name]
+        test = tests[KINDS[name]]
         if name == "paper":
-            frame = paper(counted)
-            frame = _judged_paper(frame, permuted[kind], tested, options)
+            frame = _judged_paper(paper(counted), test, options)
         else:
-            frame = _photo(name, answers, counted.active, sums[kind])
-            frame = _judged(frame, permuted[kind], tested, options)
+            frame = _judged(_photo(name, answers, counted.active, sums[KINDS[name]], test), test, options)
         ends = resampled.get("photo-z" if name == "paper" else name)
         if ends is not None:
-            keep = np.ones(len(tested), dtype=bool) if name == "paper" else tested
+            keep = np.ones(len(test.tested), dtype=bool) if name == "paper" else test.tested
             pairs = {"boot_low": ends.low, "boot_high": ends.high, "bca_low": ends.bca_low, "bca_high": ends.bca_high}
             frame = frame.assign(**{key: np.where(keep, value, np.nan) for key, value in pairs.items()})
-        frames.append(frame.assign(unit=UNITS[name]))
+        frames.append(frame.assign(unit=UNITS[name], varying=test.varying))
     return pd.concat([frame.dropna(axis=1, how="all") for frame in frames], ignore_index=True)
 
 
-def _photo(name: str, answers: Answers, active: NDArray[np.int64], sums: Moments) -> pd.DataFrame:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Test:
+    """One kind of number, all labels: which are tested, by what p.
+
+    varying: (L,) units whose answers vary.  tested: (L,).  p: of the mean slope, t or where that is better
+    permutations; source: which.  permuted: None if there were none.
+    """
+
+    varying: NDArray[np.int64]
+    tested: NDArray[np.bool_]
+    p: Array
+    source: NDArray[np.object_]
+    permuted: Permuted | None
+
+
+def _test(profile: Profiles, sums: Moments, options: FitOptions, kind: str) -> _Test:
+    varies = varying(profile)
+    tested = varies >= options.min_varying
+    mean = "photo-rate" if kind == "rate" else "photo-score"
+    p = np.where(tested, infer(linear(mean, sums, profile.values), sums).p, np.nan)
+    if not options.permutations:
+        return _Test(varies, tested, *below_floor(p, p, 0), None)
+    with_paper = kind == "rate" and "paper" in options.estimators
+    count, bundles = options.permutations, options.bundles
+    permuted = permute(profile, tested, count, options.seed, bundles=bundles, paper=with_paper)
+    trusted = effective_units(profile.sizes) >= FEW
+    return _Test(varies, tested, *below_floor(permuted.p, p, count, trusted=trusted), permuted)
+
+
+def _photo(name: str, answers: Answers, active: NDArray[np.int64], sums: Moments, test: _Test) -> pd.DataFrame:
     lines = infer(linear(name, sums, answers.values), sums)
     centre = answers.label[answers.present[:, len(answers.values) // 2]]
     counts = np.bincount(centre, minlength=len(answers.labels))
+    known = test.varying > 0  # answers that never vary say nothing about how sure a slope of 0 is
+    spread = {"se": lines.se, "t": lines.t, "p": lines.p, "ci_low": lines.low, "ci_high": lines.high}
     return pd.DataFrame(
         {
             "classifier": answers.classifier,
@@ -68,39 +98,39 @@ def _photo(name: str, answers: Answers, active: NDArray[np.int64], sums: Moments
             "y_centre": counts / max(len(answers.photos), 1),
             "slope": lines.slope,
             "intercept": lines.intercept,
-            "se": lines.se,
-            "t": lines.t,
-            "p": lines.p,
-            "ci_low": lines.low,
-            "ci_high": lines.high,
+            **{key: np.where(known, value, np.nan) for key, value in spread.items()},
             "estimator": name,
         }
     )
 
 
-def _judged(
-    frame: pd.DataFrame, permuted: Permuted | None, tested: NDArray[np.bool_], options: FitOptions
-) -> pd.DataFrame:
+def _judged(frame: pd.DataFrame, test: _Test, options: FitOptions) -> pd.DataFrame:
     """With p_perm, p_max, q and a note; without tests where the label is too rare."""
-    judged = tested & frame["slope"].notna().to_numpy()
+    judged = test.tested & frame["slope"].notna().to_numpy()
     p = np.where(judged, frame["p"], np.nan)
-    note = np.where(tested, np.where(judged, "", NEVER), RARE)
-    if permuted is None:
-        return frame.assign(p=p, q=adjust(p, _without_max(options)), note=note)
-    p_perm, p_max = np.where(judged, permuted.p, np.nan), np.where(judged, permuted.p_max, np.nan)
-    q = p_max if options.correction == "max-t" else adjust(p_perm, options.correction)
-    agreement = _agreement(p, p_perm, options.alpha)
-    return frame.assign(p=p, p_perm=p_perm, p_max=p_max, q=q, note=note, agreement=agreement)
+    note = np.where(test.tested, np.where(judged, "", NEVER), RARE)
+    if test.permuted is None:
+        q = adjust(p, _without_max(options))
+        return frame.assign(p=p, p_test=p, p_source=_where(judged, test.source), q=q, note=note)
+    p_perm, p_max = (np.where(judged, value, np.nan) for value in (test.permuted.p, test.permuted.p_max))
+    p_test = np.where(judged, test.p, np.nan)
+    q = p_max if options.correction == "max-t" else adjust(p_test, options.correction)
+    found = {"p_perm": p_perm, "p_max": p_max, "p_test": p_test, "p_source": _where(judged, test.source)}
+    return frame.assign(p=p, **found, q=q, note=note, agreement=_agreement(p, p_perm, options.alpha))
 
 
-def _judged_paper(
-    frame: pd.DataFrame, permuted: Permuted | None, tested: NDArray[np.bool_], options: FitOptions
-) -> pd.DataFrame:
-    note = np.where(tested, np.where(frame["slope"].notna(), "", NEVER), RARE)
-    if permuted is None:
+def _where(judged: NDArray[np.bool_], source: NDArray[np.object_]) -> NDArray[np.object_]:
+    named = source.copy()
+    named[~judged] = None
+    return named
+
+
+def _judged_paper(frame: pd.DataFrame, test: _Test, options: FitOptions) -> pd.DataFrame:
+    note = np.where(test.tested, np.where(frame["slope"].notna(), "", NEVER), RARE)
+    if test.permuted is None:
         return frame.assign(note=note)
-    agreement = _agreement(frame["p"].to_numpy(), permuted.p_paper, options.alpha)
-    return frame.assign(p_perm=permuted.p_paper, note=note, agreement=agreement)
+    agreement = _agreement(frame["p"].to_numpy(), test.permuted.p_paper, options.alpha)
+    return frame.assign(p_perm=test.permuted.p_paper, note=note, agreement=agreement)
 
 
 def _agreement(p: Array, p_perm: Array, alpha: float) -> NDArray[np.object_]:
@@ -110,13 +140,6 @@ def _agreement(p: Array, p_perm: Array, alpha: float) -> NDArray[np.object_]:
         found = names[(p < alpha).astype(int) + 2 * (p_perm < alpha)]
     found[np.isnan(p) | np.isnan(p_perm)] = None
     return found
-
-
-def _permuted(profile: Profiles, tested: NDArray[np.bool_], options: FitOptions, kind: str) -> Permuted | None:
-    if not options.permutations:
-        return None
-    with_paper = kind == "rate" and "paper" in options.estimators
-    return permute(profile, tested, options.permutations, options.seed, bundles=options.bundles, paper=with_paper)
 
 
 def _intervals(

@@ -1,7 +1,7 @@
 """From answers to everything that can be said about them: all estimators, intervals, tests, shapes and groups.
 
 It is one pure function of tables. A placebo sweep is another attribute in the same tables; a part of the photos is
-``photos``; a gate before the fit is a shorter ``photos``. Neither needs anything of its own here.
+``photos``.
 """
 
 from __future__ import annotations
@@ -13,16 +13,23 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
+from scipy import sparse
 
 from gslopes.core import placebo, tables
-from gslopes.core.errors import ConfigError
+from gslopes.core.errors import ConfigError, TableError
 from gslopes.fit.answers import Answers, gather
+from gslopes.fit.decision import decide, placebo_differences
 from gslopes.fit.estimates import estimate
+from gslopes.fit.gating import Gate, gating_rows
 from gslopes.fit.groups import group_slopes, joint_slopes, same_photos
 from gslopes.fit.options import FitOptions
-from gslopes.fit.profiles import moments, profiles, varying
+from gslopes.fit.paired import FEW, Paired, effective_units, mean_test
+from gslopes.fit.profiles import line_weights, moments, profiles, varying
 from gslopes.fit.rates import rates
+from gslopes.fit.reach import reach_rows
+from gslopes.fit.refusals import Asked, asked_about, bounds, check_status, label_counts, refusal_rows
 from gslopes.fit.shape import shape
 from gslopes.fit.slopes import checked
 from gslopes.fit.sweeps import values_by_attribute
@@ -32,10 +39,12 @@ from gslopes.fit.sweeps import values_by_attribute
 class Findings:
     """The tables of a fit, each with the columns of its schema in core.tables.
 
-    slopes: a row for each classifier, attribute, estimator and label.
+    slopes: a row for each classifier, attribute, estimator and label, with its decision.
     shape: curvature, lack of fit and the slope over [-1, 1], of photo-rate.
     groups, differences: by columns of a photos table.  joint: two sweeps of the same photos.
-    balance: how many photos count, and why others do not.
+    balance: how many photos count, why others do not, and what to be warned of.
+    placebos: paired differences from the placebo sweeps.  refusals: what was lost at which value.
+    reach: slopes per unit of what an independent reader sees.  gating: gated, cross-fitted and ungated slopes.
     """
 
     slopes: pd.DataFrame
@@ -44,6 +53,10 @@ class Findings:
     differences: pd.DataFrame
     joint: pd.DataFrame
     balance: pd.DataFrame
+    placebos: pd.DataFrame
+    refusals: pd.DataFrame
+    reach: pd.DataFrame
+    gating: pd.DataFrame
 
     def tables(self) -> Iterator[tuple[tables.Table, pd.DataFrame]]:
         """Each table's schema with its rows."""
@@ -61,63 +74,197 @@ def analyse(
     groups: Sequence[str] = (),
     cluster: str = "",
     photos: Collection[str] | None = None,
+    reach: pd.DataFrame | None = None,
+    gates: Mapping[str, pd.DataFrame] | None = None,
 ) -> Findings:
     """Fit everything.
 
     Every row of slopes has its estimator, the null hypothesis of its p in ``fit.photo``, that of its p_perm in
-    ``fit.permutation``, and up to three intervals: ci (t), boot (percentile), bca.  q is p_perm, where there is one,
-    adjusted over the labels of one classifier, attribute and estimator; in the rows of the paper it is p adjusted after
-    Benjamini and Hochberg, as ever.  A label on fewer than ``min_active`` photos is too rare to judge: the rows of the
-    photo estimators hold its counts and slope, but no test; the paper's row stays as the paper has it, without p_perm.
+    ``fit.permutation``, and up to three intervals: ci (t), boot (percentile), bca.  q is p_test, adjusted over the
+    labels of one classifier, attribute and estimator: p_perm, or where no permutation reached the observed statistic
+    t's p if it is smaller, as p_source says (see ``fit.paired.below_floor``).  In the rows of the paper it is p
+    adjusted after Benjamini and Hochberg, as ever.  A label whose answers vary on fewer than ``min_varying`` units is
+    too rare to judge: the rows of the photo estimators hold its counts and slope, but no test; the paper's row stays as
+    the paper has it, without p_perm.  decision, reason and detail: see ``fit.decision``.  The bounds for lost answers
+    stand in the rows of photo-rate; see ``fit.refusals``.
 
-    scores, asked: of core.tables.SCORES and ASKED, as data frames or Arrow tables, rows in any order.
+    scores, asked: of core.tables.SCORES and ASKED, as data frames or Arrow tables, rows in any order.  Placebo sweeps
+        are further attributes in them, named as ``core.placebo`` does; their photos may be a sample.
     values: attribute to its K values; without it they are read from the scores.
     about: what is known about photos, one row a photo, its index the photo's id, columns of texts.
     groups: columns of ``about`` to fit by; ``"a + b"`` crosses two.
     cluster: a column of ``about``: photos that share its text (one person, one query) are one unit of every standard
         error, resample and permutation; a photo without a text is its own.
     photos: ids of the photos that count; all of them if None.
+    reach: how far the edit moved an independent reader: columns photo, attribute, reading and reach, as
+        ``fit.reach.photo_reach`` gives it.
+    gates: attribute to what a gate said of each sweep: index photo, columns kept, even and odd, see ``fit.gating``.
+        Slopes are then of the kept sweeps, and gating compares them with the others.
 
-    Raises: TableError, ConfigError as ``sweeps.values_by_attribute``; ConfigError for a column that ``about`` lacks.
+    Raises: TableError, ConfigError as ``sweeps.values_by_attribute``; TableError for a status that is unknown or scores
+        beyond [0, 1]; ConfigError for a column that ``about`` lacks.
     """
     options = options or FitOptions()
     columns = _columns(about, [*groups, *([cluster] if cluster else [])])
     answers = scores if isinstance(scores, pa.Table) else tables.check(tables.SCORES, scores)
     questions = asked if isinstance(asked, pa.Table) else tables.check(tables.ASKED, asked)
-    found: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(Findings)}
-    kept: list[Answers] = []
-    edits = len(set(answers.column("attribute").unique().to_pylist())) if len(answers) else 0
+    check_status(questions)
+    _check_scores(answers)
+    kept = None if photos is None else {str(photo) for photo in photos}
+    whole: dict[tuple[str, str], Answers] = {}
     for sweep in gather(answers, questions, values_by_attribute(answers, questions, values)):
-        if photos is not None:
-            sweep = sweep.only(np.isin(sweep.photos.astype(str), list(photos)))
-        units = _units(columns, cluster, sweep)
-        found["balance"].append(_balance(sweep, units))
-        found["slopes"].append(estimate(sweep, options, units))
-        found["shape"].append(_shape(sweep, options, units))
-        for name in groups:
-            rows, pairs = group_slopes(sweep, name, _texts(columns[name], sweep), options, units)
-            found["groups"].append(rows)
-            found["differences"].append(pairs)
-        if edits > 1 and not placebo.split(sweep.attribute)[1]:
-            kept.append(sweep)
-    for one, other in combinations(kept, 2):
+        part = sweep if kept is None else sweep.only(np.isin(sweep.photos.astype(str), list(kept)))
+        whole[sweep.classifier, sweep.attribute] = part
+    inputs = _Inputs(answers, questions, options, columns, tuple(groups), cluster, kept, reach, gates or {}, whole)
+    found: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(Findings)}
+    for key in whole:
+        for name, frame in _tables_of(inputs, *key):
+            found[name].append(frame)
+    real = [inputs.sweep(*key) for key in whole if not placebo.split(key[1])[1]]
+    for one, other in combinations(real, 2):
         if one.classifier == other.classifier:
             pair = same_photos(one, other)
-            found["joint"].append(joint_slopes(*pair, options, _units(columns, cluster, pair[0])))
+            found["joint"].append(joint_slopes(*pair, options, inputs.units(pair[0])))
     return Findings(**{name: checked(tables.TABLES[name], frames) for name, frames in found.items()})
 
 
-def _balance(sweep: Answers, units: NDArray[np.int64] | None) -> pd.DataFrame:
-    used = len(sweep.photos)
-    counts = {"used": used, "units": used if units is None else len(np.unique(units)), **sweep.dropped}
-    return pd.DataFrame([{"classifier": sweep.classifier, "attribute": sweep.attribute, **counts}])
+@dataclass(frozen=True, slots=True, eq=False)
+class _Inputs:
+    """What ``analyse`` was given, checked.  whole: answers of every classifier along every sweep, before the gate."""
+
+    scores: pa.Table
+    asked: pa.Table
+    options: FitOptions
+    columns: Mapping[str, pd.Series]
+    groups: tuple[str, ...]
+    cluster: str
+    photos: set[str] | None
+    reach: pd.DataFrame | None
+    gates: Mapping[str, pd.DataFrame]
+    whole: Mapping[tuple[str, str], Answers]
+
+    def sweep(self, classifier: str, attribute: str) -> Answers:
+        """The answers about sweeps that the gate kept."""
+        sweep = self.whole[classifier, attribute]
+        gate = self.gates.get(placebo.split(attribute)[0])
+        if gate is None:
+            return sweep
+        return sweep.only(gate["kept"].reindex(sweep.photos).eq(True).to_numpy(bool))
+
+    def units(self, sweep: Answers) -> NDArray[np.int64] | None:
+        """(n,) codes of clusters; a photo without a text is its own."""
+        return _codes(self.columns[self.cluster], sweep.photos) if self.cluster else None
+
+    def placebos(self, classifier: str, attribute: str) -> dict[str, Answers]:
+        """Kind of placebo to the answers about it."""
+        names = {kind: placebo.name(attribute, kind) for kind in placebo.KINDS}
+        known = {kind: name for kind, name in names.items() if (classifier, name) in self.whole}
+        return {kind: self.sweep(classifier, name) for kind, name in known.items()}
+
+
+def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """(table, its rows) of one classifier along one sweep."""
+    sweep, options = inputs.sweep(classifier, attribute), inputs.options
+    units = inputs.units(sweep)
+    sizes = np.ones(len(sweep.photos)) if units is None else np.bincount(units).astype(np.float64)
+    asked = asked_about(inputs.asked, classifier, attribute, sweep.values, inputs.photos)
+    balance = _balance(sweep, sizes, asked, inputs)
+    yield "balance", balance
+    rows = estimate(sweep, options, units)
+    if asked.lost.any():
+        rows = _bounded(rows, sweep, inputs.scores, asked)
+        yield "refusals", refusal_rows(asked).assign(classifier=classifier, attribute=attribute)
+    if not placebo.split(attribute)[1]:
+        codes = None if units is None else dict(zip(sweep.photos.tolist(), units.tolist(), strict=True))
+        beside = placebo_differences(sweep, inputs.placebos(classifier, attribute), options, codes)
+        yield "placebos", beside
+        flat = not float(balance["refusal_p"].iloc[0]) < options.level
+        rows = decide(rows, beside, options, refusals_flat=flat, units=sizes)
+    yield "slopes", rows
+    yield "shape", _shape(sweep, options, units)
+    named = [(name, _texts(inputs.columns[name], sweep)) for name in inputs.groups]
+    for name, texts in named:
+        group, pairs = group_slopes(sweep, name, texts, options, units)
+        yield "groups", group
+        yield "differences", pairs
+    if inputs.reach is not None:
+        for reading, part in inputs.reach[inputs.reach["attribute"] == attribute].groupby("reading"):
+            seen = part.drop_duplicates("photo").set_index("photo")["reach"]
+            yield "reach", reach_rows(sweep, seen, options, units, named).assign(reading=str(reading))
+    if attribute in inputs.gates:
+        everyone = inputs.whole[classifier, attribute]
+        gate = _gate(inputs.gates[attribute], everyone)
+        yield "gating", gating_rows(everyone, gate, options, inputs.units(everyone))
+
+
+def _check_scores(scores: pa.Table) -> None:
+    ends = pc.min_max(scores.column("score")).as_py()
+    low, high = ends["min"], ends["max"]
+    if low is not None and not (low >= 0 and high <= 1):
+        hint = "Divide them by 100 if they are percentages."
+        raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
+
+
+def _gate(told: pd.DataFrame, everyone: Answers) -> Gate:
+    rows = told.reindex(everyone.photos)
+    kept, even, odd = (rows[name].eq(True).to_numpy(bool) for name in ("kept", "even", "odd"))
+    return Gate(kept, even, odd, dropped=int((~told["kept"].astype(bool)).sum()), total=len(told))
+
+
+def _bounded(rows: pd.DataFrame, sweep: Answers, scores: pa.Table, asked: Asked) -> pd.DataFrame:
+    """With bounds for the answers that were lost, in the rows of photo-rate."""
+    present = label_counts(scores, sweep.classifier, sweep.attribute, sweep.labels, asked)
+    names = ("worst_low", "worst_high", "trimmed_low", "trimmed_high")
+    ends = pd.DataFrame(dict(zip(names, bounds(present, asked), strict=True)), index=sweep.labels)
+    reading = (rows["estimator"] == "photo-rate").to_numpy()
+    known = ends.reindex(rows["label"])
+    return rows.assign(**{name: np.where(reading, known[name].to_numpy(), np.nan) for name in names})
+
+
+def _balance(sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _Inputs) -> pd.DataFrame:
+    used, cluster = len(sweep.photos), inputs.cluster
+    effective = effective_units(sizes)
+    row: dict[str, object] = {
+        "classifier": sweep.classifier,
+        "attribute": sweep.attribute,
+        "used": used,
+        "units": len(sizes),
+        **sweep.dropped,
+        "largest": float(sizes.max()) / used if used else np.nan,
+        "effective_units": effective,
+        **dict.fromkeys(("refusal_slope", "refusal_low", "refusal_high", "refusal_p"), np.nan),
+    }
+    warnings = []
+    if cluster and used and effective < FEW:
+        share = f"one {cluster} of {len(sizes)} holds {float(sizes.max()) / used:.0%} of the photos"
+        warnings.append(f"{share}: read p_perm, not t and its interval")
+    if (asked.status == 2).any():
+        ids, numbers = asked.refused()
+        units = _codes(inputs.columns[cluster], ids) if cluster else None
+        found = _refusals(numbers, sweep.values, units, inputs.options)
+        slope, p = float(found.difference[0]), float(found.p[0])
+        row |= {"refusal_slope": slope, "refusal_low": found.low[0], "refusal_high": found.high[0], "refusal_p": p}
+        if p < inputs.options.level:
+            warnings.append(f"refusals depend on the value ({slope:+.2g} points per unit): what is left is selected")
+    return pd.DataFrame([row | {"warning": "; ".join(warnings)}])
+
+
+def _refusals(
+    numbers: NDArray[np.float32], values: NDArray[np.float64], cluster: NDArray[np.int64] | None, options: FitOptions
+) -> Paired:
+    slopes = 100 * numbers.astype(np.float64) @ line_weights(values)
+    codes = np.arange(len(slopes)) if cluster is None else np.unique(cluster, return_inverse=True)[1]
+    sums = np.bincount(codes, slopes, minlength=int(codes.max(initial=-1)) + 1)
+    sums[np.abs(sums) < 1e-9] = 0
+    sizes = np.bincount(codes).astype(np.float64)
+    return mean_test(sparse.csr_array(sums[None, :]), sizes, confidence=options.confidence)
 
 
 def _shape(sweep: Answers, options: FitOptions, units: NDArray[np.int64] | None) -> pd.DataFrame:
     counted = rates(sweep)
     profile = profiles(sweep, "rate", units)
     sums = moments(profile)
-    tested = counted.active >= options.min_active
+    tested = varying(profile) >= options.min_varying
     frame = shape(sums, sweep.values, tested=tested, confidence=options.confidence)
     return frame.assign(
         classifier=sweep.classifier,
@@ -150,10 +297,7 @@ def _texts(column: pd.Series, sweep: Answers) -> list[str]:
     return column.reindex(sweep.photos).fillna("").tolist()
 
 
-def _units(columns: Mapping[str, pd.Series], cluster: str, sweep: Answers) -> NDArray[np.int64] | None:
-    """(n,) codes of clusters; a photo without a text is its own."""
-    if not cluster:
-        return None
-    texts = _texts(columns[cluster], sweep)
-    names = [text or f"\0{photo}" for text, photo in zip(texts, sweep.photos, strict=True)]
+def _codes(column: pd.Series, photos: NDArray[np.object_]) -> NDArray[np.int64]:
+    texts = column.reindex(photos).fillna("").tolist()
+    names = [text or f"\0{photo}" for text, photo in zip(texts, photos, strict=True)]
     return np.asarray(pd.factorize(np.array(names, dtype=object))[0], dtype=np.int64)

@@ -11,16 +11,19 @@ from numpy.typing import NDArray
 from scipy import special
 
 from gslopes.fit.answers import Answers
+from gslopes.fit.membership import membership_test
 from gslopes.fit.multiplicity import adjust
 from gslopes.fit.ols import Lines, t_ratio
 from gslopes.fit.options import FitOptions
+from gslopes.fit.paired import below_floor
 from gslopes.fit.photo import KINDS, covariance, infer, linear
-from gslopes.fit.profiles import Moments, Profiles, line_weights, moments, profiles
+from gslopes.fit.profiles import Moments, Profiles, line_weights, moments, profiles, varying
 from gslopes.fit.shape import hotelling_t2
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 RARE = "too rare to judge"
+MEANS = ("photo-rate", "photo-score", "photo-censored")  # whose differences permutation tests
 
 
 def group_slopes(
@@ -28,12 +31,13 @@ def group_slopes(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Slopes of each group of photos, and differences between every two groups.
 
-    Null hypotheses: the group's mean slope is 0 (one-sample t); two groups have the same mean slope (Welch's t, for
-    groups of different spread).  Intervals are of the same t.  A label that fewer than ``min_active`` photos of a group
-    have is too rare to judge there; so is a difference from a group of fewer than ``min_active`` photos, or of a label
-    that is rare in both.  Where all slopes of one group are equal, most often because none of its photos has the label,
-    its spread is not taken for 0: both groups then share one (Student's t).  q is over the labels of one group, or of
-    one pair of groups.
+    Null hypotheses: the group's mean slope is 0 (one-sample t); two groups have the same mean slope (p_perm permutes
+    membership, see ``fit.membership``; p is Welch's t, for groups of different spread, and rejects too often where one
+    group is small).  Intervals are of the same t.  A label whose answers vary on fewer than ``min_varying`` units of a
+    group is too rare to judge there, and has no interval where they vary on none; a difference is too rare to judge
+    from a group of fewer than ``min_varying`` photos, or of a label that is rare in both.  Where all slopes of one
+    group are equal, its spread is not taken for 0: both groups then share one (Student's t).  q is over the labels of
+    one group, or of one pair of groups: of p_perm where there is one, or p below its floor.
 
     answers: of one classifier and attribute.  column: the name under which the groups go.
     groups: (n,) each photo's group; photos with None or an empty text are in none.
@@ -53,7 +57,15 @@ def group_slopes(
         for name, part in parts.items():
             rows.append(part.frame(estimator, how).assign(**head, estimator=estimator, group=name))
         for one, other in combinations(found, 2):
-            frame = _difference(parts[one], parts[other], estimator, options.confidence, how)
+            frame = _difference(parts[one], parts[other], estimator, options, how)
+            if estimator in MEANS:
+                keep = (names == one) | (names == other)
+                permuted = membership_test(
+                    *(answers.only(keep), KINDS[estimator], names[keep] == one, _only(cluster, keep)),
+                    permutations=options.permutations,
+                    seed=options.seed,
+                )
+                frame = _permuted(frame, permuted, options, how)
             pairs.append(frame.assign(**head, estimator=estimator, group=one, other=other, label=answers.labels))
     return _joined(rows), _joined(pairs)
 
@@ -64,10 +76,12 @@ class _Group:
     def __init__(self, answers: Answers, cluster: Codes | None, options: FitOptions) -> None:
         self.answers = answers
         self.active = np.bincount(answers.label, minlength=len(answers.labels))
-        self.rare = self.active < options.min_active
-        self.few = len(answers.photos) < options.min_active
+        self.least = options.min_varying
+        self.few = len(answers.photos) < options.min_varying
         kinds = {KINDS[name] for name in options.estimators if name != "paper"}
-        self.sums: dict[str, Moments] = {kind: moments(profiles(answers, kind, cluster)) for kind in kinds}
+        numbers = {kind: profiles(answers, kind, cluster) for kind in kinds}
+        self.sums: dict[str, Moments] = {kind: moments(profile) for kind, profile in numbers.items()}
+        self.varying = {kind: varying(profile) for kind, profile in numbers.items()}
         self.confidence = options.confidence
         centre = answers.label[answers.present[:, len(answers.values) // 2]]
         self.centre = np.bincount(centre, minlength=len(answers.labels)) / max(len(answers.photos), 1)
@@ -76,34 +90,40 @@ class _Group:
         sums = self.sums[KINDS[estimator]]
         return infer(linear(estimator, sums, self.answers.values), sums, confidence=self.confidence)
 
+    def rare(self, estimator: str) -> NDArray[np.bool_]:
+        return np.asarray(self.varying[KINDS[estimator]] < self.least, dtype=bool)
+
     def frame(self, estimator: str, how: str) -> pd.DataFrame:
         lines = self.lines(estimator)
-        p = np.where(self.rare, np.nan, lines.p)
+        varies, rare = self.varying[KINDS[estimator]], self.rare(estimator)
+        se, low, high = (np.where(varies > 0, value, np.nan) for value in (lines.se, lines.low, lines.high))
+        p = np.where(rare, np.nan, lines.p)
         return pd.DataFrame(
             {
                 "label": self.answers.labels,
                 "n": len(self.answers.photos),
                 "active": self.active,
                 "y_centre": self.centre,
+                "varying": varies,
                 "slope": lines.slope,
-                "se": lines.se,
+                "se": se,
                 "p": p,
-                "ci_low": lines.low,
-                "ci_high": lines.high,
+                "ci_low": low,
+                "ci_high": high,
                 "q": adjust(p, how),
-                "note": np.where(self.rare, RARE, ""),
+                "note": np.where(rare, RARE, ""),
             }
         )
 
 
-def _difference(one: _Group, other: _Group, estimator: str, confidence: float, how: str) -> pd.DataFrame:
+def _difference(one: _Group, other: _Group, estimator: str, options: FitOptions, how: str) -> pd.DataFrame:
     first, second = one.lines(estimator), other.lines(estimator)
     units = [part.sums[KINDS[estimator]].units for part in (one, other)]
     se, dof = _spread(first.se, second.se, *units)
     difference = first.slope - second.slope
-    half = special.stdtrit(dof, 0.5 + confidence / 2) * se
+    half = special.stdtrit(dof, 0.5 + options.confidence / 2) * se
     # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
-    rare = (one.rare & other.rare) | one.few | other.few
+    rare = (one.rare(estimator) & other.rare(estimator)) | one.few | other.few
     p = np.where(rare, np.nan, 2 * special.stdtr(dof, -np.abs(t_ratio(difference, se))))
     return pd.DataFrame(
         {
@@ -116,6 +136,16 @@ def _difference(one: _Group, other: _Group, estimator: str, confidence: float, h
             "note": np.where(rare, RARE, ""),
         }
     )
+
+
+def _permuted(frame: pd.DataFrame, p_perm: Array, options: FitOptions, how: str) -> pd.DataFrame:
+    """Differences with the p of permuted membership, and q of it."""
+    if np.isnan(p_perm).all():
+        return frame
+    p = frame["p"].to_numpy(float)
+    p_perm = np.where(np.isnan(p), np.nan, p_perm)
+    tested, _ = below_floor(p_perm, p, options.permutations)
+    return frame.assign(p_perm=p_perm, q=adjust(np.where(np.isnan(tested), p, tested), how))
 
 
 def _spread(first: Array, second: Array, n: int, m: int) -> tuple[Array, Array]:
@@ -164,7 +194,7 @@ def joint_slopes(one: Answers, other: Answers, options: FitOptions, cluster: Cod
     half = special.stdtrit(max(sums.units - 1, 1), 0.5 + options.confidence / 2) * se
     scale = np.sqrt(np.maximum(spread[:, 0, 0] * spread[:, 1, 1], 0))  # round-off may leave either a hair below 0
     active = active_photos(one, other, labels)
-    rare = active < options.min_active
+    rare = active < options.min_varying
     p = np.where(rare, np.nan, p)
     how = options.correction if options.correction != "max-t" else "holm"
     return pd.DataFrame(

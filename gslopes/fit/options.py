@@ -20,7 +20,9 @@ class FitOptions:
     bootstrap: resamples of photos, B; 0 for none.  permutations: within photos, m; 0 for none.
     correction: how q is made of the p-values of a family (one classifier, attribute and estimator): Benjamini-Hochberg,
         Benjamini-Yekutieli, Holm, or the permutations' max-T.
-    min_active: a label on fewer photos is listed as too rare to judge and not tested.
+    min_varying: a label whose answers vary on fewer photos (units, with clusters) is listed as too rare to judge and
+        not tested: photos that have it at every value, or at none, say nothing about the slope.
+    level: of q, at which a label is a finding.
     confidence: coverage of every interval.  alpha: the level at which the paper's p and the permutations' are compared.
     bundles: photos are permuted in so many bundles at most, see ``fit.permutation``.
     seed: of resamples and permutations.
@@ -30,7 +32,8 @@ class FitOptions:
     bootstrap: int = 2000
     permutations: int = 10_000
     correction: Correction = "bh"
-    min_active: int = 10
+    min_varying: int = 10
+    level: float = 0.05
     confidence: float = 0.95
     alpha: float = 0.001
     bundles: int = 1024
@@ -42,10 +45,10 @@ class FitOptions:
                 raise UnknownName("estimator", name, ESTIMATORS)
         if not self.estimators:
             raise ConfigError("No estimator is given.", f"Name one of {', '.join(ESTIMATORS)}.")
-        for name, least in (("bootstrap", 0), ("permutations", 0), ("min_active", 0), ("bundles", 2), ("seed", 0)):
+        for name, least in (("bootstrap", 0), ("permutations", 0), ("min_varying", 0), ("bundles", 2), ("seed", 0)):
             if getattr(self, name) < least:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must be at least {least}.")
-        for name in ("confidence", "alpha"):
+        for name in ("confidence", "alpha", "level"):
             if not 0 < getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must lie between 0 and 1.")
         if self.correction == "max-t" and not self.permutations:

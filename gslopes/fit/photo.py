@@ -76,7 +76,7 @@ def linear(estimator: str, sums: Moments, values: Array) -> Linear:
     estimator: one of ``fit.options.ESTIMATORS`` but ``paper``, whose slope and influence are those of ``photo-z``.
     sums: moments of profiles of the kind that ``KINDS`` names.  values: (K,).
     """
-    means = sums.first / max(sums.photos, 1)
+    means = sums.first / sums.photos if sums.photos else np.full(sums.first.shape, np.nan)
     line = np.broadcast_to(line_weights(values), means.shape)
     slope = _clean((means * line).sum(axis=1), means)
     intercept = means.mean(axis=1) - slope * values.mean()

@@ -5,11 +5,15 @@ A share ``within`` of the photos keep to one threshold at all K values (the phot
 change their answer only where the effect carries them over it; the answers of the others are drawn anew at each
 value. Then ``within`` is the correlation between a photo's answers at two values, which the shape table of a fit gives
 for each label, and with w the weights of a least squares slope a photo's slope has, but for the square of its mean, the
-variance (1 - within) y (1 - y) sum_k w_k^2 + within |slope| sum_j (v_j - v_(j-1)) (sum_(k >= j) w_k)^2. Power follows
-from the noncentral t. within = 0, the default, asks for the most photos.
+variance (1 - within) y (1 - y) sum_k w_k^2 + within |slope| sum_j (v_j - v_(j-1)) (sum_(k >= j) w_k)^2. Which end of
+``within`` asks for more photos depends on the slope: 0 for small ones, 1 for large ones. Without a number for it, the
+worse of the two is taken.
 
-A simulation in the tests agrees within its own error. Labels on fewer photos than ``min_active`` are never judged,
-whatever this formula says.
+Photos do not all have the same slope. Where the photos' true slopes have the standard deviation ``spread`` times their
+mean, that adds (spread * slope)^2 to the variance. Power follows from the noncentral t.
+
+Simulations in the tests agree within their own error. Labels whose answers vary on fewer photos than ``min_varying``
+are never judged, whatever this formula says.
 """
 
 from __future__ import annotations
@@ -23,6 +27,8 @@ from scipy import optimize, special
 from gslopes.core.errors import ConfigError
 from gslopes.fit.profiles import line_weights
 
+# of the photos' true slopes, relative to their mean
+SPREAD = 1.5
 GENDER = (-2.0, -4 / 3, -2 / 3, 0.0, 2 / 3, 4 / 3, 2.0)
 
 
@@ -31,20 +37,24 @@ class Design:
     """What is known before the audit.
 
     rate: y, share of photos with the label, in (0, 1).  values: the K values of the sweep.
-    within: see above; in [0, 1).
+    within: see above; in [0, 1), or None for the worst case.
+    spread: see above; 0 if all photos had the same slope.
     alpha: two-sided level.  With L labels under Benjamini and Hochberg, alpha / L is on the safe side.
     """
 
     rate: float
     values: Sequence[float] = GENDER
-    within: float = 0.0
+    within: float | None = None
+    spread: float = SPREAD
     alpha: float = 0.05
 
     def __post_init__(self) -> None:
         if not 0 < self.rate < 1:
             raise ConfigError(f"The rate is {self.rate}; it must lie between 0 and 1.", "0.01 is one photo in 100.")
-        if not 0 <= self.within < 1:
+        if self.within is not None and not 0 <= self.within < 1:
             raise ConfigError(f"The correlation within photos is {self.within}; it must be 0 or more and below 1.")
+        if not 0 <= self.spread < np.inf:
+            raise ConfigError(f"The spread of the slopes is {self.spread}; it must be 0 or more.")
         if not 0 < self.alpha < 1:
             raise ConfigError(f"alpha is {self.alpha}; it must lie between 0 and 1.")
         if len(set(self.values)) < 3:
@@ -57,7 +67,8 @@ class Design:
         tails = np.cumsum(weights[::-1])[::-1][1:]
         moved = abs(slope) / 100 * float((np.diff(values) * np.square(tails)).sum())
         drawn = self.rate * (1 - self.rate) * float(np.square(weights).sum())
-        return 100 * float(np.sqrt((1 - self.within) * drawn + self.within * moved))
+        mixed = max(drawn, moved) if self.within is None else (1 - self.within) * drawn + self.within * moved
+        return float(np.hypot(100 * np.sqrt(mixed), self.spread * slope))
 
 
 def power(design: Design, photos: int, slope: float) -> float:
@@ -68,7 +79,7 @@ def power(design: Design, photos: int, slope: float) -> float:
     Raises: ConfigError for fewer than 2 photos.
 
     >>> round(power(Design(rate=0.1), 400, 1.5), 2)
-    0.94
+    0.93
     """
     if photos < 2:
         raise ConfigError(f"{photos} photos have no spread.", "Give 2 or more.")
@@ -86,7 +97,7 @@ def smallest_slope(design: Design, photos: int, chance: float = 0.8) -> float:
     Raises: ConfigError as ``power``, or if the chance is not between alpha and 1.
 
     >>> round(smallest_slope(Design(rate=0.1), 400), 2)
-    1.19
+    1.22
     """
     _check(design, chance)
     top = 1.0
@@ -103,7 +114,7 @@ def photos_needed(design: Design, slope: float, chance: float = 0.8) -> int:
     Raises: ConfigError if the slope is 0, or the chance not between alpha and 1.
 
     >>> photos_needed(Design(rate=0.1), 1.5)
-    255
+    272
     """
     _check(design, chance)
     if slope == 0 or not np.isfinite(slope):

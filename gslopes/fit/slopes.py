@@ -16,7 +16,7 @@ from gslopes.fit.sweeps import values_by_attribute
 CURVES = ("classifier", "attribute", "label", "step", "value", "y", "z")
 
 
-def fit_slopes(
+def paper_slopes(
     scores: pd.DataFrame, asked: pd.DataFrame, *, values: Mapping[str, Sequence[float]] | None = None
 ) -> pd.DataFrame:
     """The slope of every label's frequency along the edited attribute, by the paper's estimator.
@@ -42,7 +42,7 @@ def fit_slopes(
     >>> found = [("a", 0), ("a", 1), ("a", 2), ("b", 2)]
     >>> scores = [(photo, "gender", step, step - 1.0, "c", "Chef", 0.9) for photo, step in found]
     >>> scores = pd.DataFrame(scores, columns=tables.SCORES.columns)
-    >>> fit_slopes(scores, asked)[["label", "n", "active", "y_centre", "slope"]].values.tolist()
+    >>> paper_slopes(scores, asked)[["label", "n", "active", "y_centre", "slope"]].values.tolist()
     [['Chef', 2, 2, 0.5, 0.5]]
     """
     frames = [paper(rates) for rates in _rates(scores, asked, values)]
@@ -54,7 +54,7 @@ def curves(
 ) -> pd.DataFrame:
     """The points under the lines: y_k and z_k of every label, one row a step.
 
-    scores, asked, values: as for ``fit_slopes``.
+    scores, asked, values: as for ``paper_slopes``.
 
     Returns a data frame with the columns classifier, attribute, label, step (0 to K-1), value, y (share of photos in
     [0, 1]) and z (y / y at the centre, NaN for a label that no photo has there).

@@ -13,7 +13,7 @@ from gslopes.report.tables import aligned, print_table
 
 READING = "photo-rate"
 Rows = Mapping[tuple[str, str, str], "pd.Series[Any]"]
-FLOOR = ("same picture", "light alone")  # the columns of placebo sweeps, in the order of placebo.KINDS
+FLOOR = ("same picture", "light alone", "random change")  # the columns of placebo sweeps, in the order of placebo.KINDS
 HEADER = ("label", "slope [95 % interval]", "p_perm", "q", "n", "active", "centre", "paper's z", "paper's p", "")
 
 NOTE = """\

@@ -81,7 +81,8 @@ class ComposeConfig:
     blend: ``difference`` (the photo plus the editor's change) or ``paste`` (the editor's picture, as in the paper).
     format: ``jpeg`` (quality 95, 4:4:4) or ``png``.  masks: a folder of known masks instead of the parser's.
     skin_weights: a file with a public face parser instead of the shipped one; see ``zoo.load_parser``.
-    placebo: also make two sweeps of each photo that should move nothing; see ``compose.placebo``.
+    placebo: also make three sweeps of each photo that should move nothing; see ``compose.placebo``. Findings stand
+        against them: without them a slope that differs from 0 stays open.
     """
 
     region: Literal["face", "skin"] = "face"
@@ -89,7 +90,7 @@ class ComposeConfig:
     format: Literal["jpeg", "png"] = "jpeg"
     masks: Path | None = None
     skin_weights: Path | None = None
-    placebo: bool = False
+    placebo: bool = True
 
     def __post_init__(self) -> None:
         if self.masks is not None and self.skin_weights is not None:
@@ -122,6 +123,10 @@ class ScoreConfig:
     budget: USD that one command may spend, None for no stop.  max_calls: requests that it may send, None for no stop.
     confirm_above: USD from which on the user is asked first.  yes: do not ask.
     retry_failed: ask again about pictures that failed.
+    placebo_sample: of how many photos an attribute's placebo sweeps are asked about where asking costs money; all of
+        them where it does not.
+    dropped_sample: about how many of an attribute's sweeps that the gate dropped is asked nevertheless: their answers
+        stay out of the tables, and say what the gate does to the slopes.
     """
 
     classifiers: tuple[str, ...] = ()
@@ -131,9 +136,11 @@ class ScoreConfig:
     confirm_above: float = 10.0
     yes: bool = False
     retry_failed: bool = False
+    placebo_sample: int = 200
+    dropped_sample: int = 50
 
     def __post_init__(self) -> None:
-        for name in ("budget", "max_calls", "confirm_above"):
+        for name in ("budget", "max_calls", "confirm_above", "placebo_sample", "dropped_sample"):
             value = getattr(self, name)
             if value is not None and value < 0:
                 raise ConfigError(f"{name} is {value}; it must be at least 0.")
@@ -154,7 +161,7 @@ class FitConfig:
     permutations: int = 10_000
     correction: Correction = "bh"
     presence: str = "vendor"
-    min_active: int = 10
+    min_varying: int = 10
     photos_csv: Path | None = None
     groups: tuple[str, ...] = ()
     cluster: str = ""
@@ -175,7 +182,7 @@ class FitConfig:
             bootstrap=self.bootstrap,
             permutations=self.permutations,
             correction=self.correction,
-            min_active=self.min_active,
+            min_varying=self.min_varying,
             seed=seed if self.seed is None else self.seed,
         )
 

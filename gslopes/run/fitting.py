@@ -7,12 +7,14 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import pandas as pd
+import pyarrow as pa
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.run import presence
 from gslopes.run.config import FitConfig
+from gslopes.run.gate.halves import half_verdicts, read_along
 
 if TYPE_CHECKING:
     from gslopes.fit.findings import Findings
@@ -24,7 +26,10 @@ KEYS = ("photo", "path", "file", "filename", "name", "id")
 def fit_folder(
     run: Path, config: FitConfig, values: dict[str, list[float]], seed: int, photos: Iterable[str] | None = None
 ) -> Findings:
-    """Answers of a run folder to the tables slopes, shape, groups, differences, joint and balance in it.
+    """Answers of a run folder to the tables of a fit in it, see ``fit.findings.Findings``.
+
+    Where the gate was applied, dropped sweeps that were asked about nevertheless stand beside the others in the table
+    gating; where a reader read the pictures, slopes per unit of its log-odds stand in the table reach.
 
     values: attribute to its K values.  seed: of the run.  photos: ids of those that count; all if None.
 
@@ -33,7 +38,7 @@ def fit_folder(
     from gslopes.fit.findings import analyse
     from gslopes.fit.presence import present
 
-    scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
+    scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
     found = analyse(
         present(scores, limits),
@@ -44,6 +49,8 @@ def fit_folder(
         groups=config.groups,
         cluster=config.cluster,
         photos=None if photos is None else set(photos),
+        reach=reach_of(run, values),
+        gates=half_verdicts(run, values) or None,
     )
     told = {name: str(cut) for name, cut in sorted(limits.items())}
     runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": told})
@@ -51,6 +58,24 @@ def fit_folder(
     for table, frame in order:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")
     return found
+
+
+def _answers(run: Path, table: tables.Table) -> pa.Table:
+    """A table of answers, with those about dropped sweeps at its end."""
+    whole = tables.read_arrow(table, run / f"{table.name}.parquet")
+    beside = run / f"dropped-{table.name}.parquet"
+    if not beside.exists():
+        return whole
+    return pa.concat_tables([whole, tables.read_arrow(table, beside)]).unify_dictionaries()
+
+
+def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
+    """How far each edit moved the reader: columns photo, attribute, reading and reach; None if nothing was read."""
+    from gslopes.fit.reach import photo_reach
+
+    found = [(key, scores) for key, scores in read_along(run, values).items() if key[1] == key[2]]
+    rows = [(*key, float(photo_reach(scores[None], values[key[1]])[0])) for key, scores in found]
+    return pd.DataFrame(rows, columns=["photo", "attribute", "reading", "reach"]) if rows else None
 
 
 def read_about(path: Path, run: Path) -> pd.DataFrame:

@@ -57,6 +57,17 @@ class Plan:
         """Pictures that classifiers are asked about, at most."""
         return self.images * len(self.classifiers)
 
+    def pictures_asked(self, sample: int) -> tuple[int, int]:
+        """(pictures that a paid classifier is asked about at most, those of placebo sweeps among them).
+
+        sample: of how many photos its placebo sweeps are.
+        """
+        beside = min(sample, len(self.files)) * sum(
+            len(values) for name, values in self.values.items() if placebo.split(name)[1]
+        )
+        swept = len(self.files) * sum(len(v) for name, v in self.values.items() if not placebo.split(name)[1])
+        return swept + beside, beside
+
     def files_of(self, part: int) -> tuple[PhotoFile, ...]:
         """The photos of one part."""
         size = self.config.part

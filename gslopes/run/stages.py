@@ -21,7 +21,7 @@ from gslopes.run.fitting import fit_folder
 from gslopes.run.gate.judge import Wanted, judge_folder, load_reader, reader_digest
 from gslopes.run.outcome import Audit, answers
 from gslopes.run.plan import IDENTITY, SYNTHESIS, Plan, identity, make_plan
-from gslopes.run.scoring.score import Scoring, missing_of, models_of, score_stage
+from gslopes.run.scoring.score import DROPPED, Scoring, missing_of, models_of, score_stage, wanted_of
 from gslopes.run.sources import keep_sources
 from gslopes.score.limits import limits_of
 
@@ -262,10 +262,12 @@ def run_gate(run: Path, executor: Executor, config: GateConfig | None = None, *,
 
 def is_scored(run: Path, classifiers: Sequence[Classifier], terms: ScoreConfig, *, gate: bool) -> bool:
     """Whether the tables hold the answers of all these classifiers about every picture that is wanted."""
-    parts, wanted = manifest.complete_parts(run), Wanted(run, gate)
-    if any(missing_of(run, one, parts, terms, wanted) for one in classifiers):
-        return False
-    return stamps.is_current(run, "score", stamps.score_reads(run, gate=gate and wanted.judged))
+    parts, seed = manifest.complete_parts(run), int(manifest.read(run)["seed"])
+    for one in classifiers:
+        if missing_of(run, one, parts, terms, wanted_of(run, one, terms, gate, seed)):
+            return False
+    reads = stamps.score_reads(run, gate=gate and Wanted(run, gate).judged, dropped=terms.dropped_sample)
+    return stamps.is_current(run, "score", reads)
 
 
 def run_score(
@@ -282,13 +284,14 @@ def run_score(
         manifest.check_versions(run, classifiers)
         content = manifest.read(run)
         known = content.setdefault("classifiers", {})
-        wanted = Wanted(run, gate)
+        terms = terms or ScoreConfig()
+        wanted = Wanted(run, gate, dropped=terms.dropped_sample, seed=seed)
         content["gate"] = {**content.get("gate", {}), "applied": gate and wanted.judged}
         for one in classifiers:
             known[one.name] = {**known.get(one.name, {}), "version": one.version}
         runfolder.write_json(run / runfolder.MANIFEST, content)
         try:
-            Scoring(run, classifiers, parts, seed, terms or ScoreConfig(), executor, wanted).ask()
+            Scoring(run, classifiers, parts, seed, terms, executor, gate).ask()
         finally:
             for one in classifiers:
                 known[one.name] |= models_of(run, one.name)
@@ -296,8 +299,11 @@ def run_score(
         # a classifier that was stopped half way stays out of the tables until it is finished
         stages = [score_stage(name) for name in sorted(known)]
         stages = [name for name in stages if not runfolder.missing_parts(run, name, tables.ASKED, parts)]
-        made = [runfolder.merge(run, table, stages, parts, wanted.keep) for table in (tables.ASKED, tables.SCORES)]
-        stamps.stamp(run, "score", stamps.score_reads(run, gate=gate and wanted.judged), made)
+        beside = [(table, wanted.sampled, DROPPED[table.name]) for table in (tables.ASKED, tables.SCORES)]
+        merged = [*beside, *((table, wanted.keep, "") for table in (tables.ASKED, tables.SCORES))]
+        made = [runfolder.merge(run, table, stages, parts, keep, name) for table, keep, name in merged]
+        reads = stamps.score_reads(run, gate=gate and wanted.judged, dropped=terms.dropped_sample)
+        stamps.stamp(run, "score", reads, made)
         return made[-1]
 
 
@@ -382,7 +388,11 @@ def _confirmed(walk: Walk) -> ScoreConfig:
     for one in walk.classifiers:
         prepare_classifier(one)
     plan = walk.plan
+    paid = [one for one in walk.classifiers if not limits_of(one).free]
+    images, beside = plan.pictures_asked(walk.terms.placebo_sample)
     part = plan.config.part * sum(len(values) for values in plan.values.values())
-    due = [estimate_walk(one, plan.images, part) for one in walk.classifiers if not limits_of(one).free]
-    confirm_cost(due, walk.terms, walk.executor)
+    if beside and paid:
+        sample = f"of placebo sweeps, of {min(walk.terms.placebo_sample, len(plan.files)):,} photos"
+        walk.executor.note(f"score      {beside:,} of the pictures are {sample} (--no-placebo leaves them out)")
+    confirm_cost([estimate_walk(one, images, part) for one in paid], walk.terms, walk.executor)
     return replace(walk.terms, yes=True)

@@ -22,7 +22,11 @@ from gslopes.run.sources import manifests
 
 PROGRAM = Path(__file__).resolve().parents[1]
 DRAWS = ("matplotlib", "jinja2")  # beside runtime.PACKAGES
-FITTED = (tables.SLOPES, tables.SHAPE, tables.GROUPS, tables.DIFFERENCES, tables.JOINT, tables.BALANCE)
+FITTED = (
+    *(tables.SLOPES, tables.SHAPE, tables.GROUPS, tables.DIFFERENCES, tables.JOINT, tables.BALANCE),
+    *(tables.PLACEBOS, tables.REFUSALS, tables.REACH, tables.GATING),
+)
+READ = ("scores", "asked", "photos", "dropped-scores", "dropped-asked", "verdicts", "readings")
 
 
 def is_current(run: Path, stage: str, reads: Mapping[str, Any]) -> bool:
@@ -71,13 +75,18 @@ def gate_reads(run: Path, config: GateConfig, reader: str) -> dict[str, Any]:
     return {**_program(), "gate": to_dict(config), "reader": reader, "told": told, "parts": pictures}
 
 
-def score_reads(run: Path, *, gate: bool) -> dict[str, Any]:
+def score_reads(run: Path, *, gate: bool, dropped: int = 0) -> dict[str, Any]:
     """What the merged answers of a run follow from.
 
-    gate: whether sweeps that it dropped are left out.
+    gate: whether sweeps that it dropped are left out.  dropped: how many of them are asked about beside the tables.
     """
     content = runfolder.read_manifest(run)
-    known = {"classifiers": content.get("classifiers"), "told": content.get("gate", {}).get("applied"), "gate": gate}
+    known = {
+        "classifiers": content.get("classifiers"),
+        "told": content.get("gate", {}).get("applied"),
+        "gate": gate,
+        "dropped": dropped,
+    }
     parts = [_listed(run, run / "parts" / stage) for stage in (SYNTHESIS, "score")]
     return {**_program(), **known, "verdicts": _digest(run / "verdicts.parquet"), "parts": parts}
 
@@ -87,8 +96,7 @@ def fit_reads(run: Path, config: FitConfig, values: Mapping[str, Any], seed: int
 
     values, seed: of the run.
     """
-    names = [table.name for table in (tables.SCORES, tables.ASKED, tables.PHOTOS)]
-    files = {name: _digest(run / f"{name}.parquet") for name in names}
+    files = {name: _digest(run / f"{name}.parquet") for name in READ}
     about = None if config.photos_csv is None else _digest(config.photos_csv)
     return {**_program(), "files": files, "about": about, "fit": to_dict(config), "values": values, "seed": seed}
 

@@ -20,7 +20,7 @@ import pandas as pd
 from gslopes.compose.encode import QUALITY, SUFFIX, Variants
 from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.paste import Composite, compose
-from gslopes.compose.placebo import lightened, qualities
+from gslopes.compose.placebo import lightened, qualities, randomised
 from gslopes.core import placebo, runfolder, runtime, tables
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.records import Detections, Face, FloatArray, Photo
@@ -178,10 +178,12 @@ class Synthesis:
         steps = range(len(values))
         rows = self._write(attribute, photo.id, whole, files, steps, [QUALITY] * len(values))
         if config.placebo:
-            same, light = placebo.names(attribute)
-            again = qualities(photo.id, len(values), self.plan.config.seed)
+            same, light, random = placebo.names(attribute)
+            seed, packed = self.plan.config.seed, [QUALITY] * len(values)
+            again = qualities(photo.id, len(values), seed)
             rows += self._write(same, photo.id, whole, files, [len(values) // 2] * len(values), again)
-            rows += self._write(light, photo.id, lightened(whole, values), files, steps, [QUALITY] * len(values))
+            rows += self._write(light, photo.id, lightened(whole, values), files, steps, packed)
+            rows += self._write(random, photo.id, randomised(whole, values, photo.id, seed), files, steps, packed)
         return rows
 
     def _write(

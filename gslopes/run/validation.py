@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
 from gslopes.run.fitting import read_about
-from gslopes.run.gate.sweep_measurer import JUDGED
 from gslopes.run.likeness import likeness
 from gslopes.validate import leakage, manipulation
 from gslopes.validate.estimates import Estimate, Groups
-from gslopes.validate.gate import RESOLUTION
+from gslopes.validate.gate import JUDGED, RESOLUTION
 
 # How the reader sees the unedited photo, by two of its readings: names of the groups below and above one half.
 PERCEIVED = {"gender": ("read as feminine", "read as masculine"), "race": ("read as Black", "read as White")}

@@ -13,6 +13,7 @@ from gslopes.core.runfolder import show
 from gslopes.fit.answers import Answers, gather
 from gslopes.fit.compare import COLUMNS, paired_differences
 from gslopes.fit.sweeps import values_by_attribute
+from gslopes.run.fitting import read_about
 
 
 def compare_runs(
@@ -20,17 +21,23 @@ def compare_runs(
     other: Path | str,
     pairs: Sequence[tuple[str, str]] = (),
     *,
-    min_active: int = 10,
+    min_varying: int = 10,
     correction: str = "bh",
+    photos_csv: Path | None = None,
+    cluster: str = "",
 ) -> pd.DataFrame:
     """What changed from the first run to the second, label by label; see ``fit.compare.paired_differences``.
 
     pairs: classifiers of the first and the second run that are compared; those of the same name if none is given, and
         if each run has one alone, those two.
+    photos_csv, cluster: a row a photo, and its column that says which photos are one unit, such as a person.
 
     Raises: UsageError if there is nothing to compare, or no photo in common; TableError if a table is damaged.
     """
     one, other = Path(one), Path(other)
+    if bool(cluster) != (photos_csv is not None):
+        raise UsageError("A cluster is a column of a table of photos.", "Give --photos-csv and --cluster together.")
+    units = None if photos_csv is None else _units(photos_csv, other, cluster)
     first, second = _answers(one), _answers(other)
     chosen = list(pairs) or _same(first, second)
     frames = []
@@ -38,7 +45,10 @@ def compare_runs(
         for attribute in sorted(name for classifier, name in first if classifier == old):
             if (new, attribute) in second:
                 frame = paired_differences(
-                    first[old, attribute], second[new, attribute], min_active=min_active, correction=correction
+                    *(first[old, attribute], second[new, attribute]),
+                    min_varying=min_varying,
+                    correction=correction,
+                    cluster=units,
                 )
                 frames.append(frame)
     known = f"{show(one)} has {_names(first)}; {show(other)} has {_names(second)}."
@@ -53,6 +63,13 @@ def compare_runs(
             "Compare two runs over the same photos.",
         )
     return found[list(COLUMNS)]
+
+
+def _units(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:
+    about = read_about(photos_csv, run)
+    if cluster not in about:
+        raise UsageError(f"{show(photos_csv)} has no column {cluster!r}.", f"It has {', '.join(map(str, about))}.")
+    return {str(photo): str(text) for photo, text in about[cluster].items()}
 
 
 def _answers(run: Path) -> dict[tuple[str, str], Answers]:

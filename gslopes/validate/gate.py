@@ -19,6 +19,8 @@ from gslopes.core.errors import ConfigError
 from gslopes.validate.estimates import Floats
 from gslopes.validate.manipulation import kendall, slopes
 
+# Readings that should stay while another is edited: those of the reader.
+JUDGED = ("gender", "race", "young", "smiling")
 RESOLUTION = 0.02  # of probabilities
 
 

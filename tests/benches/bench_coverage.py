@@ -25,6 +25,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+from coverage_cases import CASES
+from coverage_cases import PERMUTATIONS as PERMUTATIONS_OF_CASES
 from scipy import special
 
 from gslopes.fit.bootstrap import intervals, replicates
@@ -243,8 +245,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="without ending: .json and .md are written")
     parser.add_argument("--sets", type=int, default=1000)
     parser.add_argument("--photos", type=int, choices=SIZES, help="this size alone")
+    parser.add_argument("--case", nargs="+", choices=[*CASES, "all"], help="cells of coverage_cases.py instead")
+    parser.add_argument("--portion", type=int, default=100, help="data sets of a --case at once; written after each")
     parser.add_argument("--merge", type=Path, nargs="+", help="no simulation: join files of several sizes")
     args = parser.parse_args()
+    if args.case:
+        run_cases(list(CASES) if "all" in args.case else args.case, args.sets, args.portion, args.out)
+        return
     if args.merge:
         parts = [json.loads(path.read_text()) for path in args.merge]
         minutes = round(sum(part["processor_minutes"] for part in parts), 1)
@@ -275,6 +282,47 @@ def main() -> None:
                 "rows": rows,
             }
             save(args.out, facts)  # after every rate: what was simulated is kept
+
+
+def run_cases(names: list[str], sets: int, portion: int, out: Path) -> None:
+    """Up to so many data sets of each cell, in portions; a file that is there already is added to."""
+    path = out.with_suffix(".json")
+    facts = json.loads(path.read_text()) if path.exists() else {"bench": "coverage, cases", "seed": SEED, "cases": {}}
+    facts |= {"numpy": np.__version__, "python": platform.python_version(), "permutations": PERMUTATIONS_OF_CASES}
+    for name in names:
+        known = facts["cases"].setdefault(name, {"sets": 0, "portions": 0, "seconds": 0.0, "rows": {}})
+        while known["sets"] < sets:
+            size, begun = min(portion, sets - known["sets"]), time.process_time()
+            generator = np.random.default_rng([SEED, list(CASES).index(name), known["portions"]])
+            for what, method, hits, number in CASES[name](generator, size):
+                row = known["rows"].setdefault(f"{what} | {method}", [0, 0])
+                known["rows"][f"{what} | {method}"] = [row[0] + hits, row[1] + number]
+            known["sets"], known["portions"] = known["sets"] + size, known["portions"] + 1
+            known["seconds"] = round(known["seconds"] + time.process_time() - begun, 1)
+            path.write_text(json.dumps(facts, indent=1) + "\n")
+            out.with_suffix(".md").write_text(markdown_of_cases(facts))
+
+
+def markdown_of_cases(facts: dict) -> str:
+    lines = [
+        "# Where a decision could mislead: simulated audits whose truth is known",
+        "",
+        f"`python tests/benches/bench_coverage.py --case all`, seed {facts['seed']}. What each cell draws is said in",
+        "tests/benches/coverage_cases.py. Per cent of data sets with the standard error of the simulation, and of how",
+        "many: labels that are not judged and ratios that are not given have fewer, single labels more.",
+        "",
+        "| cell | statement | by | % | of |",
+        "| --- | --- | --- | ---: | ---: |",
+    ]
+    for name, case in facts["cases"].items():
+        for key, (hits, number) in case["rows"].items():
+            what, method = key.split(" | ", 1)
+            share = hits / number if number else 0.0
+            error = 100 * np.sqrt(share * (1 - share) / number) if number else 0.0
+            digits = 1 if share > 5e-4 or not share else 4
+            shown = f"{100 * share:.{digits}f} ± {error:.{digits}f}" if number else "-"
+            lines.append(f"| {name} | {what} | {method} | {shown} | {number:,} |")
+    return "\n".join([*lines, ""])
 
 
 def save(out: Path, facts: dict) -> None:

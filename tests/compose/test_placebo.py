@@ -56,3 +56,44 @@ def test_every_re_encoding_has_its_own_quality_in_an_order_of_the_photos_own():
     assert placebo.qualities("a", 7, 0) == placebo.qualities("a", 7, 0)
     mean_by_step = np.mean([placebo.qualities(f"{i:064x}", 7, 0) for i in range(500)], 0)
     assert np.ptp(mean_by_step) < 0.6
+
+
+def test_light_follows_the_edits_own_light(whole):
+    """An edit that darkens towards the last value: the placebo does too."""
+    turned = Composite(whole.photo, whole.patches[::-1].copy(), whole.weight, whole.box, whole.mask_area)
+    assert placebo.brightens(whole, VALUES) == pytest.approx(-placebo.brightens(turned, VALUES))
+    darker = whole.patches.copy()
+    darker[2] = 120
+    darker[2, 4:16, 4:16] = 80
+    darkens = Composite(whole.photo, darker, whole.weight, whole.box, whole.mask_area)
+    assert placebo.brightens(darkens, VALUES) < 0
+    light = placebo.lightened(darkens, VALUES).patches[:, 10, 10, 0].astype(int)
+    assert light[0] > light[1] > light[2]
+
+
+def test_random_has_nothing_of_the_edit_and_nothing_of_light_and_its_size(whole):
+    random = placebo.randomised(whole, VALUES, "photo", 0)
+    base = whole.patches[1].astype(float)
+    edit = whole.patches[-1].astype(float) - whole.patches[0]
+    for k in (0, 2):
+        change = random.patches[k] - base
+        wanted = np.abs(whole.patches[k] - base).mean()
+        assert np.abs(change).mean() == pytest.approx(wanted, rel=0.1)
+        for other in (edit, np.ones_like(edit) * whole.weight[..., None]):
+            cosine = (change * other).sum() / np.linalg.norm(change) / np.linalg.norm(other)
+            assert abs(cosine) < 0.03
+    assert (random.patches[1] == whole.patches[1]).all()
+    outside = whole.weight == 0
+    assert (random.patches[:, outside] == whole.patches[1][outside]).all()
+
+
+def test_random_is_smooth_its_own_for_each_photo_and_the_same_again(whole):
+    one, again, other = (placebo.randomised(whole, VALUES, photo, 0).patches[2] for photo in ("a", "a", "b"))
+    assert (one == again).all()
+    assert (one != other).any()
+    inner = one[5:15, 5:15].astype(float)
+    assert np.abs(np.diff(inner, axis=0)).mean() < 0.5 * inner.std()
+    empty = Composite(
+        np.zeros((4, 4, 3), np.uint8), np.zeros((3, 0, 0, 3), np.uint8), np.zeros((0, 0), np.float32), (0, 0, 0, 0), 0
+    )
+    assert placebo.randomised(empty, VALUES, "a", 0).patches.shape == (3, 0, 0, 3)

@@ -47,7 +47,7 @@ def test_only_photos_of_both_count_and_a_label_of_one_run_has_slope_zero_in_the_
     names = [f"{i:02d}" for i in range(60)]
     one = answers(draw(2), names[:40], ["a", "b"])
     other = answers(draw(3), names[20:], ["b", "c"])
-    found = paired_differences(one, other, min_active=1).set_index("label")
+    found = paired_differences(one, other, min_varying=1).set_index("label")
     assert found["n"].eq(20).all()
     assert found.loc["a", "other_slope"] == 0
     assert found.loc["c", "slope"] == 0
@@ -57,7 +57,7 @@ def test_only_photos_of_both_count_and_a_label_of_one_run_has_slope_zero_in_the_
 def test_rare_labels_and_strangers_photos_are_not_judged() -> None:
     names = [f"{i:02d}" for i in range(40)]
     same = answers(draw(0), names, ["a", "b"])
-    assert paired_differences(same, same, min_active=99)["q"].isna().all()
+    assert paired_differences(same, same, min_varying=99)["q"].isna().all()
     other = answers(draw(0), [f"x{name}" for name in names], ["a", "b"])
     found = paired_differences(same, other)
     assert isinstance(found, pd.DataFrame)

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from gslopes.core import tables
 from gslopes.core.errors import TableError
-from gslopes.fit import curves, fit_slopes
+from gslopes.fit import curves, paper_slopes
 
 VALUES = np.linspace(-2, 2, 5)
 patterns = hnp.arrays(bool, st.tuples(st.integers(2, 8), st.integers(1, 4), st.just(5)))
@@ -23,7 +23,7 @@ def drifting(photos: int = 60, seed: int = 3) -> np.ndarray:
 
 def test_slopes_are_those_that_statsmodels_fits_to_the_shares(answers) -> None:
     present = drifting()
-    slopes = fit_slopes(*answers(present, VALUES)).set_index("label")
+    slopes = paper_slopes(*answers(present, VALUES)).set_index("label")
     shares = present.mean(axis=0)
     for index in range(3):
         fit = sm.OLS(shares[index] / shares[index, 2], sm.add_constant(VALUES)).fit()
@@ -33,12 +33,12 @@ def test_slopes_are_those_that_statsmodels_fits_to_the_shares(answers) -> None:
 
 
 def test_signs_follow_the_attribute(answers) -> None:
-    slope = fit_slopes(*answers(drifting(400), VALUES)).set_index("label")["slope"]
+    slope = paper_slopes(*answers(drifting(400), VALUES)).set_index("label")["slope"]
     assert slope["label0"] < -0.1 < 0.1 < slope["label2"]
 
 
 def test_table_is_a_slopes_table_of_the_paper_estimator(answers, tmp_path) -> None:
-    slopes = fit_slopes(*answers(drifting(), VALUES))
+    slopes = paper_slopes(*answers(drifting(), VALUES))
     assert list(slopes.columns) == tables.SLOPES.columns
     assert set(slopes["estimator"]) == {"paper"}
     assert slopes["p_perm"].isna().all()
@@ -47,7 +47,7 @@ def test_table_is_a_slopes_table_of_the_paper_estimator(answers, tmp_path) -> No
 
 
 def test_label_never_active_at_the_centre_has_a_row_but_no_slope(answers) -> None:
-    row = fit_slopes(*answers(drifting(), VALUES)).set_index("label").loc["label3"]
+    row = paper_slopes(*answers(drifting(), VALUES)).set_index("label").loc["label3"]
     assert (row["n"], row["y_centre"]) == (60, 0)
     assert row["active"] > 0
     assert row[["slope", "intercept", "se", "t", "p", "ci_low", "ci_high", "q"]].isna().all()
@@ -55,14 +55,14 @@ def test_label_never_active_at_the_centre_has_a_row_but_no_slope(answers) -> Non
 
 def test_labels_without_slope_do_not_weigh_on_q(answers) -> None:
     present = drifting()
-    q = [fit_slopes(*answers(part, VALUES)).set_index("label")["q"] for part in (present, present[:, :3])]
+    q = [paper_slopes(*answers(part, VALUES)).set_index("label")["q"] for part in (present, present[:, :3])]
     pd.testing.assert_series_equal(q[0].iloc[:3], q[1])
 
 
 @settings(deadline=None, max_examples=30)
 @given(hnp.arrays(bool, st.tuples(st.integers(1, 8), st.integers(1, 4), st.just(1))))
 def test_constant_scores_give_zero_slope(answers, present: np.ndarray) -> None:
-    slopes = fit_slopes(*answers(np.repeat(present, 5, axis=2), VALUES), values={"gender": VALUES.tolist()})
+    slopes = paper_slopes(*answers(np.repeat(present, 5, axis=2), VALUES), values={"gender": VALUES.tolist()})
     assert (slopes["slope"] == 0).all()
     assert (slopes["p"] == 1).all()
     assert (slopes["q"] == 1).all()
@@ -74,15 +74,15 @@ def test_row_order_is_irrelevant(answers, present: np.ndarray, random) -> None:
     scores, asked = answers(present, VALUES)
     values = {"gender": VALUES.tolist()}
     shuffled = [frame.sample(frac=1, random_state=random.randrange(2**32)) for frame in (scores, asked)]
-    pd.testing.assert_frame_equal(fit_slopes(*shuffled, values=values), fit_slopes(scores, asked, values=values))
+    pd.testing.assert_frame_equal(paper_slopes(*shuffled, values=values), paper_slopes(scores, asked, values=values))
 
 
 @settings(deadline=None, max_examples=30)
 @given(patterns, st.integers(2, 5))
 def test_more_photos_of_the_same_kind_leave_the_slopes(answers, present: np.ndarray, times: int) -> None:
     values = {"gender": VALUES.tolist()}
-    once = fit_slopes(*answers(present, VALUES), values=values)
-    often = fit_slopes(*answers(np.tile(present, (times, 1, 1)), VALUES), values=values)
+    once = paper_slopes(*answers(present, VALUES), values=values)
+    often = paper_slopes(*answers(np.tile(present, (times, 1, 1)), VALUES), values=values)
     for column in ("y_centre", "slope", "se"):
         np.testing.assert_allclose(often[column], once[column], rtol=1e-9, atol=1e-12)
     assert (often["n"] == once["n"] * times).all()
@@ -97,8 +97,8 @@ def test_photo_refused_at_one_step_drops_out_whole(answers, present: np.ndarray,
     )
     gone = asked["photo"].iloc[0]
     values = {"gender": VALUES.tolist()}
-    with_refusal = fit_slopes(scores, refused, values=values).set_index("label")
-    without = fit_slopes(scores[scores["photo"] != gone], asked[asked["photo"] != gone], values=values).set_index(
+    with_refusal = paper_slopes(scores, refused, values=values).set_index("label")
+    without = paper_slopes(scores[scores["photo"] != gone], asked[asked["photo"] != gone], values=values).set_index(
         "label"
     )
     pd.testing.assert_frame_equal(with_refusal.loc[without.index], without)
@@ -109,27 +109,27 @@ def test_values_given_or_read_give_the_same_table(answers) -> None:
     present, values = drifting()[:, :, [0, 1, 2, 3, 4, 0, 1]], np.linspace(-2, 2, 7)
     scores, asked = answers(present, values)
     pd.testing.assert_frame_equal(
-        fit_slopes(scores, asked, values={"gender": values.tolist()}), fit_slopes(scores, asked)
+        paper_slopes(scores, asked, values={"gender": values.tolist()}), paper_slopes(scores, asked)
     )
 
 
 def test_classifiers_and_attributes_are_fitted_apart_and_sorted(answers) -> None:
     parts = [answers(drifting(seed=seed), VALUES, classifier=c, attribute=a) for seed, (c, a) in enumerate(PAIRS)]
     scores, asked = (pd.concat(frames) for frames in zip(*parts, strict=True))
-    slopes = fit_slopes(scores, asked)
+    slopes = paper_slopes(scores, asked)
     assert list(slopes[["classifier", "attribute"]].drop_duplicates().itertuples(index=False, name=None)) == sorted(
         PAIRS
     )
     for (classifier, attribute), part in zip(PAIRS, parts, strict=True):
         here = slopes[(slopes["classifier"] == classifier) & (slopes["attribute"] == attribute)]
-        pd.testing.assert_frame_equal(here.reset_index(drop=True), fit_slopes(*part))
+        pd.testing.assert_frame_equal(here.reset_index(drop=True), paper_slopes(*part))
 
 
 PAIRS = [("d", "race"), ("c", "race"), ("d", "gender")]
 
 
 def test_no_score_gives_an_empty_table() -> None:
-    slopes = fit_slopes(tables.SCORES.empty(), tables.ASKED.empty())
+    slopes = paper_slopes(tables.SCORES.empty(), tables.ASKED.empty())
     assert slopes.empty
     assert list(slopes.columns) == tables.SLOPES.columns
     assert curves(tables.SCORES.empty(), tables.ASKED.empty()).empty
@@ -138,7 +138,7 @@ def test_no_score_gives_an_empty_table() -> None:
 def test_frame_with_a_missing_column_is_refused(answers) -> None:
     scores, asked = answers(drifting(), VALUES)
     with pytest.raises(TableError, match="lacks label"):
-        fit_slopes(scores.drop(columns="label"), asked)
+        paper_slopes(scores.drop(columns="label"), asked)
 
 
 def test_curves_are_the_points_under_the_lines(answers) -> None:

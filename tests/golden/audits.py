@@ -97,6 +97,7 @@ def audited(name: str, unpacked: Path, work: Path) -> dict[str, Any]:
         photos,
         work / "run",
         attribute="gender",
+        placebo=False,
         classifier="celeba-tagger",
         device="cpu",
         cache=work / "cache",

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core import tables
-from gslopes.fit import FitOptions, analyse, fit_slopes
+from gslopes.fit import FitOptions, analyse, paper_slopes
 
 VALUES = np.linspace(-2, 2, 7)
 SCRIPT = "<script>alert(1)</script>"
@@ -114,7 +114,7 @@ def make_run(run: Path, pairs: list[tuple[str, str]], photos: int = 80) -> Path:
     parts = [answers(ids, attribute, classifier, seed) for seed, (classifier, attribute) in enumerate(pairs)]
     scores, asked = (pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
     edits = pd.concat([edits_table(run, ids, attribute, photos) for attribute in attributes])
-    slopes = fit_slopes(scores, asked)
+    slopes = paper_slopes(scores, asked)
     frames = {"photos": photos_table(ids), "edits": edits, "asked": asked, "scores": scores, "slopes": slopes}
     for name, frame in frames.items():
         tables.write(tables.TABLES[name], frame, run / f"{name}.parquet")

@@ -10,7 +10,7 @@ from PIL import Image
 
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, StorageError, TableError, UsageError
-from gslopes.fit import fit_slopes
+from gslopes.fit import paper_slopes
 from gslopes.report import write_report
 
 
@@ -148,7 +148,7 @@ def test_values_missing_in_the_manifest_are_read_from_the_tables(run: Path) -> N
 def test_classifier_that_returned_nothing_gets_a_page_that_says_so(run: Path) -> None:
     scores, asked = tables.SCORES.empty(), tables.read(tables.ASKED, run / "asked.parquet")
     tables.write(tables.SCORES, scores, run / "scores.parquet")
-    tables.write(tables.SLOPES, fit_slopes(scores, asked), run / "slopes.parquet")
+    tables.write(tables.SLOPES, paper_slopes(scores, asked), run / "slopes.parquet")
     assert "No classifier returned any label" in write_report(run).read_text("utf-8")
 
 
@@ -157,7 +157,7 @@ def test_no_label_with_a_slope_gives_a_page_without_curves(run: Path) -> None:
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     scores = scores[scores["step"] != 3]
     tables.write(tables.SCORES, scores, run / "scores.parquet")
-    tables.write(tables.SLOPES, fit_slopes(scores, asked), run / "slopes.parquet")
+    tables.write(tables.SLOPES, paper_slopes(scores, asked), run / "slopes.parquet")
     html = write_report(run).read_text("utf-8")
     assert "curves.png" not in names(run)
     assert "No label is past both thresholds in this direction" in html

@@ -11,6 +11,7 @@ import gslopes
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Answer
+from gslopes.fit import paper_slopes
 from gslopes.run import stages
 from gslopes.run.components import default_components
 
@@ -56,6 +57,21 @@ def faces(draw, home):
     return draw(5)
 
 
+def test_findings_of_an_audit_stand_against_its_placebos(faces, tmp_path):
+    """By default: three placebo sweeps, and a decision for every label that is tested."""
+    file = tmp_path / "audit.toml"
+    file.write_text("[fit]\nbootstrap = 0\npermutations = 50\nmin_varying = 1\n")
+    known = {key: value for key, value in faces.known.items() if key != "placebo"}
+    audit = gslopes.audit(faces.photos, tmp_path / "run", steps=3, config=file, **known)
+    asked = tables.read(tables.ASKED, audit.run / "asked.parquet")
+    assert set(asked["attribute"]) == {"gender", "gender-same", "gender-light", "gender-random"}
+    placebos = tables.read(tables.PLACEBOS, audit.run / "placebos.parquet")
+    assert set(placebos["placebo"]) == {"same", "light", "random"}
+    rate = audit.slopes.query("estimator == 'photo-rate' and attribute == 'gender'")
+    assert set(rate["decision"]) <= {"finding", "placebo", "open", "none", "unjudged"}
+    assert rate["q_placebo"].notna().any()
+
+
 def test_an_audit_writes_every_table_and_the_page(faces, tmp_path):
     audit = gslopes.audit(faces.photos, tmp_path / "run", attribute=("gender", "race"), **faces.known)
     found = read(tmp_path / "run")
@@ -84,7 +100,7 @@ def test_neither_a_picture_nor_a_question_is_repeated_and_every_stage_can_be_tak
     assert len(counting.seen) == asked
     slopes = stages.run_fit(run)
     tables_of_stages = read(run)
-    paper = gslopes.fit_slopes(tables_of_stages["scores"], tables_of_stages["asked"], values={"gender": [-2, 0, 2]})
+    paper = paper_slopes(tables_of_stages["scores"], tables_of_stages["asked"], values={"gender": [-2, 0, 2]})
     common = paper.columns[paper.notna().any()]
     kept = slopes[slopes["estimator"] == "paper"].reset_index(drop=True)
     pd.testing.assert_frame_equal(kept[common], paper[common])

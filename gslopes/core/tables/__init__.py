@@ -7,6 +7,7 @@ the attribute (-1 and 1 are the ends seen in training), shares and scores are in
 
 from __future__ import annotations
 
+from gslopes.core.tables.beside import GATING, PLACEBOS, REACH, REFUSALS
 from gslopes.core.tables.files import check, read, read_arrow, write
 from gslopes.core.tables.fitted import BALANCE, DIFFERENCES, GROUPS, JOINT, SHAPE, SLOPES
 from gslopes.core.tables.schema import Table
@@ -17,11 +18,15 @@ __all__ = [
     "BALANCE",
     "DIFFERENCES",
     "EDITS",
+    "GATING",
     "GROUPS",
     "JOINT",
     "LIKENESS",
     "PHOTOS",
+    "PLACEBOS",
+    "REACH",
     "READINGS",
+    "REFUSALS",
     "SCORES",
     "SHAPE",
     "SLOPES",
@@ -39,5 +44,6 @@ TABLES: dict[str, Table] = {
     for table in (
         *(PHOTOS, EDITS, VERDICTS, READINGS, LIKENESS, ASKED, SCORES),
         *(SLOPES, GROUPS, DIFFERENCES, SHAPE, JOINT, BALANCE),
+        *(PLACEBOS, REFUSALS, REACH, GATING),
     )
 }

@@ -76,5 +76,17 @@ def _read(table: Table, path: Path, texts: list[str]) -> pa.Table:
         raise TableError(f"There is no {table.name} table at {path}.", "Run the stage that makes it first.") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # damaged names are no UTF-8
         raise TableError(f"{path} is not a readable Parquet file: {error}.") from error
-    lacks = ", ".join(name for name in table.columns if name not in names)
+    lacking = [name for name in table.columns if name not in names]
+    if lacking and set(names) < set(table.columns) and all(table.schema.field(name).nullable for name in lacking):
+        return _widened(table, pq.read_table(path, read_dictionary=texts))  # written before those columns were there
+    lacks = ", ".join(lacking)
     raise TableError(f"{path} is not a {table.name} table{': it lacks ' + lacks if lacks else ''}.")
+
+
+def _widened(table: Table, old: pa.Table) -> pa.Table:
+    """An older table with the columns that it lacks, which are null."""
+    for name in table.columns:
+        if name not in old.column_names:
+            field = table.schema.field(name)
+            old = old.append_column(field, pa.nulls(len(old), field.type))
+    return old.select(table.columns)

@@ -6,9 +6,10 @@ keeps its pictures, but no classifier is asked about it, and its answers, if the
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
@@ -193,36 +194,68 @@ def _rows(path: Path) -> int:
 
 
 class Wanted:
-    """Which edits classifiers are asked about: all of them, or those of the sweeps that the gate kept.
+    """Which edits a classifier is asked about: all of them, or those of the sweeps that the gate kept and of a sample
+    of those that it dropped; placebo sweeps of all photos, or of a sample.
 
     gate: whether verdicts count, if the run has any.
+    dropped: how many of an attribute's dropped sweeps are asked about, beside the tables; without their placebos.
+    placebos: of how many photos an attribute's placebo sweeps are asked about; all if None.
+    seed: of both samples.
     """
 
-    def __init__(self, run: Path, gate: bool = True) -> None:
+    def __init__(
+        self, run: Path, gate: bool = True, *, dropped: int = 0, placebos: int | None = None, seed: int = 0
+    ) -> None:
         self._run = run
         path = run / "verdicts.parquet"
         self.judged = path.exists()
-        dropped = pd.DataFrame(columns=["photo", "attribute"])
+        out: pd.DataFrame = pd.DataFrame(columns=["photo", "attribute"])
         if gate and self.judged:
             frame = tables.read(tables.VERDICTS, path)
-            dropped = frame.loc[~frame["kept"], ["photo", "attribute"]]
-        self._dropped = set(zip(dropped["photo"], dropped["attribute"], strict=True))
+            out = frame.loc[~frame["kept"], ["photo", "attribute"]]
+        self._dropped = set(zip(out["photo"], out["attribute"], strict=True))
+        self._sampled = {
+            (photo, attribute)
+            for attribute, rows in out.groupby("attribute")
+            for photo in _sample(rows["photo"], dropped, seed)
+        }
+        self._placebos = None if placebos is None else self._beside(placebos, seed)
+
+    def _beside(self, most: int, seed: int) -> set[tuple[str, str]]:
+        photos = tables.read(tables.PHOTOS, self._run / "photos.parquet")
+        used = photos.loc[photos["status"] == "used", "photo"].unique()
+        attributes = {placebo.split(name)[0] for name in runfolder.read_manifest(self._run)["values"]}
+        return {
+            (photo, name)
+            for name in attributes
+            for photo in _sample([photo for photo in used if (photo, name) not in self._dropped], most, seed)
+        }
 
     def __len__(self) -> int:
         """How many sweeps are dropped."""
         return len(self._dropped)
 
     def keep(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """The rows of any table with a photo and an attribute that are wanted."""
+        """The rows of any table with a photo and an attribute whose sweeps were kept: what goes into the tables."""
         if not self._dropped:
             return rows
-        swept = (placebo.split(name)[0] for name in rows["attribute"])
-        pairs = zip(rows["photo"], swept, strict=True)
-        return rows[np.array([pair not in self._dropped for pair in pairs], bool)]
+        return rows[np.array([pair not in self._dropped for pair, _ in _sweeps(rows)], bool)]
+
+    def sampled(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The rows of the dropped sweeps that are asked about nevertheless."""
+        return rows[np.array([pair in self._sampled and not kind for pair, kind in _sweeps(rows)], bool)]
 
     def edits(self, part: int) -> pd.DataFrame:
         """The wanted edits of one part."""
-        return self.keep(tables.read(tables.EDITS, part_path(self._run, SYNTHESIS, tables.EDITS, part)))
+        rows = tables.read(tables.EDITS, part_path(self._run, SYNTHESIS, tables.EDITS, part))
+        if not self._dropped and self._placebos is None:
+            return rows
+        return rows[np.array([self._wants(*sweep) for sweep in _sweeps(rows)], bool)]
+
+    def _wants(self, pair: tuple[str, str], kind: str) -> bool:
+        if pair in self._dropped:
+            return pair in self._sampled and not kind
+        return not kind or self._placebos is None or pair in self._placebos
 
     def covered(self, part: int, asked: pd.DataFrame) -> bool:
         """Whether all wanted edits of a part are among those asked about."""
@@ -232,9 +265,21 @@ class Wanted:
 
     def count(self, part: int) -> int:
         """How many they are."""
-        if self._dropped:
+        if self._dropped or self._placebos is not None:
             return len(self.edits(part))
         return _rows(part_path(self._run, SYNTHESIS, tables.EDITS, part))
+
+
+def _sweeps(rows: pd.DataFrame) -> Iterator[tuple[tuple[str, str], str]]:
+    """((photo, attribute), kind of placebo) of each row."""
+    for photo, name in zip(rows["photo"], rows["attribute"], strict=True):
+        attribute, kind = placebo.split(name)
+        yield (photo, attribute), kind
+
+
+def _sample(photos: Iterable[str], most: int, seed: int) -> list[str]:
+    """At most so many of the photos, drawn at random, the same ones whenever they are asked for."""
+    return sorted(photos, key=lambda photo: hashlib.sha256(f"{seed}:sample:{photo}".encode()).digest())[:most]
 
 
 def dropped(run: Path) -> dict[str, int]:

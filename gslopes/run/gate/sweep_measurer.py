@@ -16,7 +16,7 @@ from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.networks.mtcnn import Mtcnn
 from gslopes.validate import gate, realism
-from gslopes.validate.gate import Measured
+from gslopes.validate.gate import JUDGED, Measured
 from gslopes.zoo import LoadedModel
 from gslopes.zoo.crops import CHIP
 
@@ -25,9 +25,6 @@ Look = Literal["ends", "all", "none"]
 CHIP_SIZE = 128
 # A face is looked for where it was, in a crop in which it is so large: a small part of the cost of the whole photo.
 FACE, MARGIN, LEAST_FACE, MIN_IOU = 96, 0.6, 40, 0.3
-
-# Readings that should stay while another is edited: those of the reader.
-JUDGED = ("gender", "race", "young", "smiling")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

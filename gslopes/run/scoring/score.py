@@ -25,6 +25,7 @@ from gslopes.score.cache import AnswerCache, cache_folder
 from gslopes.score.classifiers import prepare_classifier
 from gslopes.score.client import Client
 from gslopes.score.cost import Budget, UsageStats
+from gslopes.score.limits import limits_of
 from gslopes.score.progress import PartProgress
 from gslopes.score.worker import ClassifierCache, is_cached
 
@@ -34,6 +35,15 @@ REFRESH = 0.2  # seconds between updates of the progress lines
 def score_stage(classifier: str) -> str:
     """The folder of a classifier's parts, below RUN/parts."""
     return f"score/{runfolder.slug(classifier)}"
+
+
+DROPPED = {tables.ASKED.name: "dropped-asked", tables.SCORES.name: "dropped-scores"}  # beside the tables
+
+
+def wanted_of(run: Path, classifier: Classifier, config: ScoreConfig, gate: bool, seed: int) -> Wanted:
+    """Which edits a classifier is asked about: of placebo sweeps a sample, where asking costs money."""
+    placebos = None if limits_of(classifier).free else config.placebo_sample
+    return Wanted(run, gate, dropped=config.dropped_sample, placebos=placebos, seed=seed)
 
 
 def missing_of(run: Path, classifier: Classifier, parts: int, config: ScoreConfig, wanted: Wanted) -> list[int]:
@@ -59,7 +69,7 @@ def missing_of(run: Path, classifier: Classifier, parts: int, config: ScoreConfi
 class Scoring:
     """One command's questions to any number of classifiers about one run folder, which this process has locked.
 
-    parts: of the run.  seed: of the order of the questions.  wanted: which edits are asked about.
+    parts: of the run.  seed: of the order of the questions, and of samples.  gate: whether verdicts count.
     """
 
     def __init__(
@@ -70,15 +80,15 @@ class Scoring:
         seed: int,
         config: ScoreConfig,
         executor: Executor,
-        wanted: Wanted,
+        gate: bool = True,
     ) -> None:
         self._run = run
         self._parts = parts
         self._seed = seed
         self._config = config
         self._executor = executor
-        self._wanted = wanted
-        self._missing = {one.name: missing_of(run, one, parts, config, wanted) for one in classifiers}
+        self._wanted = {one.name: wanted_of(run, one, config, gate, seed) for one in classifiers}
+        self._missing = {one.name: missing_of(run, one, parts, config, self._wanted[one.name]) for one in classifiers}
         self._due = [one for one in classifiers if self._missing[one.name]]
         self._budget = Budget(config.budget, config.max_calls)
         self._usages = {one.name: UsageStats() for one in self._due}
@@ -112,8 +122,9 @@ class Scoring:
         estimates = []
         for one in self._due:
             missing = self._missing[one.name]
-            before = sum(self._wanted.count(part) for part in range(self._parts) if part not in set(missing))
-            due = map(self._wanted.edits, missing)
+            wanted = self._wanted[one.name]
+            before = sum(wanted.count(part) for part in range(self._parts) if part not in set(missing))
+            due = map(wanted.edits, missing)
             estimates.append(estimate_parts(self._run, one, due, ClassifierCache(one, cache), before))
         confirm_cost(estimates, self._config, self._executor)
 
@@ -168,12 +179,12 @@ class Scoring:
 
     def _edits(self, name: str) -> Iterator[tuple[int, pd.DataFrame]]:
         for part in self._missing[name]:
-            yield part, self._wanted.edits(part)
+            yield part, self._wanted[name].edits(part)
 
     def _extent(self, name: str) -> tuple[int, int]:
         """Pictures in the finished parts, and in all."""
         missing = set(self._missing[name])
-        rows = [self._wanted.count(part) for part in range(self._parts)]
+        rows = [self._wanted[name].count(part) for part in range(self._parts)]
         return sum(count for part, count in enumerate(rows) if part not in missing), sum(rows)
 
     # -- what a user should know --------------------------------------------------------------------------------------

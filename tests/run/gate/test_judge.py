@@ -16,7 +16,7 @@ from gslopes.core.errors import TableError
 from gslopes.core.records import Answer
 from gslopes.executors import OneProcess
 from gslopes.run import stages, validation
-from gslopes.run.config import GateConfig
+from gslopes.run.config import FitConfig, GateConfig
 from gslopes.run.gate import judge as gate
 from gslopes.run.gate.sweep_measurer import Sweep, SweepMeasurer
 from gslopes.zoo import load
@@ -69,7 +69,7 @@ def asked(run: Path) -> pd.DataFrame:
 
 def test_a_dropped_photo_is_not_asked_about_but_counted(run, monkeypatch):
     ids, counting = drop(run, 2, monkeypatch), Counting()
-    gslopes.score_photos(run, counting)
+    gslopes.score_photos(run, counting, dropped_sample=0)
     assert counting.asked <= 2 * 3
     assert not set(ids) & set(asked(run)["photo"])
     slopes = stages.run_fit(run)
@@ -101,9 +101,36 @@ def test_photos_that_are_wanted_later_are_asked_about_then(run, monkeypatch):
 def test_all_photos_dropped_is_an_empty_result_and_no_error(run, monkeypatch):
     drop(run, 4, monkeypatch)
     counting = Counting()
-    gslopes.score_photos(run, counting)
+    gslopes.score_photos(run, counting, dropped_sample=0)
     assert counting.asked == 0
     assert len(stages.run_fit(run)) == 0
+
+
+def test_a_sample_of_the_dropped_is_asked_about_beside_the_tables(run, monkeypatch):
+    ids, counting = drop(run, 3, monkeypatch), Counting()
+    gslopes.score_photos(run, counting, dropped_sample=2)
+    assert len(asked(run)) == 1 * 3
+    beside = tables.read(tables.ASKED, run / "dropped-asked.parquet")
+    assert len(set(beside["photo"])) == 2
+    assert set(beside["photo"]) < set(ids)
+    slopes = stages.run_fit(run, FitConfig(bootstrap=0, permutations=20))
+    assert set(slopes["n"]) == {1}
+    row = tables.read(tables.GATING, run / "gating.parquet").iloc[0]
+    assert (row["n"], row["dropped"], row["sampled"], row["kept"]) == (1, 3, 2, 0.25)
+    assert "ungated" in row["note"]
+
+
+def test_a_classifier_that_costs_money_is_asked_about_a_sample_of_placebos(draw, home, tmp_path):
+    faces = draw(4)
+    run = tmp_path / "run"
+    gslopes.synthesise(faces.photos, run, steps=3, **faces.known | {"placebo": True})
+    whole, part = (gate.Wanted(run, placebos=number).edits(0) for number in (None, 2))
+    assert len(whole) == 4 * 3 * 4
+    fake = part["attribute"] != "gender"
+    assert len(part) == 4 * 3 + 2 * 3 * 3
+    assert part.loc[fake, "photo"].nunique() == 2
+    again = gate.Wanted(run, placebos=2).edits(0)
+    pd.testing.assert_frame_equal(part, again)
 
 
 def test_a_run_that_was_not_judged_is_asked_about_whole(run):

@@ -1,0 +1,107 @@
+"""Do two groups of photos have the same mean slope? Permutation of who belongs to which.
+
+Null hypothesis: group membership is exchangeable over the units.  The statistic is Welch's t, so that with many units
+the test also holds its level where the groups differ in spread and only the means are equal.  Welch's t against its own
+table over-rejects where one group is small and the label rare, which is the usual case.
+
+Units are photos, or clusters that lie in one group as a whole.  Where most photos lie in clusters that both groups
+share (one search, several people), membership is permuted inside the clusters.
+
+Sources: Janssen 1997, doi 10.1016/S0167-7152(97)00043-6; Chung & Romano 2013, doi 10.1214/13-AOS1090.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from gslopes.fit.answers import Answers
+from gslopes.fit.paired import unit_slopes
+from gslopes.fit.profiles import Kind
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int64]
+_BLOCK = 1 << 24
+_TIE = 1e-5
+
+
+def membership_test(
+    answers: Answers, kind: Kind, first: NDArray[np.bool_], cluster: Codes | None, *, permutations: int, seed: int
+) -> Array:
+    """(L,) two-sided p, null hypothesis: both groups have the same mean slope; NaN if nothing can be permuted.
+
+    answers: of the photos of both groups.  first: (n,) which of them are in the first.  cluster: (n,) codes, or None.
+    permutations: m; 0 for none.
+    """
+    gap = np.full(len(answers.labels), np.nan)
+    if not permutations or first.all() or not first.any():
+        return gap
+    within = None
+    if cluster is not None:
+        codes = np.unique(cluster, return_inverse=True)[1]
+        sizes = np.bincount(codes)
+        members = np.bincount(codes, first)
+        mixed = (members > 0) & (members < sizes)
+        if not mixed.any():
+            units = unit_slopes(answers, kind, codes)
+            return _test(units.sums, units.sizes, members > 0, None, permutations, seed)
+        if sizes[mixed].sum() < 0.5 * len(first):
+            return gap
+        within = codes
+    units = unit_slopes(answers, kind)
+    return _test(units.sums, units.sizes, first, within, permutations, seed)
+
+
+def _test(
+    sums: sparse.csr_array, sizes: Array, first: NDArray[np.bool_], within: Codes | None, count: int, seed: int
+) -> Array:
+    parts = [matrix.astype(np.float64) for matrix in (sums, sums * sizes[None, :], sums.multiply(sums))]
+    matrices = [sparse.csr_array(part) for part in parts]
+    observed = _statistic(matrices, sizes, first[:, None].astype(np.float64))[:, 0]
+    exceeding = np.zeros(len(observed), dtype=np.int64)
+    for members in _memberships(first, within, count, seed, len(observed)):
+        exceeding += (_statistic(matrices, sizes, members) >= observed[:, None] * (1 - _TIE)).sum(axis=1)
+    p = (exceeding + 1) / (count + 1)
+    return np.where(np.diff(matrices[0].indptr) > 0, p, np.nan)
+
+
+def _statistic(matrices: list[sparse.csr_array], sizes: Array, members: Array) -> Array:
+    """(L, b) absolute Welch t of (U, b) memberships."""
+    first = [matrix @ members for matrix in matrices]
+    whole = [np.asarray(matrix.sum(axis=1)).reshape(-1, 1) for matrix in matrices]
+    means, spreads = [], []
+    for (total, weighted, squares), part in (
+        (first, members),
+        ([all_of_it - one for all_of_it, one in zip(whole, first, strict=True)], 1 - members),
+    ):
+        photos, units = np.maximum(sizes @ part, 1), part.sum(axis=0)
+        mean = total / photos
+        spread = squares - 2 * mean * weighted + mean**2 * (np.square(sizes) @ part)
+        means.append(mean)
+        spreads.append(np.maximum(spread, 0) * units / np.maximum(units - 1, 1) / photos**2)
+    distance, variance = np.abs(means[0] - means[1]), spreads[0] + spreads[1]
+    flat = variance <= 1e-20
+    exact = np.where(distance > 1e-9, np.inf, 0.0)
+    return np.where(flat, exact, distance / np.sqrt(np.where(flat, 1, variance)))
+
+
+def _memberships(first: NDArray[np.bool_], within: Codes | None, count: int, seed: int, labels: int) -> Iterator[Array]:
+    """Blocks of (U, b) memberships drawn at random, 0 or 1."""
+    size = max(1, min(count, _BLOCK // max(labels, len(first))))
+    blocks = range(0, count, size)
+    member = first.astype(np.float64)
+    order = None if within is None else np.argsort(within, kind="stable")
+    for start, source in zip(blocks, np.random.SeedSequence([seed, 7]).spawn(len(blocks)), strict=True):
+        generator = np.random.default_rng(source)
+        number = min(size, count - start)
+        if within is None or order is None:
+            yield generator.permuted(np.broadcast_to(member, (number, len(member))), axis=1).T
+            continue
+        drawn = np.empty((len(member), number))
+        for column in range(number):
+            shuffled = np.lexsort((generator.random(len(member)), within))
+            drawn[shuffled, column] = member[order]
+        yield drawn

@@ -1,0 +1,322 @@
+"""Cells of the coverage bench in which a decision could mislead: what bench_coverage.py runs with --case.
+
+Every cell draws data sets whose truth is known and counts how often a statement about them holds. Data sets of one cell
+go through ``fit`` as the labels of one table, since labels are fitted independently. Answers of a photo: present where
+u + e_k + slope * value passes a threshold, u the photo's own (variance 0.6), e_k new in every picture (0.4), values
+from -2 to 2 in 7 steps, unless a cell says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy import special, stats
+
+from gslopes.fit.answers import Answers
+from gslopes.fit.gating import Gate, gating_rows, halves
+from gslopes.fit.membership import membership_test
+from gslopes.fit.multiplicity import adjust
+from gslopes.fit.options import FitOptions
+from gslopes.fit.paired import Units, below_floor, effective_units, mean_test, paired_test
+from gslopes.fit.permutation import permute
+from gslopes.fit.photo import infer, linear
+from gslopes.fit.power import Design, smallest_slope
+from gslopes.fit.profiles import Profiles, dense, line_weights, moments, varying
+from gslopes.fit.reach import fieller
+from gslopes.fit.refusals import Asked, bounds
+
+VALUES = np.linspace(-2, 2, 7)
+WEIGHTS = 100 * line_weights(VALUES)
+PERMUTATIONS = 499
+Count = tuple[str, str, int, int]  # what, by which method, how often it held, of how many
+Cell = Callable[[np.random.Generator, int], Iterator[Count]]
+
+
+def answers(rng: np.random.Generator, sets: int, photos: int, rate: float, slope: object = 0.0) -> np.ndarray:
+    """(sets, photos, 7) presence.  slope: of the latent score, broadcast against (sets, photos, 1)."""
+    own = np.sqrt(0.6) * rng.standard_normal((sets, photos, 1), dtype=np.float32)
+    each = np.sqrt(0.4) * rng.standard_normal((sets, photos, 7), dtype=np.float32)
+    return own + each + slope * VALUES.astype(np.float32) > special.ndtri(1 - rate)
+
+
+def judge(present: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(judged, p of t, p of permutation), (sets,) each."""
+    profile = dense(present.astype(np.float32), VALUES)
+    judged = varying(profile) >= least
+    sums = moments(profile)
+    p = infer(linear("photo-rate", sums, VALUES), sums).p
+    return judged, p, permute(profile, judged, PERMUTATIONS, 1).p
+
+
+def counted(name: str, method: str, hits: np.ndarray, judged: np.ndarray | None = None) -> Count:
+    judged = np.ones(len(hits), bool) if judged is None else judged
+    return name, method, int(hits[judged].sum()), int(judged.sum())
+
+
+def sparse_units(slopes: np.ndarray) -> Units:
+    """(sets, photos) slopes as units of one photo each."""
+    from scipy import sparse
+
+    names = np.array([f"{i:06d}" for i in range(len(slopes))], dtype=object)
+    return Units(names, sparse.csr_array(slopes), np.ones(slopes.shape[1]))
+
+
+# -- one slope --------------------------------------------------------------------------------------------------------
+
+
+def constant_photos(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """100 photos, 30 with the label at every value; 6 % respond, up or down, by 0 on average."""
+    present = np.zeros((sets, 100, 7), bool)
+    present[:, :30] = True
+    moves = rng.random((sets, 70)) < 0.06
+    up = rng.random((sets, 70)) < 0.5
+    step = np.where(up[..., None], VALUES > 0, VALUES < 0) & moves[..., None]
+    present[:, 30:] = step
+    for least, method in ((0, "active >= 10, as it was"), (10, "varying >= 10")):
+        judged, p, p_perm = judge(present, least)
+        yield counted("judged", method, judged)
+        yield counted("p < 0.05", f"t, {method}", p < 0.05)  # of all data sets: the others are not judged
+        yield counted("p < 0.001", f"t, {method}", (p < 0.001) & judged)
+        yield counted("p_perm < 0.05", method, (p_perm < 0.05) & judged)
+
+
+def heterogeneous(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """300 photos, rate 0.3, latent slopes of mean 0 or 0.1 and standard deviation 0.15; photo-rate's t interval."""
+    for mean in (0.0, 0.1):
+        slope = mean + 0.15 * rng.standard_normal((sets, 300, 1), dtype=np.float32)
+        present = answers(rng, sets, 300, 0.3, slope)
+        deviation = np.sqrt(1 + (0.15 * VALUES) ** 2)
+        shares = special.ndtr((mean * VALUES - special.ndtri(0.7)) / deviation)
+        truth = float(WEIGHTS @ shares)
+        sums = moments(dense(present.astype(np.float32), VALUES))
+        lines = infer(linear("photo-rate", sums, VALUES), sums)
+        yield counted("covered", f"photo-rate t, mean {mean:g}", (lines.low <= truth) & (truth <= lines.high))
+        if mean == 0:
+            yield counted("p < 0.05", "permutation, mean 0", judge(present, 10)[2] < 0.05)
+
+
+def planned_power(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """100 photos, rate 0.4, true slopes with a standard deviation of 1.5 times their mean: power planned at 80 %."""
+    for spread, method in ((0.0, "one slope for all, as it was"), (1.5, "spread 1.5")):
+        slope = smallest_slope(Design(0.4, within=0.0, spread=spread), 100)
+        slopes = slope / 100 * (1 + 1.5 * rng.standard_normal((sets, 100, 1)))
+        present = rng.random((sets, 100, 7)) < 0.4 + slopes * VALUES
+        sums = moments(dense(present.astype(np.float32), VALUES))
+        yield counted("found at 0.05", method, infer(linear("photo-rate", sums, VALUES), sums).p < 0.05)
+
+
+def unequal_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """100 photos, one cluster of 40 alike and 60 of one: every cluster drifts by 0 on average."""
+    slope = np.concatenate([np.repeat(rng.standard_normal((sets, 1)), 40, 1), rng.standard_normal((sets, 60))], 1)
+    present = answers(rng, sets, 100, 0.3, 0.3 * slope[..., None].astype(np.float32)).astype(np.float32)
+    units = np.concatenate([present[:, :40].sum(axis=1, keepdims=True), present[:, 40:]], axis=1)
+    base = dense(units, VALUES)
+    sizes = np.concatenate([[40.0], np.ones(60)])
+    profile = Profiles(VALUES, sizes, base.unit, base.starts, base.numbers)
+    sums = moments(profile)
+    t = infer(linear("photo-rate", sums, VALUES), sums).p
+    yield counted("p < 0.05", "t over clusters", t < 0.05)
+    yield counted("p < 0.05", "permutation", permute(profile, np.ones(sets, bool), PERMUTATIONS, 1).p < 0.05)
+    yield counted("warned", "effective units < 10", np.full(sets, effective_units(sizes) < 10))
+
+
+# -- differences ------------------------------------------------------------------------------------------------------
+
+
+def unequal_groups(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """Groups of 180 and 20 photos, rate 0.1 anew in every picture, the same slope of 0."""
+    present = rng.random((sets, 200, 7)) < 0.1
+    first = np.arange(200) < 180
+    slopes = present @ WEIGHTS
+    welch = stats.ttest_ind(slopes[:, first], slopes[:, ~first], axis=1, equal_var=False).pvalue
+    yield counted("p < 0.05", "Welch's t", welch < 0.05)
+    yield counted("p < 0.001", "Welch's t", welch < 0.001)
+    table = as_answers(present)
+    permuted = membership_test(table, "rate", first, None, permutations=PERMUTATIONS, seed=1)
+    yield counted("p < 0.05", "permutation of membership", permuted < 0.05)
+    tested, _ = below_floor(permuted, welch, PERMUTATIONS)
+    yield counted("p < 0.001", "the same, t below its floor", tested < 0.001)
+
+
+def compared_clusters(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """20 persons of 5 photos in two runs between which each person's slope changes, by 0 on average."""
+    persons = np.repeat(0.2 * rng.standard_normal((sets, 20, 1)), 5, axis=1)
+    one, other = (answers(rng, sets, 100, 0.3, sign * persons.astype(np.float32)) for sign in (0, 1))
+    change = (other.astype(float) - one) @ WEIGHTS
+    yield counted("p < 0.05", "photos as units, as it was", stats.ttest_1samp(change, 0, axis=1).pvalue < 0.05)
+    units = sparse_units(change.reshape(sets, 20, 5).sum(axis=2))
+    found = mean_test(units.sums, np.full(20, 5.0), permutations=PERMUTATIONS)
+    yield counted("p < 0.05", "persons as units, t", found.p < 0.05)
+    yield counted("p < 0.05", "persons as units, signs", found.p_perm < 0.05)
+
+
+def placebo_decision(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """200 photos, rate 0.3. Light alone moves the label as far as the edit; or the attribute does, and light half."""
+    for title, edit, light in (("light alone", 0.12, 0.12), ("light half of it", 0.12, 0.06), ("nothing", 0.0, 0.0)):
+        slopes = [answers(rng, sets, 200, 0.3, np.float32(s)) @ WEIGHTS for s in (edit, 0.0, light, 0.0)]
+        units = [sparse_units(part) for part in slopes]
+        own = mean_test(units[0].sums, units[0].sizes, permutations=PERMUTATIONS)
+        p = own.p_perm.copy()
+        for place, signed in ((1, False), (2, True), (3, False)):
+            for sign in (1,) if signed else (1, -1):
+                test = paired_test(units[0], units[place], permutations=PERMUTATIONS, sign=sign)
+                ahead = np.sign(test.difference) == np.sign(own.difference)
+                p = np.maximum(p, np.where(ahead, test.p_perm, 1.0))
+        yield counted("starred", f"own test alone, {title}", own.p_perm < 0.05)
+        yield counted("finding", f"own test and placebos, {title}", p < 0.05)
+
+
+# -- what is missing --------------------------------------------------------------------------------------------------
+
+
+def refusals(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """300 photos, rate 0.3, no slope: refused more often at the last two values, more so with the label there."""
+    present = answers(rng, sets, 300, 0.3)
+    chance = np.where(present, 0.25, 0.05) * np.where(VALUES > 1, 1.0, 0.1)
+    lost = rng.random(present.shape) < chance
+    flags = {name: np.zeros(sets, bool) for name in ("complete", "refused", "worst", "trimmed", "decided")}
+    photos = np.arange(300).astype(object)
+    for place in range(sets):
+        whole = ~lost[place].any(axis=1)
+        test = mean_test(sparse_units((present[place] @ WEIGHTS)[None, whole]).sums, np.ones(int(whole.sum())))
+        refused = mean_test(sparse_units((lost[place] @ WEIGHTS)[None]).sums, np.ones(300))
+        asked = Asked(photos, VALUES, np.where(lost[place], 2, 1).astype(np.int8))
+        shown = (present[place] & ~lost[place]).sum(axis=0)[None].astype(float)
+        low, high, less, more = (float(end[0]) for end in bounds(shown, asked))
+        truth = float(present[place].mean(axis=0) @ WEIGHTS)
+        flags["complete"][place] = test.p[0] < 0.05
+        flags["refused"][place] = refused.p[0] < 0.05
+        flags["worst"][place] = low <= truth <= high
+        flags["trimmed"][place] = less <= truth <= more
+        flags["decided"][place] = test.p[0] < 0.05 and not (refused.p[0] < 0.05 and less <= 0 <= more)
+    yield counted("p < 0.05", "complete photos, t", flags["complete"])
+    yield counted("finding", "complete photos, unless refusals may have made it", flags["decided"])
+    yield counted("refusals found to depend on the value", "t", flags["refused"])
+    yield counted("holds the slope of all photos", "worst case", flags["worst"])
+    yield counted("holds the slope of all photos", "trimmed", flags["trimmed"])
+
+
+def shared_error(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """400 photos, no slope; the gate's reader errs with the classifier in every picture, reach 0.35 per unit."""
+    even, odd = halves(VALUES)
+    line = line_weights(VALUES)
+    options = FitOptions(estimators=("photo-rate",), bootstrap=0, permutations=0)
+    names = ("gated", "crossfit", "ungated")
+    flags = {name: np.zeros(sets, bool) for name in names}
+    for place in range(sets):
+        error = rng.standard_normal((400, 7))
+        present = rng.standard_normal((400, 7)) + 0.4 * error > 0.5
+        reading = 0.35 * VALUES + error + 0.5 * rng.standard_normal((400, 7))
+        kept = [reading @ weights > 0.25 for weights in (line, even, odd)]
+        asked = kept[0] | (rng.random(400) < 0.5)
+        gate = Gate(*(part[asked] for part in kept), dropped=int((~kept[0]).sum()), total=400)
+        row = gating_rows(as_answers(present[asked][None]), gate, options).iloc[0]
+        for name in names:
+            flags[name][place] = not row[f"{name}_low"] <= 0 <= row[f"{name}_high"]
+    for name in names:
+        yield counted("0 outside of the interval", name, flags[name])
+
+
+def weak_reach(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """30 photos whose reach has mean 1 and standard deviation 1.8: the ratio's interval, of the ratios given."""
+    hits: dict[str, list[bool]] = {"Fieller": [], "delta method": []}
+    given = 0
+    for _ in range(sets):
+        reach = 1.0 + 1.8 * rng.standard_normal(30)
+        present = rng.random((30, 7)) < np.clip(0.5 + 0.05 * reach[:, None] * VALUES, 0, 1)
+        truth = 5.0
+        read = reach + 0.3 * rng.standard_normal(30)
+        units = sparse_units((present @ WEIGHTS)[None])
+        found = fieller(units, read)
+        slopes = present @ WEIGHTS
+        ratio = slopes.mean() / read.mean()
+        se = np.std(slopes - ratio * read, ddof=1) / abs(read.mean()) / np.sqrt(30)
+        half = stats.t.ppf(0.975, 29) * se
+        hits["delta method"].append(bool(abs(ratio - truth) <= half))
+        if np.isfinite(found["ratio"][0]):
+            given += 1
+            hits["Fieller"].append(bool(found["ratio_low"][0] <= truth <= found["ratio_high"][0]))
+    yield "given", "Fieller", given, sets
+    for name, part in hits.items():
+        yield "covered", name, sum(part), len(part)
+
+
+# -- many labels ------------------------------------------------------------------------------------------------------
+
+
+def many_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """2,000 labels of 200 photos, rate 0.1, no slope; q after Benjamini and Hochberg, m = 10,000 permutations.
+
+    Permuted are the labels with a t below 0.001: among 2,000 no other can have a q below 0.05 by t below the floor.
+    """
+    found = np.zeros(sets, bool)
+    deep = {1e-4: 0, 1e-5: 0}
+    strong = np.zeros(sets, bool)
+    floor = np.zeros(sets, bool)
+    for place in range(sets):
+        present = rng.random((2000, 200, 7), dtype=np.float32) < np.float32(0.1)
+        slopes = present.reshape(-1, 7) @ WEIGHTS.astype(np.float32)
+        slopes = slopes.reshape(2000, 200)
+        t = slopes.mean(axis=1) / (slopes.std(axis=1, ddof=1) / np.sqrt(200))
+        p = 2 * special.stdtr(199, -np.abs(t.astype(np.float64)))
+        chosen = np.flatnonzero(p < 1e-3)
+        if len(chosen):
+            profile = dense(present[chosen].astype(np.float32), VALUES)
+            permuted = permute(profile, np.ones(len(chosen), bool), 10_000, place).p
+            p[chosen] = below_floor(permuted, p[chosen], 10_000)[0]
+        found[place] = bool((adjust(p, "bh") < 0.05).any())
+        for level in deep:
+            deep[level] += int((p < level).sum())
+        real = answers(rng, 1, 200, 0.3, np.float32(0.35)).astype(np.float32)
+        line = infer(linear("photo-rate", moments(dense(real, VALUES)), VALUES), moments(dense(real, VALUES)))
+        one = permute(dense(real, VALUES), np.ones(1, bool), 10_000, place).p
+        strong[place] = adjust(np.append(p, below_floor(one, line.p, 10_000)[0]), "bh")[-1] < 0.05
+        floor[place] = adjust(np.append(np.maximum(p, 1 / 10_001), one), "bh")[-1] < 0.05
+    yield counted("any q < 0.05", "t below the floor", found)
+    for level, count in deep.items():
+        yield f"p < {level:g}", "t below the floor", count, 2000 * sets
+    yield counted("one planted label found", "permutations alone, as it was", floor)
+    yield counted("one planted label found", "t below the floor", strong)
+
+
+def correlated_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """40 labels of 200 photos, rate 0.3, correlation 0.8 in every picture, no slope."""
+    any_false = {"bh": 0, "by": 0, "holm": 0, "max-t": 0}
+    for place in range(sets):
+        shared = rng.standard_normal((1, 200, 7), dtype=np.float32)
+        own = rng.standard_normal((40, 200, 7), dtype=np.float32)
+        present = np.sqrt(0.8) * shared + np.sqrt(0.2) * own > special.ndtri(0.7)
+        profile = dense(present.astype(np.float32), VALUES)
+        found = permute(profile, np.ones(40, bool), 999, place)
+        for how in ("bh", "by", "holm"):
+            any_false[how] += int((adjust(found.p, how) < 0.05).any())
+        any_false["max-t"] += int((found.p_max < 0.05).any())
+    for how, count in any_false.items():
+        yield "any q < 0.05", how, count, sets
+
+
+def as_answers(present: np.ndarray) -> Answers:
+    """(labels, photos, 7) presence as answers."""
+    label, photo = np.nonzero(present.any(axis=2))
+    rows = present[label, photo]
+    names = np.array([f"{i:06d}" for i in range(len(present))], dtype=object)
+    photos = np.array([f"{i:06d}" for i in range(present.shape[1])], dtype=object)
+    codes = (photo.astype(np.int32), label.astype(np.int32))
+    return Answers("c", "gender", VALUES, names, photos, {}, *codes, rows, rows.astype(np.float32), 0.5)
+
+
+CASES: dict[str, Cell] = {
+    "constant-photos": constant_photos,
+    "heterogeneous": heterogeneous,
+    "planned-power": planned_power,
+    "unequal-clusters": unequal_clusters,
+    "unequal-groups": unequal_groups,
+    "compared-clusters": compared_clusters,
+    "placebo-decision": placebo_decision,
+    "refusals": refusals,
+    "shared-error": shared_error,
+    "weak-reach": weak_reach,
+    "many-labels": many_labels,
+    "correlated-labels": correlated_labels,
+}
