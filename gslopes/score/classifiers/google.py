@@ -119,13 +119,12 @@ class Google:
         from google.cloud import vision
 
         guard_logs()  # vendors write requests there
-        where = {"api_endpoint": self._address} if self._address else {}
         key = os.environ.get(API_KEY, "") if not os.environ.get(VARIABLE) else ""
         remember_secret(key)
         self._client = vision.ImageAnnotatorClient(
             credentials=None if key else self._credentials(),
             transport="rest",
-            client_options=ClientOptions(**where, **({"api_key": key} if key else {})),
+            client_options=ClientOptions(api_endpoint=self._address or None, api_key=key or None),
         )
         weakref.finalize(self, self._client.transport.close)
 

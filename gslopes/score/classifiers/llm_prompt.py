@@ -98,11 +98,12 @@ class Prompt:
 
     def schema(self, order: Sequence[int]) -> dict[str, Any]:
         """The JSON schema of the answer, as ``response_format`` takes it."""
-        value: dict[str, Any] = {
+        values: dict[str, dict[str, Any]] = {
             "choice": {"type": "string", "enum": list(self.answers(order))},
             "labels": {"type": "array", "items": {"type": "string"}},
             "caption": {"type": "string"},
-        }[self.kind]
+        }
+        value = values[self.kind]
         key = KEYS[self.kind]
         form = {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}
         return {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": form}}

@@ -90,11 +90,11 @@ def letters(tokens: Sequence[Mapping[str, Any]], answers: Mapping[str, str]) -> 
 
 
 def _alternatives(token: Mapping[str, Any], answers: Mapping[str, str]) -> dict[str, float]:
-    weights: Counter[str] = Counter()
+    weights: dict[str, float] = {}
     for one in token["top_logprobs"]:
         letter = str(one["token"]).strip(' \t\n"{}:.,')
         if letter in answers:
-            weights[letter] += math.exp(float(one["logprob"]))  # "A" and " A" are one letter
+            weights[letter] = weights.get(letter, 0.0) + math.exp(float(one["logprob"]))  # "A" and " A" are one letter
     return {letter: math.log(weight) for letter, weight in weights.items() if weight > 0}
 
 
