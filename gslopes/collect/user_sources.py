@@ -8,7 +8,9 @@ from pathlib import Path
 from gslopes.collect.lists import Query
 from gslopes.collect.source import Candidate, FetchJson, Terms, text
 from gslopes.core.errors import UsageError
+from gslopes.core.files import read_regular
 from gslopes.core.runfolder import show
+from gslopes.datasets.decode import LARGEST_FILE
 from gslopes.datasets.folder import list_photos
 
 _COLUMNS = ("page", "title", "creator", "creator_url", "licence", "licence_url")
@@ -92,7 +94,7 @@ class Folder:
 
     def read(self, candidate: Candidate) -> bytes | None:
         """The file's bytes."""
-        return (self.root / candidate.url).read_bytes()
+        return read_regular(self.root / candidate.url, LARGEST_FILE)
 
     def _names(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}

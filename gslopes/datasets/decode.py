@@ -20,6 +20,7 @@ from gslopes.core.records import ByteArray
 FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF")
 MAGIC = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"RIFF", b"BM", b"II*\0", b"MM\0*", b"GIF8")
 MOST_PIXELS = 100_000_000
+LARGEST_FILE = 8 * MOST_PIXELS + (16 << 20)  # bytes: four channels of 16 bits, uncompressed
 LONGEST_SIDE = 65_500  # libjpeg's limit: a longer photo could be read, but its counterfactuals not written
 LARGEST_PROFILE = 8 << 20  # bytes; more does not fit a JPEG's markers, and no camera writes that
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
+from gslopes.core.files import NotRegular, TooLarge, read_regular
 from gslopes.core.records import Photo
-from gslopes.datasets.decode import decode
+from gslopes.datasets.decode import LARGEST_FILE, MAGIC, decode
 
 SUFFIXES = (b".jpg", b".jpeg", b".png", b".webp", b".bmp", b".tif", b".tiff")
 
@@ -47,16 +48,17 @@ def list_photos(root: Path, limit: int | None = None) -> list[PhotoFile]:
 
 
 def open_photo(path: Path) -> Photo:
-    """Read and decode one photo; its bytes are read once. Safe in threads.
+    """Read and decode one photo; its bytes are read once, and only if they can be a picture. Safe in threads.
 
     path: the file. What the pixels are, and which pictures are understood, is told at ``decode``.
 
     Raises: PhotoError with one of the reasons ``unreadable: empty file``, ``… not a picture``, ``… truncated``,
-        ``… damaged``, ``… too large (W×H pixels, limit 100 million)``, ``… a broken link``, ``… permission denied``,
+        ``… damaged``, ``… too large (W×H pixels, limit 100 million)``, ``… too large (N MB, limit M)``,
+        ``… a broken link``, ``… permission denied``,
         ``… not a file``, ``… gone``, ``… the disk says: …``.
     """
     try:
-        data = path.read_bytes()
+        data = read_regular(path, LARGEST_FILE, MAGIC)
     except (OSError, ValueError) as error:
         raise PhotoError(display_name(os.fsencode(path)), _refusal(path, error)) from error
     pixels, gray, icc = decode(data, display_name(os.fsencode(path)))
@@ -154,7 +156,9 @@ def _refusal(path: Path, error: OSError | ValueError) -> str:
     """Why the operating system would not give the file's bytes."""
     if isinstance(error, PermissionError):
         return "unreadable: permission denied"
-    if isinstance(error, IsADirectoryError):
+    if isinstance(error, TooLarge):
+        return f"unreadable: too large ({error.size / 1e6:,.0f} MB, limit {error.limit / 1e6:,.0f})"
+    if isinstance(error, (IsADirectoryError, NotRegular)):
         return "unreadable: not a file"
     if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ELOOP:
         return "unreadable: a broken link" if path.is_symlink() else "unreadable: gone"

@@ -60,15 +60,6 @@ def print_table3(table: pd.DataFrame) -> str:
     return "\n".join([*lines, "", NOTE])
 
 
-def write_csv(frame: pd.DataFrame) -> bytes:
-    """A table as CSV: shares to six digits; a cell of a stranger that a spreadsheet would run gets an apostrophe."""
-    plain = frame.copy()
-    for column in plain.select_dtypes(exclude="number"):
-        cells = plain[column].astype(str)
-        plain[column] = cells.where(~cells.str.match(r"[=+\-@\t\r]"), "'" + cells)
-    return plain.to_csv(index=False, lineterminator="\n", float_format="%.6f").encode("utf-8", "replace")
-
-
 def draw_women(table: pd.DataFrame, source: str) -> bytes:
     """The shares perceived female beside the shares of women among the people employed, as the bytes of a PNG.
 

@@ -12,6 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from gslopes.core import runfolder, tables
+from gslopes.core.files import csv_bytes
 from gslopes.report import answers as matrix
 from gslopes.report import (
     comparisons,
@@ -80,7 +81,7 @@ def _write_tables(report: Path, source: Source, options: ReportOptions) -> list[
     paper = source.real[source.real["estimator"] == findings.PAPER]
     negative, positive = pulled(paper, p=options.p, slope=options.slope)
     for name, frame in (("slopes", source.slopes), ("pulled_negative", negative), ("pulled_positive", positive)):
-        runfolder.write_bytes(report / f"{name}.csv", frame.to_csv(index=False, lineterminator="\n").encode())
+        runfolder.write_bytes(report / f"{name}.csv", csv_bytes(frame))
     return paper_tables.write(report, source.run, paper, p=options.p, slope=options.slope)
 
 

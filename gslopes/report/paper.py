@@ -14,8 +14,9 @@ import pandas as pd
 
 from gslopes.core import runfolder
 from gslopes.core.collection import COMPOSITION
+from gslopes.core.files import csv_bytes
 from gslopes.report import tally, words
-from gslopes.report.composition import table3, write_csv
+from gslopes.report.composition import table3
 from gslopes.report.tables import pulled
 
 FOLDER = "tables"
@@ -43,7 +44,7 @@ def write(report: Path, run: Path, slopes: pd.DataFrame, *, p: float, slope: flo
         if old.stem not in frames:
             old.unlink()
     for name, (frame, caption) in frames.items():
-        runfolder.write_bytes(folder / f"{name}.csv", write_csv(frame))
+        runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(frame, digits=6))
         shown = as_text(frame)
         runfolder.write_bytes(folder / f"{name}.md", to_markdown(shown, caption).encode("utf-8", "replace"))
         runfolder.write_bytes(folder / f"{name}.tex", to_latex(shown, caption, name).encode("utf-8", "replace"))

@@ -23,7 +23,9 @@ from gslopes.compose.paste import Composite, compose
 from gslopes.compose.placebo import lightened, qualities, randomised
 from gslopes.core import placebo, runfolder, runtime, tables
 from gslopes.core.errors import ModelError, PhotoError, UsageError
+from gslopes.core.files import read_regular
 from gslopes.core.records import Detections, Face, FloatArray, Photo
+from gslopes.datasets.decode import LARGEST_FILE
 from gslopes.datasets.folder import PhotoFile, open_photo
 from gslopes.executors import RemoteTask, Tick
 from gslopes.find import align
@@ -233,8 +235,7 @@ def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
 def _sha256(path: Path) -> str:
     """Of the file's bytes; empty if they cannot be read."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return hashlib.sha256(read_regular(path, LARGEST_FILE)).hexdigest()
     except (OSError, ValueError):
         return ""
 

@@ -33,7 +33,7 @@ MAX_OPEN_PARTS = 16  # parts that wait for answers
 MIN_PHOTOS_ALL_FAILED = 8  # a part of at least so many photos on which all answers fail: the classifier is at fault
 CLAIM_POLL = 0.3  # seconds between looks at what other processes are asking
 
-_Files = list[Path]  # of all pictures of one photo
+_Files = list[tuple[Path, str]]  # run folder and file of all pictures of one photo
 Done = Callable[[int, pd.DataFrame, pd.DataFrame, PartProgress], None]
 
 
@@ -119,7 +119,7 @@ class Client:
             for key, answer in self._cache.find(fresh).items():
                 self._record(key, answer, [progress])
                 fresh.remove(key)
-            whole = [folder / progress.questions[position].file for position in positions]
+            whole = [(folder, progress.questions[position].file) for position in positions]
             for key, data in self._fitted(progress, fresh, pictures).items():
                 heavy = self._limits.request_bytes
                 if pending and heavy and sum(map(len, pending.values())) + len(data) > heavy:
@@ -137,7 +137,7 @@ class Client:
         pictures: dict[bytes, bytes] = {}
         for position in positions:
             try:
-                data = read_picture(folder / progress.questions[position].file)
+                data = read_picture(folder, progress.questions[position].file)
             except PhotoError as error:
                 progress.mark_unreadable(position, Answer("failed", (), scrub(error.reason)))
                 self._count(progress.outcome(position), 1)
@@ -227,7 +227,7 @@ class Client:
 
     def _ask_abandoned(self, key: bytes, files: _Files) -> None:
         try:
-            photo = [read_picture(path) for path in files]
+            photo = [read_picture(folder, file) for folder, file in files]
             pictures, _ = fit_pictures(photo, self._limits)
             self._submit({key: dict(zip(map(digest, photo), pictures, strict=True))[key]})
         except (PhotoError, Refused, KeyError):  # changed under our hands

@@ -13,6 +13,8 @@ import pandas as pd
 
 from gslopes.core import tables
 from gslopes.core.errors import PhotoError, TableError
+from gslopes.core.files import inside, read_regular
+from gslopes.datasets.decode import LARGEST_FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +52,18 @@ def by_photo(questions: list[Question]) -> Iterator[list[int]]:
         yield list(positions)
 
 
-def read_picture(path: Path) -> bytes:
+def read_picture(folder: Path, file: str) -> bytes:
     """The bytes of an edited photo.
 
-    Raises: PhotoError if there are none.
+    folder: the run folder, which nothing in its tables may leave: it can be a stranger's.  file: below it.
+
+    Raises: PhotoError if there are none, or the file is not inside the folder.
     """
+    path = folder / file
+    if not inside(folder, path):
+        raise PhotoError(path, "the edited photo lies outside the run folder")
     try:
-        data = path.read_bytes()
+        data = read_regular(path, LARGEST_FILE)
     except (OSError, ValueError) as error:
         # Not str(error): it holds this machine's path, and the same run elsewhere would give another table.
         why = (isinstance(error, OSError) and error.strerror) or "bad name"

@@ -22,6 +22,7 @@ from gslopes.core import runfolder, runtime, tables
 from gslopes.core.collection import MANIFEST
 from gslopes.core.config import to_dict
 from gslopes.core.errors import ConfigError
+from gslopes.core.files import csv_bytes
 from gslopes.executors import OneProcess
 
 _RENAMED = {"wishes": "limits"}  # the key in older manifests
@@ -180,10 +181,5 @@ def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]
 
 
 def _write_csv(table: pd.DataFrame, path: Path) -> None:
-    """For spreadsheets: a cell of a stranger that a spreadsheet would run as a formula gets an apostrophe."""
-    plain = table.copy()
-    for column in plain.select_dtypes(exclude="number"):
-        risky = plain[column].astype(str).str.match(r"[=+\-@\t\r]")
-        plain[column] = plain[column].where(~risky, "'" + plain[column].astype(str))
-    runfolder.write_bytes(path, plain.to_csv(index=False, lineterminator="\n").encode())
+    runfolder.write_bytes(path, csv_bytes(table))
     runfolder.settle([path])

@@ -102,6 +102,31 @@ def test_a_pipe_is_no_photo(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
+def test_what_was_swapped_after_the_listing_is_skipped_with_its_reason(tmp_path: Path) -> None:
+    for name in ("huge", "pipe", "zero", "proc"):
+        write(tmp_path / f"{name}.jpg")
+    files = {file.relative: file.path for file in list_photos(tmp_path)}
+    for path in files.values():
+        path.unlink()
+    with files["huge.jpg"].open("wb") as file:
+        file.write(b"\xff\xd8\xff\xe0" + bytes(60))
+        file.truncate(40 << 30)
+    os.mkfifo(files["pipe.jpg"])
+    files["zero.jpg"].symlink_to("/dev/zero")
+    files["proc.jpg"].symlink_to("/proc/self/maps")
+    reasons = {}
+    for name, path in files.items():
+        with pytest.raises(PhotoError) as caught:
+            open_photo(path)
+        reasons[name] = caught.value.reason
+    assert reasons == {
+        "huge.jpg": "unreadable: too large (42,950 MB, limit 817)",
+        "pipe.jpg": "unreadable: not a file",
+        "zero.jpg": "unreadable: not a file",
+        "proc.jpg": "unreadable: empty file",
+    }
+
+
 def test_a_sub_folder_that_may_not_be_read_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "a.png")
     (tmp_path / "locked").mkdir()
@@ -194,7 +219,7 @@ def test_reasons_of_the_operating_system_are_plain(tmp_path: Path, monkeypatch: 
         (OSError(5, "Input/output error"), "unreadable: the disk says: Input/output error"),
     ]:
         with monkeypatch.context() as patch:
-            patch.setattr(Path, "read_bytes", lambda self, error=error: (_ for _ in ()).throw(error))
+            patch.setattr("gslopes.datasets.folder.read_regular", lambda *_, error=error: (_ for _ in ()).throw(error))
             assert reason(tmp_path / "a.jpg") == wanted
 
 

@@ -10,7 +10,8 @@ import pytest
 from PIL import Image
 
 from gslopes.core.collection import COMPOSITION
-from gslopes.report.composition import draw_women, print_table3, table3, write_csv
+from gslopes.core.files import csv_bytes
+from gslopes.report.composition import draw_women, print_table3, table3
 
 
 def composition(**shares: float) -> pd.DataFrame:
@@ -68,7 +69,7 @@ def test_the_picture_is_a_png_that_grows_with_the_occupations_and_comes_out_the_
 
 
 def test_a_csv_runs_no_formula():
-    told = write_csv(pd.DataFrame({"occupation": ["=cmd|' /C calc'!A0", "chef"], "n": [-1, 2]})).decode()
+    told = csv_bytes(pd.DataFrame({"occupation": ["=cmd|' /C calc'!A0", "chef"], "n": [-1, 2]})).decode()
     assert told.splitlines()[1].startswith("'=cmd")
     assert told.splitlines()[2] == "chef,2"
     assert ",-1" in told

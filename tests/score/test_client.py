@@ -347,3 +347,17 @@ def test_a_real_model_reads_the_planted_trend_from_the_pictures(make_onnx, pictu
     expected = [(40 * row.step + numbers[row.photo]) / 255 for row in red.itertuples()]
     assert red["score"].tolist() == pytest.approx(expected, abs=1e-6)
     assert (asked["status"] == "answered").all()
+
+
+@pytest.mark.parametrize("file", ["/etc/hostname", "../secret.jpg", "edits/../../secret.jpg", "link.jpg"])
+def test_no_picture_outside_the_run_folder_is_ever_sent(make_edits, tmp_path, file):
+    run = tmp_path / "run"
+    run.mkdir()
+    (tmp_path / "secret.jpg").write_text("my own")
+    (run / "link.jpg").symlink_to(tmp_path / "secret.jpg")
+    edits = make_edits(1).assign(file=file)
+    box = Box()
+    asked, _ = ask_part(edits, run, box)
+    assert box.seen == []
+    assert set(asked["status"]) == {"failed"}
+    assert set(asked["reason"]) == {"the edited photo lies outside the run folder"}

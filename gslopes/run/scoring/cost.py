@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.records import Classifier
 from gslopes.executors import Executor
 from gslopes.run.config import ScoreConfig
 from gslopes.score.cost import Estimate, estimate
 from gslopes.score.limits import limits_of
-from gslopes.score.questions import digest
+from gslopes.score.questions import digest, read_picture
 from gslopes.score.worker import ClassifierCache
 
 
@@ -30,7 +30,7 @@ def estimate_parts(
     for frame in edits:
         files = frame["file"].tolist()
         if limits_of(classifier).remote and not cache.empty:
-            keys = {digest(data) for file in files if (data := _bytes(run / file))}
+            keys = {digest(data) for file in files if (data := _bytes(run, file))}
             left.append(len(keys) - cache.count(keys))
             cached += len(files) - left[-1]
         else:
@@ -75,8 +75,8 @@ def confirm_cost(estimates: Sequence[Estimate], config: ScoreConfig, executor: E
         raise UsageError("Nothing was asked.", "Add --limit or --budget for a smaller audit.")
 
 
-def _bytes(path: Path) -> bytes:
+def _bytes(run: Path, file: str) -> bytes:
     try:
-        return path.read_bytes()
-    except OSError:
+        return read_picture(run, file)
+    except PhotoError:
         return b""

@@ -58,7 +58,7 @@ LOCALS: Mapping[str, Listed] = {
         "A model of yours in an ONNX file, with a labels file and its preprocessing.",
         _FILE,
         extra="gslopes[onnx]",
-        needs=("onnxruntime",),
+        needs=("onnx", "onnxruntime"),
     ),
     "python": Listed(
         f"{_HOME}.python:PythonClassifier",

@@ -81,7 +81,7 @@ def read_labels(path: Path) -> tuple[str, ...]:
 
 
 def digest_of(files: list[Path]) -> str:
-    """sha256 over the files that exist; ``.data`` is where exporters put the weights of a large model."""
+    """sha256 over the files that exist, in their order."""
     total = hashlib.sha256()
     for path in files:
         if path.is_file():

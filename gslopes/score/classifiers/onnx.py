@@ -5,7 +5,7 @@ For example ``onnx:model.onnx,labels=labels.txt,activation=softmax,top_k=5,std=0
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.errors import ConfigError, ModelError
+from gslopes.core.files import inside
 from gslopes.core.records import Answer, ByteArray
 from gslopes.score.classifiers.model_file import ACTIVATIONS, ModelFileOptions, choose, digest_of, existing, read_labels
 from gslopes.score.pictures import batch_of, normalise
@@ -41,7 +42,7 @@ class OnnxClassifier:
         file = existing(options.file, "model")
         labels = existing(options.labels, "labels file")
         self.labels = read_labels(labels)
-        self.version = digest_of([file, file.with_name(f"{file.name}.data"), labels])
+        self.version = digest_of([file, *external_files(file), labels])
         self._session = _session(file, device)
         self._input = self._session.get_inputs()[0]
         self._output = self._session.get_outputs()[0].name
@@ -96,6 +97,39 @@ class OnnxClassifier:
         if self._options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
             message = f"The model {file} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
             raise ConfigError(message, "Give activation=sigmoid (independent labels) or softmax (one of many).")
+
+
+def external_files(file: Path) -> list[Path]:
+    """The files in which a model keeps weights, as its graph names them, sorted; none if all are in the model itself.
+
+    Raises: ModelError if one is missing or outside the model's folder.
+
+    Source: ONNX, TensorProto.external_data.
+    """
+    onnx = import_module("onnx")
+    try:
+        model = onnx.load_model(str(file), load_external_data=False)
+    except Exception:  # no ONNX at all: the session says so, in its own words
+        return []
+    found = set()
+    for location in _locations(model):
+        path = file.parent / location
+        if not inside(file.parent, path):
+            raise ModelError(f"The model {file} names weights outside its own folder: {location}.")
+        if not path.is_file():
+            raise ModelError(f"The model {file} needs its weights in {location}, which is not there.")
+        found.add(path)
+    return sorted(found)
+
+
+def _locations(message: Any) -> Iterator[str]:
+    """Of every tensor's external data, wherever in the graph it is."""
+    for field, value in message.ListFields():
+        if field.name == "external_data":
+            yield from (entry.value for entry in value if entry.key == "location")
+        elif field.message_type is not None:
+            for part in [value] if hasattr(value, "ListFields") else value:
+                yield from _locations(part)
 
 
 # --- the session ---

@@ -6,21 +6,25 @@ label to score in [0, 1], or None if it will not judge the picture. The module i
     def moods(pictures):
         return [{"bright": float(picture.mean() / 255)} for picture in pictures]
 
-Answers are kept for later runs only if ``version=`` says which version of the function gives them.
+Answers are kept for later runs only if ``version=`` says which version of the function gives them. Without it the
+version is a digest of the module's source and of what it imports from its own folder, so that a run folder never mixes
+the answers of two.
 """
 
 from __future__ import annotations
 
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
 
-from gslopes.core.errors import AnswerError, ConfigError, UsageError
+from gslopes.core.errors import AnswerError, ClassifierError, ConfigError, UsageError
 from gslopes.core.records import Answer
 from gslopes.datasets.decode import decode
+from gslopes.score.classifiers.python_source import source_digest
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 
 REFUSED = "the function returned None"
@@ -28,7 +32,10 @@ REFUSED = "the function returned None"
 
 @dataclass(frozen=True, slots=True)
 class PythonOptions:
-    """path: ``module:function``.  version: of the function, part of the cache's key.  batch: pictures in one call."""
+    """path: ``module:function``.  version: of the function, part of the cache's key; empty: a digest of its source.
+
+    batch: pictures in one call.
+    """
 
     path: str = field(metadata=ARGUMENT)
     version: str = ""
@@ -53,17 +60,22 @@ class PythonClassifier:
     def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
         del device
         self.name = name
-        self.version = options.version or "undeclared"
         self.cached = bool(options.version)
         self.batch = options.batch
         self._function = _found(options.path)
+        source = source_digest(options.path.partition(":")[0])
+        self.version = options.version or (f"source {source[:16]}" if source else "undeclared")
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to what the function says.
 
-        Raises: PhotoError if a picture cannot be decoded; whatever the function raises.
+        Raises: PhotoError if a picture cannot be decoded; ClassifierError with file and line if the function fails.
         """
-        answers = list(self._function([decode(data, "picture")[0] for data in pictures]))
+        arrays = [decode(data, "picture")[0] for data in pictures]
+        try:
+            answers = list(self._function(arrays))
+        except (Exception, SystemExit) as error:
+            raise ClassifierError(f"The function failed: {type(error).__name__}: {error}{user_line(error)}.") from error
         return [None if answer is None else _plain(answer) for answer in answers]
 
     def parse(self, raw: object) -> Answer:
@@ -82,12 +94,21 @@ def _found(path: str) -> Callable[[list[Any]], Any]:
         found: Any = import_module(module)
         for part in name.split("."):
             found = getattr(found, part)
-    except Exception as error:  # a user's module may fail in any way while it is imported
+    except (Exception, SystemExit) as error:  # a user's module may fail in any way while it is imported
         hint = "The module must be installed, or lie in the working folder."
-        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}.", hint) from error
+        where = user_line(error)
+        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}{where}.", hint) from error
     if not callable(found):
         raise UsageError(f"{path} is not a function.", "It takes a list of arrays and returns a list of mappings.")
     return cast("Callable[[list[Any]], Any]", found)
+
+
+def user_line(error: BaseException) -> str:
+    """Where a user's code failed, as `` (moods.py, line 7)``; empty if none of it was running."""
+    here = Path(__file__).resolve()
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<")]
+    theirs = [frame for frame in frames if Path(frame.filename).resolve() != here and "importlib" not in frame.filename]
+    return f" ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else ""
 
 
 def _plain(answer: Any) -> dict[str, float]:

@@ -16,6 +16,7 @@ from gslopes.collect.lists import WOMEN_SOURCE, women_of
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.collection import CENSUS, COMPOSITION, MANIFEST
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
+from gslopes.core.files import csv_bytes
 from gslopes.core.records import Finder, Photo
 from gslopes.core.runfolder import show
 from gslopes.datasets.folder import PhotoFile, list_photos, open_photo
@@ -117,7 +118,7 @@ def census(
 
 def _write(photos: Path, out: Path, table: pd.DataFrame, sets: Sets, answers: Answers, confidence: float) -> Census:
     """Everything that depends on the answers of people."""
-    from gslopes.report.composition import draw_women, table3, write_csv
+    from gslopes.report.composition import draw_women, table3
     from gslopes.report.review import Item, render_review
 
     found = compose(table, sets, answers)
@@ -133,7 +134,7 @@ def _write(photos: Path, out: Path, table: pd.DataFrame, sets: Sets, answers: An
         runfolder.write_table(COMPOSITION, found, out / "composition.parquet")
         wide = table3(found, women)
         for name, frame in (("composition", found), ("table3", wide), ("photos", labels(table, answers, confidence))):
-            runfolder.write_bytes(out / f"{name}.csv", write_csv(frame))
+            runfolder.write_bytes(out / f"{name}.csv", csv_bytes(frame, digits=6))
         runfolder.write_bytes(out / "table3.png", draw_women(wide, WOMEN_SOURCE))
         runfolder.write_bytes(out / "review.html", render_review(items, answers.rows(), confidence).encode())
     excluded = sum(one.excluded for one in answers.by_photo.values())

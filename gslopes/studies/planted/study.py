@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
+from gslopes.core.files import csv_bytes
 from gslopes.core.records import FloatArray
 from gslopes.datasets import rendered
 from gslopes.edit.steps import values_for
@@ -79,7 +80,7 @@ def calibrate(
     labels = compare(truth, found, naive(own, parameters.gender, faces, sets), float(reach))
     summary = summarise(labels)
     table, picture = out / "calibration.csv", out / "calibration.png"
-    runfolder.write_bytes(table, labels.to_csv(index=False).encode())
+    runfolder.write_bytes(table, csv_bytes(labels))
     runfolder.write_bytes(picture, draw_planted(labels, float(reach)))
     runfolder.write_json(out / "calibration.json", {"faces": faces, "sets": sets, "reach": float(reach), **summary})
     return Calibration(labels, summary, float(reach), table, picture, run)

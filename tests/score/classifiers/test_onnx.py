@@ -164,3 +164,44 @@ def test_files_that_are_missing_or_damaged_are_named(make_onnx, tmp_path):
     (tmp_path / "labels.txt").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ModelError, match="not UTF-8"):
         load_classifier(name)
+
+
+# --- what the version covers ---
+
+
+def external(folder, file: str, weights: list[list[float]], location: str = "weights.bin") -> None:
+    """Move the weights of a model into a file beside it."""
+    import onnx
+
+    model = onnx.load(file)
+    (tensor,) = [one for one in model.graph.initializer if one.name == "weights"]
+    data = np.asarray(weights, np.float32).tobytes()
+    (folder / "weights.bin").write_bytes(data)
+    onnx.external_data_helper.set_external_data(tensor, location, length=len(data))
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    onnx.save(model, file)
+
+
+def test_other_weights_in_a_file_beside_the_model_are_another_version(make_onnx, picture, tmp_path):
+    name = f"{make_onnx()},threshold=0"
+    external(tmp_path, str(tmp_path / "model.onnx"), [[1, 0], [0, 0.5], [0, 0.5]])
+    before = load_classifier(name)
+    assert scores(name, picture(RED))["red"] == 1
+    (tmp_path / "weights.bin").write_bytes(np.asarray([[0, 1], [0.5, 0], [0.5, 0]], np.float32).tobytes())
+    assert load_classifier(name).version != before.version
+    assert scores(name, picture(RED))["red"] == 0
+
+
+def test_a_model_without_other_files_keeps_the_version_it_had(make_onnx, tmp_path):
+    from gslopes.score.classifiers.model_file import digest_of
+
+    assert load_classifier(make_onnx()).version == digest_of([tmp_path / "model.onnx", tmp_path / "labels.txt"])
+
+
+@pytest.mark.parametrize("location", ["../weights.bin", "/etc/hostname", "missing.bin"])
+def test_weights_that_are_missing_or_elsewhere_are_errors(make_onnx, tmp_path, location):
+    name = make_onnx()
+    external(tmp_path, str(tmp_path / "model.onnx"), [[1, 0], [0, 1], [0, 1]], location)
+    with pytest.raises(ModelError, match=r"outside its own folder|is not there"):
+        load_classifier(name)

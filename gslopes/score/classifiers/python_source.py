@@ -1,0 +1,70 @@
+"""The digest of a Python function's source: its own file, and the files that it imports from its own folder."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+
+def source_digest(module: str) -> str:
+    """sha256 over the source of an imported module and of what it imports, directly or not, from its own folder.
+
+    A package's own folder is that of its outermost package. Installed libraries, data files and weights are no part of
+    it.
+
+    module: dotted name, as in ``sys.modules``.
+    Returns: 64 hex digits; empty if the module has no source file (it is compiled, or built in).
+    """
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if not file or not file.endswith(".py"):
+        return ""
+    root = Path(file).resolve().parent
+    depth = len(module.split(".")) - (0 if Path(file).name == "__init__.py" else 1)
+    for _ in range(depth):
+        root = root.parent
+    total = hashlib.sha256()
+    for path in sorted(_reached(Path(file).resolve(), root)):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        total.update(f"{path.relative_to(root).as_posix()}\0{content}\n".encode())
+    return total.hexdigest()
+
+
+def _reached(first: Path, root: Path) -> set[Path]:
+    found: set[Path] = set()
+    waiting = [first]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += [file for name in _imported(path, root) for file in _files(name, root)]
+    return found
+
+
+def _imported(path: Path, root: Path) -> Iterator[str]:
+    """Dotted names, below the root, that a file may import."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    package = path.relative_to(root).parent.parts
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            yield base
+            yield from (f"{base}.{alias.name}" if base else alias.name for alias in node.names)
+
+
+def _files(name: str, root: Path) -> Iterator[Path]:
+    """The files that importing a name runs: those of its packages, and its own."""
+    place = root
+    for part in name.split("."):
+        place = place / part
+        for file in (place / "__init__.py", place.with_name(f"{place.name}.py")):
+            if part and file.is_file():
+                yield file.resolve() if file.resolve().is_relative_to(root) else file

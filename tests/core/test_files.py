@@ -1,0 +1,97 @@
+"""Files of strangers: nothing hangs, nothing fills the memory, no cell is a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import threading
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gslopes.core.files import NotRegular, TooLarge, csv_bytes, inside, read_regular
+
+
+def test_a_regular_file_is_read_whole(tmp_path: Path):
+    (tmp_path / "a").write_bytes(bytes(range(256)) * 99)
+    assert read_regular(tmp_path / "a", 10**6) == bytes(range(256)) * 99
+    (tmp_path / "empty").touch()
+    assert read_regular(tmp_path / "empty", 10) == b""
+
+
+def test_a_file_of_many_gigabytes_is_refused_unread(tmp_path: Path):
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(40 << 30)
+    with pytest.raises(TooLarge, match="42,949,672,960 bytes, limit 1,000,000"):
+        read_regular(tmp_path / "huge", 10**6)
+    assert read_regular(tmp_path / "huge", 10**6, (b"RIFF",)) == bytes(16)  # it is none of these: not read at all
+
+
+def test_a_pipe_a_device_and_a_folder_are_refused_at_once(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), Path("/dev/null")):
+        done = threading.Event()
+        errors: list[BaseException] = []
+
+        def read(path: Path = path, errors: list[BaseException] = errors, done: threading.Event = done) -> None:
+            try:
+                read_regular(path, 10**6)
+            except BaseException as error:
+                errors.append(error)
+            done.set()
+
+        threading.Thread(target=read, daemon=True).start()
+        assert done.wait(10), f"{path} hangs"
+        assert isinstance(errors[0], NotRegular)
+    with pytest.raises(OSError, match=r"not a regular file|directory"):
+        read_regular(tmp_path, 10)
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="no /proc here")
+def test_a_file_without_a_size_gives_no_more_than_its_size(tmp_path: Path):
+    (tmp_path / "link.jpg").symlink_to("/proc/self/maps")
+    assert read_regular(tmp_path / "link.jpg", 10**6) == b""
+
+
+@pytest.mark.parametrize("file", ["../secret", "/etc/hostname", "edits/../../secret", "out/secret", "loop", "a\0b"])
+def test_a_path_that_leaves_the_folder_is_outside(tmp_path: Path, file: str):
+    run = tmp_path / "run"
+    (run / "edits").mkdir(parents=True)
+    (tmp_path / "secret").touch()
+    (run / "out").symlink_to(tmp_path)
+    (run / "loop").symlink_to("loop")
+    assert inside(run, run / "edits/a.jpg")
+    assert file == "loop" or not inside(run, run / file)
+
+
+# --- CSV ---
+
+CELLS = ["=1+1", "+1", "-1+x", "@sum", "\tx", "\nx", "  =x", "\uff1dx", "\u00a0=x"]
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_cell_that_would_run_gets_an_apostrophe(cell):
+    rows = list(csv.reader(io.StringIO(csv_bytes(pd.DataFrame({"label": [cell, "chef"], cell: [-1, 2]})).decode())))
+    assert rows[-2:] == [[f"'{cell}".replace("\r", "\n"), "-1"], ["chef", "2"]]
+    assert rows[0][1].startswith("'")
+
+
+def test_a_carriage_return_begins_no_line_of_its_own():
+    text = csv_bytes(pd.DataFrame({"label": ["chef\r=cmd", "a\r\n=b"], "n": 1})).decode()
+    assert list(csv.reader(io.StringIO(text))) == [["label", "n"], ["chef\n=cmd", "1"], ["a\n=b", "1"]]
+
+
+def test_numbers_and_what_is_missing_stay_as_they_are():
+    frame = pd.DataFrame({"n": [-1.5, None], "text": ["-", None], "flag": [True, False], "q": [0.12345678, -2.0]})
+    assert csv_bytes(frame, digits=3).decode() == "n,text,flag,q\n-1.500,'-,True,0.123\n,,False,-2.000\n"
+
+
+@given(st.lists(st.text(max_size=20), min_size=1, max_size=8))
+def test_no_text_becomes_a_formula_or_breaks_the_table(cells):
+    rows = list(csv.reader(io.StringIO(csv_bytes(pd.DataFrame({"label": cells, "n": 1})).decode("utf-8"), newline="")))
+    assert len(rows) == len(cells) + 1
+    assert not any(row[0].lstrip(" \u00a0").startswith(tuple("=+-@\t\r\n")) for row in rows[1:])
