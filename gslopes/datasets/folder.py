@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.files import NotRegular, TooLarge, read_regular
+from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import Photo
 from gslopes.datasets.decode import LARGEST_FILE, MAGIC, decode
 
@@ -52,10 +53,7 @@ def open_photo(path: Path) -> Photo:
 
     path: the file. What the pixels are, and which pictures are understood, is told at ``decode``.
 
-    Raises: PhotoError with one of the reasons ``unreadable: empty file``, ``… not a picture``, ``… truncated``,
-        ``… damaged``, ``… too large (W×H pixels, limit 100 million)``, ``… too large (N MB, limit M)``,
-        ``… a broken link``, ``… permission denied``,
-        ``… not a file``, ``… gone``, ``… the disk says: …``.
+    Raises: PhotoError with one of the ``core.reasons`` of files that are unreadable.
     """
     try:
         data = read_regular(path, LARGEST_FILE, MAGIC)
@@ -152,14 +150,14 @@ def _is_broken(entry: os.DirEntry[bytes]) -> bool:
     return entry.is_symlink() and not os.path.exists(entry.path)
 
 
-def _refusal(path: Path, error: OSError | ValueError) -> str:
+def _refusal(path: Path, error: OSError | ValueError) -> Why:
     """Why the operating system would not give the file's bytes."""
     if isinstance(error, PermissionError):
-        return "unreadable: permission denied"
+        return Why(Reason.PERMISSION_DENIED)
     if isinstance(error, TooLarge):
-        return f"unreadable: too large ({error.size / 1e6:,.0f} MB, limit {error.limit / 1e6:,.0f})"
+        return Why(Reason.TOO_LARGE, f"{error.size / 1e6:,.0f} MB, limit {error.limit / 1e6:,.0f}")
     if isinstance(error, (IsADirectoryError, NotRegular)):
-        return "unreadable: not a file"
+        return Why(Reason.NOT_A_FILE)
     if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ELOOP:
-        return "unreadable: a broken link" if path.is_symlink() else "unreadable: gone"
-    return f"unreadable: the disk says: {getattr(error, 'strerror', None) or error}"
+        return Why(Reason.BROKEN_LINK if path.is_symlink() else Reason.GONE)
+    return Why(Reason.DISK_ERROR, str(getattr(error, "strerror", None) or error))

@@ -10,32 +10,31 @@ from math import floor
 import numpy as np
 
 from gslopes.core.geometry import outside, similarity, warp
+from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import Detections, Face
 from gslopes.zoo.crops import CHIP
 
-__all__ = ["CHIP_SIZE", "NO_FACE", "choose", "outside", "similarity", "warp"]
+__all__ = ["CHIP_SIZE", "choose", "outside", "similarity", "warp"]
 
 CHIP_SIZE = 128
 
-NO_FACE = "no face found"
 
-
-def choose(detections: Detections, width: int, height: int, min_face: int, size: int = CHIP_SIZE) -> Face | str:
-    """The face whose box centre is nearest the photo's centre, or the reason why there is none.
+def choose(detections: Detections, width: int, height: int, min_face: int, size: int = CHIP_SIZE) -> Face | Why:
+    """The face whose box centre is nearest the photo's centre, or why there is none.
 
     width, height: of the photo, pixels.  min_face: the least length of the box's shorter side, pixels.
     size: side of the chip, pixels.
     """
     if len(detections.scores) == 0:
-        return NO_FACE
+        return Why(Reason.NO_FACE)
     boxes = detections.boxes.astype(np.float64)
     centres = (boxes[:, :2] + boxes[:, 2:]) / 2
     middle = np.array([(width - 1) / 2, (height - 1) / 2])
     index = int(np.argmin(((centres - middle) ** 2).sum(1)))
     side = float((boxes[index, 2:] - boxes[index, :2]).min())
     if not side >= min_face:
-        return f"face too small ({floor(side)} px, at least {min_face} wanted)"
+        return Why(Reason.FACE_TOO_SMALL, f"{floor(side)} px, at least {min_face} wanted")
     matrix = similarity(detections.points[index], CHIP * size - 0.5)
     if matrix is None:
-        return "face cannot be aligned (its five points do not span a plane)"
+        return Why(Reason.FACE_NOT_ALIGNED, "its five points do not span a plane")
     return Face(detections.boxes[index], detections.points[index], float(detections.scores[index]), len(boxes), matrix)

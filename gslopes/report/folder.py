@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from gslopes.core import runfolder, tables
 from gslopes.core.files import csv_bytes
+from gslopes.core.reasons import explained
 from gslopes.report import answers as matrix
 from gslopes.report import (
     comparisons,
@@ -146,9 +147,9 @@ def _write_explorer(
     scores: Mapping[str, Mapping[str, list[list[Any]]]],
     known: Mapping[str, credit.Credit],
 ) -> None:
-    verdicts = tally.read(tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason"])
+    verdicts = tally.read(tables.VERDICTS, source.run, ["photo", "attribute", "kept", "reason", "detail"])
     out = verdicts[~verdicts["kept"].astype(bool)] if source.gated else verdicts[:0]
-    why = zip(out["photo"], out["attribute"], out["reason"], strict=True)
+    why = zip(out["photo"], out["attribute"], map(explained, out["reason"], out["detail"]), strict=True)
     content = explorer.listing(album, list(_steps(source)), why, known)
     runfolder.write_bytes(report / "data" / "photos.js", findings.script("photos", content))
     for place, chunk in enumerate(explorer.scores_files(album, scores)):
@@ -216,15 +217,16 @@ def _dropped(source: Source) -> tuple[tuple[str, int], ...]:
     if not source.gated:
         return ()
     verdicts = tally.read(tables.VERDICTS, source.run, ["kept", "reason"])
-    return tuple(Counter(_kind(reason) for reason in verdicts.loc[~verdicts["kept"], "reason"]).most_common())
+    return tuple(Counter(verdicts.loc[~verdicts["kept"], "reason"]).most_common())
 
 
 def _photos(source: Source, options: ReportOptions) -> page.Photos:
-    photos: pd.DataFrame = tally.read(tables.PHOTOS, source.run, ["path", "status", "reason", "faces"])
+    photos: pd.DataFrame = tally.read(tables.PHOTOS, source.run, ["path", "status", "reason", "detail", "faces"])
     skipped = photos[photos["status"] == "skipped"]
     used = photos[photos["status"] == "used"]
-    reasons = Counter(_kind(reason) for reason in skipped["reason"])
-    named = sorted(zip(skipped["path"], skipped["reason"], strict=True)) if options.embed != "none" else []
+    reasons = Counter(skipped["reason"])
+    whys = map(explained, skipped["reason"], skipped["detail"])
+    named = sorted(zip(skipped["path"], whys, strict=True)) if options.embed != "none" else []
     return page.Photos(
         found=len(photos),
         used=len(used),
@@ -233,8 +235,3 @@ def _photos(source: Source, options: ReportOptions) -> page.Photos:
         skipped=tuple(named),
         dropped=_dropped(source),
     )
-
-
-def _kind(reason: str) -> str:
-    """A reason without what is particular to one photo, so that equal ones can be counted."""
-    return "same bytes as another photo" if reason.startswith("same bytes as ") else reason.split(" (")[0]

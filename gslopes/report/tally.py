@@ -9,12 +9,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from gslopes.core import tables
-from gslopes.core.errors import TableError
-from gslopes.core.runfolder import show
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,13 +50,7 @@ def read(table: tables.Table, run: Path, columns: list[str], where: pc.Expressio
     path = run / f"{table.name}.parquet"
     if not path.exists():
         return table.empty()[columns]
-    try:
-        if not pq.read_schema(path).equals(table.schema, check_metadata=False):
-            raise TableError(f"{show(path)} is not a {table.name} table.")
-        frame: pd.DataFrame = pq.read_table(path, columns=columns, filters=where).to_pandas()
-    except (OSError, ValueError) as error:
-        raise TableError(f"{show(path)} is not a readable Parquet file: {error}.") from error
-    return frame
+    return tables.read_columns(table, path, columns, where)
 
 
 def statuses(run: Path) -> dict[tuple[str, str], dict[str, int]]:

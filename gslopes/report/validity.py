@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.core import placebo, tables
+from gslopes.core.reasons import explained
 from gslopes.report import tally, words
 
 NAMES = {
@@ -51,9 +52,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
                 "attribute": words.perceived(attribute),
                 "sweeps": len(of_group),
                 "kept": int(of_group["kept"].sum()),
-                "reasons": Counter(
-                    str(r).split(" (")[0] for r in of_group.loc[~of_group["kept"], "reason"]
-                ).most_common(),
+                "reasons": Counter(of_group.loc[~of_group["kept"], "reason"]).most_common(),
                 "tau": _quartiles(of_group["tau"]),
                 "shift": _quartiles(of_group["shift"]),
                 "found": float((looked["found"] == looked["looked"]).mean()) if len(looked) else None,
@@ -122,13 +121,12 @@ def dropped(run: Path, most: int = 200, *, names: bool = True) -> tuple[list[tup
 
     names: paths; else the first digits of the ids.
     """
-    verdicts = tally.read(tables.VERDICTS, run, ["photo", "attribute", "kept", "reason"])
+    verdicts = tally.read(tables.VERDICTS, run, ["photo", "attribute", "kept", "reason", "detail"])
     out = verdicts[~verdicts["kept"].astype(bool)]
     photos = tally.read(tables.PHOTOS, run, ["photo", "path"]).drop_duplicates("photo").set_index("photo")["path"]
     ids = out["photo"].str[:12]
-    rows = sorted(
-        zip(out["photo"].map(photos).fillna(ids) if names else ids, out["attribute"], out["reason"], strict=True)
-    )
+    names_or_ids = out["photo"].map(photos).fillna(ids) if names else ids
+    rows = sorted(zip(names_or_ids, out["attribute"], map(explained, out["reason"], out["detail"]), strict=True))
     return [(str(a), str(b), str(c)) for a, b, c in rows[:most]], len(rows)
 
 

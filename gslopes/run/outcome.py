@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from gslopes.core import tables
-from gslopes.run import synthesis
+from gslopes.core.reasons import Reason
 from gslopes.run.gate.judge import dropped
 
 
@@ -36,12 +36,10 @@ class Audit:
 
 def of_photos(run: Path) -> Audit:
     """How many photos were used, and why the others were not."""
-    path = run / "photos.parquet"
-    columns = pq.read_table(path, columns=["status", "reason"]).to_pydict()
-    reasons = [reason for status, reason in zip(columns["status"], columns["reason"], strict=True) if status != "used"]
-    errors = sum(reason.startswith(synthesis.UNREADABLE) for reason in reasons)
-    kinds = Counter(map(_kind, reasons))
-    return Audit(run, len(columns["status"]), len(columns["status"]) - len(reasons), dict(kinds.most_common()), errors)
+    photos = tables.read_columns(tables.PHOTOS, run / "photos.parquet", ["status", "reason"])
+    skipped = Counter(photos.loc[photos["status"] != "used", "reason"])
+    errors = sum(count for reason, count in skipped.items() if reason.startswith(Reason.UNREADABLE))
+    return Audit(run, len(photos), len(photos) - skipped.total(), dict(skipped.most_common()), errors)
 
 
 def of_audit(run: Path) -> Audit:
@@ -57,8 +55,3 @@ def answers(run: Path) -> dict[str, dict[str, int]]:
     for row in rows.group_by(["classifier", "status"]).aggregate([([], "count_all")]).to_pylist():
         counts.setdefault(row["classifier"], {})[row["status"]] = row["count_all"]
     return counts
-
-
-def _kind(reason: str) -> str:
-    """A reason without what is particular to one photo."""
-    return "same bytes as another photo" if reason.startswith("same bytes as ") else reason.split(" (")[0]

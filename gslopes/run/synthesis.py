@@ -24,6 +24,7 @@ from gslopes.compose.placebo import lightened, qualities, randomised
 from gslopes.core import placebo, runfolder, runtime, tables
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.files import read_regular
+from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import Detections, Face, FloatArray, Photo
 from gslopes.datasets.decode import LARGEST_FILE
 from gslopes.datasets.folder import PhotoFile, open_photo
@@ -31,8 +32,6 @@ from gslopes.executors import RemoteTask, Tick
 from gslopes.find import align
 from gslopes.run.components import Components, default_components
 from gslopes.run.plan import SYNTHESIS, Plan, size_of
-
-UNREADABLE = "unreadable: "
 
 # Photos that are held at once: 16 million pixels, or one photo. A batch is closed by its own contents alone, so that
 # it is the same whenever it is computed.
@@ -107,12 +106,12 @@ class Synthesis:
 
     def _open(self, file: PhotoFile) -> Photo | Row:
         if file.relative in self.same:
-            return _skipped(file.relative, f"same bytes as {self.same[file.relative]}", photo=_sha256(file.path))
+            return _skipped(file.relative, Why(Reason.DUPLICATE, self.same[file.relative]), photo=_sha256(file.path))
         try:
             return open_photo(file.path)
         except PhotoError as error:
-            reason = error.reason if error.reason.startswith(UNREADABLE) else UNREADABLE + error.reason
-            return _skipped(file.relative, reason, photo=_sha256(file.path))
+            why = error.reason if isinstance(error.reason, Why) else Why(Reason.UNREADABLE, error.reason)
+            return _skipped(file.relative, why, photo=_sha256(file.path))
 
     def _walk_within_memory(self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]) -> None:
         """As ``_walk``; a batch that does not fit the memory is halved until it does, down to one photo."""
@@ -142,7 +141,7 @@ class Synthesis:
         for (name, photo), detections in zip(batch, found, strict=True):
             height, width = photo.pixels.shape[:2]
             face = align.choose(detections, width, height, self.plan.config.find.min_face, size)
-            if isinstance(face, str):
+            if isinstance(face, Why):
                 photos.append(_seen(name, photo, face, detections))
             else:
                 usable.append((name, photo, face))
@@ -150,7 +149,7 @@ class Synthesis:
             return
         chips = np.stack([align.warp(photo.pixels, face.matrix, size) for _, photo, face in usable])
         masks = self.components.masker([photo for _, photo, _ in usable], [face for _, _, face in usable], chips)
-        reasons = [mask_is_degenerate(mask) or "" for mask in masks]
+        reasons = [mask_is_degenerate(mask) or Why() for mask in masks]
         photos += [_seen(name, photo, why, face) for (name, photo, face), why in zip(usable, reasons, strict=True)]
         kept = [index for index, why in enumerate(reasons) if not why]
         if not kept:
@@ -240,20 +239,20 @@ def _sha256(path: Path) -> str:
         return ""
 
 
-def _skipped(name: str, reason: str, photo: str) -> Row:
+def _skipped(name: str, why: Why, photo: str) -> Row:
     """The row of a photo that was not decoded."""
     nothing = {"width": 0, "height": 0, "faces": 0, "box": None, "points": None, "detection": None}
-    return {"photo": photo, "path": name, "status": "skipped", "reason": reason, **nothing}
+    return {"photo": photo, "path": name, "status": "skipped", **why.columns, **nothing}
 
 
-def _seen(name: str, photo: Photo, reason: str, face: Face | Detections) -> Row:
+def _seen(name: str, photo: Photo, why: Why, face: Face | Detections) -> Row:
     """The row of a decoded photo; skipped if there is a reason."""
     height, width = photo.pixels.shape[:2]
-    row = _skipped(name, reason, photo.id) | {"width": width, "height": height}
+    row = _skipped(name, why, photo.id) | {"width": width, "height": height}
     if isinstance(face, Detections):
         return row | {"faces": len(face.scores)}
     known = {"box": face.box.ravel().tolist(), "points": face.points.ravel().tolist(), "detection": face.score}
-    return row | {"faces": face.faces, "status": "skipped" if reason else "used", **known}
+    return row | {"faces": face.faces, "status": "skipped" if why else "used", **known}
 
 
 def _frame(table: tables.Table, rows: list[Row]) -> pd.DataFrame:

@@ -82,7 +82,7 @@ def _one(
     columns: Sequence[str],
 ) -> Summary:
     kept = int(verdicts["kept"].sum())
-    kinds = Counter(reason.split(" (")[0] for reason in verdicts.loc[~verdicts["kept"], "reason"])
+    kinds = Counter(verdicts.loc[~verdicts["kept"], "reason"])
     plain = Summary(attribute, tuple(values), len(verdicts), kept, dict(kinds.most_common()))
     wide = readings.pivot_table(index="photo", columns=["reading", "step"], values="score")
     read = {str(name): _steps(wide, str(name), len(values)) for name in readings["reading"].unique()}

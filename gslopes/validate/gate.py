@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gslopes.core.errors import ConfigError
+from gslopes.core.reasons import Reason, Why
 from gslopes.validate.estimates import Floats
 from gslopes.validate.manipulation import kendall, slopes
 
@@ -74,7 +75,7 @@ class Measured:
     change: float = np.nan
 
 
-def verdict(sweep: Measured, thresholds: Thresholds) -> str:
+def verdict(sweep: Measured, thresholds: Thresholds) -> Why:
     """Why the sweep is dropped: the first check that it fails, its number in parentheses; empty if it is kept.
 
     >>> verdict(Measured(looked=3, found=2), Thresholds())
@@ -82,20 +83,22 @@ def verdict(sweep: Measured, thresholds: Thresholds) -> str:
     """
     t = thresholds
     checks = (
-        (sweep.found < t.found * sweep.looked, "face not found again", f"{sweep.found} of {sweep.looked} values"),
-        (sweep.mask_share < t.least_mask, "mask too small for the face", f"{sweep.mask_share:.2f} of its box"),
-        (sweep.mask_share > t.most_mask, "mask too large for the face", f"{sweep.mask_share:.2f} of its box"),
-        (sweep.change < t.least_change, "hardly any pixel changes", f"{sweep.change:.1f} of 255"),
-        (sweep.change > t.most_change, "the pixels change too much", f"{sweep.change:.0f} of 255"),
-        (sweep.shift < t.shift, "the reading does not follow the edit", f"shift {sweep.shift:+.2f}"),
-        (sweep.tau < t.tau, "the reading does not rise steadily", f"tau {sweep.tau:+.2f}"),
-        (
-            abs(sweep.off_target) > t.off_target,
-            f"the reading of {sweep.off_target_reading} moves too",
-            f"{sweep.off_target:+.2f} per unit",
-        ),
+        (sweep.found < t.found * sweep.looked, Reason.FACE_LOST, f"{sweep.found} of {sweep.looked} values"),
+        (sweep.mask_share < t.least_mask, Reason.MASK_TOO_SMALL, f"{sweep.mask_share:.2f} of its box"),
+        (sweep.mask_share > t.most_mask, Reason.MASK_TOO_LARGE, f"{sweep.mask_share:.2f} of its box"),
+        (sweep.change < t.least_change, Reason.TOO_LITTLE_CHANGE, f"{sweep.change:.1f} of 255"),
+        (sweep.change > t.most_change, Reason.TOO_MUCH_CHANGE, f"{sweep.change:.0f} of 255"),
+        (sweep.shift < t.shift, Reason.READING_DOES_NOT_FOLLOW, f"shift {sweep.shift:+.2f}"),
+        (sweep.tau < t.tau, Reason.READING_NOT_STEADY, f"tau {sweep.tau:+.2f}"),
+        (abs(sweep.off_target) > t.off_target, moves_too(sweep), f"{sweep.off_target:+.2f} per unit"),
     )  # fmt: skip
-    return next((f"{what} ({how})" for failed, what, how in checks if failed), "")
+    return next((Why(reason, detail) for failed, reason, detail in checks if failed), Why())
+
+
+def moves_too(sweep: Measured) -> Reason:
+    """The reason that names the reading that moves most beside the target; none if none was read."""
+    name = sweep.off_target_reading
+    return Reason(f"the reading of {name} moves too") if name else Reason.NONE
 
 
 def follows(target: ArrayLike, values: ArrayLike) -> tuple[float, float]:

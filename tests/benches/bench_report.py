@@ -43,7 +43,7 @@ def make(run: Path, photos: int, classifiers: int, labels: int) -> None:
     files = pictures(run, rng)
     box = [128.0, 100.0, 384.0, 400.0]
     frame = pd.DataFrame({"photo": ids, "path": [f"people/{index:05d}.jpg" for index in range(photos)]})
-    frame = frame.assign(width=SIDE, height=SIDE, status="used", reason="", faces=1, box=[box] * photos)
+    frame = frame.assign(width=SIDE, height=SIDE, status="used", reason="", detail="", faces=1, box=[box] * photos)
     frame = frame.assign(points=None, detection=None)[tables.PHOTOS.columns]
     tables.write(tables.PHOTOS, frame, run / "photos.parquet")
     step = np.tile(np.arange(7, dtype=np.int16), photos)

@@ -16,6 +16,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core import tables
+from gslopes.core.reasons import explained
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -38,7 +39,7 @@ def synthesise(gslopes, faces, tmp_path):
 def photos(run: Path) -> dict[str, str]:
     """Path of each photo to the reason why it was skipped."""
     frame = tables.read(tables.PHOTOS, run / "photos.parquet")
-    return dict(zip(frame["path"], frame["reason"], strict=True))
+    return dict(zip(frame["path"], map(explained, frame["reason"], frame["detail"]), strict=True))
 
 
 # --- What a user sees ---
@@ -124,7 +125,7 @@ def test_bad_photos_are_skipped_with_their_reasons_and_the_code_is_3(synthesise,
     for name in ("truncated.jpg", "truncated.png", "zero.jpg", "zero2.jpg", "text.jpg", "bomb.png", "link.jpg"):
         assert reasons.pop(name).startswith("unreadable: "), name
     assert reasons["one.png"] == "no face found"
-    assert reasons["copy.png"] == "same bytes as 000001.png"
+    assert reasons["copy.png"] == "same bytes as another photo (000001.png)"
     assert not {"folder.jpg", "circle"} & set(reasons)
     assert "6 used of 15" in done.err
     assert "Traceback" not in done.err

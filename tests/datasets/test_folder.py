@@ -216,7 +216,7 @@ def test_reasons_of_the_operating_system_are_plain(tmp_path: Path, monkeypatch: 
     assert reason(tmp_path / "never.jpg") == "unreadable: gone"
     for error, wanted in [
         (PermissionError(13, "Permission denied"), "unreadable: permission denied"),
-        (OSError(5, "Input/output error"), "unreadable: the disk says: Input/output error"),
+        (OSError(5, "Input/output error"), "unreadable: disk error (Input/output error)"),
     ]:
         with monkeypatch.context() as patch:
             patch.setattr("gslopes.datasets.folder.read_regular", lambda *_, error=error: (_ for _ in ()).throw(error))

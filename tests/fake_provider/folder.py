@@ -39,7 +39,7 @@ def write_run(
             file = f"edits/gender/{name[:16]}-{step}.jpg"
             (run / file).write_bytes(paint(value, u, size, "JPEG"))
             edits.append((name, "gender", step, value, file, 0.5))
-        looked.append((name, f"{number}.jpg", *size, "used", "", 1, None, None, 0.99))
+        looked.append((name, f"{number}.jpg", *size, "used", "", "", 1, None, None, 0.99))
     for start in range(0, photos, part):
         index = start // part
         steps = len(values)

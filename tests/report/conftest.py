@@ -90,7 +90,7 @@ def photos_table(ids: list[str]) -> pd.DataFrame:
     frame = pd.DataFrame([*used, *skipped])
     frame[["width", "height"]] = [96, 120]
     frame["box"] = [[22.0, 24.0, 74.0, 96.0]] * len(used) + [None] * len(skipped)
-    frame["points"], frame["detection"] = None, None
+    frame["points"], frame["detection"], frame["detail"] = None, None, ""
     return frame[tables.PHOTOS.columns]
 
 

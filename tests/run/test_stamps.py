@@ -126,8 +126,13 @@ def test_a_classifier_more_is_fitted_and_reported(audit, toy):
 
 def test_other_verdicts_of_the_gate_leave_neither_slopes_nor_page_as_they_were(audit):
     asked = tables.read(tables.ASKED, audit.run / "asked.parquet")
-    row = dict.fromkeys(tables.VERDICTS.columns, 0) | {"attribute": "gender", "off_target_reading": "", "kept": False}
-    row |= {"photo": asked["photo"][0], "reason": "too dark"}
+    row = dict.fromkeys(tables.VERDICTS.columns, 0) | {
+        "attribute": "gender",
+        "off_target_reading": "",
+        "kept": False,
+        "detail": "",
+    }
+    row |= {"photo": asked["photo"][0], "reason": "too dark", "detail": ""}
     runfolder.write_table(tables.VERDICTS, pd.DataFrame([row]), audit.run / "verdicts.parquet")
     assert current(audit.run) == {"fit": True, "report": False}
     stages.run_score(audit.run, [], stages.QUIET, gate=True)

@@ -12,6 +12,7 @@ from PIL import Image
 
 from gslopes.core import tables
 from gslopes.core.errors import StorageError
+from gslopes.core.reasons import Reason, explained
 from gslopes.core.records import ByteArray, Detections, Face, FloatArray, Photo
 from gslopes.datasets.folder import list_photos
 from gslopes.run import synthesis
@@ -130,11 +131,11 @@ def test_a_photo_that_cannot_be_used_says_why(walk, photos):
     save(photos / "no-mask.png", masked)
     (photos / "broken.jpg").write_bytes(b"\xff\xd8\xff no picture")
     found, edits = walk()
-    reasons = dict(zip(found["path"], found["reason"], strict=True))
+    reasons = dict(zip(found["path"], map(explained, found["reason"], found["detail"]), strict=True))
     assert reasons["no-face.png"] == "no face found"
     assert reasons["small.png"].startswith("face too small (25 px")
     assert reasons["no-mask.png"].startswith("face region not found")
-    assert reasons["broken.jpg"].startswith(synthesis.UNREADABLE)
+    assert reasons["broken.jpg"].startswith(Reason.UNREADABLE)
     assert edits["photo"].nunique() == 3
     kept = found.set_index("path")
     assert kept.loc["no-mask.png", "faces"] == 1
@@ -147,7 +148,7 @@ def test_the_second_of_two_equal_files_is_skipped_and_names_the_first(walk, phot
     shutil.copy(photos / "a.png", photos / "sub" / "copy.png")
     found, edits = walk(limit=10)
     row = found.set_index("path").loc["sub/copy.png"]
-    assert (row["status"], row["reason"]) == ("skipped", "same bytes as a.png")
+    assert (row["status"], row["reason"], row["detail"]) == ("skipped", Reason.DUPLICATE, "a.png")
     assert row["photo"] == found.set_index("path").loc["a.png", "photo"]
     assert len(edits) == 9
 

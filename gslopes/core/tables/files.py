@@ -7,17 +7,22 @@ from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from gslopes.core.errors import TableError
-from gslopes.core.tables.schema import Table
+from gslopes.core.reasons import split_prose
+from gslopes.core.tables.schema import DETAIL, Table
 
 
 def check(table: Table, frame: pd.DataFrame) -> pa.Table:
-    """The frame as an Arrow table of exactly this schema.
+    """The frame as an Arrow table of exactly this schema; a reason that holds its detail in itself is split.
 
     Raises: TableError if a column is missing, unknown, null where it may not be, or cannot be cast safely to its type.
     """
+    if DETAIL.name in table.columns and DETAIL.name not in frame.columns and "reason" in frame.columns:
+        pairs = [split_prose(text) for text in frame["reason"]]
+        frame = frame.assign(reason=[reason for reason, _ in pairs], detail=[detail for _, detail in pairs])
     missing = [name for name in table.columns if name not in frame.columns]
     unknown = [name for name in frame.columns if name not in table.columns]
     if missing or unknown:
@@ -58,6 +63,21 @@ def read(table: Table, path: Path) -> pd.DataFrame:
     return _read(table, path, []).to_pandas()
 
 
+def read_columns(table: Table, path: Path, columns: list[str], where: pc.Expression | None = None) -> pd.DataFrame:
+    """Some columns and rows of a table, without reading the others.
+
+    Raises: TableError as ``read``.
+    """
+    try:
+        if pq.read_schema(path).equals(table.schema, check_metadata=False):
+            found: pd.DataFrame = pq.read_table(path, columns=columns, filters=where).to_pandas()
+            return found
+    except (OSError, ValueError):
+        pass  # the other way of reading says what is wrong
+    whole = _read(table, path, [])
+    return (whole if where is None else whole.filter(where)).select(columns).to_pandas()
+
+
 def read_arrow(table: Table, path: Path) -> pa.Table:
     """The same as an Arrow table whose texts are dictionary-encoded: a long table of few names takes little memory.
 
@@ -67,17 +87,28 @@ def read_arrow(table: Table, path: Path) -> pa.Table:
     return _read(table, path, texts).unify_dictionaries()
 
 
+def _without_detail(table: Table) -> pa.Schema:
+    """The schema of version 0.1, in which a reason held its detail in itself."""
+    return pa.schema([field for field in table.schema if field.name != DETAIL.name])
+
+
 def _read(table: Table, path: Path, texts: list[str]) -> pa.Table:
     try:
-        names = pq.read_schema(path).names
-        if pq.read_schema(path).equals(table.schema, check_metadata=False):
+        schema = pq.read_schema(path)
+        if schema.equals(table.schema, check_metadata=False):
             return pq.read_table(path, read_dictionary=texts)
+        if schema.equals(_without_detail(table), check_metadata=False):
+            return check(table, pq.read_table(path).to_pandas())
     except FileNotFoundError as error:
         raise TableError(f"There is no {table.name} table at {path}.", "Run the stage that makes it first.") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # damaged names are no UTF-8
         raise TableError(f"{path} is not a readable Parquet file: {error}.") from error
-    lacking = [name for name in table.columns if name not in names]
-    if lacking and set(names) < set(table.columns) and all(table.schema.field(name).nullable for name in lacking):
+    lacking = [name for name in table.columns if name not in schema.names]
+    if (
+        lacking
+        and set(schema.names) < set(table.columns)
+        and all(table.schema.field(name).nullable for name in lacking)
+    ):
         return _widened(table, pq.read_table(path, read_dictionary=texts))  # written before those columns were there
     lacks = ", ".join(lacking)
     raise TableError(f"{path} is not a {table.name} table{': it lacks ' + lacks if lacks else ''}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gslopes.core.tables.schema import ATTRIBUTE, CLASSIFIER, LABEL, PHOTO, STEP, VALUE, Table, column, number
+from gslopes.core.tables.schema import ATTRIBUTE, CLASSIFIER, DETAIL, LABEL, PHOTO, STEP, VALUE, Table, column, number
 
 PHOTOS = Table(
     "photos",
@@ -15,7 +15,8 @@ PHOTOS = Table(
             column("width", pa.int32(), "pixels; 0 if unreadable"),
             column("height", pa.int32(), "pixels; 0 if unreadable"),
             column("status", pa.string(), "used or skipped"),
-            column("reason", pa.string(), "why it was skipped; empty if used"),
+            column("reason", pa.string(), "why it was skipped, a core.reasons.Reason; empty if used"),
+            DETAIL,
             column("faces", pa.int32(), "faces found"),
             column("box", pa.list_(pa.float32()), "x0 y0 x1 y1, pixels, photo frame", null=True),
             column("points", pa.list_(pa.float32()), "five x y pairs, pixels, photo frame", null=True),
@@ -78,7 +79,8 @@ VERDICTS = Table(
             PHOTO,
             ATTRIBUTE,
             column("kept", pa.bool_(), "whether classifiers are asked about this sweep"),
-            column("reason", pa.string(), "the first check that it failed; empty if kept"),
+            column("reason", pa.string(), "the first check that it failed, a core.reasons.Reason; empty if kept"),
+            DETAIL,
             column("looked", pa.int16(), "values at which the face was looked for; 0 if at none"),
             column("found", pa.int16(), "of them, those at which it was found again"),
             number("tau", "Kendall's tau-b of the target's reading with the values, to two hundredths"),

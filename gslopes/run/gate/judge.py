@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.config import to_dict
 from gslopes.core.errors import ModelError, PhotoError
+from gslopes.core.reasons import Why
 from gslopes.core.runfolder import part_path
 from gslopes.core.runtime import pick_device
 from gslopes.datasets.folder import open_photo
@@ -95,8 +96,8 @@ def judged(measured: pd.DataFrame, thresholds: Thresholds) -> pd.DataFrame:
     rows = (
         Measured(**dict(zip(names, row, strict=True))) for row in measured[names].itertuples(index=False, name=None)
     )
-    reasons = [verdict(row, thresholds) for row in rows]
-    return measured.assign(reason=reasons, kept=[not reason for reason in reasons])
+    whys = pd.DataFrame([verdict(row, thresholds).columns for row in rows], columns=["reason", "detail"])
+    return measured.assign(**whys.set_index(measured.index), kept=(whys["reason"] == "").to_numpy())
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,9 @@ class Judging:
         readings: list[Row] = []
         for sweep, known in self._sweeps(part, tick):
             measured, read = self.measurer(sweep)
-            verdicts.append(known | {name: getattr(measured, name) for name in MEASURED} | {"kept": True, "reason": ""})
+            verdicts.append(
+                known | {name: getattr(measured, name) for name in MEASURED} | {"kept": True, **Why().columns}
+            )
             verdicts[-1]["mask_area"] = sweep.mask_area
             readings += [
                 known | {"reading": name, "step": step - 1, "score": score}
@@ -289,4 +292,4 @@ def dropped(run: Path) -> dict[str, int]:
     if not manifest.get("gate", {}).get("applied") or not path.exists():
         return {}
     frame = tables.read(tables.VERDICTS, path)
-    return dict(Counter(reason.split(" (")[0] for reason in frame.loc[~frame["kept"], "reason"]).most_common())
+    return dict(Counter(frame.loc[~frame["kept"], "reason"]).most_common())

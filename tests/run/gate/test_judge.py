@@ -52,8 +52,10 @@ def drop(run: Path, photos: int, monkeypatch) -> list[str]:
     real = gate.judged
 
     def judged(frame: pd.DataFrame, thresholds: GateConfig) -> pd.DataFrame:
-        reasons = ["face not found again (1 of 3 values)" if photo in ids else "" for photo in frame["photo"]]
-        return real(frame, thresholds).assign(reason=reasons, kept=[not reason for reason in reasons])
+        reasons = ["face not found again" if photo in ids else "" for photo in frame["photo"]]
+        details = ["1 of 3 values" if reason else "" for reason in reasons]
+        kept = [not reason for reason in reasons]
+        return real(frame, thresholds).assign(reason=reasons, detail=details, kept=kept)
 
     monkeypatch.setattr(gate, "judged", judged)
     stages.run_gate(run, OneProcess())

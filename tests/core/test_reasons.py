@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from gslopes.core import tables
+from gslopes.core.errors import TableError
+from gslopes.core.reasons import Reason, Why, explained, split_prose
+
+PROSE = {
+    "": ("", ""),
+    "no face found": ("no face found", ""),
+    "face too small (25 px, at least 32 wanted)": ("face too small", "25 px, at least 32 wanted"),
+    "same bytes as a (1).jpg": ("same bytes as another photo", "a (1).jpg"),
+    "unreadable: truncated": ("unreadable: truncated", ""),
+    "unreadable: too large (9×9 pixels, limit 1 million)": ("unreadable: too large", "9×9 pixels, limit 1 million"),
+    "unreadable: the disk says: Input/output error": ("unreadable: disk error", "Input/output error"),
+    "unreadable: struck by lightning": ("unreadable", "struck by lightning"),
+    "the reading of young moves too (-0.20 per unit)": ("the reading of young moves too", "-0.20 per unit"),
+    "too dark (by far)": ("too dark (by far)", ""),
+}
+
+
+@pytest.mark.parametrize("prose", PROSE)
+def test_a_reason_of_version_0_1_is_split_into_its_word_and_its_detail(prose: str):
+    assert split_prose(prose) == PROSE[prose]
+
+
+def test_what_is_split_already_stays():
+    assert [split_prose(reason) for reason in Reason] == [(reason.value, "") for reason in Reason]
+
+
+def test_a_why_reads_as_one_text_and_is_two_columns():
+    why = Why(Reason.FACE_TOO_SMALL, "25 px")
+    assert why == "face too small (25 px)" == explained(**why.columns)
+    assert not Why()
+    assert Why().columns == {"reason": "", "detail": ""}
+
+
+def test_a_why_comes_home_from_a_worker():
+    sent = pickle.loads(pickle.dumps(Why(Reason.TOO_LARGE, "9 million")))
+    assert (sent, sent.reason, sent.detail) == ("unreadable: too large (9 million)", Reason.TOO_LARGE, "9 million")
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A photos table as version 0.1 wrote it."""
+    rows = pd.DataFrame({"photo": "", "path": [f"{i}.jpg" for i in range(len(PROSE))], "reason": list(PROSE)})
+    rows = rows.assign(width=0, height=0, status="skipped", faces=0, box=None, points=None, detection=None)
+    schema = pa.schema([field for field in tables.PHOTOS.schema if field.name != "detail"])
+    pq.write_table(pa.Table.from_pandas(rows[schema.names], schema=schema), tmp_path / "photos.parquet")
+    return tmp_path / "photos.parquet"
+
+
+def test_an_old_run_folder_is_still_read(old: Path):
+    found = tables.read(tables.PHOTOS, old)
+    assert list(zip(found["reason"], found["detail"], strict=True)) == list(PROSE.values())
+    some = tables.read_columns(tables.PHOTOS, old, ["path", "detail"], pa.compute.field("path") == "2.jpg")
+    assert some.to_dict("records") == [{"path": "2.jpg", "detail": "25 px, at least 32 wanted"}]
+    arrow = tables.read_arrow(tables.PHOTOS, old)
+    assert arrow.column("detail").to_pylist() == found["detail"].tolist()
+
+
+def test_a_table_that_lacks_more_is_still_refused(old: Path):
+    pq.write_table(pq.read_table(old).drop_columns(["path"]), old)
+    with pytest.raises(TableError, match="lacks path"):
+        tables.read(tables.PHOTOS, old)
+    with pytest.raises(TableError, match="lacks path"):
+        tables.read_columns(tables.PHOTOS, old, ["photo"])
