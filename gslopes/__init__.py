@@ -11,30 +11,74 @@ Everything is imported when it is first used, so that ``import gslopes`` costs m
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gslopes.fit.frames import fit_slopes
     from gslopes.report import write_report
-    from gslopes.run.stages import audit, score_photos, synthesise
+    from gslopes.run.stages import score_photos, synthesise
+    from gslopes.studies.api import audit, census, compare, slopes
+    from gslopes.studies.export import export
 
     __version__: str
 
 _HOMES = {
-    "audit": "gslopes.run.stages",
+    "audit": "gslopes.studies.api",
+    "census": "gslopes.studies.api",
+    "compare": "gslopes.studies.api",
+    "export": "gslopes.studies.export",
     "fit_slopes": "gslopes.fit.frames",
     "score_photos": "gslopes.run.stages",
+    "slopes": "gslopes.studies.api",
     "synthesise": "gslopes.run.stages",
     "write_report": "gslopes.report",
 }
+# Packages whose names are functions, too: gslopes.validate(run) and gslopes.collect(out, source=...).
+_CALLED = ("collect", "validate")
 
-__all__ = ["__version__", "audit", "fit_slopes", "score_photos", "synthesise", "write_report"]
+__all__ = [
+    "__version__",
+    "audit",
+    "census",
+    "collect",
+    "compare",
+    "export",
+    "fit_slopes",
+    "score_photos",
+    "slopes",
+    "synthesise",
+    "validate",
+    "write_report",
+]
+
+
+class _Called(ModuleType):
+    """A package that can be called: the function of its name in ``gslopes.studies.api``."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return getattr(import_module("gslopes.studies.api"), self.__name__.rpartition(".")[2])(*args, **options)
+
+
+class _Front(ModuleType):
+    """The package itself: whenever one of ``_CALLED`` is imported, it becomes callable."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _CALLED and type(value) is ModuleType:
+            value.__class__ = _Called
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Front
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("gslopes.core.runtime").gslopes_version()
+    if name in _CALLED:
+        return import_module(f"gslopes.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'gslopes' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

@@ -12,6 +12,8 @@ from gslopes.cli.options import (
     classifier_option,
     examples,
     json_option,
+    open_option,
+    open_page,
     print_audit,
     print_plan,
     terms_options,
@@ -33,8 +35,9 @@ from gslopes.cli.options import (
 @classifier_option
 @walk_options
 @terms_options
+@open_option
 @json_option
-def audit(photos: Path | None, out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
+def audit(photos: Path | None, out: Path, dry_run: bool, show_page: bool, as_json: bool, **options: Any) -> int:
     """Measure how a classifier's labels go along with the look of the face in the photos of a folder.
 
     PHOTOS is searched with its sub-folders for JPEG, PNG, WebP, BMP and TIFF files. Of each photo the face nearest the
@@ -46,4 +49,8 @@ def audit(photos: Path | None, out: Path, dry_run: bool, as_json: bool, **option
     if dry_run:
         print_plan(stages.plan_audit(photos, out, options), as_json)
         return 0
-    return print_audit(stages.audit(photos, out, executor=OneProcess(progress=True), **options), as_json)
+    found = stages.audit(photos, out, executor=OneProcess(progress=True), **options)
+    code = print_audit(found, as_json)
+    if show_page and found.page is not None:
+        open_page(found.page)
+    return code

@@ -24,7 +24,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
 @click.option("--review", type=PATH, metavar="CSV", help="Answers saved by the review. [default: CENSUS/review.csv]")
 @click.option("--keyword", default="any", metavar="WORD", help="Print this keyword's table; none for the plain search.")
 @click.option("--min-face", type=int, metavar="PX", help="Smallest face that is read. [default: 32]")
-@click.option("--limit", type=int, metavar="N", help="Only the first N photos.")
+@click.option("--limit", type=int, metavar="N", help="Only N photos, the first of every folder in turn.")
 @click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
 @json_option
 def census(photos: Path, out: Path, keyword: str, as_json: bool, **options: Any) -> int:

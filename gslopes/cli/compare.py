@@ -6,21 +6,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json, rows
-
-
-class Pair(click.ParamType):  # type: ignore[type-arg]
-    """``OLD=NEW``, two classifiers; names may hold an equals sign if it stands on both sides alike."""
-
-    name = "old=new"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        """Cut at the middle one of the equals signs."""
-        parts = str(value).split("=")
-        if len(parts) % 2 or not all(parts):
-            self.fail(f"{value!r} is not OLD=NEW.", param, ctx)
-        half = len(parts) // 2
-        return "=".join(parts[:half]), "=".join(parts[half:])
+from gslopes.cli.options import PATH, examples, json_option, open_option, open_page, print_json, rows
 
 
 @click.command(
@@ -28,6 +14,7 @@ class Pair(click.ParamType):  # type: ignore[type-arg]
     epilog=examples(
         "gslopes compare run-before run-after",
         "gslopes compare run-before run-after --pair model-v1=model-v2",
+        "gslopes compare run-before run-after --pair old=new:threshold=0.7 --open",
         "gslopes compare run-before run-after --json > changes.json",
     ),
 )
@@ -36,7 +23,6 @@ class Pair(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--pair",
     "pairs",
-    type=Pair(),
     multiple=True,
     metavar="OLD=NEW",
     help="Classifiers to compare. [default: same names]",
@@ -56,26 +42,35 @@ class Pair(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--correction", type=click.Choice(["bh", "by", "holm"]), default="bh", show_default=True, help="Of q, over labels."
 )
+@click.option("--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]")
+@open_option
 @json_option
 def compare(
     run_a: Path,
     run_b: Path,
-    pairs: tuple[tuple[str, str], ...],
+    pairs: tuple[str, ...],
     min_varying: int,
     photos_csv: Path | None,
     cluster: str,
     correction: str,
+    out: Path | None,
+    show_page: bool,
     as_json: bool,
 ) -> int:
     """Compare the slopes of two scored runs over the same photos, such as before and after a mitigation.
 
     Photos are paired: the interval is that of the mean difference of each photo's two slopes.
     """
+    from gslopes.core.runfolder import show
     from gslopes.report.changes import print_changes
-    from gslopes.studies.compare import compare_runs
+    from gslopes.studies.compare import compare_runs, write_page
 
     found = compare_runs(
         run_a, run_b, pairs, min_varying=min_varying, correction=correction, photos_csv=photos_csv, cluster=cluster
     )
+    page = write_page(run_a, run_b, found, out, pairs=pairs)
     print_json(rows(found)) if as_json else click.echo(print_changes(found))
+    click.echo(f"page       {show(page)}", err=True)
+    if show_page:
+        open_page(page)
     return 0

@@ -52,6 +52,7 @@ def fit(run: Path, as_json: bool, **options: Any) -> int:
     from gslopes.core.config import from_dict
     from gslopes.core.runfolder import show
     from gslopes.report.evidence import print_evidence
+    from gslopes.report.funnel import funnels
     from gslopes.run import stages
     from gslopes.run.config import FitConfig
 
@@ -60,6 +61,10 @@ def fit(run: Path, as_json: bool, **options: Any) -> int:
     if as_json:
         print_json(rows(slopes))
         return 0
-    click.echo(print_evidence(slopes, correction=config.correction))
+    click.echo(print_evidence(slopes, correction=config.correction, funnels=funnels(run)))
+    if config.groups:
+        from gslopes.report.evidence import print_groups
+
+        click.echo(f"\n{print_groups(run)}")
     click.echo(f"\ntables     {show(run)}/*.parquet\nnext       gslopes report {show(run)}", err=True)
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -95,6 +96,7 @@ _WALK = (
     click.option("--config", type=PATH, metavar="TOML", help="A file with these options, sections named as the rooms."),
     click.option("--dry-run", is_flag=True, help="Print the plan and write nothing."),
 )
+open_option = click.option("--open", "show_page", is_flag=True, help="Open the page in your browser.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON value on stdout.")
 classifier_option = click.option(
     "--classifier", "-c", multiple=True, metavar="NAME", help="Whom to ask; may be repeated. [default: celeba-tagger]"
@@ -146,9 +148,30 @@ def print_json(content: Any) -> None:
     click.echo(json.dumps(content, indent=2, allow_nan=False))
 
 
+def open_page(page: Path) -> None:
+    """In the browser of this machine, if there is one."""
+    click.launch(page.resolve().as_uri())
+
+
 def rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """A table as JSON rows; a missing number is null."""
     return json.loads(frame.to_json(orient="records", double_precision=15))
+
+
+# Of one counterfactual photo on one core of an AMD EPYC; see tests/benches/results/engine.md.
+_SECONDS_A_PICTURE = 0.022
+
+
+def _duration(images: int) -> str:
+    minutes = images * _SECONDS_A_PICTURE / 60
+    return f"{minutes:,.0f} min" if minutes >= 1 else "under a minute"
+
+
+def _size(plan: Plan) -> str:
+    """An edited photo is about as large as the photo itself."""
+    sweeps = sum(len(values) for values in plan.values.values())
+    size = sum(file.path.stat().st_size for file in plan.files) * sweeps
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.0f} MB"
 
 
 def print_plan(plan: Plan, as_json: bool) -> None:
@@ -172,6 +195,8 @@ def print_plan(plan: Plan, as_json: bool) -> None:
         f"images       {plan.images:,} at most (photos without a usable face give none)",
         f"classifiers  {', '.join(plan.classifiers) or 'none'}",
         f"calls        {plan.calls:,} at most, a picture each",
+        f"time         {_duration(plan.images)} or so for the pictures on one core; gslopes bench measures yours",
+        f"disk         {_size(plan)} or so for the pictures",
         f"parts        {plan.parts:,}, of which {plan.done:,} have their pictures already",
         f"device       {plan.device}",
         f"engine       {engine}",
@@ -184,6 +209,7 @@ def print_plan(plan: Plan, as_json: bool) -> None:
 def print_audit(audit: Audit, as_json: bool) -> int:
     """The slopes on stdout, what became of the photos and where everything is on stderr; the exit code."""
     from gslopes.core.runfolder import show
+    from gslopes.report.funnel import funnels
 
     code = 3 if audit.errors else 0
     if as_json:
@@ -191,15 +217,16 @@ def print_audit(audit: Audit, as_json: bool) -> int:
         counts |= {"dropped": audit.dropped} if audit.dropped else {}
         page = None if audit.page is None else str(audit.page)
         slopes = None if audit.slopes is None else rows(audit.slopes)
-        print_json({"run": str(audit.run), "page": page, "photos": counts, "slopes": slopes})
+        funnel = [] if audit.slopes is None else [asdict(one) for one in funnels(audit.run)]
+        print_json({"run": str(audit.run), "page": page, "photos": counts, "funnel": funnel, "slopes": slopes})
         return code
     if audit.slopes is not None:
         from gslopes.report.evidence import print_evidence
 
-        click.echo(print_evidence(audit.slopes))
-    lines = ["", f"photos     {audit.used:,} used of {audit.photos:,}"]
+        click.echo(print_evidence(audit.slopes, funnels=funnels(audit.run)))
+    lines = ["", f"photos     {audit.used:,} edited of {audit.photos:,}"]
     lines += [f"           {count:,} skipped: {reason}" for reason, count in audit.skipped.items()]
-    lines += [f"           {count:,} dropped by the gate: {reason}" for reason, count in audit.dropped.items()]
+    lines += [f"           {count:,} dropped: {reason}" for reason, count in audit.dropped.items()]
     lines += [f"tables     {show(audit.run)}/*.parquet", f"pictures   {show(audit.run)}/edits/"]
     lines += [] if audit.page is None else [f"page       {show(audit.page)}"]
     click.echo("\n".join(lines), err=True)

@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json
+from gslopes.cli.options import PATH, examples, json_option, open_option, open_page, print_json
 
 
 @click.command(
@@ -32,8 +32,11 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
     show_default=True,
     help="Pictures in the report: whole copies, small squares around the face, or none (and no file names).",
 )
+@open_option
 @json_option
-def report(run: Path, p: float, slope: float, embed: Literal["full", "thumbs", "none"], as_json: bool) -> int:
+def report(
+    run: Path, p: float, slope: float, embed: Literal["full", "thumbs", "none"], show_page: bool, as_json: bool
+) -> int:
     """Write the page of a fitted run folder, with the tables and figures of the paper; says how large the folder is.
 
     RUN/report opens from disk, and can be copied to any server as it is. With --embed none no picture leaves the run
@@ -49,4 +52,6 @@ def report(run: Path, p: float, slope: float, embed: Literal["full", "thumbs", "
     size = folder_size(page.parent)
     print_json({"run": str(run), "page": str(page), "bytes": size}) if as_json else click.echo(show(page))
     click.echo(f"size       {size / 1e6:.1f} MB", err=True)
+    if show_page:
+        open_page(page)
     return 0

@@ -46,6 +46,7 @@ def validate(
     are within bounds. With other thresholds the sweeps are judged anew, without measuring again; gslopes score then
     asks about those that are kept.
     """
+    from gslopes.core import runfolder
     from gslopes.core.config import from_dict
     from gslopes.core.runfolder import show
     from gslopes.core.runtime import pick_device
@@ -63,6 +64,8 @@ def validate(
     embed = recogniser()
     compared = compare_faces(run, embed, executor) if embed else None
     summaries = summarise(run, photos_csv, groups)
+    with runfolder.storage(run):
+        runfolder.write_json(run / "validity.json", {"attributes": [summary.facts() for summary in summaries]})
     if as_json:
         print_json({"run": str(run), "attributes": [summary.facts() for summary in summaries]})
         return 0
@@ -70,5 +73,14 @@ def validate(
     if not any(summary.identity for summary in summaries) and embed is None:
         click.echo("\nWhether it is the same person was not measured: pip install 'gslopes[identity]'.", err=True)
     written = ["verdicts.parquet", "readings.parquet", *(["likeness.parquet"] if compared else [])]
-    click.echo(f"\ntables     {show(run)}/{', '.join(written)}\nnext       gslopes score {show(run)}", err=True)
+    click.echo(f"\ntables     {show(run)}/{', '.join(written)}\nnext       {_next(run)}", err=True)
     return 0
+
+
+def _next(run: Path) -> str:
+    """The command that goes on from here: it depends on how far the run is."""
+    from gslopes.core.runfolder import show
+
+    if (run / "slopes.parquet").is_file():
+        return f"gslopes report {show(run)}"
+    return f"gslopes fit {show(run)}" if (run / "scores.parquet").is_file() else f"gslopes score {show(run)}"

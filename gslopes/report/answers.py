@@ -72,27 +72,49 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
 
 
 def curves(answers: Answers) -> tuple[Array, Array, Array]:
-    """(z, low, high), each (labels, K): the share of photos with the label relative to the centre, and its interval.
+    """(share, low, high), each (labels, K) in [0, 1]: the share of photos with the label, and its interval.
 
-    z_k = y_k / y_c over the photos answered at all values.  Interval: 95 %, normal, by the delta method for a ratio of
-    two shares of the same photos; at the centre it has no width.  NaN where the label is never there at the centre.
-    Where the fit had clusters, it is too narrow: its units are photos.
+    Over the photos answered at all values.  Interval: 95 %, Wilson.  Where the fit had clusters, it is too narrow: its
+    units are photos.
 
-    Source: z_k of Joo & Kärkkäinen 2020, section 4.3.
+    Source: Wilson 1927, Probable inference, the law of succession, and statistical inference.
     """
-    count, centre = max(int(answers.complete.sum()), 1), len(answers.values) // 2
+    count = max(int(answers.complete.sum()), 1)
     inside = answers.complete[answers.photo]
     present = ~np.isnan(answers.scores[inside])
-    labels = answers.label[inside]
-    many = len(answers.labels)
+    labels, many = answers.label[inside], len(answers.labels)
     shares = np.stack([np.bincount(labels, column, many) for column in present.T], 1).reshape(many, -1) / count
-    both = np.stack([np.bincount(labels, column & present[:, centre], many) for column in present.T], 1) / count
-    base = shares[:, [centre]]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(base > 0, shares / base, np.nan)
-        spread = shares * (1 - shares) + z**2 * base * (1 - base) - 2 * z * (both - shares * base)
-        error = np.sqrt(np.maximum(spread, 0) / count) / base
-    return z, np.maximum(z - _NORMAL * error, np.where(np.isnan(z), np.nan, 0.0)), z + _NORMAL * error
+    squared = _NORMAL**2 / count
+    middle = (shares + squared / 2) / (1 + squared)
+    half = np.sqrt(shares * (1 - shares) * squared + squared**2 / 4) / (1 + squared)
+    return shares, np.clip(middle - half, 0.0, shares), np.clip(middle + half, shares, 1.0)
+
+
+def lines(answers: Answers, shares: Array) -> Array:
+    """(labels, 2): intercept and slope, in percentage points, of the least squares line through each label's shares.
+
+    Its slope is the mean of the photos' own slopes, which is that of photo-rate.
+    """
+    slopes = 100 * (shares @ answers.weights())
+    return np.stack([100 * shares.mean(1) - slopes * answers.values.mean(), slopes], 1)
+
+
+def typical(answers: Answers, label: str) -> int | None:
+    """The row (of the P) of the photo whose own slope of a label is nearest to the mean over photos; None without one.
+
+    Of photos answered at all values whose answer changes along the sweep; by presence first, then by score.
+    """
+    if label not in answers.labels or not len(answers.values):
+        return None
+    rows = np.flatnonzero((answers.label == answers.labels.index(label)) & answers.complete[answers.photo])
+    if not len(rows):
+        return None
+    present = ~np.isnan(answers.scores[rows])
+    presence, scores = present @ answers.weights(), answers.slopes()[rows]
+    mean = presence.sum() / max(int(answers.complete.sum()), 1)
+    changes = np.ptp(present.astype(float), axis=1) > 0
+    order = np.lexsort((np.abs(scores - scores.mean()), np.abs(presence - mean), ~changes))
+    return int(rows[order[0]])
 
 
 def movers(answers: Answers, most: int = 6) -> list[list[int]]:

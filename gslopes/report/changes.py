@@ -35,12 +35,12 @@ def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
 
 
 def _cells(row: pd.Series) -> list[str]:
-    interval = f"[{words.signed(row['ci_low'])}, {words.signed(row['ci_high'])}]"
+    interval = words.points_interval(row["ci_low"], row["ci_high"])
     return [
         words.shorten(words.printable(row["label"]), 40),
-        words.signed(row["slope"]),
-        words.signed(row["other_slope"]),
-        f"{words.signed(row['difference'])} {interval}",
+        words.points(row["slope"]),
+        words.points(row["other_slope"]),
+        f"{words.points(row['difference'])} {interval}",
         words.probability(row["p"]),
         words.probability(row["q"]),
         f"{row['n']:,}",

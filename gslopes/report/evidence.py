@@ -1,30 +1,35 @@
-"""What a terminal shows after a fit: slopes with intervals, permutation p, q, and where the paper's p disagrees."""
+"""What a terminal shows after a fit: the finding in a sentence, then one line a label with its decision."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import pandas as pd
 
-from gslopes.core import placebo
-from gslopes.report import words
-from gslopes.report.tables import aligned, print_table
+from gslopes.core import placebo, tables
+from gslopes.report import decisions, tally, words
+from gslopes.report.decisions import Decision
+from gslopes.report.funnel import Funnel
+from gslopes.report.headline import headline
+from gslopes.report.tables import print_table
+from gslopes.report.terminal import Column, table, wrap
 
 READING = "photo-rate"
-Rows = Mapping[tuple[str, str, str], "pd.Series[Any]"]
-FLOOR = ("same picture", "light alone", "random change")  # the columns of placebo sweeps, in the order of placebo.KINDS
-HEADER = ("label", "slope [95 % interval]", "p_perm", "q", "n", "active", "centre", "paper's z", "paper's p", "")
+PLACEBOS = {"same": "same picture", "light": "light alone", "random": "random change"}
+_STYLES = {decisions.FINDING: "bold", decisions.PLACEBO: "yellow", decisions.NONE: "dim", decisions.OPEN: ""}
 
 NOTE = """\
-slope: mean over photos of each photo's own slope of presence, percentage points per unit of the attribute (photo-rate).
-Interval: 95 %, t over photos; those of the bootstrap are in the slopes table. p_perm: permutation of each photo's
-answers over the values, null hypothesis: they are exchangeable. q: {q},
-over the classifier's labels. paper's z: relative slope of Joo and Kärkkäinen (2020), p from t with K-2 degrees.
-{marked} ! the paper's p and p_perm disagree at {alpha:g}."""
-FLOOR_NOTE = """
-same picture, light alone: the slope of the same label where nothing is edited (the picture at 0 encoded K times), and
-where the masked region only gets darker or lighter by as much as the edit changes it: the classifier's noise floor."""
+slope: percentage points per unit of the attribute, the mean of each photo's own slope (photo-rate);
+interval: 95 %, t over photos. q: {q}, over the classifier's
+labels; null hypothesis: a photo's answers are exchangeable over the values.{floor}
+Other estimators, the paper's among them: slopes.parquet, or gslopes fit RUN --json."""
+FLOOR_NOTE = "Placebos, slopes where the attribute does not change: {kinds}."
+_KINDS = {
+    "same": "same picture (encoded anew)",
+    "light": "light alone (as much darker or lighter)",
+    "random": "random change (as large, of the same region)",
+}
 _ADJUSTED = {
     "bh": "p_perm after Benjamini and Hochberg",
     "by": "p_perm after Benjamini and Yekutieli",
@@ -34,86 +39,133 @@ _ADJUSTED = {
 
 
 def print_evidence(
-    slopes: pd.DataFrame, *, correction: str = "bh", alpha: float = 0.001, q: float = 0.05, limit: int = 60
+    slopes: pd.DataFrame, *, correction: str = "bh", limit: int = 60, funnels: Iterable[Funnel] = ()
 ) -> str:
-    """The photo-rate slopes as aligned text, one block for each classifier and attribute; the paper's beside them.
+    """The photo-rate slopes as a table of at most 100 columns, one block for each classifier and attribute.
 
-    The interval is t's: of the three in the table it covers best for rare labels and few photos.
-    Rows marked * have a q below ``q``; on those marked ! the paper's p and the permutations disagree at ``alpha``.
     Where the table holds no photo-rate rows, its other rows are printed as ``tables.print_table`` does.
 
     slopes: a data frame with the columns of core.tables.SLOPES.
-    correction, alpha: as the fit had them, see ``fit.options``; they are only named here.  limit: rows a block.
+    correction: as the fit had it, see ``fit.options``; it is only named here.  limit: rows a block.
+    funnels: what became of the photos, see ``funnel.funnels``.
     """
     reading = slopes[slopes["estimator"] == READING]
     if reading.empty:
         return print_table(slopes)
-    reading, floor = _without_placebo(reading)
-    others = slopes[slopes["estimator"] == "paper"]
-    paper = {(row["classifier"], row["attribute"], row["label"]): row for _, row in others.iterrows()}
-    parts = reading.groupby(["classifier", "attribute"], sort=True)
-    blocks = [_block(part, paper, floor, q, limit) for _, part in parts]
-    adjusted = _ADJUSTED[correction] if reading["p_perm"].notna().any() else _ADJUSTED[correction].replace("_perm", "")
-    note = NOTE.format(q=adjusted, alpha=alpha, marked=f"* q < {q:g}.")
-    return "\n\n".join([*blocks, note + (FLOOR_NOTE if floor else "")])
-
-
-def _without_placebo(reading: pd.DataFrame) -> tuple[pd.DataFrame, Rows]:
-    """(the rows of real sweeps, those of placebo sweeps by classifier, placebo's name and label)."""
     fake = reading["attribute"].map(lambda name: bool(placebo.split(name)[1])).astype(bool)
-    rows = {(row["classifier"], row["attribute"], row["label"]): row for _, row in reading[fake].iterrows()}
-    return reading[~fake], rows
+    by_pair = {(one.classifier, one.attribute): one for one in funnels}
+    blocks = []
+    kinds: set[str] = set()
+    for (classifier, attribute), part in reading[~fake].groupby(["classifier", "attribute"], sort=True):
+        same = (reading["classifier"] == classifier) & reading["attribute"].isin(placebo.names(str(attribute)))
+        floor = reading[fake & same]
+        kinds |= {placebo.split(str(name))[1] for name in floor["attribute"]}
+        blocks.append(_block(part, floor, limit, by_pair.get((words.printable(classifier), str(attribute)))))
+    adjusted = _ADJUSTED[correction] if reading["p_perm"].notna().any() else _ADJUSTED[correction].replace("_perm", "")
+    named = ", ".join(text for kind, text in _KINDS.items() if kind in kinds)
+    note = NOTE.format(q=adjusted, floor="\n" + wrap(FLOOR_NOTE.format(kinds=named)) if named else "")
+    return "\n\n".join([*blocks, note])
 
 
-def _block(part: pd.DataFrame, paper: Rows, floor: Rows, level: float, limit: int) -> str:
+def print_groups(run: Path, *, limit: int = 40) -> str:
+    """The slopes by group of photos, and the surest differences between groups, as tables of at most 100 columns.
+
+    run: a run folder, fitted with groups.  limit: rows a table; those with the smallest q.
+
+    Raises: TableError if a table is damaged.
+    """
+    groups = tally.read(tables.GROUPS, run, tables.GROUPS.columns)
+    apart = tally.read(tables.DIFFERENCES, run, tables.DIFFERENCES.columns)
+    parts = []
+    for title, frame, name in (
+        ("Slopes by group", groups, "slope"),
+        ("Differences between groups", apart, "difference"),
+    ):
+        rows = frame[(frame["estimator"] == READING) & frame["ci_low"].notna()]
+        rows = rows[~rows["attribute"].map(lambda one: bool(placebo.split(one)[1])).astype(bool)]
+        shown = rows.sort_values(["q", "label"])[:limit].sort_values(["label", "column", "group"])
+        if shown.empty:
+            continue
+        between = name == "difference"
+        cells = [
+            [
+                str(row["label"]),
+                f"{row['column']}: {row['group']}" + (f" − {row['other']}" if between else ""),
+                words.points(row[name]),
+                words.points_interval(row["ci_low"], row["ci_high"]),
+                words.probability(row["q"]),
+                "" if between else f"{row['active']:,} of {row['n']:,}",
+            ]
+            for row in shown.to_dict("records")
+        ]
+        heads = ["label", "group", name, "95 % interval", "q", "" if between else "photos"]
+        columns = [Column(head, number=place in (2, 4, 5), fold=place < 2) for place, head in enumerate(heads)]
+        left = f"\n  and {len(rows) - len(shown):,} more, see the tables" if len(rows) > len(shown) else ""
+        parts.append(f"{title}, percentage points per unit\n\n{table(columns, cells)}{left}")
+    return "\n\n".join(parts) or "No group has enough photos with a label to judge."
+
+
+def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel | None) -> str:
     first = part.iloc[0]
-    negative, positive = words.ends(first["attribute"])
-    title = (
-        f"{words.printable(first['classifier'])}: slope of each label along {words.perceived(first['attribute'])}, "
-        f"from {negative} (negative) to {positive} (positive)"
-    )
-    judged = part[part["note"].fillna("") == ""]
-    judged = judged.assign(_plain=~(judged["q"] < level), _flat=-judged["t"].abs())
-    shown = judged.sort_values(["_plain", "_flat", "label"])[:limit].sort_values(["slope", "label"])
-    beside = FLOOR if any(key[1] in placebo.names(first["attribute"]) for key in floor) else ()
-    header = [*HEADER[:-1], *beside, HEADER[-1]]
-    cells = [_cells(row, paper, level) for _, row in shown.iterrows()]
-    if beside:
-        cells = [[*c[:-1], *_floor(row, floor), c[-1]] for c, (_, row) in zip(cells, shown.iterrows(), strict=True)]
-    lines = [title, *aligned([header, *cells])]
+    attribute = str(first["attribute"])
+    found = decisions.decide(part, floor)
+    lines = [
+        f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
+        wrap(headline(part, found, attribute).sentence),
+    ]
+    if funnel is not None:
+        lines.append(f"Photos: {funnel.text()}")
+    judged = part[[found[str(label)].code != decisions.UNJUDGED for label in part["label"]]]
+    if len(judged):
+        lines.append("\n" + _table(judged, found, floor, limit))
     if len(judged) > limit:
         lines.append(f"  and {len(judged) - limit:,} labels with less evidence, which are in the slopes table")
-    rest = part[part["note"].fillna("") != ""]
-    for note, labels in rest["label"].groupby(rest["note"]):
-        names = ", ".join(words.printable(label) for label in labels[:10])
-        lines.append(f"  {note}: {names}{f' and {len(labels) - 10:,} more' if len(labels) > 10 else ''}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_unjudged(part, found)])
 
 
-def _floor(row: pd.Series[Any], floor: Rows) -> list[str]:
-    """The slopes of the same label in the placebo sweeps, with their intervals; 0 where it was never returned."""
-    found = [floor.get((row["classifier"], name, row["label"])) for name in placebo.names(row["attribute"])]
-    return [
-        "0" if one is None
-        else f"{words.signed(one['slope'])} [{words.signed(one['ci_low'])}, {words.signed(one['ci_high'])}]"
-        for one in found
-    ]  # fmt: skip
-
-
-def _cells(row: pd.Series, paper: Rows, level: float) -> list[str]:
-    interval = f"[{words.signed(row['ci_low'])}, {words.signed(row['ci_high'])}]"
-    known = paper.get((row["classifier"], row["attribute"], row["label"]))
-    marks = "*" if row["q"] < level else ""
-    marks += "!" if known is not None and known["agreement"] in ("p only", "p_perm only") else ""
-    return [
-        words.printable(row["label"]),
-        f"{words.signed(row['slope'])} {interval}",
-        words.probability(row["p_perm"]),
-        words.probability(row["q"]),
-        f"{row['n']:,}",
-        f"{row['active']:,}",
-        f"{row['y_centre']:.1%}",
-        "-" if known is None else words.signed(known["slope"]),
-        "-" if known is None else words.probability(known["p"]),
-        marks,
+def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFrame, limit: int) -> str:
+    codes = [found[str(label)] for label in judged["label"]]
+    order = judged.assign(_plain=[not one.moves for one in codes], _flat=-judged["t"].abs())
+    shown = order.sort_values(["_plain", "_flat", "label"])[:limit].sort_values(["slope", "label"])
+    kinds = [kind for kind in PLACEBOS if any(placebo.split(str(name))[1] == kind for name in floor["attribute"])]
+    beside = {
+        (placebo.split(str(row["attribute"]))[1], str(row["label"])): words.points(row["slope"])
+        for _, row in floor.iterrows()
+    }
+    columns = [
+        Column("label", number=False, fold=True),
+        Column("slope"),
+        Column("95 % interval", number=False),
+        Column("decision", number=False),
+        Column("q"),
+        *(Column(PLACEBOS[kind]) for kind in kinds),
+        Column("photos"),
     ]
+    rows = [
+        [
+            str(row["label"]),
+            words.points(row["slope"]),
+            words.points_interval(row["ci_low"], row["ci_high"]),
+            decisions.SHOWN[found[str(row["label"])].code],
+            words.probability(row["q"]),
+            *(beside.get((kind, str(row["label"])), "0.0") for kind in kinds),
+            f"{row['active']:,} of {row['n']:,}",
+        ]
+        for _, row in shown.iterrows()
+    ]
+    styles = [_STYLES.get(found[str(label)].code, "") for label in shown["label"]]
+    return table(columns, rows, styles)
+
+
+def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:
+    """One line for each reason, naming its labels."""
+    reasons: dict[str, list[str]] = {}
+    for label in part["label"]:
+        one = found[str(label)]
+        if one.code == decisions.UNJUDGED:
+            reasons.setdefault(one.why or "not judged", []).append(words.printable(label))
+    lines = []
+    for why, labels in reasons.items():
+        more = f" and {len(labels) - 10:,} more" if len(labels) > 10 else ""
+        lines.append(wrap(f"  {why}: {', '.join(labels[:10])}{more}", "    "))
+    return lines

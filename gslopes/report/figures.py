@@ -1,9 +1,10 @@
-"""Figure 2 of the paper: how often the steepest labels appear along the sweep.  Matplotlib without a display."""
+"""Figure 2 of the paper, in points: how often labels appear along the sweep.  Matplotlib without a display."""
 
 from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,12 +17,42 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from gslopes.report import words
-from gslopes.report.tables import past_thresholds
+from gslopes.report.decisions import Decision
 
-# Red for the labels pulled to the negative end, blue for the positive; told apart in each by lightness and by marker.
-REDS = ("#8f1414", "#c8371f", "#e0762f", "#a8516e", "#d9908a", "#6b4a3a")
-BLUES = ("#123f7a", "#1f6fc0", "#1b97a6", "#5a5fb8", "#7fb2dc", "#3c5a66")
-INK, FAINT, SHADE = "#1d2430", "#8a93a1", "#f1f3f6"
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Colours of a figure; in each row of labels they differ by lightness too, and by marker."""
+
+    ink: str
+    faint: str
+    shade: str
+    ground: str
+    negative: tuple[str, ...]
+    positive: tuple[str, ...]
+
+
+# Red for the labels pulled to the negative end, blue for the positive.
+LIGHT = Theme(
+    ink="#1d2430",
+    faint="#8a93a1",
+    shade="#f1f3f6",
+    ground="white",
+    negative=("#8f1414", "#c8371f", "#e0762f", "#a8516e", "#d9908a", "#6b4a3a"),
+    positive=("#123f7a", "#1f6fc0", "#1b97a6", "#5a5fb8", "#7fb2dc", "#3c5a66"),
+)
+DARK = Theme(
+    ink="#e7e9ee",
+    faint="#77818f",
+    shade="#262b34",
+    ground="#1c2027",
+    negative=("#ff8f80", "#ffb199", "#f0a35e", "#e58fb0", "#ffc9c2", "#c79a85"),
+    positive=("#82b9ff", "#5fd0dd", "#a9acff", "#b9dcff", "#8fb6c4", "#6aa5ff"),
+)
+REDS, BLUES, INK, FAINT, SHADE = LIGHT.negative, LIGHT.positive, LIGHT.ink, LIGHT.faint, LIGHT.shade
+WIDTHS = {"": 7.0, "-narrow": 3.3}  # inches: two columns of a journal, and one
 _MARKERS = "osD^vP"
 Form = Literal["png", "pdf", "svg"]
 FORMS: tuple[Form, ...] = ("png", "pdf", "svg")
@@ -34,55 +65,78 @@ _NAMELESS: dict[Form, dict[str, None]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """One label of the figure: its row in the slopes table, z_k (K,), and whether it is past the thresholds."""
+    """One label of the figure, everything in per cent of the photos.
 
-    row: pd.Series
-    z: NDArray[np.float64]
-    past: bool
+    share, low, high: (K,) with the ends of the 95 % interval.  line: intercept and slope of the fitted line.
+    slope, ends: as the table of slopes has them, percentage points per unit.  moves: whether it is a finding.
+    """
+
+    label: str
+    share: Array
+    low: Array
+    high: Array
+    line: tuple[float, float]
+    slope: float
+    ends: tuple[float, float]
+    moves: bool
 
 
-def steepest(slopes: pd.DataFrame, *, p: float, slope: float, most: int = 6, least: int = 3) -> pd.DataFrame:
-    """The labels to draw: past the thresholds, the steepest first, ``most`` for each end.
+def steepest(rows: pd.DataFrame, decided: Mapping[str, Decision], *, most: int = 5, least: int = 2) -> pd.DataFrame:
+    """The labels to draw: those that move, the steepest first, ``most`` for each end.
 
     Where an end has fewer than ``least``, the ones with the smallest p-values of its other labels fill it up.
 
-    slopes: rows of one classifier, attribute and estimator.
+    rows: photo-rate rows of one classifier and attribute.  decided: label to decision.
 
-    Returns those rows with a column ``past``, the negative end first.
+    Returns those rows with a column ``moves``, the negative end first.
     """
-    judged = slopes[slopes["slope"].notna()]
-    judged = judged.assign(past=past_thresholds(judged, p=p, slope=slope), _flat=-judged["slope"].abs())
+    judged = rows[rows["slope"].notna()]
+    moves = [str(label) in decided and decided[str(label)].moves for label in judged["label"]]
+    judged = judged.assign(moves=np.array(moves, dtype=bool), _flat=-judged["slope"].abs())
     sides = []
     for side in (judged[judged["slope"] < 0], judged[judged["slope"] > 0]):
-        first = side[side["past"]].sort_values(["_flat", "label"])[:most]
-        others = side[~side["past"]].sort_values(["p", "_flat", "label"])[: max(0, least - len(first))]
+        first = side[side["moves"]].sort_values(["_flat", "label"])[:most]
+        others = side[~side["moves"]].sort_values(["p", "_flat", "label"])[: max(0, least - len(first))]
         sides.append(pd.concat([first, others]))
     return pd.concat(sides).drop(columns="_flat")
 
 
-def draw_curves(curves: list[Curve], values: NDArray[np.float64], *, classifier: str, attribute: str) -> bytes:
-    """The bytes of ``curves_figure`` as a PNG."""
-    return to_png(curves_figure(curves, values, classifier=classifier, attribute=attribute))
+def curves_figure(
+    curves: list[Curve],
+    values: Array,
+    *,
+    classifier: str,
+    attribute: str,
+    photos: int,
+    theme: Theme = LIGHT,
+    width: float = WIDTHS[""],
+) -> Figure:
+    """Draw the shares over the values with bands and fitted lines, one panel for each end, each label named beside it.
 
-
-def curves_figure(curves: list[Curve], values: NDArray[np.float64], *, classifier: str, attribute: str) -> Figure:
-    """Draw z_k over the values, one panel for each end, each label named at the end of its curve with its slope.
-
-    curves: of one classifier and attribute, in the order in which they take their colours.
-    values: (K,) of the attribute.
+    curves: of one classifier and attribute, in the order in which they take their colours.  values: (K,).
+    photos: over which the shares are.  width: inches; below 5 the panels stand one above the other.
     """
-    figure = Figure(figsize=(12.4, 5.2), dpi=150, facecolor="white")
+    narrow = width < 5
+    figure = Figure(figsize=(width, 4.6 if narrow else 3.1), dpi=200, facecolor=theme.ground)
     FigureCanvasAgg(figure)
-    axes = figure.subplots(1, 2, sharey=True)
-    figure.subplots_adjust(left=0.062, right=0.82, top=0.85, bottom=0.13, wspace=0.68)
-    for panel, sign, colours, end in zip(axes, (-1, 1), (REDS, BLUES), words.ends(attribute), strict=True):
-        side = [curve for curve in curves if np.sign(curve.row["slope"]) == sign]
-        _panel(panel, side, values, attribute, colours, f"More often the more {end} the face looks")
-    axes[0].set_ylabel("photos with the label, relative to the centre", color=INK)
-    _name_lines(axes, curves, values)
-    photos = int(curves[0].row["n"]) if curves else 0
-    title = f"{words.shorten(words.printable(classifier), 60)}  ·  {words.perceived(attribute)}  ·  {photos:,} photos"
-    figure.text(0.062, 0.945, title, fontsize=13, weight="bold", color=INK, parse_math=False)
+    axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2, sharey=True)
+    room = {"left": 0.15, "right": 0.6, "top": 0.88, "bottom": 0.11, "hspace": 0.55}
+    figure.subplots_adjust(
+        **room if narrow else {"left": 0.075, "right": 0.8, "top": 0.8, "bottom": 0.17, "wspace": 0.75}
+    )
+    for axis, sign, colours in zip(axes, (-1, 1), (theme.negative, theme.positive), strict=True):
+        side = [curve for curve in curves if np.sign(curve.slope) == sign]
+        end = words.ends(attribute)[0 if sign < 0 else 1]
+        _panel(axis, side, values, attribute, colours, f"More often toward {end}", theme)
+    for axis in axes if narrow else axes[:1]:
+        axis.set_ylabel("photos with the label (%)", color=theme.ink, fontsize=7)
+    for axis, sign, colours in zip(axes, (-1, 1), (theme.negative, theme.positive), strict=True):
+        _name_lines(axis, [curve for curve in curves if np.sign(curve.slope) == sign], values, colours, narrow)
+    name = words.shorten(words.printable(classifier), 30 if narrow else 60)
+    title = f"{name} · {words.perceived(attribute)} · {photos:,} photos"
+    figure.text(
+        room["left"] if narrow else 0.075, 0.945, title, fontsize=8, weight="bold", color=theme.ink, parse_math=False
+    )
     return figure
 
 
@@ -106,61 +160,80 @@ def render(figure: Figure, form: Form) -> bytes:
 
 
 def _panel(
-    axes: Axes, curves: list[Curve], values: NDArray[np.float64], attribute: str, colours: tuple[str, ...], title: str
+    axes: Axes, curves: list[Curve], values: Array, attribute: str, colours: tuple[str, ...], title: str, theme: Theme
 ) -> None:
-    axes.axvspan(-1, 1, color=SHADE, zorder=0, linewidth=0)
-    axes.axhline(1, color=FAINT, linewidth=1, zorder=1)
+    axes.set_facecolor(theme.ground)
+    axes.axvspan(-1, 1, color=theme.shade, zorder=0, linewidth=0)
+    ends = np.array([values[0], values[-1]])
     for index, curve in enumerate(curves):
+        colour = colours[index % len(colours)]
+        axes.fill_between(values, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0, zorder=2)
+        axes.plot(
+            ends, curve.line[0] + curve.line[1] * ends, color=colour, linewidth=0.9, linestyle=(0, (4, 2)), zorder=3
+        )
         axes.plot(
             values,
-            curve.z,
-            color=colours[index % len(colours)],
+            curve.share,
+            color=colour,
             marker=_MARKERS[index % len(_MARKERS)],
-            markersize=5,
-            linewidth=2 if curve.past else 1.2,
-            linestyle="-" if curve.past else (0, (4, 2)),
-            zorder=3,
+            markersize=2.6,
+            linewidth=1.2 if curve.moves else 0.7,
+            markerfacecolor=colour if curve.moves else theme.ground,
+            zorder=4,
         )
     negative, positive = words.ends(attribute)
     axes.set_xticks(values, [f"{value:.3g}".replace("-", "−") for value in values])
-    axes.set_xlabel(
-        f"←  {negative}          {words.perceived(attribute)}          {positive}  →", color=INK, parse_math=False
-    )
-    axes.set_title(
-        title if curves else "No label in this direction", loc="left", fontsize=11, color=colours[0], parse_math=False
-    )
+    axes.set_xlabel(words.perceived(attribute), color=theme.ink, fontsize=7, parse_math=False)
+    for text, place, align in ((f"← {negative}", 0.0, "left"), (f"{positive} →", 1.0, "right")):
+        axes.text(
+            place,
+            -0.15,
+            text,
+            transform=axes.transAxes,
+            ha=align,
+            va="top",
+            fontsize=6.5,
+            color=theme.faint,
+            parse_math=False,
+        )
+    heading = title if curves else "No label in this direction"
+    axes.set_title(heading, loc="left", fontsize=7.5, color=colours[0], parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(colors=INK, labelsize=9)
-    axes.grid(axis="y", color="#dfe3e8", linewidth=0.7)
+    for spine in axes.spines.values():
+        spine.set_color(theme.faint)
+    axes.tick_params(colors=theme.ink, labelsize=6.5, width=0.6, length=2.5)
+    axes.tick_params(axis="x", pad=1.5)
+    axes.grid(axis="y", color=theme.shade, linewidth=0.6)
+    axes.set_axisbelow(True)
     axes.set_xlim(values[0] - 0.03 * np.ptp(values), values[-1] + 0.03 * np.ptp(values))
+    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if curves else 0.0)
+    axes.xaxis.labelpad = 9
 
 
-def _name_lines(axes: NDArray[np.object_], curves: list[Curve], values: NDArray[np.float64]) -> None:
+def _name_lines(axes: Axes, curves: list[Curve], values: Array, colours: tuple[str, ...], narrow: bool) -> None:
     """Name every curve beside its last point, pushed apart where names would overlap."""
-    low, high = axes[0].get_ylim()
-    gap = (high - low) * 0.088
-    for panel, sign, colours in zip(axes, (-1, 1), (REDS, BLUES), strict=True):
-        side = [curve for curve in curves if np.sign(curve.row["slope"]) == sign]
-        heights = spread([float(curve.z[-1]) for curve in side], gap, low + gap / 2, high - gap / 2)
-        edge = panel.get_xlim()[1]
-        for index, (curve, height) in enumerate(zip(side, heights, strict=True)):
-            colour, row = colours[index % len(colours)], curve.row
-            name = words.shorten(words.printable(row["label"]), 26)
-            number = f"{words.signed(row['slope'])} [{words.signed(row['ci_low'])}, {words.signed(row['ci_high'])}]"
-            ends = ([values[-1], edge + 0.06 * np.ptp(values)], [curve.z[-1], height])
-            panel.plot(*ends, color=colour, linewidth=0.6, clip_on=False, alpha=0.6)
-            panel.text(
-                edge + 0.08 * np.ptp(values),
-                height,
-                f"{name}\n{number.replace('-', '−')}",
-                color=colour,
-                fontsize=8.5,
-                va="center",
-                linespacing=1.1,
-                weight="bold" if curve.past else "normal",
-                parse_math=False,
-            )
-    axes[0].set_ylim(low, high)
+    low, high = axes.get_ylim()
+    gap = (high - low) * (0.19 if narrow else 0.14)
+    heights = spread([float(curve.share[-1]) for curve in curves], gap, low + gap / 2, high - gap / 2)
+    edge = axes.get_xlim()[1]
+    for index, (curve, height) in enumerate(zip(curves, heights, strict=True)):
+        colour = colours[index % len(colours)]
+        name = words.shorten(words.printable(curve.label), 22)
+        number = f"{words.points(curve.slope)} {words.points_interval(*curve.ends)}"
+        ends = ([values[-1], edge + 0.05 * np.ptp(values)], [curve.share[-1], height])
+        axes.plot(*ends, color=colour, linewidth=0.5, clip_on=False, alpha=0.6)
+        axes.text(
+            edge + 0.07 * np.ptp(values),
+            height,
+            f"{name}\n{number.replace('-', '−')}",
+            color=colour,
+            fontsize=6.2,
+            va="center",
+            linespacing=1.1,
+            weight="bold" if curve.moves else "normal",
+            parse_math=False,
+        )
+    axes.set_ylim(low, high)
 
 
 def spread(heights: list[float], gap: float, low: float, high: float) -> list[float]:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from gslopes.core import placebo
 from gslopes.report import answers as matrix
-from gslopes.report import words
+from gslopes.report import decisions, words
 from gslopes.report.answers import Answers
+from gslopes.report.decisions import Decision
 
 READING, PAPER = "photo-rate", "paper"
 PHOTOS_A_FILE = 20
@@ -34,15 +35,22 @@ def inline(content: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def numbers(column: Iterable[float], digits: int = 4) -> list[float | None]:
+def numbers(column: Iterable[float], digits: int = 5) -> list[float | None]:
     """Numbers to so many significant digits; None where there is none."""
     return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in column]
 
 
-def finding(slopes: pd.DataFrame, floor: pd.DataFrame, answers: Answers, index: Mapping[str, int]) -> dict[str, Any]:
+def finding(
+    slopes: pd.DataFrame,
+    floor: pd.DataFrame,
+    answers: Answers,
+    index: Mapping[str, int],
+    decided: Mapping[str, Decision],
+) -> dict[str, Any]:
     """Everything about one classifier along one attribute but its groups.
 
     slopes: its rows of all estimators.  floor: rows of its placebo sweeps.  answers: what it said.
+    decided: label to decision, see ``decisions.decide``.
     index: photo to its place in the explorer's list.
 
     Lists of labels are as long as ``labels`` and in that order.
@@ -56,6 +64,8 @@ def finding(slopes: pd.DataFrame, floor: pd.DataFrame, answers: Answers, index: 
         "centre": numbers(first["y_centre"]),
         "estimators": {name: _estimator(rows, labels) for name, rows in slopes.groupby("estimator", sort=True)},
         "floor": _floor(floor, labels),
+        "decision": [decided[label].code if label in decided else decisions.UNJUDGED for label in labels],
+        "why": [decided[label].why if label in decided else "" for label in labels],
     }
     return content | _curves(answers, labels) | {"moved": _moved(answers, labels, index)}
 
@@ -100,7 +110,7 @@ def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
     by_label = rows.drop_duplicates("label").set_index("label").reindex(labels)
     unit = by_label["unit"].dropna()
     notes = by_label["note"].fillna("").astype(str).tolist()
-    columns = {name: numbers(by_label[name].to_numpy(float, na_value=np.nan)) for name in _NUMBERS}
+    columns = {name: numbers(by_label[name].to_numpy(float, na_value=np.nan), 8) for name in _NUMBERS}
     return {**columns, "unit": str(unit.iloc[0]) if len(unit) else "", "note": notes}
 
 
@@ -109,17 +119,19 @@ def _floor(floor: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
     for attribute, rows in floor.groupby("attribute", sort=True):
         by_label = rows.drop_duplicates("label").set_index("label").reindex(labels)
         kind = placebo.split(str(attribute))[1]
-        result[kind] = {name: numbers(by_label[name].to_numpy(float)) for name in ("slope", "ci_low", "ci_high")}
+        result[kind] = {name: numbers(by_label[name].to_numpy(float), 8) for name in ("slope", "ci_low", "ci_high")}
     return result
 
 
 def _curves(answers: Answers, labels: list[str]) -> dict[str, Any]:
     if not len(answers.values):
-        return {"z": [], "low": [], "high": []}
+        return {"share": [None for _ in labels], "low": [], "high": [], "line": []}
     places = {label: place for place, label in enumerate(answers.labels)}
-    curves = zip(("z", "low", "high"), matrix.curves(answers), strict=True)
+    shares, low, high = matrix.curves(answers)
+    columns = {"share": shares, "low": low, "high": high, "line": matrix.lines(answers, shares)}
     return {
-        name: [numbers(rows[places[label]]) if label in places else None for label in labels] for name, rows in curves
+        name: [numbers(rows[places[label]]) if label in places else None for label in labels]
+        for name, rows in columns.items()
     }
 
 

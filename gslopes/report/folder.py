@@ -18,12 +18,16 @@ from gslopes.report import answers as matrix
 from gslopes.report import (
     comparisons,
     credit,
+    decisions,
     explorer,
     figures,
     findings,
+    funnel,
     page,
+    pictures,
     planted,
     provenance,
+    screen,
     sheets,
     tally,
     validity,
@@ -45,17 +49,25 @@ def write(run: Path, options: ReportOptions) -> Path:
         papers = _write_tables(report, source, options)
         album = explorer.build_album(run, report, _steps(source), options.embed)
     known = credit.read(run) if options.embed != "none" else {}
-    sections, entries, scores = [], [], {}
+    funnels = {(one.classifier, one.attribute): one for one in funnel.funnels(run)}
+    sections, screens, entries, scores = [], [], [], {}
     for finding in source.findings:
-        drawn = _draw(report, source, finding, options)
-        entry, scores[finding.key] = _write_data(report, run, finding, album)
-        entries.append(entry)
+        decided = decisions.decide(finding.of(findings.READING), finding.placebo)
+        answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
+        drawn = _draw(report, source, finding, decided, answers, options)
+        entry = _write_data(report, run, finding, album, decided, answers)
+        scores[finding.key] = findings.photo_scores(answers) if len(finding.values) else {}
+        counted = funnels.get((words.printable(finding.classifier), finding.attribute))
+        screens.append(screen.screen(finding, decided, answers, album, counted, known))
+        entries.append({**entry, "forest": screens[-1].forest})
         credited = _credits(run, finding, album, known, drawn)
         sections.append(replace(page.section(finding, drawn, options), credits=credited))
     _write_explorer(report, source, album, scores, known)
     extras = _extras(source, entries, album, options)
     extras = replace(extras, papers=papers, prints=sorted(path.name for path in report.glob("*.[ps][dv][fg]")))
-    html = page.render(source.manifest, _photos(source, options), sections, options=options, extras=extras)
+    manifest = provenance.anonymous(source.manifest) if options.embed == "none" else source.manifest
+    extras = replace(extras, commands=provenance.commands(manifest, options.p, options.slope), screens=_ranked(screens))
+    html = page.render(manifest, _photos(source, options), sections, options=options, extras=extras)
     index = report / "index.html"
     runfolder.write_bytes(index, html.encode("utf-8", "backslashreplace"))
     runfolder.settle(sorted(path for path in report.iterdir() if path.is_file()))
@@ -86,31 +98,67 @@ def _write_tables(report: Path, source: Source, options: ReportOptions) -> list[
     return paper_tables.write(report, source.run, paper, p=options.p, slope=options.slope)
 
 
-def _draw(report: Path, source: Source, finding: Finding, options: ReportOptions) -> dict[str, str]:
+def _draw(
+    report: Path,
+    source: Source,
+    finding: Finding,
+    decided: Mapping[str, decisions.Decision],
+    answers: matrix.Answers,
+    options: ReportOptions,
+) -> dict[str, str]:
     """Draw what can be drawn of a finding, for the page and for print; kind to file name."""
-    rows, values, run = finding.of(findings.PAPER), finding.values, source.run
-    if not len(values) or rows.empty:
+    if not len(finding.values):
         return {}
     drawn = {}
-    chosen = figures.steepest(rows, p=options.p, slope=options.slope)
-    shares = tally.shares(run, finding.classifier, finding.attribute, chosen["label"].tolist(), len(values))
-    if len(chosen) and shares[:, len(values) // 2].all():
-        relative = shares / shares[:, [len(values) // 2]]
-        pairs = zip(chosen.iterrows(), relative, strict=True)
-        curves = [figures.Curve(row, z, bool(row["past"])) for (_, row), z in pairs]
-        figure = figures.curves_figure(curves, values, classifier=finding.classifier, attribute=finding.attribute)
-        drawn["curves"] = _save(report, f"curves{finding.suffix}", figure)
-    sweeps = tally.sweeps(run, finding.classifier, finding.attribute, values) if options.embed != "none" else []
+    curves = _curves(finding, decided, answers)
+    if curves:
+        facts: dict[str, Any] = {"classifier": finding.classifier, "attribute": finding.attribute}
+        facts["photos"] = int(answers.complete.sum())
+        for name, width in figures.WIDTHS.items():
+            figure = figures.curves_figure(curves, finding.values, **facts, width=width)
+            _save(report, f"curves{finding.suffix}{name}", figure)
+        dark = figures.curves_figure(curves, finding.values, **facts, theme=figures.DARK)
+        drawn["curves"] = _save_dark(report, f"curves{finding.suffix}", dark)
+    sweeps = []
+    if options.embed != "none":
+        sweeps = tally.sweeps(source.run, finding.classifier, finding.attribute, finding.values)
     if sweeps:
-        sheet = sheets.sweeps_figure(sweeps, values, attribute=finding.attribute, run=run)
-        drawn["sweeps"] = _save(report, f"sweeps{finding.suffix}", sheet)
+        light, dark = (
+            sheets.sweeps_figure(sweeps, finding.values, attribute=finding.attribute, run=source.run, theme=theme)
+            for theme in (figures.LIGHT, figures.DARK)
+        )
+        _save(report, f"sweeps{finding.suffix}", light)
+        drawn["sweeps"] = _save_dark(report, f"sweeps{finding.suffix}", dark)
     return drawn
 
 
-def _save(report: Path, name: str, figure: Figure) -> str:
-    """Write a figure in all forms; the name of the one that the page shows."""
+def _curves(
+    finding: Finding, decided: Mapping[str, decisions.Decision], answers: matrix.Answers
+) -> list[figures.Curve]:
+    """The labels of the figure with their shares in per cent."""
+    places = {label: place for place, label in enumerate(answers.labels)}
+    chosen = figures.steepest(finding.of(findings.READING), decided)
+    share, low, high = matrix.curves(answers)
+    lines = matrix.lines(answers, share)
+    curves = []
+    for _, row in chosen[chosen["label"].isin(places)].iterrows():
+        at = places[row["label"]]
+        columns = (100 * share[at], 100 * low[at], 100 * high[at])
+        ends = (float(row["ci_low"]), float(row["ci_high"]))
+        line = (float(lines[at, 0]), float(lines[at, 1]))
+        curves.append(figures.Curve(str(row["label"]), *columns, line, float(row["slope"]), ends, bool(row["moves"])))
+    return curves
+
+
+def _save(report: Path, name: str, figure: Figure) -> None:
+    """Write a figure in all forms."""
     for form in figures.FORMS:
         runfolder.write_bytes(report / f"{name}.{form}", figures.render(figure, form))
+
+
+def _save_dark(report: Path, name: str, figure: Figure) -> str:
+    """Write the variant for dark pages; the name of the light one."""
+    runfolder.write_bytes(report / f"{name}-dark.png", figures.to_png(figure))
     return f"{name}.png"
 
 
@@ -118,15 +166,19 @@ def _save(report: Path, name: str, figure: Figure) -> str:
 
 
 def _write_data(
-    report: Path, run: Path, finding: Finding, album: explorer.Album
-) -> tuple[dict[str, Any], dict[str, list[list[Any]]]]:
-    """Write the data files of one finding; (what the page must know of it, its scores photo by photo)."""
-    answers = matrix.read(run, finding.classifier, finding.attribute, finding.values)
-    content = findings.finding(finding.rows, finding.placebo, answers, album.index)
+    report: Path,
+    run: Path,
+    finding: Finding,
+    album: explorer.Album,
+    decided: Mapping[str, decisions.Decision],
+    answers: matrix.Answers,
+) -> dict[str, Any]:
+    """Write the data files of one finding; what the page must know of it."""
+    content = findings.finding(finding.rows, finding.placebo, answers, album.index, decided)
     labels = sorted(set(finding.rows["label"]))
     content["shape"] = comparisons.shape(run, finding.classifier, finding.attribute, labels)
     runfolder.write_bytes(report / "data" / f"{finding.key}.js", findings.script(finding.key, content))
-    entry = {
+    return {
         "key": finding.key,
         "classifier": words.printable(finding.classifier),
         "attribute": finding.attribute,
@@ -137,7 +189,12 @@ def _write_data(
         "clusters": comparisons.clusters(run, finding.classifier, finding.attribute),
         **comparisons.write(report, run, finding.key, finding.classifier, finding.attribute, labels),
     }
-    return entry, findings.photo_scores(answers) if len(finding.values) else {}
+
+
+def _ranked(screens: list[screen.Screen]) -> list[screen.Screen]:
+    """The classifier with most labels that move first, and among equals the steepest one."""
+    steepest = {one.key: max((abs(row[2]) for row in one.forest), default=0.0) for one in screens}
+    return sorted(screens, key=lambda one: (-one.headline.moves, -steepest[one.key], one.key))
 
 
 def _write_explorer(
@@ -195,6 +252,10 @@ def _extras(
         "attributes": attributes,
         "perFile": findings.PHOTOS_A_FILE,
         "embed": options.embed,
+        "brightest": pictures.BRIGHTEST,
+        "decisions": {
+            code: {"word": decisions.SHOWN[code], "about": decisions.ABOUT[code]} for code in decisions.CODES
+        },
         "p": options.p,
         "slope": options.slope,
         "readings": [{name: entry[name] for name in ("values", "curves", "likeness")} for entry in sweeps],
@@ -205,7 +266,6 @@ def _extras(
         floors=validity.floors(source.slopes[source.slopes["estimator"] == findings.READING]),
         dropped=validity.dropped(source.run, names=options.embed != "none"),
         calibration=planted.read(source.run),
-        commands=provenance.commands(source.manifest, options.p, options.slope),
         cards=provenance.cards(source.manifest),
         album=len(album.photos) if attributes else 0,
         embed=options.embed,

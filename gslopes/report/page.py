@@ -19,14 +19,31 @@ from markupsafe import Markup
 from gslopes.report import words
 from gslopes.report.credit import Credit
 from gslopes.report.findings import READING, inline
+from gslopes.report.glossary import GLOSSARY
 from gslopes.report.loading import Finding, ReportOptions
-from gslopes.report.planted import SIDE, planted
+from gslopes.report.planted import planted
 from gslopes.report.provenance import citation
+from gslopes.report.screen import Screen
 from gslopes.report.tables import pulled, why_no_slope
+from gslopes.report.validity import NAMES
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_ROWS, _MOST_FILES, _MOST_REASONS = 100, 200, 12
-_SCRIPTS = ("base", "findings", "compare", "label", "explorer", "start")
+_SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
+_VENDOR = Path(__file__).parent / "vendor"
+# The style that Observable Plot puts into each of its plots, so that the policy can let it in.
+_PLOT_STYLE = """\
+:where(.chart) {
+  --plot-background: white;
+  display: block;
+  height: auto;
+  height: intrinsic;
+  max-width: 100%;
+}
+:where(.chart text),
+:where(.chart tspan) {
+  white-space: pre;
+}"""
 _HALF = 58.0  # half the width of the drawn interval, in the units of its picture
 
 
@@ -95,6 +112,7 @@ class Section:
     disagree: tuple[str, ...]
     figures: Mapping[str, str]
     key: str
+    suffix: str
     credits: tuple[tuple[str, Credit], ...] = ()
 
 
@@ -104,7 +122,7 @@ class Extras:
 
     data: for the scripts, see ``folder``.  sweeps, floors, dropped: see ``validity``.  calibration: see ``planted``.
     papers: tables of the paper, without ending.  prints: figures for print.  commands, cards: see ``provenance``.
-    album: photos in the explorer.  embed: which pictures the report has.
+    album: photos in the explorer.  embed: which pictures the report has.  screens: see ``screen``, the strongest first.
     """
 
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -118,6 +136,7 @@ class Extras:
     cards: Sequence[tuple[str, str]] = ()
     album: int = 0
     embed: str = "none"
+    screens: Sequence[Screen] = ()
 
 
 NOTHING = Extras()
@@ -167,7 +186,44 @@ def section(finding: Finding, figures: Mapping[str, str], options: ReportOptions
         ),
         figures=figures,
         key=finding.key,
+        suffix=finding.suffix,
     )
+
+
+def environment() -> Environment:
+    """The templates, with everything escaped."""
+    found = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    found.filters["printable"] = words.printable
+    found.filters["digest"] = _short
+    found.filters["dark"] = lambda name: name.replace(".png", "-dark.png")
+    found.filters["points"] = lambda number: _minus(words.points(number)).lstrip("+")
+    found.filters["reading"] = lambda name: NAMES.get(name, words.printable(name))
+    return found
+
+
+def scripted(names: Sequence[str], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Style, library, scripts and data of a page, and the policy that lets in nothing else.
+
+    names: of our scripts, in order.  data: what they read.
+    """
+    css = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
+    library = "\n".join((_VENDOR / name).read_text(encoding="utf-8") for name in ("d3.min.js", "plot.umd.min.js"))
+    js = "".join((_TEMPLATES / f"page-{name}.js").read_text(encoding="utf-8") for name in names)
+    js = f'"use strict";\n(() => {{\n{js}}})();\n'
+    policy = (
+        f"default-src 'none'; img-src 'self' file:; script-src 'sha256-{_hash(library)}' 'sha256-{_hash(js)}' 'self' "
+        f"file:; style-src 'sha256-{_hash(css)}' 'sha256-{_hash(_PLOT_STYLE)}'; base-uri 'none'; form-action 'none'"
+    )
+    # our own files and the library's: their hashes are all that the policy lets in
+    texts = {"css": Markup(css), "library": Markup(library), "js": Markup(js), "data": Markup(inline(data))}
+    return {**texts, "policy": policy}
 
 
 def render(
@@ -182,61 +238,49 @@ def render(
 
     manifest: the content of run.json; whatever it lacks, the page leaves out.
     """
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["printable"] = words.printable
-    environment.filters["digest"] = _short
-    css = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
-    js = "".join((_TEMPLATES / f"page-{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS)
-    js = f'"use strict";\n(() => {{\n{js}}})();\n'
+    found = None if extras.calibration is None else planted(extras.calibration)
+    panels = [] if found is None else list(found.panels)
     settings = {key: manifest[key] for key in ("config", "seed", "values", "inputs") if key in manifest}
-    return environment.get_template(
-        "page.html.j2"
-    ).render(
-        css=Markup(css),  # our own file; its hash is all that the policy lets in
-        css_hash=_hash(css),
-        js=Markup(js),
-        js_hash=_hash(js),
-        data=Markup(inline({"sections": [], "readings": [], **extras.data})),
-        album=extras.album,
-        embed_note=_NOTES.get(extras.embed, ""),
-        sweeps=extras.sweeps,
-        floors=extras.floors,
-        dropped_rows=extras.dropped[0],
-        dropped_many=extras.dropped[1],
-        calibration="" if extras.calibration is None else _pretty(extras.calibration),
-        planted=None if extras.calibration is None else planted(extras.calibration),
-        side=SIDE,
-        papers=extras.papers,
-        prints=extras.prints,
-        commands=extras.commands,
-        cards=extras.cards,
-        citation=citation(manifest),
-        used=[
-            *(("classifier", *pair) for pair in _facts(manifest.get("classifiers")).items()),
-            *(("model", *pair) for pair in _facts(manifest.get("models")).items()),
-        ],
-        created=words.printable(_moment(manifest.get("created", ""))),
-        version=words.printable(manifest.get("gslopes", "")),
-        config=_pretty(settings),
-        models=_facts(manifest.get("models")),
-        classifiers=_facts(manifest.get("classifiers")),
-        versions=_mapping(manifest.get("versions")),
-        photos=photos,
-        reasons=photos.reasons[:_MOST_REASONS],
-        other_reasons=sum(number for _, number in photos.reasons[_MOST_REASONS:]),
-        skipped=photos.skipped[:_MOST_FILES],
-        sections=sections,
-        ends=list(dict.fromkeys(section.ends for section in sections)),
-        most_rows=_MOST_ROWS,
-        p=f"{options.p:g}",
-        slope=f"{options.slope:g}",
+    return (
+        environment()
+        .get_template("page.html.j2")
+        .render(
+            **scripted(_SCRIPTS, {"sections": [], "readings": [], "planted": panels, **extras.data}),
+            screens=extras.screens,
+            glossary=GLOSSARY,
+            album=extras.album,
+            embed_note=_NOTES.get(extras.embed, ""),
+            sweeps=extras.sweeps,
+            floors=extras.floors,
+            dropped_rows=extras.dropped[0],
+            dropped_many=extras.dropped[1],
+            calibration="" if extras.calibration is None else _pretty(extras.calibration),
+            planted=found,
+            papers=extras.papers,
+            prints=extras.prints,
+            commands=extras.commands,
+            cards=extras.cards,
+            citation=citation(manifest),
+            used=[
+                *(("classifier", *pair) for pair in _facts(manifest.get("classifiers")).items()),
+                *(("model", *pair) for pair in _facts(manifest.get("models")).items()),
+            ],
+            created=words.printable(_moment(manifest.get("created", ""))),
+            version=words.printable(manifest.get("gslopes", "")),
+            config=_pretty(settings),
+            models=_facts(manifest.get("models")),
+            classifiers=_facts(manifest.get("classifiers")),
+            versions=_mapping(manifest.get("versions")),
+            photos=photos,
+            reasons=photos.reasons[:_MOST_REASONS],
+            other_reasons=sum(number for _, number in photos.reasons[_MOST_REASONS:]),
+            skipped=photos.skipped[:_MOST_FILES],
+            sections=sections,
+            ends=list(dict.fromkeys(section.ends for section in sections)),
+            most_rows=_MOST_ROWS,
+            p=f"{options.p:g}",
+            slope=f"{options.slope:g}",
+        )
     )
 
 

@@ -8,17 +8,19 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.core import runfolder
-from gslopes.report.sheets import picture
+from gslopes.report.sheets import WHOLE, picture
 
 Embed = Literal["full", "thumbs", "none"]
 MODES: tuple[Embed, ...] = ("full", "thumbs", "none")
 FOLDER = "pictures"
+BRIGHTEST = 48  # levels of 255 that the difference view shows as its brightest colour
 _WIDE, _NARROW, _MANY = 224, 128, 500  # pixels of a square; the narrow one where there are more sweeps than _MANY
 
 
@@ -42,6 +44,11 @@ def strip_name(photo: str, attribute: str) -> str:
     return f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}.webp"
 
 
+def difference_name(photo: str, attribute: str) -> str:
+    """Where the strip of a sweep's differences lies, relative to the report."""
+    return f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}-difference.webp"
+
+
 def copy_name(photo: str, attribute: str, step: int, suffix: str) -> str:
     """Where the copy of a picture lies, relative to the report."""
     return f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}-{step}{suffix}"
@@ -51,6 +58,8 @@ def write(report: Path, run: Path, sweeps: Sequence[Wanted], embed: Embed) -> di
     """Write the pictures, and remove those that an earlier report left and this one does not name.
 
     Strips: K squares around the face side by side, WebP.  A strip that is newer than its pictures is kept.
+
+    Beside each lies a strip of differences from the picture at the middle value, see ``differences``.
 
     Returns, by (photo, attribute), the files relative to the report: none, one strip, or K copies.
 
@@ -66,6 +75,7 @@ def write(report: Path, run: Path, sweeps: Sequence[Wanted], embed: Embed) -> di
         made = workers.map(lambda sweep: _make(report, run, sweep, embed, side), sweeps)
         written = {(s.photo, s.attribute): names for s, names in zip(sweeps, made, strict=True) if names}
     keep = {report / name for names in written.values() for name in names}
+    keep |= {report / difference_name(*pair) for pair in written}
     for file in _files(report / FOLDER):
         if file not in keep:
             file.unlink()
@@ -77,20 +87,52 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _make(report: Path, run: Path, sweep: Wanted, embed: Embed, side: int) -> list[str]:
-    if embed == "full":
-        return _copies(report, run, sweep)
-    name = strip_name(sweep.photo, sweep.attribute)
-    if _fresh(report / name, sweep.files, side * len(sweep.files)):
-        return [name]
-    squares = [picture(file, sweep.box, run, side) for file in sweep.files]
+    name, difference = strip_name(sweep.photo, sweep.attribute), difference_name(sweep.photo, sweep.attribute)
+    wide, copies = side * len(sweep.files), embed == "full"
+    names = _copies(report, run, sweep) if copies else [name]
+    if copies and (not names or _fresh(report / difference, sweep.files, wide)):
+        return names
+    if _fresh(report / name, sweep.files, wide) and _fresh(report / difference, sweep.files, wide):
+        return names
+    squares = [picture(file, WHOLE if copies else sweep.box, run, side) for file in sweep.files]
     if all(square is None for square in squares):
         return []
+    _write_webp(report / difference, differences(squares, side), lossless=True)
+    if copies:
+        return names
     grey = np.full((side, side, 3), 128, np.uint8)
     strip = np.concatenate([grey if square is None else square for square in squares], axis=1)
+    _write_webp(report / name, strip, quality=76)
+    return names
+
+
+def differences(squares: Sequence[NDArray[np.uint8] | None], side: int) -> NDArray[np.uint8]:
+    """How far every picture of a sweep is from the middle one, as colours: (S, K S, 3) uint8 RGB.
+
+    squares: K of (S, S, 3) uint8 RGB, as they were before anything lossy, or None.  side: S.
+
+    The largest difference of a pixel's three channels; black for at most one level, which is rounding, up to the
+    brightest colour of inferno for ``BRIGHTEST`` levels of 255 and more.
+    """
+    from matplotlib import colormaps
+
+    centre = squares[len(squares) // 2]
+    colours = (np.asarray(colormaps["inferno"](np.linspace(0, 1, BRIGHTEST + 1)))[:, :3] * 255).round().astype(np.uint8)
+    colours[:2] = 0
+    parts = []
+    for square in squares:
+        if square is None or centre is None:
+            parts.append(np.zeros((side, side, 3), np.uint8))
+            continue
+        apart = np.abs(square.astype(np.int16) - centre).max(axis=2)
+        parts.append(colours[np.minimum(apart, BRIGHTEST)])
+    return np.concatenate(parts, axis=1)
+
+
+def _write_webp(path: Path, pixels: NDArray[np.uint8], **options: Any) -> None:
     buffer = io.BytesIO()
-    Image.fromarray(strip).save(buffer, "WEBP", quality=76, method=2)
-    runfolder.write_bytes(report / name, buffer.getvalue())
-    return [name]
+    Image.fromarray(pixels).save(buffer, "WEBP", method=2, **options)
+    runfolder.write_bytes(path, buffer.getvalue())
 
 
 def _copies(report: Path, run: Path, sweep: Wanted) -> list[str]:

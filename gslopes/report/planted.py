@@ -14,41 +14,19 @@ from typing import Any
 from gslopes.report import words
 from gslopes.report.planted_figure import NAMES, PANELS
 
-SIDE, _EDGE = 320.0, 34.0  # of a panel, and of its margin, in the units of the picture
-
-
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """One label in one panel: its kind (of confounder), place, and the ends of its interval (None where not known)."""
-
-    kind: str
-    x: float
-    y: float
-    ends: tuple[float, float] | None
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One way of finding slopes: dots, ticks (place, text), and the end of the line of how far the edit reaches."""
-
-    title: str
-    dots: tuple[Dot, ...]
-    ticks: tuple[tuple[float, str], ...]
-    reach: tuple[float, float, float, float] | None
-
 
 @dataclass(frozen=True, slots=True)
 class Planted:
     """All that the page says about a calibration.
 
-    facts: of each, what and how much.  rows: of the table, as texts.  panels: the picture; none without labels.
+    facts: of each, what and how much.  rows: of the table, as texts.
+    panels: what the page's scripts draw, see ``_panel``; none without labels.
     kinds: kind and name of each confounder in the picture.
     """
 
     facts: tuple[tuple[str, str], ...]
     rows: tuple[tuple[str, ...], ...]
-    panels: tuple[Panel, ...]
+    panels: tuple[Mapping[str, Any], ...]
     kinds: tuple[tuple[str, str], ...]
 
 
@@ -123,38 +101,41 @@ def _facts(numbers: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Label, truth, recovered, interval, covered, flagged, naive, flagged."""
     known = [_number(row, name) for name in ("truth", "recovered", "naive")]
-    slopes = [words.signed(0.0 if abs(slope) < 0.0005 else slope).replace("-", "−") for slope in known]
+    slopes = [words.points(slope).replace("-", "−") for slope in known]
     ends = [_number(row, name) for name in ("recovered_low", "recovered_high")]
-    interval = "–" if math.isnan(sum(ends)) else f"[{words.signed(ends[0])}, {words.signed(ends[1])}]"
+    interval = "–" if math.isnan(sum(ends)) else words.points_interval(*ends)
     shares = [_number(row, name) for name in ("covered", "flagged", "naive_flagged")]
     covered, flagged, naive = ("–" if math.isnan(share) else f"{share:.0%}" for share in shares)
     label = words.printable(row.get("label", ""))
     return label, slopes[0], slopes[1], interval.replace("-", "−"), covered, flagged, slopes[2], naive
 
 
-def _panel(labels: Sequence[Mapping[str, Any]], column: str, title: str, most: float, reach: float) -> Panel:
-    def x(number: float) -> float:
-        return round(_EDGE + (SIDE - 2 * _EDGE) * (number + most) / (2 * most), 1)
+def _panel(
+    labels: Sequence[Mapping[str, Any]], column: str, title: str, most: float, reach: float
+) -> Mapping[str, Any]:
+    """One way of finding slopes, as the page draws it: title, dots, the ends of both axes, how far the edit reaches.
 
-    def y(number: float) -> float:
-        return round(SIDE - x(number), 1)
-
+    A dot: label, kind (of confounder), truth, found, and the ends of its interval, None where they are not known.
+    """
     dots = []
     for row in labels:
         truth, found = _number(row, "truth"), _number(row, column)
-        ends = [_number(row, f"{column}_{end}") for end in ("low", "high")]
+        low, high = (_number(row, f"{column}_{end}") for end in ("low", "high"))
         if math.isfinite(found):
             kind = str(row.get("confounder") or "")
-            whole = (
-                f"{words.printable(row.get('label', ''))}: {words.signed(truth)} planted, {words.signed(found)} found"
+            ends = (low, high) if math.isfinite(low) and math.isfinite(high) else (None, None)
+            dots.append(
+                {
+                    "label": words.printable(row.get("label", "")),
+                    "kind": kind if kind in NAMES and kind else "none",
+                    "truth": truth,
+                    "found": found,
+                    "low": ends[0],
+                    "high": ends[1],
+                }
             )
-            drawn = (y(ends[0]), y(ends[1])) if all(map(math.isfinite, ends)) else None
-            dots.append(Dot(kind if kind in NAMES and kind else "none", x(truth), y(found), drawn, whole))
-    step = 10.0 ** math.floor(math.log10(most))
-    step = step / 2 if most / step < 2 else step
-    ticks = tuple((x(at * step), f"{at * step:g}".replace("-", "−")) for at in range(-20, 21) if abs(at * step) < most)
-    line = (x(-most), y(-most * reach), x(most), y(most * reach))
-    return Panel(title, tuple(dots), ticks, line if column == "recovered" and math.isfinite(reach) else None)
+    shown = reach if column == "recovered" and math.isfinite(reach) else None
+    return {"title": title, "dots": dots, "most": most, "reach": shown}
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any
 
 from gslopes.report import words
@@ -49,6 +50,25 @@ def citation(manifest: Mapping[str, Any]) -> str:
         f"@software{{gslopes,\n  title   = {{gslopes}},\n  version = {{{version}}},\n  license = {{Apache-2.0}}\n}}"
     )
     return f"{BIBTEX}\n\n{software}"
+
+
+def anonymous(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest without the names of folders and files on the machine: absolute paths, and where the photos lie."""
+    config = manifest.get("config")
+    photos = str(config.get("photos", "")) if isinstance(config, Mapping) else ""
+    return {name: _hidden(value, photos) for name, value in manifest.items()}
+
+
+def _hidden(value: Any, photos: str) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _hidden(inner, photos) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_hidden(inner, photos) for inner in value]
+    if not isinstance(value, str):
+        return value
+    if photos and value == photos:
+        return "PHOTOS"
+    return "FILE" if PurePath(value).is_absolute() or "\\" in value else value
 
 
 def commands(manifest: Mapping[str, Any], p: float, slope: float) -> list[str]:

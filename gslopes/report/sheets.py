@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from gslopes.report import words
-from gslopes.report.figures import BLUES, FAINT, INK, SHADE, to_png
+from gslopes.report.figures import LIGHT, Theme, to_png
 from gslopes.report.tally import Moved, Sweep
 
 # All in units of one picture's side.
 _LEFT, _GAP, _LINE, _HEAD = 1.55, 0.06, 0.15, 0.42
-_RED, _BLUE = "#c0281c", BLUES[1]
+WHOLE = "whole"  # instead of a face's box: the whole picture, drawn out to a square
 _PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
 
 
@@ -28,7 +28,9 @@ def draw_sweeps(sweeps: list[Sweep], values: NDArray[np.float64], *, attribute: 
     return to_png(sweeps_figure(sweeps, values, attribute=attribute, run=run))
 
 
-def sweeps_figure(sweeps: list[Sweep], values: NDArray[np.float64], *, attribute: str, run: Path) -> Figure:
+def sweeps_figure(
+    sweeps: list[Sweep], values: NDArray[np.float64], *, attribute: str, run: Path, theme: Theme = LIGHT
+) -> Figure:
     """Draw the contact sheet: a photo a row, a value a column; beneath, the score of each label that moved.
 
     A label is blue if its score on this photo grows towards the positive end, red if towards the negative; the bar
@@ -39,14 +41,14 @@ def sweeps_figure(sweeps: list[Sweep], values: NDArray[np.float64], *, attribute
     """
     tall = [1 + _LINE * max(len(sweep.moved), 1) + 0.16 for sweep in sweeps]
     across, down = _LEFT + len(values) * (1 + _GAP), _HEAD + sum(tall)
-    figure = Figure(figsize=(across * 1.35, down * 1.35), dpi=150, facecolor="white")
+    figure = Figure(figsize=(across * 1.35, down * 1.35), dpi=150, facecolor=theme.ground)
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
-    _heading(axes, values, attribute)
+    _heading(axes, values, attribute, theme)
     top = _HEAD
     for sweep, height in zip(sweeps, tall, strict=True):
-        _row(axes, sweep, top, run)
+        _row(axes, sweep, top, run, theme)
         top += height
     axes.set_xlim(0, across)
     axes.set_ylim(down, 0)
@@ -54,11 +56,11 @@ def sweeps_figure(sweeps: list[Sweep], values: NDArray[np.float64], *, attribute
 
 
 def picture(
-    path: Path, box: tuple[float, float, float, float] | None, run: Path, side: int = _PIXELS
+    path: Path, box: tuple[float, float, float, float] | str | None, run: Path, side: int = _PIXELS
 ) -> NDArray[np.uint8] | None:
     """A square (S, S, 3) uint8 RGB of the picture around the face, or None if it cannot be read.
 
-    path: the file.  box: the face, in the photo frame, or None: the middle of the picture.
+    path: the file.  box: the face, in the photo frame, None: the middle of the picture, or ``WHOLE``: all of it.
     run: the run folder, which a table that came from somewhere else may not leave.  side: S.
     """
     try:
@@ -67,7 +69,7 @@ def picture(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # still an error at twice the limit
             with Image.open(path) as image:
-                window = _window(image.size, box)
+                window = (0.0, 0.0, *image.size) if isinstance(box, str) else _window(image.size, box)
                 square = image.convert("RGB").resize(
                     (side, side), Image.Resampling.LANCZOS, box=window, reducing_gap=3.0
                 )
@@ -86,44 +88,53 @@ def _window(size: tuple[int, int], box: tuple[float, float, float, float] | None
     return left, top, left + side, top + side
 
 
-def _heading(axes: Axes, values: NDArray[np.float64], attribute: str) -> None:
+def _heading(axes: Axes, values: NDArray[np.float64], attribute: str, theme: Theme) -> None:
     negative, positive = words.ends(attribute)
-    notes = {0: f"← {negative}", len(values) // 2: "centre", len(values) - 1: f"{positive} →"}
-    _text(axes, 0.08, 0.2, words.perceived(attribute), weight="bold", size=10)
+    notes = {0: f"← {negative}", len(values) // 2: "neutral", len(values) - 1: f"{positive} →"}
+    _text(axes, 0.08, 0.2, words.perceived(attribute), weight="bold", size=10, colour=theme.ink)
     for step, value in enumerate(values):
         middle = _left(step) + 0.5
-        _text(axes, middle, 0.13, notes.get(step, ""), align="center", size=8.5, colour=FAINT)
-        _text(axes, middle, 0.29, f"{value:.3g}".replace("-", "−"), align="center", size=9.5, weight="bold")
+        _text(axes, middle, 0.13, notes.get(step, ""), align="center", size=8.5, colour=theme.faint)
+        _text(
+            axes,
+            middle,
+            0.29,
+            f"{value:.3g}".replace("-", "−"),
+            align="center",
+            size=9.5,
+            weight="bold",
+            colour=theme.ink,
+        )
 
 
-def _row(axes: Axes, sweep: Sweep, top: float, run: Path) -> None:
-    _text(axes, 0.08, top + 0.08, words.shorten(words.printable(sweep.name), 26), size=7.5, colour=FAINT)
+def _row(axes: Axes, sweep: Sweep, top: float, run: Path, theme: Theme) -> None:
+    _text(axes, 0.08, top + 0.08, words.shorten(words.printable(sweep.name), 26), size=7.5, colour=theme.faint)
     for step, file in enumerate(sweep.files):
         left = _left(step)
         pixels = picture(file, sweep.box, run)
         if pixels is None:
-            axes.add_patch(Rectangle((left, top), 1, 1, facecolor=SHADE, edgecolor="none"))
-            _text(axes, left + 0.5, top + 0.5, "no picture", align="center", size=8, colour=FAINT)
+            axes.add_patch(Rectangle((left, top), 1, 1, facecolor=theme.shade, edgecolor="none"))
+            _text(axes, left + 0.5, top + 0.5, "no picture", align="center", size=8, colour=theme.faint)
         else:
             axes.imshow(pixels, extent=(left, left + 1, top + 1, top), aspect="auto", interpolation="antialiased")
     if not sweep.moved:
-        _text(axes, _left(0), top + 1.1, "no label's score moved", size=8, colour=FAINT)
+        _text(axes, _left(0), top + 1.1, "no label's score moved", size=8, colour=theme.faint)
     for line, moved in enumerate(sweep.moved):
-        _scores(axes, moved, top + 1.1 + line * _LINE)
+        _scores(axes, moved, top + 1.1 + line * _LINE, theme)
 
 
-def _scores(axes: Axes, moved: Moved, middle: float) -> None:
-    colour = _BLUE if moved.slope > 0 else _RED
+def _scores(axes: Axes, moved: Moved, middle: float, theme: Theme) -> None:
+    colour = theme.positive[1] if moved.slope > 0 else theme.negative[1]
     name = words.shorten(words.printable(moved.label), 24)
     _text(axes, _LEFT - 0.08, middle, name, align="right", size=8, colour=colour, weight="bold")
     for step, score in enumerate(moved.scores):
         left = _left(step)
         if np.isnan(score):
-            _text(axes, left + 0.5, middle, "–", align="center", size=8, colour=FAINT)
+            _text(axes, left + 0.5, middle, "–", align="center", size=8, colour=theme.faint)
             continue
         bar = (left, middle - _LINE * 0.4), float(np.clip(score, 0, 1)), _LINE * 0.8
         axes.add_patch(Rectangle(*bar, facecolor=colour, alpha=0.18, edgecolor="none"))
-        _text(axes, left + 0.5, middle, f"{score:.2f}", align="center", size=8, colour=INK)
+        _text(axes, left + 0.5, middle, f"{score:.2f}", align="center", size=8, colour=theme.ink)
 
 
 def _left(step: int) -> float:
@@ -138,7 +149,7 @@ def _text(
     *,
     size: float,
     align: str = "left",
-    colour: str = INK,
+    colour: str,
     weight: str = "normal",
 ) -> None:
     axes.text(x, y, text, ha=align, va="center", fontsize=size, color=colour, weight=weight, parse_math=False)

@@ -6,6 +6,7 @@ sweeps.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -41,6 +42,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
     )
     readings = tally.read(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
     cosines = tally.read(tables.LIKENESS, run, ["photo", "attribute", "step", "other", "cosine"])
+    moved = what_else_moves(run)
     entries = []
     for name, of_group in verdicts.groupby("attribute", sort=True):
         attribute = str(name)
@@ -57,6 +59,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
                 "shift": _quartiles(of_group["shift"]),
                 "found": float((looked["found"] == looked["looked"]).mean()) if len(looked) else None,
                 "off": _quartiles(of_group["off_target"].abs()),
+                "moved": moved.get(attribute, ()),
                 "off_readings": Counter(r for r in of_group["off_target_reading"] if r).most_common(4),
                 "values": list(values.get(attribute, ())),
                 "curves": _curves(readings[readings["attribute"] == attribute], attribute, values.get(attribute, ())),
@@ -64,6 +67,26 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
             }
         )
     return entries
+
+
+def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
+    """Attribute to (reading, its slope as a share of the target's with the 95 % interval), as ``validate`` prints it.
+
+    From RUN/validity.json, which ``gslopes validate`` writes; empty without it.
+    """
+    try:
+        content = json.loads((run / "validity.json").read_text(encoding="utf-8"))
+        found = {}
+        for one in content["attributes"]:
+            rows = []
+            for name, share in one["leakage"].items():
+                if share["value"] is not None:
+                    text = f"{share['value']:+.2f} [{share['low']:+.2f}, {share['high']:+.2f}]".replace("-", "−")
+                    rows.append((NAMES.get(name, words.printable(name)), text))
+            found[str(one["attribute"])] = rows
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return found
 
 
 def likeness(rows: pd.DataFrame, steps: int) -> dict[str, Any] | None:

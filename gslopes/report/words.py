@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from decimal import ROUND_HALF_UP, Decimal
 
 # What the two ends of an attribute look like: (negative, positive).
 _ENDS = {
@@ -50,14 +51,57 @@ def shorten(text: str, length: int) -> str:
 
 
 def signed(number: float | None) -> str:
-    """A slope, with its sign; a dash where there is none.
+    """A slope that is not in percentage points (the paper's, log odds), with its sign; a dash where there is none.
 
-    >>> signed(0.12345), signed(-12.3), signed(1234.5), signed(float("nan"))
-    ('+0.123', '-12.300', '+1.23e+03', '-')
+    >>> signed(0.12345), signed(-12.3), signed(-0.0004), signed(1234.5), signed(float("nan"))
+    ('+0.123', '-12.300', '0.000', '+1.23e+03', '-')
     """
     if number is None or math.isnan(number):
         return "-"
+    if abs(number) < 0.0005:
+        return "0.000"
     return f"{number:+.3f}" if abs(number) < 100 else f"{number:+.3g}"
+
+
+def points(number: float | None) -> str:
+    """Percentage points, per unit or not: one decimal, with the sign; a dash where there is none.
+
+    Halves are rounded away from 0, as the page's scripts round them, so that both print the same.
+
+    >>> points(17.46), points(-24.197), points(-0.04), points(2.25), points(float("nan"))
+    ('+17.5', '-24.2', '0.0', '+2.3', '-')
+    """
+    if number is None or math.isnan(number):
+        return "-"
+    if math.isinf(number):
+        return "+inf" if number > 0 else "-inf"
+    rounded = Decimal(float(number)).quantize(Decimal("0.1"), ROUND_HALF_UP)
+    return f"{rounded:+}" if rounded else "0.0"
+
+
+def points_interval(low: float, high: float) -> str:
+    """The interval of a number in percentage points.
+
+    >>> points_interval(14.94, 20.16)
+    '[+14.9, +20.2]'
+    """
+    return f"[{points(low)}, {points(high)}]"
+
+
+def share(number: float | None) -> str:
+    """A share in [0, 1] in per cent, one decimal; a dash where there is none.
+
+    >>> share(0.8235), share(0.0), share(float("nan"))
+    ('82.4 %', '0.0 %', '-')
+    """
+    if number is None or math.isnan(number):
+        return "-"
+    return f"{(Decimal(float(number)) * 100).quantize(Decimal('0.1'), ROUND_HALF_UP)} %"
+
+
+def in_points(unit: object) -> bool:
+    """Whether an estimator's unit is percentage points."""
+    return str(unit).startswith("percentage")
 
 
 def probability(number: float | None) -> str:

@@ -33,6 +33,12 @@ class Audit:
     page: Path | None = None
     dropped: dict[str, int] = field(default_factory=dict)
 
+    def _repr_html_(self) -> str:
+        """The finding and its labels, for a notebook."""
+        from gslopes.report.notebook import audit_html
+
+        return audit_html(self.run, self.slopes, self.page)
+
 
 def of_photos(run: Path) -> Audit:
     """How many photos were used, and why the others were not."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
@@ -13,13 +16,17 @@ from gslopes.core.runfolder import show
 from gslopes.fit.answers import Answers, gather
 from gslopes.fit.compare import COLUMNS, paired_differences
 from gslopes.fit.sweeps import values_by_attribute
+from gslopes.report import answers as matrix
 from gslopes.run.fitting import read_about
+
+if TYPE_CHECKING:
+    from gslopes.report.changes_page import ChangedPhoto
 
 
 def compare_runs(
     one: Path | str,
     other: Path | str,
-    pairs: Sequence[tuple[str, str]] = (),
+    pairs: Sequence[tuple[str, str] | str] = (),
     *,
     min_varying: int = 10,
     correction: str = "bh",
@@ -28,8 +35,8 @@ def compare_runs(
 ) -> pd.DataFrame:
     """What changed from the first run to the second, label by label; see ``fit.compare.paired_differences``.
 
-    pairs: classifiers of the first and the second run that are compared; those of the same name if none is given, and
-        if each run has one alone, those two.
+    pairs: classifiers of the first and the second run that are compared, or ``OLD=NEW``; those of the same name if none
+        is given, and if each run has one alone, those two.
     photos_csv, cluster: a row a photo, and its column that says which photos are one unit, such as a person.
 
     Raises: UsageError if there is nothing to compare, or no photo in common; TableError if a table is damaged.
@@ -39,7 +46,8 @@ def compare_runs(
         raise UsageError("A cluster is a column of a table of photos.", "Give --photos-csv and --cluster together.")
     units = None if photos_csv is None else _units(photos_csv, other, cluster)
     first, second = _answers(one), _answers(other)
-    chosen = list(pairs) or _same(first, second)
+    chosen = [split_pair(pair, first, second) if isinstance(pair, str) else pair for pair in pairs]
+    chosen = chosen or _same(first, second)
     frames = []
     for old, new in chosen:
         for attribute in sorted(name for classifier, name in first if classifier == old):
@@ -63,6 +71,102 @@ def compare_runs(
             "Compare two runs over the same photos.",
         )
     return found[list(COLUMNS)]
+
+
+def split_pair(text: str, first: Iterable[tuple[str, str]], second: Iterable[tuple[str, str]]) -> tuple[str, str]:
+    """``OLD=NEW`` as two classifiers; either may hold equals signs among its parameters.
+
+    first, second: (classifier, attribute) pairs of the two runs.
+
+    Raises: UsageError if no equals sign has a classifier of the first run before it and one of the second after it.
+
+    >>> split_pair("a=b:threshold=0.7", [("a", "gender")], [("b:threshold=0.7", "gender")])
+    ('a', 'b:threshold=0.7')
+    """
+    old, new = ({classifier for classifier, _ in run} for run in (first, second))
+    for place in (place for place, char in enumerate(text) if char == "="):
+        if text[:place] in old and text[place + 1 :] in new:
+            return text[:place], text[place + 1 :]
+    names = f"The first run has {', '.join(sorted(old)) or 'none'}; the second {', '.join(sorted(new)) or 'none'}."
+    raise UsageError(f"{text!r} is not OLD=NEW with a classifier of each run.", names)
+
+
+def write_page(
+    one: Path | str,
+    other: Path | str,
+    changes: pd.DataFrame,
+    out: Path | str | None = None,
+    *,
+    pairs: Sequence[tuple[str, str] | str] = (),
+    photos: int = 6,
+) -> Path:
+    """The page of a comparison, see ``report.changes_page``; its path.
+
+    changes, pairs: of ``compare_runs``.
+    out: its folder, made if missing; ``compare`` in the second run's folder by default.
+    photos: how many that changed most are shown, at most two a label.
+
+    Raises: TableError, StorageError.
+    """
+    from gslopes.report.changes_page import write_changes
+
+    one, other = Path(one), Path(other)
+    first, second = _answers(one), _answers(other)
+    chosen = [split_pair(pair, first, second) if isinstance(pair, str) else pair for pair in pairs]
+    old = {new: before for before, new in chosen or _same(first, second)}
+    shown = _changed_photos(one, other, changes.assign(old_classifier=changes["classifier"].map(old)), photos)
+    return write_changes(Path(out) if out else other / "compare", other, changes, shown, (one.name, other.name))
+
+
+def _changed_photos(one: Path, other: Path, changes: pd.DataFrame, most: int) -> list[ChangedPhoto]:
+    """Photos whose own slope of a changed label moved most, of the surest changes first."""
+    from gslopes.report.changes_page import ChangedPhoto
+    from gslopes.report.pictures import Wanted
+    from gslopes.report.tally import face_box
+
+    values = runfolder.read_manifest(other).get("values", {})
+    if not (other / "edits.parquet").is_file():
+        return []
+    edits = tables.read(tables.EDITS, other / "edits.parquet")
+    known = tables.read(tables.PHOTOS, other / "photos.parquet").drop_duplicates("photo").set_index("photo")
+    shown: list[ChangedPhoto] = []
+    for _, row in changes[changes["q"].notna()].sort_values(["q", "label"]).iterrows():
+        if len(shown) >= most:
+            break
+        attribute, label = str(row["attribute"]), str(row["label"])
+        sweep = np.array(values.get(attribute, ()), dtype=float)
+        old, new = (str(row[name]) for name in ("old_classifier", "classifier"))
+        first, second = (
+            _scores(matrix.read(run, name, attribute, sweep), label) for run, name in ((one, old), (other, new))
+        )
+        weights = sweep - sweep.mean()
+        nothing = np.full(len(sweep), np.nan)
+        apart = {
+            photo: float(np.nan_to_num(second.get(photo, nothing)) @ weights)
+            - float(np.nan_to_num(first.get(photo, nothing)) @ weights)
+            for photo in {*first, *second}
+        }
+        for photo in sorted(apart, key=lambda photo: (-abs(apart[photo]), photo))[:2]:
+            files = edits[(edits["photo"] == photo) & (edits["attribute"] == attribute)].sort_values("step")["file"]
+            if len(files) != len(sweep) or photo not in known.index:
+                continue
+            paths = tuple(other / file for file in files)
+            wanted = Wanted(photo, attribute, face_box(known.at[photo, "box"]), paths)
+            before, after = (
+                [None if np.isnan(score) else float(score) for score in run.get(photo, nothing)]
+                for run in (first, second)
+            )
+            name = str(known.at[photo, "path"])
+            shown.append(ChangedPhoto(name, label, sweep.tolist(), before, after, wanted))
+    return shown
+
+
+def _scores(answers: matrix.Answers, label: str) -> dict[str, NDArray[np.float64]]:
+    """Photo, answered at all values, to its K scores of a label."""
+    if label not in answers.labels:
+        return {}
+    rows = (answers.label == answers.labels.index(label)) & answers.complete[answers.photo]
+    return {answers.photos[answers.photo[row]]: answers.scores[row] for row in np.flatnonzero(rows)}
 
 
 def _units(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:

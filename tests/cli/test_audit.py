@@ -49,8 +49,9 @@ def test_the_table_goes_to_stdout_and_everything_else_to_stderr(gslopes, faces, 
     args = ("audit", faces.photos, "--out", tmp_path / "run", "--steps", 3, "--classifier", toy, *faces.args)
     done = gslopes(*args)
     assert done.code == 0, done.err
-    assert done.out.startswith(f"{toy}: slope of each label along perceived gender")
-    assert "photos     6 used of 6" in done.err
+    assert done.out.startswith(f"{toy} along perceived gender\n")
+    assert "Photos: 6 found" in done.out
+    assert "photos     6 edited of 6" in done.err
     assert f"page       {tmp_path}/run/report/index.html" in done.err
     told = json.loads(gslopes(*args, "--json").out)
     assert told["photos"] == {"found": 6, "used": 6, "skipped": {}, "errors": 0}
@@ -127,7 +128,7 @@ def test_bad_photos_are_skipped_with_their_reasons_and_the_code_is_3(synthesise,
     assert reasons["one.png"] == "no face found"
     assert reasons["copy.png"] == "same bytes as another photo (000001.png)"
     assert not {"folder.jpg", "circle"} & set(reasons)
-    assert "6 used of 15" in done.err
+    assert "6 edited of 15" in done.err
     assert "Traceback" not in done.err
     assert synthesise().code == 3
 
@@ -152,7 +153,7 @@ def test_names_with_spaces_newlines_and_any_bytes_are_photos_like_others(gslopes
     args = ("--steps", 3, "--landmarks", table, "--masks", masks, "--classifier", toy)
     done = gslopes("audit", folder, "--out", run, *args)
     assert done.code == 0, done.err
-    assert "2 used of 4" in done.err
+    assert "2 edited of 4" in done.err
     assert f"page       {run}" in done.err
     assert json.loads(gslopes("audit", folder, "--out", run, *args, "--json").out)["photos"]["used"] == 2
     done = gslopes("audit", folder, "--out", tmp_path / "run \udcff", *args)

@@ -9,16 +9,33 @@ from gslopes.report import answers as matrix
 VALUES = np.linspace(-2, 2, 7)
 
 
-def test_curves_have_the_slopes_of_the_fit(one: Path) -> None:
+def test_curves_have_the_slopes_of_the_fit_and_their_lines_go_through_them(one: Path) -> None:
     answers = matrix.read(one, "celeba-tagger", "gender", VALUES)
-    z, low, high = matrix.curves(answers)
+    shares, low, high = matrix.curves(answers)
     slopes = tables.read(tables.SLOPES, one / "slopes.parquet").set_index("label")["slope"]
-    there = ~np.isnan(z).any(1)
+    there = shares[:, 3] > 0
     names = [label for label, found in zip(answers.labels, there, strict=True) if found]
-    np.testing.assert_allclose(fit_lines(VALUES, z[there]).slope, slopes[names], rtol=1e-9)
-    assert (low[there] <= z[there]).all()
-    assert (high[there] >= z[there]).all()
-    np.testing.assert_allclose((high - low)[there][:, 3], 0, atol=1e-6)
+    relative = shares[there] / shares[there][:, [3]]
+    np.testing.assert_allclose(fit_lines(VALUES, relative).slope, slopes[names], rtol=1e-9)
+    lines = matrix.lines(answers, shares)
+    np.testing.assert_allclose(lines[:, 1], fit_lines(VALUES, 100 * shares).slope, rtol=1e-9)
+    np.testing.assert_allclose(lines[:, 0] + lines[:, 1] * VALUES.mean(), 100 * shares.mean(1), rtol=1e-9)
+    assert (low <= shares).all()
+    assert (high >= shares).all()
+    assert ((low >= 0) & (high <= 1)).all()
+
+
+def test_the_typical_photo_is_the_one_whose_own_slope_is_nearest_to_the_mean(one: Path) -> None:
+    answers = matrix.read(one, "celeba-tagger", "gender", VALUES)
+    row = matrix.typical(answers, "Necktie")
+    assert row is not None
+    present = ~np.isnan(answers.scores)
+    rows = np.flatnonzero((answers.label == answers.labels.index("Necktie")) & answers.complete[answers.photo])
+    rows = rows[np.ptp(present[rows].astype(float), axis=1) > 0]
+    mean = (present[rows] @ answers.weights()).sum() / answers.complete.sum()
+    distance = np.abs(present[rows] @ answers.weights() - mean)
+    assert abs(float(present[row] @ answers.weights()) - mean) <= distance.min() + 1e-12
+    assert matrix.typical(answers, "no such label") is None
 
 
 def test_interval_of_a_curve_covers_its_mean_over_many_draws() -> None:
@@ -34,9 +51,9 @@ def test_interval_of_a_curve_covers_its_mean_over_many_draws() -> None:
             np.array([-1.0, 0, 1]), photos, ["a"], np.ones(150, bool), rows, np.zeros(len(rows), np.int64), scores
         )
         _, low, high = matrix.curves(one)
-        truth = (0.3 * 0.8 + 0.1) / (0.4 * 0.8 + 0.1)
+        truth = 0.3 * 0.8 + 0.1
         hits += low[0, 0] <= truth <= high[0, 0]
-    assert 0.91 < hits / 300 < 0.985
+    assert 0.91 < hits / 300 < 0.99
 
 
 def test_photos_that_moved_most_come_first_and_still_ones_never(one: Path) -> None:

@@ -19,7 +19,7 @@ from PIL import Image
 
 from gslopes.core import placebo, tables
 from gslopes.core.collection import SOURCES
-from gslopes.report import write_report
+from gslopes.report import words, write_report
 
 pytestmark = pytest.mark.browser
 SCRIPT = "<script>alert(1)</script>"
@@ -53,7 +53,9 @@ def report(make: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) 
     """The page of a run with two classifiers, one of them named by a stranger, and a placebo sweep."""
     run = make(tmp_path_factory.mktemp("browser") / "run", [("celeba-tagger", "gender"), (SCRIPT, "gender")], photos=40)
     found = tables.read(tables.SLOPES, run / "slopes.parquet")
-    rates = found.assign(estimator="photo-rate", slope=100 * found["slope"] * found["y_centre"])
+    rates = found.assign(
+        estimator="photo-rate", slope=100 * found["slope"] * found["y_centre"], unit="percentage points"
+    )
     rates[["ci_low", "ci_high"]] = rates[["slope", "slope"]].to_numpy() + np.array([-1.5, 1.5])
     floor = rates.assign(attribute=placebo.name("gender", "same"), slope=0.1, ci_low=-0.2, ci_high=0.4)
     frames = [found, rates, floor]
@@ -131,14 +133,20 @@ def test_label_of_a_stranger_is_shown_as_text_and_opens_its_panel(page: Any) -> 
     panel = page.locator("#app-f0 .panel")
     assert panel.locator("h4").inner_text() == SCRIPT
     assert page.evaluate("document.activeElement.tagName") == "H4"
-    assert panel.locator("svg.plot .dot").count() == 7
+    assert panel.locator("svg.chart circle").count() == 7
     panel.locator(".moved-photo").first.wait_for()
     assert (
         panel.locator(".moved-photo img").first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
     )
-    assert "noise floor" in panel.inner_text()
+    assert "placebo: same picture" in panel.inner_text()
     panel.get_by_role("button", name="Close").click()
     assert panel.is_hidden()
+    assert "<script>" in page.evaluate("document.activeElement.textContent")  # back where it was
+    page.keyboard.press("Enter")
+    assert panel.is_visible()
+    page.keyboard.press("Escape")
+    assert panel.is_hidden()
+    assert "<script>" in page.evaluate("document.activeElement.textContent")
 
 
 def test_groups_are_compared_in_a_table_that_sorts_and_in_the_labels_panel(
@@ -227,10 +235,11 @@ def test_slider_moves_picture_and_scores_of_every_classifier(page: Any) -> None:
     assert app.locator(".scores-now li.neg").count() > 0
 
 
-def test_heat_map_is_black_where_the_picture_is_the_centre(page: Any) -> None:
+def test_difference_is_black_where_the_picture_is_the_one_at_0(page: Any) -> None:
     app = explorer(page)
-    app.get_by_label("Show the difference from the centre").check()
-    assert app.locator(".frame").evaluate("frame => getComputedStyle(frame).filter").startswith("url(")
+    app.get_by_label("Show the difference from value 0").check()
+    assert app.locator(".frame .difference").is_visible()
+    assert "255 levels" in app.locator(".scale").inner_text()
     pictures = []
     for step in (3, 6):
         app.get_by_role("slider").fill(str(step))
@@ -241,6 +250,24 @@ def test_heat_map_is_black_where_the_picture_is_the_centre(page: Any) -> None:
 
 def brightness(data: bytes) -> float:
     return float(np.asarray(Image.open(io.BytesIO(data)).convert("L")).mean())
+
+
+def test_the_first_screen_has_the_finding_and_a_forest_whose_labels_open_their_panels(page: Any) -> None:
+    page.evaluate("scrollTo(0, 0)")
+    assert "points more often per step toward feminine" in page.locator("h1").inner_text()
+    forest = page.locator(".forest svg").first
+    assert forest.locator("a").count() == 8
+    assert page.locator(".sweep .strip img").first.is_visible()
+    forest.locator("a", has_text="Necktie").first.click()
+    page.locator(".panel:not([hidden]) h4", has_text="Necktie").wait_for()
+
+
+def test_scripts_and_terminal_write_the_same_numbers(page: Any) -> None:
+    numbers = [17.46, -24.197, -0.04, 0.05, 2.25, -2.25, 0.0, 100.05, 1e-9]
+    script = (Path(words.__file__).parent / "templates/page-base.js").read_text("utf-8")
+    body = script[script.index("function points(") : script.index("// The paper's slopes")]
+    shown = page.evaluate(f"(numbers) => {{ {body}; return numbers.map(points); }}", numbers)
+    assert [text.replace("−", "-") for text in shown] == [words.points(number) for number in numbers]
 
 
 def test_keyboard_reaches_labels_photos_and_slider(page: Any) -> None:

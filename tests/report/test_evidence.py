@@ -5,6 +5,7 @@ import pytest
 from gslopes.core import tables
 from gslopes.fit import FitOptions, analyse
 from gslopes.report.evidence import print_evidence
+from gslopes.report.funnel import Funnel
 
 VALUES = np.linspace(-2, 2, 5)
 
@@ -28,32 +29,39 @@ def slopes() -> pd.DataFrame:
 
 
 def row(text: str, label: str) -> list[str]:
-    return next(line for line in text.splitlines() if line.startswith(f"  {label} ")).split()
+    return next(line for line in text.splitlines() if line.startswith(f" {label} ")).split()
 
 
-def test_a_row_has_slope_interval_p_perm_q_and_n_and_the_papers_numbers(slopes) -> None:
+def test_a_row_has_slope_interval_decision_q_and_photos_within_100_columns(slopes) -> None:
     text = print_evidence(slopes)
-    own = slopes.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
+    known = slopes.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
     cells = row(text, "Falling")
-    assert cells[1:4] == [f"{own['slope']:+.3f}", f"[{own['ci_low']:+.3f},", f"{own['ci_high']:+.3f}]"]
-    assert cells[4:7] == [f"{own['p_perm']:.2g}", f"{own['q']:.2g}", "60"]
-    paper = slopes.query("estimator == 'paper' and label == 'Falling'").iloc[0]
-    assert f"{paper['slope']:+.3f}" in cells
-    for word in (
-        "photo-rate",
-        "t over photos",
-        "exchangeable",
-        "Benjamini and Hochberg",
-        "disagree at 0.001",
-        "percentage points",
-    ):
+    assert cells[1:4] == [f"{known['slope']:+.1f}", f"[{known['ci_low']:+.1f},", f"{known['ci_high']:+.1f}]"]
+    assert cells[4:6] == ["no", "placebo"] or cells[4] == "finding"
+    assert cells[-3:] == ["60", "of", "60"]
+    assert f"{known['q']:.2g}" in cells
+    assert max(map(len, text.splitlines())) <= 100
+    for word in ("photo-rate", "t over photos", "exchangeable", "Benjamini and Hochberg", "percentage points"):
         assert word in text
 
 
-def test_disagreement_has_a_mark_and_rare_labels_a_line_of_their_own(slopes) -> None:
+def test_the_finding_comes_first_in_one_sentence(slopes) -> None:
+    lines = print_evidence(slopes).splitlines()
+    assert lines[0] == "c along perceived gender"
+    assert "points more often per step toward" in lines[1]
+
+
+def test_labels_that_are_all_too_rare_give_a_sentence_and_no_empty_table(slopes) -> None:
+    rare = slopes[slopes["label"] == "Rare"]
+    text = print_evidence(rare)
+    assert "No label is frequent enough" in text
+    assert "interval" not in text.split("slope: percentage")[0]
+    assert "Rare" in text
+
+
+def test_rare_labels_have_a_line_of_their_own_and_strangers_cannot_colour_it(slopes) -> None:
     text = print_evidence(slopes)
-    assert row(text, "Crooked")[-1] == "*!"
-    assert "  too rare to judge: Rare" in text.splitlines()
+    assert any(line.startswith("  ") and line.endswith(": Rare") for line in text.splitlines())
     assert "\x1b" not in text
 
 
@@ -73,12 +81,19 @@ def test_without_photo_rate_the_other_rows_are_printed(slopes) -> None:
     assert print_evidence(tables.SLOPES.empty()) == "No classifier returned any label, so there is no slope."
 
 
-def test_placebo_sweeps_stand_beside_the_finding_and_not_among_the_findings(slopes) -> None:
-    beside = [slopes.assign(attribute=name) for name in ("gender-same", "gender-light")]
-    text = print_evidence(pd.concat([slopes, *beside], ignore_index=True))
-    assert text.count("slope of each label along") == 1
-    assert "same picture" in text
-    own = slopes.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
-    assert row(text, "Falling").count(f"{own['slope']:+.3f}") == 3
-    assert "noise floor" in text
-    assert "noise floor" not in print_evidence(slopes)
+def test_placebo_sweeps_stand_beside_the_finding_and_decide_about_it(slopes) -> None:
+    plain = slopes.drop(columns=["decision", "reason", "detail"], errors="ignore")
+    beside = [plain.assign(attribute=name) for name in ("gender-same", "gender-light")]
+    text = print_evidence(pd.concat([plain, *beside], ignore_index=True))
+    assert text.count("along perceived gender") == 1
+    known = plain.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
+    cells = row(text, "Falling")
+    assert cells.count(f"{known['slope']:+.1f}") == 3
+    assert "like the placebo" in " ".join(cells)
+    assert "Placebos" in text
+    assert "Placebos" not in print_evidence(slopes)
+
+
+def test_what_became_of_the_photos_is_told_as_on_the_page(slopes) -> None:
+    text = print_evidence(slopes, funnels=[Funnel("c", "gender", {"found": 70, "judged": 60})])
+    assert "Photos: 70 found → 60 judged" in text

@@ -1,5 +1,6 @@
 import doctest
 import io
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,19 +10,32 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gslopes.report import figures
+from gslopes.report.decisions import Decision
 
 VALUES = np.linspace(-2, 2, 5)
 
 
 def rows(*slopes: tuple[str, float, float]) -> pd.DataFrame:
     frame = pd.DataFrame(slopes, columns=["label", "slope", "p"])
-    return frame.assign(ci_low=frame["slope"] - 0.02, ci_high=frame["slope"] + 0.02, n=40)
+    return frame.assign(ci_low=frame["slope"] - 2, ci_high=frame["slope"] + 2, n=40)
 
 
-def drawn(table: pd.DataFrame) -> Image.Image:
-    lines = [figures.Curve(row, 1 + row["slope"] * VALUES, bool(row["p"] < 0.001)) for _, row in table.iterrows()]
-    png = figures.draw_curves(lines, VALUES, classifier="c", attribute="gender")
-    return Image.open(io.BytesIO(png)).convert("RGB")
+def decided(table: pd.DataFrame) -> dict[str, Decision]:
+    codes = zip(table["label"], table["p"], strict=True)
+    return {label: Decision("finding" if p < 0.001 else "none", "") for label, p in codes}
+
+
+def drawn(table: pd.DataFrame, **options: Any) -> Image.Image:
+    curves = []
+    for _, row in table.iterrows():
+        share = 40 + row["slope"] * VALUES
+        ends = (row["ci_low"], row["ci_high"])
+        line = (40.0, float(row["slope"]))
+        curves.append(
+            figures.Curve(row["label"], share, share - 5, share + 5, line, row["slope"], ends, bool(row["p"] < 0.001))
+        )
+    figure = figures.curves_figure(curves, VALUES, classifier="c", attribute="gender", photos=40, **options)
+    return Image.open(io.BytesIO(figures.to_png(figure))).convert("RGB")
 
 
 def coloured(image: Image.Image, colour: str) -> np.ndarray:
@@ -36,36 +50,51 @@ def test_examples_in_the_docstrings_hold() -> None:
 
 def test_steepest_labels_past_the_thresholds_come_first_for_each_end() -> None:
     table = rows(("a", -0.1, 1e-5), ("b", -0.4, 1e-5), ("c", -9, 0.5), ("d", 0.2, 1e-5), ("e", np.nan, np.nan))
-    chosen = figures.steepest(table, p=0.001, slope=0.03, least=2)
+    chosen = figures.steepest(table, decided(table), least=2)
     assert chosen["label"].tolist() == ["b", "a", "d"]
-    assert chosen["past"].tolist() == [True, True, True]
+    assert chosen["moves"].tolist() == [True, True, True]
 
 
 def test_an_end_with_few_findings_is_filled_up_with_the_next_best() -> None:
     table = rows(("a", 0.3, 0.2), ("b", 0.01, 0.04), ("c", 8.0, 0.9), ("d", 0.5, 1e-5))
-    chosen = figures.steepest(table, p=0.001, slope=0.03)
+    chosen = figures.steepest(table, decided(table), most=6, least=3)
     assert chosen["label"].tolist() == ["d", "b", "a"]
-    assert chosen["past"].tolist() == [True, False, False]
+    assert chosen["moves"].tolist() == [True, False, False]
 
 
 def test_at_most_six_labels_an_end_are_drawn() -> None:
     table = rows(*((f"l{index}", 0.1 + index, 1e-5) for index in range(20)))
-    assert figures.steepest(table, p=0.001, slope=0.03)["label"].tolist() == ["l19", "l18", "l17", "l16", "l15", "l14"]
+    assert figures.steepest(table, decided(table), most=6, least=3)["label"].tolist() == [
+        "l19",
+        "l18",
+        "l17",
+        "l16",
+        "l15",
+        "l14",
+    ]
 
 
 def test_red_is_left_and_blue_is_right() -> None:
-    image = drawn(rows(("down", -0.2, 1e-5), ("up", 0.2, 1e-5)))
+    image = drawn(rows(("down", -8.0, 1e-5), ("up", 8.0, 1e-5)))
     assert coloured(image, figures.REDS[0]).max() < coloured(image, figures.BLUES[0]).min()
 
 
 @pytest.mark.parametrize("label", ["$\\frac{", "口紅", "<script>", "a\nb\x1b", "x" * 300, "", "_^\\"])
 def test_any_label_can_be_drawn(label: str) -> None:
-    assert drawn(rows((label, -0.2, 1e-5))).width > 1000
+    assert drawn(rows((label, -8.0, 1e-5))).width > 1000
 
 
-@pytest.mark.parametrize("table", [rows(), rows(("up only", 0.2, 1e-5))])
+@pytest.mark.parametrize("table", [rows(), rows(("up only", 8.0, 1e-5))])
 def test_ends_without_labels_are_drawn_empty(table: pd.DataFrame) -> None:
     assert coloured(drawn(table), figures.SHADE).max() > 1000
+
+
+def test_figures_have_the_widths_of_journals_and_a_dark_variant() -> None:
+    table = rows(("up", 8.0, 1e-5), ("down", -8.0, 1e-5))
+    for width in figures.WIDTHS.values():
+        assert drawn(table, width=width).width == round(200 * width)
+    dark = np.asarray(drawn(table, theme=figures.DARK))
+    assert dark[0, 0].max() < 60
 
 
 @given(st.lists(st.floats(-1, 11), max_size=8))

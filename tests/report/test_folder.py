@@ -32,9 +32,9 @@ def names(run: Path) -> list[str]:
     return sorted(path.name for path in (run / "report").iterdir())
 
 
-DRAWN = [f"{name}.{form}" for name in ("curves", "sweeps") for form in ("pdf", "png", "svg")]
+SHEETS = [*(f"sweeps.{form}" for form in ("pdf", "png", "svg")), "sweeps-dark.png"]
 PLAIN = ["data", "index.html", "pulled_negative.csv", "pulled_positive.csv", "slopes.csv", "tables"]
-FILES = sorted([*DRAWN, *PLAIN, "pictures"])
+FILES = sorted([*SHEETS, *PLAIN, "pictures"])  # curves are of photo-rate, which this run was not fitted with
 
 
 def contents(run: Path) -> dict[str, bytes]:
@@ -44,9 +44,8 @@ def contents(run: Path) -> dict[str, bytes]:
 def test_report_has_the_promised_files_and_is_the_same_when_written_again(run: Path) -> None:
     assert write_report(str(run)) == run / "report" / "index.html"
     assert names(run) == FILES
-    for name in ("curves.png", "sweeps.png"):
-        with Image.open(run / "report" / name) as image:
-            image.verify()
+    with Image.open(run / "report" / "sweeps.png") as image:
+        image.verify()
     first = contents(run)
     write_report(run)
     assert contents(run) == first
@@ -86,10 +85,10 @@ def test_several_classifiers_and_attributes_have_figures_of_their_own(
     run = make(tmp_path / "run", pairs, photos=2)
     html = write_report(run).read_text("utf-8")
     figures = [name for name in names(run) if name.endswith(".png")]
-    assert len(figures) == 4
-    assert html.count('href="#finding-') == 2
-    assert all(f'src="{name}"' in html for name in figures)
-    assert len([name for name in figures if name.startswith("curves-gender-a-x-1-2-")]) == 2
+    assert len(figures) == 4  # two sheets of sweeps, each for light and for dark pages
+    assert html.count('href="#finding-') == 1  # the strongest one is the first screen
+    assert all(f'"{name}"' in html for name in figures)
+    assert len([name for name in figures if name.startswith("sweeps-gender-a-x-1-2-")]) == 4
 
 
 def test_report_needs_no_pictures(run: Path) -> None:
@@ -107,6 +106,29 @@ def test_report_without_pictures_shows_none_and_names_nobody(run: Path) -> None:
     assert not [name for name, data in kept.items() if b"people/000.jpg" in data or b"no face.jpg" in data]
 
 
+def test_report_without_pictures_says_nowhere_where_the_photos_lie(run: Path) -> None:
+    manifest = json.loads((run / "run.json").read_text())
+    manifest["config"] |= {"photos": "/home/anna/secret", "edit": {"attributes": ["gender"]}, "masks": "/mnt/m"}
+    (run / "run.json").write_text(json.dumps(manifest))
+    assert "/home/anna/secret" in write_report(run).read_text("utf-8")
+    html = write_report(run, embed="none").read_text("utf-8")
+    assert "anna" not in html
+    assert "/mnt/m" not in html
+    assert "gslopes audit PHOTOS" in html
+
+
+def test_the_difference_view_shows_the_difference_of_the_originals_and_nothing_where_they_are_equal(run: Path) -> None:
+    write_report(run)
+    strip = sorted((run / "report" / "pictures").rglob("*-difference.webp"))[0]
+    with Image.open(strip) as image:
+        pixels = np.asarray(image.convert("RGB")).astype(int)
+    side = pixels.shape[0]
+    squares = [pixels[:, step * side : (step + 1) * side] for step in range(7)]
+    assert squares[3].max() == 0  # the middle value itself
+    assert squares[0][side // 2, side // 2].sum() > squares[2][side // 2, side // 2].sum() > 0
+    assert squares[0][2:8, 2:8].max() == 0  # the background, which no edit touches
+
+
 def test_full_report_holds_copies_of_the_pictures(run: Path) -> None:
     write_report(run, embed="full")
     copies = sorted((run / "report" / "pictures").rglob("*.jpg"))
@@ -119,6 +141,7 @@ def test_full_report_holds_copies_of_the_pictures(run: Path) -> None:
 def test_strip_shows_the_pictures_of_one_sweep_side_by_side(run: Path) -> None:
     write_report(run)
     strips = sorted((run / "report" / "pictures").rglob("*.webp"))
+    strips = [strip for strip in strips if "difference" not in strip.name]
     assert len(strips) == 80
     with Image.open(strips[0]) as image:
         assert image.size == (7 * image.height, image.height)

@@ -63,7 +63,7 @@ def test_a_photo_is_edited_where_the_users_parser_sees_skin_and_the_manifest_nam
     file, run = parser("skin"), tmp_path / "run"
     done = synthesise("--skin-weights", file)
     assert done.code == 0, done.err
-    assert "1 used of 1" in done.err
+    assert "1 edited of 1" in done.err
     manifest = json.loads((run / "run.json").read_text())
     known = manifest["models"]["parser"]
     assert (known["sha256"], known["file"]) == (weights.sha256(file), "79999_iter.pth")

@@ -6,8 +6,9 @@ import pytest
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
+from gslopes.report import words
 from gslopes.report.changes import print_changes
-from gslopes.studies.compare import compare_runs
+from gslopes.studies.compare import compare_runs, write_page
 
 VALUES = np.linspace(-1, 1, 3)
 
@@ -49,3 +50,24 @@ def test_two_versions_are_paired_by_name_or_because_they_are_alone(tmp_path: Pat
 def test_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         compare_runs(tmp_path, tmp_path)
+
+
+def test_a_pair_is_cut_where_both_sides_are_classifiers_of_their_runs(tmp_path: Path) -> None:
+    one, other = folder(tmp_path / "a", "a", 0.1), folder(tmp_path / "b", "b:threshold=0.7", 0.2)
+    assert len(compare_runs(one, other, ["a=b:threshold=0.7"])) == 1
+    with pytest.raises(UsageError, match="is not OLD=NEW") as error:
+        compare_runs(one, other, ["a=c"])
+    assert "b:threshold=0.7" in error.value.hint
+
+
+def test_the_page_says_what_changed_and_holds_every_number_that_is_printed(tmp_path: Path) -> None:
+    before, after = folder(tmp_path / "a", "<b>model</b>", -0.3), folder(tmp_path / "b", "<b>model</b>", -0.05)
+    found = compare_runs(before, after)
+    page = write_page(before, after, found)
+    assert page == after / "compare" / "index.html"
+    html = page.read_text("utf-8")
+    row = found.iloc[0]
+    assert "1 of 1 labels changed" in html
+    assert words.points(row["difference"]).replace("-", "−") in html
+    assert "<b>model</b>" not in html
+    assert "&lt;b&gt;model&lt;/b&gt;" in html

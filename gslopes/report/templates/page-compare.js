@@ -1,12 +1,11 @@
 // Differences between groups of photos, and two attributes side by side: one sortable table each, read when it is opened.
-const interval = (low, high) => (low === null || high === null ? "–" : `[${signed(low)}, ${signed(high)}]`);
 
 // title, how a row is sorted, what its cell shows, the cell's class; `drawn` gets the scale of the drawn intervals.
 function differenceColumns(labels, scale) {
   return [
     { title: "Label", value: (r) => labels[r[0]], cell: (r) => breakable(labels[r[0]]), head: true },
     { title: "Groups", value: (r) => `${r[1]} ${r[2]} ${r[3]}`, cell: (r) => `${r[2]} − ${r[3]} (${r[1]})` },
-    { title: "Difference", value: (r) => r[4], cell: (r) => signed(r[4]), kind: "num slope" },
+    { title: "Difference", value: (r) => r[4], cell: (r) => points(r[4]), kind: "num slope" },
     { title: "95 % interval", cell: (r) => interval(r[5], r[6]), kind: "interval" },
     { title: "Drawn", cell: (r) => whisker(r[5], r[4], r[6], scale), kind: "drawn" },
     { title: "p", value: (r) => r[7], cell: (r) => probability(r[7]), kind: "num" },
@@ -17,9 +16,9 @@ function differenceColumns(labels, scale) {
 function jointColumns(labels, scale, section) {
   return [
     { title: "Label", value: (r) => labels[r[0]], cell: (r) => breakable(labels[r[0]]), head: true },
-    { title: `Along ${section.perceived}`, value: (r) => r[2], cell: (r) => signed(r[2]), kind: "num slope" },
-    { title: "Along the other", value: (r) => r[3], cell: (r) => `${signed(r[3])} (${r[1]})`, kind: "num" },
-    { title: "Difference", value: (r) => r[4], cell: (r) => signed(r[4]), kind: "num" },
+    { title: `Along ${section.perceived}`, value: (r) => r[2], cell: (r) => points(r[2]), kind: "num slope" },
+    { title: "Along the other", value: (r) => r[3], cell: (r) => `${points(r[3])} (${r[1]})`, kind: "num" },
+    { title: "Difference", value: (r) => r[4], cell: (r) => points(r[4]), kind: "num" },
     { title: "95 % interval", cell: (r) => interval(r[5], r[6]), kind: "interval" },
     { title: "Drawn", cell: (r) => whisker(r[5], r[4], r[6], scale), kind: "drawn" },
     { title: "r", value: (r) => r[7], cell: (r) => (r[7] === null ? "–" : signed(r[7], 2)), kind: "num" },
@@ -54,39 +53,39 @@ function comparisonRow(kind, columns, row) {
 }
 
 // Beside one label, in its panel.
-function comparisonOf(kind, section, own, i, title) {
+function comparisonOf(kind, section, finding, i, title) {
   const place = el("div", {});
   if (!section[kind]) return place;
   load(section[kind]).then((all) => {
     const rows = all.filter((row) => row[0] === i);
     if (!rows.length) return;
-    const columns = COMPARISONS[kind].columns(own.labels, scaleOf(kind, rows), section).slice(1);
+    const columns = COMPARISONS[kind].columns(finding.labels, scaleOf(kind, rows), section).slice(1);
     columns[0] = { ...columns[0], head: true };
-    place.append(el("h5", {}, title), grid(columns.map((one) => one.title), rows.map((row) => comparisonRow(kind, columns, row)), `${title}: ${own.labels[i]}`));
+    place.append(el("h5", {}, title), grid(columns.map((one) => one.title), rows.map((row) => comparisonRow(kind, columns, row)), `${title}: ${finding.labels[i]}`));
   }, (error) => place.append(el("p", { class: "none" }, error.message)));
   return place;
 }
 
 // Of all labels, below the table of findings; built when it is opened.
-function comparisonTable(kind, section, own, title) {
+function comparisonTable(kind, section, finding, title) {
   if (!section[kind]) return null;
   const [judged, found] = section[`${kind}Found`];
   const box = el("details", { class: "comparison screen" }, el("summary", {}, `${title}: ${found.toLocaleString("en")} of ${judged.toLocaleString("en")} with q < 0.05`));
   box.addEventListener("toggle", () => {
     if (!box.open || box.dataset.built) return;
     box.dataset.built = "yes";
-    load(section[kind]).then((rows) => box.append(...comparisonApp(kind, section, own, rows, title)),
+    load(section[kind]).then((rows) => box.append(...comparisonApp(kind, section, finding, rows, title)),
       (error) => box.append(el("p", { class: "none" }, error.message)));
   });
   return box;
 }
 
-function comparisonApp(kind, section, own, all, title) {
-  const about = COMPARISONS[kind], columns = about.columns(own.labels, scaleOf(kind, all), section);
+function comparisonApp(kind, section, finding, all, title) {
+  const about = COMPARISONS[kind], columns = about.columns(finding.labels, scaleOf(kind, all), section);
   const state = { text: "", column: columns.length - 1, down: false, rows: ROWS };
   const texts = new Map(all.map((row) => [row, columns.map((one) => (typeof one.value?.(row) === "string" ? one.value(row).toLowerCase() : "")).join(" ")]));
   const text = el("input", { type: "search", oninput: () => { state.text = text.value.trim().toLowerCase(); state.rows = ROWS; show(); } });
-  const said = el("p", { class: "said", role: "status" }), body = el("tbody"), more = el("button", { class: "plain" });
+  const counted = el("p", { class: "count", role: "status" }), body = el("tbody"), more = el("button", { class: "plain" });
   const heads = columns.map((one, at) => el("th", { scope: "col", class: one.kind?.replace(" slope", "") }, one.value ? el("button", { class: "sort", onclick: () => {
     state.down = state.column === at ? !state.down : !(one.head || ["p", "q", "Groups"].includes(one.title));
     state.column = at;
@@ -109,7 +108,7 @@ function comparisonApp(kind, section, own, all, title) {
     body.replaceChildren(...rows.slice(0, state.rows).map((row) => comparisonRow(kind, columns, row)));
     more.hidden = rows.length <= state.rows;
     more.textContent = `Show more rows (${(rows.length - state.rows).toLocaleString("en")} left)`;
-    said.textContent = `${rows.length.toLocaleString("en")} of ${all.length.toLocaleString("en")} rows`;
+    counted.textContent = `${rows.length.toLocaleString("en")} of ${all.length.toLocaleString("en")} rows`;
     for (const [at, head] of heads.entries()) {
       if (at === state.column) head.setAttribute("aria-sort", state.down ? "descending" : "ascending"); else head.removeAttribute("aria-sort");
     }
@@ -118,7 +117,7 @@ function comparisonApp(kind, section, own, all, title) {
   let rows = state.rows;
   onPaper.push({ before: () => { rows = state.rows; state.rows = Infinity; show(); }, after: () => { state.rows = rows; show(); } });
   show();
-  return [el("div", { class: "controls" }, field("Find a label or group", text)), said,
+  return [el("div", { class: "controls" }, field("Find a label or group", text)), counted,
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}, ${section.classifier}` },
       el("table", {}, el("thead", {}, el("tr", {}, ...heads)), body)),
     more, el("p", { class: "method" }, about.note)];

@@ -5,7 +5,7 @@ let showPhoto = () => {};
 function explorerApp(root, album) {
   const names = Object.keys(page.attributes), state = { attribute: names[0], photo: 0, step: 0, from: 0, text: "", heat: false };
   const hits = () => album.names.map((_, i) => i).filter((i) => album.names[i].toLowerCase().includes(state.text));
-  const list = el("ul", { class: "album" }), pages = el("p", { class: "said", role: "status" });
+  const list = el("ul", { class: "album" }), pages = el("p", { class: "count", role: "status" });
   const back = el("button", { class: "plain", onclick: () => { state.from -= LISTED; listPhotos(); } }, "Earlier photos");
   const on = el("button", { class: "plain", onclick: () => { state.from += LISTED; listPhotos(); } }, "More photos");
   const text = el("input", { type: "search", oninput: () => { state.text = text.value.trim().toLowerCase(); state.from = 0; listPhotos(); } });
@@ -14,18 +14,25 @@ function explorerApp(root, album) {
   const title = el("h3", { tabindex: "-1" }), now = el("output", { class: "now" }), frame = el("div", { class: "frame" }), ends = el("p", { class: "ends" });
   const scores = el("div", { class: "scores-now" }), credited = el("div", {});
   const pick = choice(names.map((name) => [name, page.attributes[name].perceived]), state.attribute, (value) => { state.attribute = value; state.step = page.attributes[value].middle; choose(); listPhotos(); });
+  const scale = el("p", { class: "scale", hidden: true }, el("span", {}, "no difference"), el("span", { class: "ramp", "aria-hidden": "true" }), el("span", {}, `${page.brightest} of 255 levels and more`));
   let bars = [];
 
   function files() { return album.files[state.attribute]?.[state.photo] ?? []; }
   function many() { return page.attributes[state.attribute].values.length; }
 
   function crop(photo, step) {
-    const own = album.files[state.attribute]?.[photo] ?? [], K = many();
-    if (!own.length) return null;
-    if (own.length > 1) return el("img", { src: own[step], alt: "", loading: "lazy" });
-    const image = el("img", { src: own[0], alt: "", loading: "lazy", class: "cells" });
-    image.style.width = `${100 * K}%`;
+    const files = album.files[state.attribute]?.[photo] ?? [], K = many();
+    if (!files.length) return null;
+    if (files.length > 1) return el("img", { src: files[step], alt: "", loading: "lazy" });
+    const image = cells(files[0]);
     image.style.transform = `translateX(${(-100 * step) / K}%)`;
+    return image;
+  }
+
+  // K squares side by side, of which the frame shows one.
+  function cells(file) {
+    const image = el("img", { src: file, alt: "", loading: "lazy", class: "cells" });
+    image.style.width = `${100 * many()}%`;
     return image;
   }
 
@@ -47,10 +54,13 @@ function explorerApp(root, album) {
     slider.max = many() - 1;
     const two = page.attributes[state.attribute].ends;
     ends.replaceChildren(el("span", {}, `← ${two[0]}`), el("span", {}, `${two[1]} →`));
-    const face = crop(state.photo, state.step), centre = crop(state.photo, page.attributes[state.attribute].middle);
-    frame.replaceChildren(...(face ? [face, centre] : [el("p", { class: "none" }, "no picture in this report")]));
+    const face = crop(state.photo, state.step), difference = album.differences?.[state.attribute]?.[state.photo];
+    const parts = face ? [face] : [el("p", { class: "none" }, "no picture in this report")];
+    if (face && difference) parts.push(cells(difference));
+    frame.replaceChildren(...parts);
     frame.classList.toggle("whole", files().length > 1);
-    if (face) { face.className += " face"; centre.className += " centre"; face.loading = centre.loading = "eager"; }
+    if (face) { face.className += " face"; face.loading = "eager"; }
+    if (parts.length > 1) { parts[1].className += " difference"; parts[1].loading = "eager"; }
     scores.replaceChildren(el("p", { class: "none" }, "reading the scores"));
     const photo = state.photo, attribute = state.attribute, chunk = Math.floor(photo / page.perFile);
     bars = [];
@@ -60,12 +70,12 @@ function explorerApp(root, album) {
     move();
   }
 
-  function fill(own) {
+  function fill(byFinding) {
     const parts = [], why = album.dropped[state.attribute]?.[state.photo];
     bars = [];
     if (why) parts.push(el("p", { class: "none" }, `No classifier was asked about this sweep: ${why}.`));
     for (const section of page.sections.filter((one) => one.attribute === state.attribute)) {
-      const rows = (own[section.key] ?? []).slice().sort((a, b) => b[1] - a[1]);
+      const rows = (byFinding[section.key] ?? []).slice().sort((a, b) => b[1] - a[1]);
       const items = rows.map(([label, slope, numbers]) => {
         const bar = el("span", { class: "fill" }), number = el("span", { class: "score" });
         const side = Math.abs(slope) * Math.abs(section.values.at(-1) - section.values[0]) < 0.01 ? "" : slope < 0 ? "neg" : "pos";
@@ -81,16 +91,18 @@ function explorerApp(root, album) {
   function move() {
     const { values, ends: two, middle } = page.attributes[state.attribute], value = values[state.step];
     slider.value = state.step;
-    const said = `${value > 0 ? "+" : ""}${short(value)}${state.step === middle ? ", the centre" : `, more ${two[value < 0 ? 0 : 1]}`}`;
-    slider.setAttribute("aria-valuetext", said);
-    now.textContent = said;
-    const [face] = frame.querySelectorAll("img"), K = values.length;
+    const spoken = `${value > 0 ? "+" : ""}${short(value)}${state.step === middle ? ", neutral" : `, more ${two[value < 0 ? 0 : 1]}`}`;
+    slider.setAttribute("aria-valuetext", spoken);
+    now.textContent = spoken;
+    const [face, difference] = frame.querySelectorAll("img"), K = values.length;
+    if (difference) difference.style.transform = `translateX(${(-100 * state.step) / K}%)`;
     if (face) {
-      face.alt = `${album.names[state.photo]} at ${said}${state.heat ? ", difference from the centre" : ""}`;
+      face.alt = `${album.names[state.photo]} at ${spoken}${state.heat ? ", difference from value 0" : ""}`;
       if (files().length > 1) face.src = files()[state.step];
       else face.style.transform = `translateX(${(-100 * state.step) / K}%)`;
     }
-    frame.classList.toggle("heat", state.heat);
+    frame.classList.toggle("heat", state.heat && Boolean(difference));
+    scale.hidden = !(state.heat && difference);
     for (const { bar, number, numbers } of bars) {
       const score = numbers[state.step];
       bar.style.width = `${Math.max(0, score) / 10}%`;
@@ -113,7 +125,7 @@ function explorerApp(root, album) {
     el("div", { class: "explorer" },
       el("div", { class: "side" }, pages, list, el("p", { class: "turn" }, back, on)),
       el("div", { class: "stage" }, title, frame, credited,
-        el("div", { class: "drag" }, ends, slider, now), page.embed === "none" ? null : el("label", { class: "check" }, heat, el("span", {}, "Show the difference from the centre")),
+        el("div", { class: "drag" }, ends, slider, now), page.embed === "none" ? null : el("label", { class: "check" }, heat, el("span", {}, "Show the difference from value 0")), scale,
       ),
       scores),
     el("p", { class: "method" }, "Blue: the score on this photo grows towards the positive end; red: towards the negative end; a dash: not returned. ",

@@ -1,31 +1,41 @@
+const waitingPlots = []; // drawn once their panel can be seen, since their width is its own
+const PLACEBOS = { same: "same picture", light: "light alone", random: "random change" };
+
 // One label: its curve with the interval band, its other estimates, its slopes by group, the photos that moved most.
-function openLabel(panel, section, own, i) {
-  const label = own.labels[i], first = own.estimators["photo-rate"] ?? Object.values(own.estimators)[0];
+function openLabel(panel, section, finding, i) {
+  const label = finding.labels[i], first = finding.estimators["photo-rate"] ?? Object.values(finding.estimators)[0];
+  const form = formatFor(first.unit), from = document.activeElement;
   const heading = el("h4", { tabindex: "-1" }, label);
-  const shut = el("button", { class: "plain", onclick: () => { panel.hidden = true; } }, "Close");
-  panel.replaceChildren(el("div", { class: "panel-head" }, heading, shut), ...words(), ...figure(), ...others(), ...shape(), groups(),
-    comparisonOf("differences", section, own, i, "Differences between groups"), comparisonOf("joint", section, own, i, "Beside another attribute, on the same photos"), photos());
+  const close = () => {
+    panel.hidden = true;
+    if (from?.isConnected && from !== document.body) from.focus(); else panel.parentElement.querySelector("button.label")?.focus();
+  };
+  panel.onkeydown = (event) => { if (event.key === "Escape") close(); };
+  panel.replaceChildren(el("div", { class: "panel-head" }, heading, el("button", { class: "plain", onclick: close }, "Close")), ...summary(), ...figure(), ...others(), ...shape(), groups(),
+    comparisonOf("differences", section, finding, i, "Differences between groups"), comparisonOf("joint", section, finding, i, "Beside another attribute, on the same photos"), photos());
   panel.hidden = false;
+  for (const [place, build] of waitingPlots.splice(0)) drawn(place, build);
   heading.focus();
   panel.scrollIntoView({ block: "nearest" });
 
-  function words() {
+  function summary() {
     if (first.slope[i] === null) return [el("p", {}, "This label has no slope.")];
-    const more = section.ends[first.slope[i] < 0 ? 0 : 1], share = first.unit.startsWith("percentage");
-    const size = share ? `${Math.abs(first.slope[i]).toFixed(2)} percentage points` : signed(Math.abs(first.slope[i]));
-    return [el("p", {}, `Returned more often the more ${more} the face looks: by ${size} a unit, 95 % interval ` +
-      `[${signed(first.ci_low[i])}, ${signed(first.ci_high[i])}]. ${own.n[i]} photos, ${own.active[i]} with the label at one value at least. ` +
-      "It is an association under this edit.")];
+    const more = section.ends[first.slope[i] < 0 ? 0 : 1], size = form(Math.abs(first.slope[i])).replace("+", "");
+    return [el("p", {}, decision(finding.decision[i], ""), finding.why[i] ? ` ${finding.why[i]}. ` : " ",
+      `Returned more often the more ${more} the face looks: by ${size}${inPoints(first.unit) ? " percentage points" : ""} per unit, 95 % interval ${interval(first.ci_low[i], first.ci_high[i], form)}. ` +
+      `${finding.n[i]} photos, ${finding.active[i]} with the label at one value at least. It is an association under this edit.`)];
   }
 
   function figure() {
-    if (!own.z[i] || own.z[i].every((z) => z === null)) return [];
-    const side = first.slope[i] < 0 ? "neg" : "pos";
-    const drawn = curve(section.values, own.z[i], own.low[i], own.high[i], {
-      yName: "photos with it, centre = 1", line: 1, side, ends: section.ends, title: `Curve of ${label}: ` +
-        section.values.map((value, k) => `${signed(own.z[i][k], 2)} at ${short(value)}`).join(", "),
-    });
-    return [el("figure", {}, drawn, el("figcaption", {}, "Share of photos with the label, relative to the centre, with its 95 % interval over photos (delta method). Shaded: the range that the editor saw in training." + clustered()))];
+    if (!finding.share[i]) return [];
+    const place = el("div", {}), inPercent = (column) => column[i].map((share) => (share === null ? null : 100 * share));
+    const [mean, low, high] = [finding.share, finding.low, finding.high].map(inPercent);
+    waitingPlots.push([place, (width) => curve(section.values, mean, low, high, {
+      width, yName: "% of photos with it", line: finding.line[i], side: sideOf(first.slope[i]), ends: section.ends, zero: true, format: (v) => `${short(v)} %`,
+      title: `Curve of ${label}: ` + section.values.map((value, k) => `${percent(finding.share[i][k])} at ${short(value)}`).join(", "),
+    })]);
+    return [el("figure", {}, place, el("figcaption", {}, "Share of photos with the label at each value, with its 95 % interval over photos (Wilson); dashed: the line whose slope is given. " +
+      "Shaded: the range that the editor saw in training." + clustered()))];
   }
 
   function clustered() {
@@ -34,21 +44,23 @@ function openLabel(panel, section, own, i) {
   }
 
   function others() {
-    const rows = Object.entries(own.estimators).map(([name, e]) => el("tr", {}, el("th", { scope: "row" }, name),
-      el("td", { class: "num" }, signed(e.slope[i])), el("td", { class: "interval" }, e.slope[i] === null ? "–" : `[${signed(e.ci_low[i])}, ${signed(e.ci_high[i])}]`),
-      el("td", { class: "num" }, probability(chance(own, name, i))), el("td", { class: "num" }, probability(e.q[i])), el("td", {}, e.unit), el("td", { class: "reason" }, e.note[i])));
-    for (const [kind, f] of Object.entries(own.floor)) {
-      rows.push(el("tr", {}, el("th", { scope: "row" }, kind === "same" ? "placebo: same picture" : "placebo: light alone"), el("td", { class: "num" }, signed(f.slope[i])),
-        el("td", { class: "interval" }, `[${signed(f.ci_low[i])}, ${signed(f.ci_high[i])}]`), el("td"), el("td"), el("td", {}, "noise floor"), el("td")));
+    const rows = Object.entries(finding.estimators).map(([name, e]) => {
+      const write = formatFor(e.unit);
+      return el("tr", {}, el("th", { scope: "row" }, name), el("td", { class: "num" }, write(e.slope[i])), el("td", { class: "interval" }, interval(e.ci_low[i], e.ci_high[i], write)),
+        el("td", { class: "num" }, probability(chance(finding, name, i))), el("td", { class: "num" }, probability(e.q[i])), el("td", {}, e.unit), el("td", { class: "reason" }, e.note[i]));
+    });
+    for (const [kind, f] of Object.entries(finding.floor)) {
+      rows.push(el("tr", {}, el("th", { scope: "row" }, `placebo: ${PLACEBOS[kind] ?? kind}`), el("td", { class: "num" }, points(f.slope[i])),
+        el("td", { class: "interval" }, interval(f.ci_low[i], f.ci_high[i])), el("td"), el("td"), el("td", {}, "percentage points per unit"), el("td")));
     }
     return [el("h5", {}, "By estimator"), grid(["Estimator", "Slope", "95 % interval", "p", "q", "Unit", "Note"], rows, `Estimates of ${label}`)];
   }
 
   function shape() {
-    const s = own.shape;
+    const s = finding.shape;
     if (!s?.reading?.[i] || s.inner_slope[i] === null) return [];
-    const of = (name, end) => `${signed(s[name][i])} ${interval(s[`${end}_low`][i], s[`${end}_high`][i])}`;
-    return [el("h5", {}, "Shape of the curve"), el("p", {}, `Within −1 and 1, the range that the editor saw in training, the slope is ${of("inner_slope", "inner")} percentage points a unit: ` +
+    const of = (name, end) => `${points(s[name][i])} ${interval(s[`${end}_low`][i], s[`${end}_high`][i])}`;
+    return [el("h5", {}, "Shape of the curve"), el("p", {}, `Within −1 and 1, the range that the editor saw in training, the slope is ${of("inner_slope", "inner")} percentage points per unit: ` +
       `${s.reading[i].replaceAll("-1", "−1")}. Curvature ${of("curvature", "curvature")}, p ${probability(s.curvature_p[i])}; lack of fit of a line, p ${probability(s.lack_of_fit_p[i])}.`)];
   }
 
@@ -60,7 +72,7 @@ function openLabel(panel, section, own, i) {
         if (!rows.length) return;
         place.append(el("h5", {}, "By group of photos"), grid(["Column", "Group", "n", "Slope", "95 % interval", "Drawn", "p", "q"],
           rows.map(([column, group, n, slope, low, high, p, q]) => el("tr", {}, el("th", { scope: "row" }, column), el("td", {}, group), el("td", { class: "num" }, String(n)),
-            el("td", { class: "num" }, signed(slope)), el("td", { class: "interval" }, slope === null ? "–" : `[${signed(low)}, ${signed(high)}]`),
+            el("td", { class: "num" }, points(slope)), el("td", { class: "interval" }, interval(low, high)),
             el("td", { class: "drawn" }, whisker(low, slope, high, most)), el("td", { class: "num" }, probability(p)), el("td", { class: "num" }, probability(q)))), `Groups of ${label}`));
       }, (error) => place.append(el("p", { class: "none" }, error.message)));
     }
@@ -68,7 +80,7 @@ function openLabel(panel, section, own, i) {
   }
 
   function photos() {
-    const place = el("div", { class: "moved" }), rows = own.moved[i] ?? [];
+    const place = el("div", { class: "moved" }), rows = finding.moved[i] ?? [];
     if (rows.length) {
       load("photos").then((album) => {
         place.append(el("h5", {}, "The photos that moved most"), ...rows.map(([photo, slope, ...scores]) => movedPhoto(album, section, photo, slope, scores)),

@@ -15,7 +15,13 @@ function soon(root, build) {
 const waiting = [];
 for (const section of page.sections) {
   const root = document.getElementById(`app-${section.key}`);
-  if (root) waiting.push(soon(root, () => load(section.key).then((own) => findingApp(root, section, own))));
+  if (!root) continue;
+  let built = null;
+  const build = () => (built ??= load(section.key).then((finding) => findingApp(root, section, finding)));
+  waiting.push(soon(root, build));
+  for (const place of document.querySelectorAll(`[data-forest="${section.key}"]`)) {
+    if (section.forest.length) drawn(place, (width) => forest(section, width, (i) => build().then(() => openers.get(section.key)(i))));
+  }
 }
 // When there is nothing else to do, the tables are built out of sight, so that they can be printed; not thousands of rows.
 const idle = window.requestIdleCallback ?? ((work) => setTimeout(work, 300));
@@ -30,13 +36,16 @@ if (explorer) {
 }
 for (const root of document.querySelectorAll("[data-readings]")) {
   const entry = page.readings[Number(root.dataset.readings)];
-  root.replaceChildren(...entry.curves.map((own) => el("figure", { class: own.target ? "target" : "" },
-    curve(entry.values, own.mean, own.low, own.high, { yName: own.unit ? "mean probability" : "mean", title: `Mean reading of ${own.name} along the sweep`, side: own.target ? "pos" : "", height: 220, width: 340 }),
-    el("figcaption", {}, `${own.name}${own.target ? ": the target" : ""}`))));
+  root.replaceChildren(...entry.curves.map((reading) => el("figure", { class: reading.target ? "target" : "" },
+    drawn(el("div", {}), (width) => curve(entry.values, reading.mean, reading.low, reading.high, { width, height: 220, yName: reading.unit ? "mean probability" : "mean", title: `Mean reading of ${reading.name} along the sweep`, side: reading.target ? "pos" : "" })),
+    el("figcaption", {}, `${reading.name}${reading.target ? ": the target" : ""}`))));
 }
 for (const root of document.querySelectorAll("[data-likeness]")) {
-  const { values, likeness: own } = page.readings[Number(root.dataset.likeness)];
+  const { values, likeness } = page.readings[Number(root.dataset.likeness)];
   root.replaceChildren(el("figure", {},
-    curve(values, own.mean, own.low, own.high, { yName: "cosine with the centre", title: "Likeness of the face to its own centre picture along the sweep", side: "pos", floor: own.two, height: 240, width: 480 }),
-    el("figcaption", {}, own.two ? "Each face beside its own centre picture, with the 95 % interval over photos. Grey: the centre pictures of two people." : "Each face beside its own centre picture, with the 95 % interval over photos.")));
+    drawn(el("div", {}), (width) => curve(values, likeness.mean, likeness.low, likeness.high, { width, height: 240, yName: "cosine with value 0", title: "Likeness of the face to its own picture at value 0 along the sweep", side: "pos", floor: likeness.two })),
+    el("figcaption", {}, likeness.two ? "Each face beside its own picture at value 0, with the 95 % interval over photos. Grey: pictures of two people." : "Each face beside its own picture at value 0, with the 95 % interval over photos.")));
+}
+for (const root of document.querySelectorAll("[data-planted]")) {
+  root.replaceChildren(...page.planted.map((panel) => drawn(el("div", {}), (width) => plantedPlot(panel, Math.min(width, 420)))));
 }

@@ -63,19 +63,25 @@ class PythonClassifier:
         self.cached = bool(options.version)
         self.batch = options.batch
         self._function = _found(options.path)
+        self._answered = False  # whether it ever did: a function that fails at once is broken, not its pictures
         source = source_digest(options.path.partition(":")[0])
         self.version = options.version or (f"source {source[:16]}" if source else "undeclared")
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to what the function says.
 
-        Raises: PhotoError if a picture cannot be decoded; ClassifierError with file and line if the function fails.
+        Raises: PhotoError if a picture cannot be decoded; UsageError with file and line if the function fails before
+            it ever answered, ClassifierError afterwards.
         """
         arrays = [decode(data, "picture")[0] for data in pictures]
         try:
             answers = list(self._function(arrays))
         except (Exception, SystemExit) as error:
-            raise ClassifierError(f"The function failed: {type(error).__name__}: {error}{user_line(error)}.") from error
+            message = f"The function failed: {type(error).__name__}: {error}{user_line(error)}."
+            if self._answered:  # some picture is odd: the others go on without it
+                raise ClassifierError(message) from error
+            raise UsageError(message, "Mend it, and run the same command again.") from error
+        self._answered = True
         return [None if answer is None else _plain(answer) for answer in answers]
 
     def parse(self, raw: object) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -251,10 +251,23 @@ def _files(photos: Path, out: Path, limit: int | None) -> tuple[PhotoFile, ...]:
     if inside == root or inside.is_relative_to(root):
         hint = "Choose a folder outside of it with --out."
         raise UsageError(f"The census folder {show(out)} lies inside the photos folder {show(photos)}.", hint)
-    files = tuple(list_photos(photos, limit))
+    files = _spread(list_photos(photos), limit)
     if not files:
         raise UsageError(f"There are no photos in {show(photos)}.", "Collect some with: gslopes collect.")
     return files
+
+
+def _spread(files: Sequence[PhotoFile], limit: int | None) -> tuple[PhotoFile, ...]:
+    """The first photos of every folder in turn, so that a limit leaves no occupation out; in the order they had."""
+    if limit is None or len(files) <= limit:
+        return tuple(files)
+    turns: dict[str, int] = {}
+    order = []
+    for place, file in enumerate(files):
+        folder = file.relative.rpartition("/")[0]
+        turns[folder] = turns.get(folder, 0) + 1
+        order.append((turns[folder], place))
+    return tuple(files[place] for place in sorted(place for _, place in sorted(order)[:limit]))
 
 
 def _manifest(photos: Path, files: tuple[PhotoFile, ...], config: CensusConfig, reader: FaceReader) -> dict[str, Any]:

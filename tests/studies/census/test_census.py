@@ -15,7 +15,9 @@ from gslopes.core import runfolder, tables
 from gslopes.core.collection import CENSUS, COMPOSITION, MANIFEST
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
 from gslopes.core.records import Detections, Photo
+from gslopes.datasets.folder import PhotoFile
 from gslopes.run.fitting import read_about
+from gslopes.studies.census import census as census_module
 from gslopes.studies.census.answers import COLUMNS
 from gslopes.studies.census.census import Census, CensusConfig, census
 
@@ -253,3 +255,12 @@ def test_the_shipped_reader_reads_real_photos_of_people_at_work(unpacked: Callab
     assert read[["masculine", "young"]].stack().between(0, 1).all()
     assert read[["white", "black", "asian", "indian", "other"]].sum(axis=1).to_numpy() == pytest.approx(1)
     assert set(table["occupation"]) == {"chef"}
+
+
+def test_a_limit_takes_from_every_folder() -> None:
+    files = [
+        PhotoFile(Path(f"{job}/{i}.jpg"), f"{job}/{i}.jpg") for job in ("chef", "nurse", "pilot") for i in range(9)
+    ]
+    taken = [file.relative for file in census_module._spread(files, 4)]
+    assert taken == ["chef/0.jpg", "chef/1.jpg", "nurse/0.jpg", "pilot/0.jpg"]
+    assert census_module._spread(files, None) == tuple(files)

@@ -1,0 +1,127 @@
+"""The page of two runs compared: slopes side by side, differences with intervals, the photos that changed most."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gslopes.core import runfolder
+from gslopes.report import pictures, words
+from gslopes.report.findings import numbers
+from gslopes.report.page import environment, scripted
+from gslopes.report.pictures import Wanted
+
+MOST_LABELS = 40
+LEVEL = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChangedPhoto:
+    """One photo on which a label's slope changed much.
+
+    name: as shown.  label: as returned.  values: (K,) of the second run.  first, second: the label's scores along the
+    sweep in both runs, None where it was not returned.  sweep: the pictures of the second run.
+    """
+
+    name: str
+    label: str
+    values: Sequence[float]
+    first: Sequence[float | None]
+    second: Sequence[float | None]
+    sweep: Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One classifier and attribute on the page: its title, its sentence, its rows, and how many are left out."""
+
+    title: str
+    ends: tuple[str, str]
+    sentence: str
+    rows: tuple[dict[str, Any], ...]
+    left: int
+
+
+def write_changes(
+    out: Path, run: Path, changes: pd.DataFrame, photos: Sequence[ChangedPhoto], names: tuple[str, str]
+) -> Path:
+    """Write OUT/index.html with the pictures beside it; it opens from the disk and asks nothing of any server.
+
+    run: the second run's folder.  changes: the columns of ``fit.compare.COLUMNS``.  names: of the two runs.
+
+    Returns the path of the page.
+
+    Raises: StorageError.
+    """
+    with runfolder.storage(out):
+        out.mkdir(parents=True, exist_ok=True)
+        files = pictures.write(out, run, [one.sweep for one in photos], "thumbs")
+    pairs = [_pair(str(c), str(a), part) for (c, a), part in changes.groupby(["classifier", "attribute"], sort=True)]
+    strips = [(one, files[key][0]) for one in photos if (key := (one.sweep.photo, one.sweep.attribute)) in files]
+    data = {"changes": [{"ends": pair.ends, "rows": pair.rows} for pair in pairs], "decisions": {}}
+    html = (
+        environment()
+        .get_template("changes.html.j2")
+        .render(
+            **scripted(("base", "plots", "changes"), data),
+            pairs=pairs,
+            photos=[(one, file, _cells(one)) for one, file in strips],
+            first=words.printable(names[0]),
+            second=words.printable(names[1]),
+            level=LEVEL,
+        )
+    )
+    page = out / "index.html"
+    runfolder.write_bytes(page, html.encode("utf-8", "backslashreplace"))
+    return page
+
+
+def _pair(classifier: str, attribute: str, part: pd.DataFrame) -> Pair:
+    judged = part[part["note"] == ""]
+    order = judged.assign(_flat=-judged["difference"].abs()).sort_values(["q", "_flat", "label"])
+    rows = tuple(_row(row) for _, row in order[:MOST_LABELS].iterrows())
+    changed = order[order["q"] < LEVEL]
+    perceived = words.perceived(attribute)
+    if len(changed):
+        first = changed.iloc[changed["difference"].abs().to_numpy().argmax()]
+        size = f"{words.points(first['slope'])} to {words.points(first['other_slope'])} points per unit"
+        interval = words.points_interval(first["ci_low"], first["ci_high"])
+        sentence = (
+            f"The slope of “{words.printable(first['label'])}” went from {size}, a change of "
+            f"{words.points(first['difference'])} {interval}; {len(changed):,} of {len(judged):,} labels changed."
+        )
+    else:
+        sentence = f"None of {len(judged):,} labels changed its slope along {perceived} more than chance explains."
+    title = f"{words.printable(classifier)} along {perceived}"
+    return Pair(title, words.ends(attribute), sentence.replace("-", "−"), rows, len(part) - len(rows))
+
+
+def _row(row: pd.Series) -> dict[str, Any]:
+    slope, other, difference, low, high, q = numbers(
+        [row[name] for name in ("slope", "other_slope", "difference", "ci_low", "ci_high", "q")], 8
+    )
+    texts = [words.points(row["slope"]), words.points(row["other_slope"]), words.points(row["difference"])]
+    return {
+        "label": words.printable(row["label"]),
+        "slope": slope,
+        "other": other,
+        "difference": difference,
+        "low": low,
+        "high": high,
+        "changed": bool(q is not None and q < LEVEL),
+        "texts": [text.replace("-", "−") for text in texts],
+        "interval": words.points_interval(row["ci_low"], row["ci_high"]).replace("-", "−"),
+        "q": words.probability(row["q"]).replace("e-", "e−"),
+        "n": int(row["n"]),
+    }
+
+
+def _cells(one: ChangedPhoto) -> list[tuple[str, str, str]]:
+    """(value, score in the first run, score in the second) as texts."""
+    scores = [["–" if score is None else f"{score:.2f}" for score in side] for side in (one.first, one.second)]
+    values = [f"{value:+.3g}".replace("-", "−") if value else "0" for value in one.values]
+    return list(zip(values, *scores, strict=True))

@@ -1,0 +1,87 @@
+"""Finding or none: the decision that the fit took about each label, in the words that every table and page shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core import placebo
+from gslopes.report import words
+
+LEVEL = 0.05
+FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", "none", "unjudged")
+
+# What a table says, and what the glossary says about it.
+SHOWN = {
+    FINDING: "finding",
+    PLACEBO: "like the placebo",
+    OPEN: "open",
+    NONE: "no finding",
+    UNJUDGED: "too rare",
+}
+ABOUT = {
+    FINDING: f"q is below {LEVEL:g}, and the slope differs from that of every placebo sweep.",
+    PLACEBO: "The label moves, but not surely further than in a placebo sweep, where the attribute does not change.",
+    OPEN: "The label moves, but what would settle it is missing: placebo sweeps, or answers that were refused.",
+    NONE: "The label does not move more than chance explains.",
+    UNJUDGED: "Too few photos change their answer to say anything.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One label's: its code, and why it is no finding (empty if it is one)."""
+
+    code: str
+    why: str
+
+    @property
+    def moves(self) -> bool:
+        """Whether the label moves beyond chance, and nothing speaks against it."""
+        return self.code in (FINDING, OPEN)
+
+
+def decide(rows: pd.DataFrame, floor: pd.DataFrame) -> dict[str, Decision]:
+    """Label to decision.
+
+    rows: photo-rate rows of one classifier and attribute.  floor: those of its placebo sweeps.
+
+    Taken from the columns ``decision`` and ``detail`` that the fit wrote.  A run that was fitted before they existed is
+    judged here: q below 0.05, and an interval that does not overlap that of a placebo sweep.
+    """
+    if "decision" in rows and rows["decision"].notna().any():
+        detail = rows["detail"] if "detail" in rows else rows["note"]
+        return {
+            str(label): Decision(str(code) if code in CODES else UNJUDGED, "" if code == FINDING else _text(why))
+            for label, code, why in zip(rows["label"], rows["decision"], detail, strict=True)
+        }
+    beside = {str(label): part for label, part in floor.groupby("label")}
+    return {str(row["label"]): _judge(row, beside.get(str(row["label"])), len(floor) > 0) for _, row in rows.iterrows()}
+
+
+def counts(decisions: dict[str, Decision]) -> dict[str, int]:
+    """Code to number of labels, every code."""
+    return {code: sum(one.code == code for one in decisions.values()) for code in CODES}
+
+
+def _judge(row: pd.Series, beside: pd.DataFrame | None, compared: bool) -> Decision:
+    if _text(row["note"]) or pd.isna(row["slope"]):
+        return Decision(UNJUDGED, _text(row["note"]) or "no slope")
+    if not row["q"] < LEVEL:
+        return Decision(NONE, f"q {words.probability(row['q'])}")
+    if not compared:
+        return Decision(OPEN, "no placebo sweeps in this run")
+    for _, other in () if beside is None else beside.iterrows():
+        ends = other["ci_low"], other["ci_high"]
+        if np.isfinite(ends).all() and ends[0] <= row["ci_high"] and row["ci_low"] <= ends[1]:
+            kind = {"same": "the same picture", "light": "light alone", "random": "a random change"}.get(
+                placebo.split(other["attribute"])[1], "a placebo"
+            )
+            return Decision(PLACEBO, f"{kind}: {words.points(other['slope'])} {words.points_interval(*ends)}")
+    return Decision(FINDING, "")
+
+
+def _text(value: object) -> str:
+    return "" if value is None or pd.isna(value) else words.printable(value)  # type: ignore[call-overload]

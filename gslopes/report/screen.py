@@ -1,0 +1,134 @@
+"""The first screen: for each classifier and attribute the finding in a sentence, one face, and the labels in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.report import answers as matrix
+from gslopes.report import decisions, words
+from gslopes.report.answers import Answers
+from gslopes.report.credit import Credit
+from gslopes.report.decisions import Decision
+from gslopes.report.explorer import Album
+from gslopes.report.findings import READING, numbers
+from gslopes.report.funnel import STEPS, Funnel
+from gslopes.report.headline import Headline, headline
+from gslopes.report.loading import Finding
+
+MOST_LABELS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One photo's sweep with the scores of one label.
+
+    files: K pictures, or one with K squares.  cells: (value, score) as texts.  credit: of a collected photo.
+    """
+
+    name: str
+    label: str
+    files: tuple[str, ...]
+    cells: tuple[tuple[str, str], ...]
+    credit: Credit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What the page says first about one classifier and attribute.
+
+    forest: rows for the page's scripts, see ``forest``.  steps: of the funnel, (what, how many).
+    """
+
+    key: str
+    classifier: str
+    attribute: str
+    perceived: str
+    ends: tuple[str, str]
+    headline: Headline
+    forest: Sequence[Sequence[Any]]
+    strip: Strip | None
+    steps: tuple[tuple[str, int], ...]
+    placebo: bool
+
+
+def screen(
+    finding: Finding,
+    decided: Mapping[str, Decision],
+    answers: Answers,
+    album: Album,
+    funnel: Funnel | None,
+    known: Mapping[str, Credit],
+) -> Screen:
+    """The first screen of one finding.
+
+    decided: label to decision.  answers: its own.  known: photo to credit.
+    """
+    rows = finding.of(READING)
+    head = headline(rows, decided, finding.attribute)
+    return Screen(
+        key=finding.key,
+        classifier=words.printable(finding.classifier),
+        attribute=finding.attribute,
+        perceived=words.perceived(finding.attribute),
+        ends=words.ends(finding.attribute),
+        headline=head,
+        forest=forest(finding, decided),
+        strip=strip(finding, head.strongest, answers, album, known),
+        steps=() if funnel is None else tuple((STEPS[step], number) for step, number in funnel.counts.items()),
+        placebo=len(finding.placebo) > 0,
+    )
+
+
+def forest(finding: Finding, decided: Mapping[str, Decision]) -> list[list[Any]]:
+    """At most ``MOST_LABELS`` rows of place of the label, label, slope, interval, decision, why, ends of the placebos.
+
+    Labels that move first, then those like a placebo, then the steepest others; those without a slope are left out.
+    """
+    rows = finding.of(READING)
+    rows = rows[rows["slope"].notna() & rows["ci_low"].notna()]
+    codes = [decided[str(label)] for label in rows["label"]]
+    rank = [0 if one.moves else 1 + decisions.CODES.index(one.code) for one in codes]
+    rows = rows.assign(_rank=rank, _flat=-rows["slope"].abs(), _code=[one.code for one in codes])
+    rows = rows[rows["_code"] != decisions.UNJUDGED].sort_values(["_rank", "_flat", "label"])[:MOST_LABELS]
+    places = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
+    ends = _placebo_ends(finding.placebo)
+    return [
+        [
+            places[row["label"]],
+            words.printable(row["label"]),
+            *numbers([row["slope"], row["ci_low"], row["ci_high"]], 8),
+            decided[str(row["label"])].code,
+            decided[str(row["label"])].why,
+            *numbers(ends.get(str(row["label"]), (np.nan, np.nan)), 8),
+        ]
+        for _, row in rows.iterrows()
+    ]
+
+
+def strip(finding: Finding, label: str, answers: Answers, album: Album, known: Mapping[str, Credit]) -> Strip | None:
+    """One photo with the scores of a label; None if there is no label or no picture."""
+    row = matrix.typical(answers, label) if label else None
+    if row is None:
+        return None
+    photo = answers.photos[answers.photo[row]]
+    files = album.files.get((photo, finding.attribute), [])
+    if not files:
+        return None
+    values = [f"{value:+.3g}".replace("-", "−") if value else "0" for value in finding.values]
+    scores = ["not returned" if np.isnan(score) else f"{score:.2f}" for score in answers.scores[row]]
+    cells = tuple(zip(values, scores, strict=True))
+    return Strip(album.names[album.index[photo]], words.printable(label), tuple(files), cells, known.get(photo))
+
+
+def _placebo_ends(rows: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """Label to the least low end and the greatest high end of its placebo sweeps' intervals."""
+    if rows.empty:
+        return {}
+    low = rows["ci_low"].fillna(rows["slope"]).groupby(rows["label"]).min()
+    high = rows["ci_high"].fillna(rows["slope"]).groupby(rows["label"]).max()
+    return {str(label): (float(low[label]), float(high[label])) for label in low.index}

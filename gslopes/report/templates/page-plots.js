@@ -1,0 +1,149 @@
+// All plots, drawn with Observable Plot at the width of their place, and anew when that changes.
+const CHART = { className: "chart" };
+
+function drawn(root, build) {
+  let width = 0;
+  const draw = () => {
+    const now = Math.round(root.clientWidth);
+    if (!now || Math.abs(now - width) < 12) return;
+    width = now;
+    root.replaceChildren(build(now));
+  };
+  new ResizeObserver(draw).observe(root);
+  draw();
+  return root;
+}
+
+function chart(options, title) {
+  const root = Plot.plot({ ...CHART, ...options });
+  root.setAttribute("role", "img");
+  root.setAttribute("aria-label", title);
+  root.classList.add("chart");
+  return root;
+}
+
+const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+const endNames = (ends) => [`← ${ends[0]}`, `${ends[1]} →`];
+
+// Ends of the attribute at the two corners above or below a plot, where no tick is.
+function cornerMarks(ends, anchor, dy) {
+  return endNames(ends).map((text, i) => Plot.text([text], { frameAnchor: `${anchor}-${i ? "right" : "left"}`, dy, text: (d) => d, fontSize: 12, fill: "var(--soft)" }));
+}
+
+// The labels in order, each with its interval, the placebo's band behind it, coloured by decision.
+function forest(section, width, open) {
+  const rows = section.forest.map(([i, label, slope, low, high, code, why, floorLow, floorHigh]) => ({ i, label, slope, low, high, code, why, floorLow, floorHigh, key: String(i) }));
+  rows.sort((a, b) => b.slope - a.slope);
+  const narrow = width < 560, high = narrow ? 38 : 25;
+  const all = rows.flatMap((r) => (moves(r.code) || r.code === "placebo" ? [r.low, r.high] : [r.slope]).concat([r.floorLow ?? 0, r.floorHigh ?? 0]));
+  const most = 1.05 * Math.max(1, ...all.map(Math.abs)), clip = (v) => Math.max(-most, Math.min(most, v));
+  const longest = Math.max(8, ...rows.map((r) => Math.min(26, r.label.length)));
+  const left = narrow ? 6 : 14 + 7.4 * longest, right = narrow ? 6 : 138;
+  const bands = rows.filter((r) => r.floorLow !== null && r.floorHigh !== null);
+  const shift = narrow ? 8 : 0;
+  const name = { y: "key", text: (r) => cut(r.label, narrow ? 34 : 26), href: (r) => `#label-${section.key}-${r.i}`, fontSize: narrow ? 13 : 13, fontWeight: (r) => (moves(r.code) ? 650 : 400), fill: (r) => (moves(r.code) ? "var(--ink)" : "var(--soft)") };
+  const root = chart({
+    width, height: rows.length * high + 74, marginLeft: left, marginRight: right, marginTop: 30, marginBottom: 44,
+    x: { domain: [-most, most], label: "percentage points per unit", labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => points(v).replace(".0", ""), ticks: narrow ? 5 : 9 },
+    y: { type: "band", domain: rows.map((r) => r.key), axis: null, padding: 0 }, color: { type: "identity" },
+    marks: [
+      Plot.barX(bands, { x1: (r) => clip(r.floorLow), x2: (r) => clip(r.floorHigh), y: "key", fill: "var(--band)", insetTop: narrow ? 18 : 4, insetBottom: 4 }),
+      Plot.ruleX([0], { stroke: "var(--edge)" }),
+      Plot.ruleY(rows, { x1: (r) => clip(r.low), x2: (r) => clip(r.high), y: "key", dy: shift, stroke: (r) => colourOf(r.code, r.slope), strokeWidth: (r) => (moves(r.code) ? 2.4 : 1.4) }),
+      ...["circle", "diamond", "triangle", "times"].map((symbol) => Plot.dot(rows.filter((r) => symbolOf(r.code) === symbol), {
+        x: (r) => clip(r.slope), y: "key", dy: shift, symbol, r: 4.5, fill: (r) => (filled(r.code) ? colourOf(r.code, r.slope) : "var(--ground)"), stroke: (r) => colourOf(r.code, r.slope), strokeWidth: 1.6,
+        title: (r) => `${r.label}: ${points(r.slope)} ${interval(r.low, r.high)}, ${DECISIONS[r.code]?.word ?? r.code}${r.why ? ` (${r.why})` : ""}` })),
+      narrow ? Plot.text(rows, { ...name, frameAnchor: "left", textAnchor: "start", dx: 2, dy: -8 })
+        : Plot.text(rows, { ...name, frameAnchor: "left", textAnchor: "end", dx: -8 }),
+      narrow ? Plot.text(rows, { y: "key", text: (r) => points(r.slope), frameAnchor: "right", textAnchor: "end", dx: -2, dy: -8, fontSize: 12.5, fill: "var(--soft)" })
+        : Plot.text(rows, { y: "key", text: (r) => `${points(r.slope)} ${interval(r.low, r.high)}`, frameAnchor: "right", textAnchor: "start", dx: 8, fontSize: 12, fill: "var(--soft)" }),
+      ...cornerMarks(section.ends.map((end) => `more often: ${end}`), "top", -22),
+    ],
+  }, `Slopes of ${rows.length} labels with 95 % intervals, from ${section.ends[0]} to ${section.ends[1]}; the table below holds the same numbers`);
+  root.removeAttribute("role"); // its labels are links
+  root.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a");
+    if (!link) return;
+    event.preventDefault();
+    open(Number(link.getAttributeNS("http://www.w3.org/1999/xlink", "href").split("-").pop()));
+  });
+  return root;
+}
+
+// Every label: its slope across, how unlikely by chance upwards. A press on a dot opens its panel.
+function volcano(section, rows, shown, unit, open, width) {
+  const height = (row) => Math.min(16, -Math.log10(Math.max(row.t, 1e-16)));
+  const judged = rows.filter((row) => row.slope !== null && row.t !== null).map((row) => ({ ...row, up: height(row) }));
+  if (!judged.length) return el("p", { class: "none" }, "No label has a slope and a p.");
+  const wide = 1.08 * Math.max(1e-6, ...judged.map((row) => Math.abs(row.slope)));
+  const inside = new Set(shown.map((row) => row.i));
+  const format = formatFor(unit);
+  const ordered = [...judged].sort((a, b) => inside.has(a.i) - inside.has(b.i));
+  const named = judged.filter((row) => inside.has(row.i)).sort((a, b) => moves(b.code) - moves(a.code) || b.up - a.up || Math.abs(b.slope) - Math.abs(a.slope)).slice(0, width < 560 ? 4 : 8);
+  const root = chart({
+    width, height: 330, marginLeft: 46, marginBottom: 46, marginTop: 14,
+    x: { domain: [-wide, wide], label: inPoints(unit) ? "slope, percentage points per unit" : "slope", labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => (inPoints(unit) ? points(v).replace(".0", "") : short(v)) },
+    y: { label: "−log₁₀ p (from t)", grid: true, domain: [0, 1.1 * Math.max(2, ...judged.map((row) => row.up))] }, color: { type: "identity" },
+    marks: [
+      Plot.ruleX([0], { stroke: "var(--edge)" }),
+      Plot.dot(ordered, { x: "slope", y: "up", r: (row) => (moves(row.code) ? 4.5 : 3), fill: (row) => (inside.has(row.i) ? colourOf(row.code, row.slope) : "var(--line)"), fillOpacity: 0.8, title: (row) => `${row.label}: ${format(row.slope)}` }),
+      Plot.text(named, { x: "slope", y: "up", text: (row) => cut(row.label, 22), dy: -10, fontSize: 12, fill: "var(--ink)", stroke: "var(--card)", strokeWidth: 4 }),
+      Plot.dot(ordered, Plot.pointer({ x: "slope", y: "up", r: 8, stroke: "var(--ink)" })),
+      ...cornerMarks(section.ends, "bottom", 40),
+    ],
+  }, `Slopes and p-values of ${judged.length} labels; the table holds the same numbers`);
+  root.addEventListener("click", () => { if (root.value) open(root.value.i); });
+  return root;
+}
+
+// A mean over the K values with its band: shares in percent, probabilities, cosines.
+function curve(values, mean, low, high, { yName, title, line = null, floor = null, side = "", ends = ["", ""], height = 300, width, format = short, zero = false }) {
+  const at = values.map((value, k) => ({ value, mean: mean[k], low: low[k], high: high[k] })).filter((d) => d.mean !== null && d.low !== null && d.high !== null);
+  const first = values[0], last = values[values.length - 1], colour = side ? `var(--${side})` : "var(--soft)";
+  const seen = [{ from: Math.max(-1, first), to: Math.min(1, last) }];
+  return chart({
+    width, height, marginLeft: 50, marginBottom: 46, marginTop: 14, marginRight: 16, color: { type: "identity" },
+    x: { domain: [first, last], ticks: values, tickFormat: short, label: null }, y: { label: yName, grid: true, zero, nice: true, tickFormat: format },
+    marks: [
+      Plot.rectX(seen, { x1: "from", x2: "to", fill: "var(--ink)", fillOpacity: 0.05 }),
+      floor ? Plot.ruleY([{ low: floor[1], high: floor[2] }], { y: floor[0], stroke: "var(--edge)", strokeDasharray: "5 3" }) : null,
+      floor ? Plot.rectY([0], { x1: first, x2: last, y1: floor[1], y2: floor[2], fill: "var(--band)" }) : null,
+      floor ? Plot.text(["two people"], { x: last, y: floor[2], dy: -7, textAnchor: "end", fontSize: 12, fill: "var(--soft)" }) : null,
+      Plot.areaY(at, { x: "value", y1: "low", y2: "high", fill: colour, fillOpacity: 0.2 }),
+      line ? Plot.line([first, last], { x: (v) => v, y: (v) => line[0] + line[1] * v, stroke: colour, strokeWidth: 1.6, strokeDasharray: "6 4" }) : null,
+      Plot.line(at, { x: "value", y: "mean", stroke: colour, strokeWidth: line ? 1 : 2 }),
+      Plot.dot(at, { x: "value", y: "mean", r: 4, fill: colour, title: (d) => `${format(d.mean)} at ${short(d.value)}` }),
+      ends[0] || ends[1] ? cornerMarks(ends, "bottom", 40) : null,
+    ].filter(Boolean),
+  }, title);
+}
+
+// Biases planted in a classifier of drawn faces against what was found: one dot a label, the diagonal is the truth.
+function plantedPlot({ title, dots, most, reach }, width) {
+  const shapes = { none: "circle", hair: "square", background: "diamond", smile: "triangle" };
+  const colours = { none: "var(--ink)", hair: "var(--neg)", background: "var(--pos)", smile: "var(--like)" };
+  const root = chart({
+    width, height: width, marginLeft: 50, marginBottom: 46, marginTop: 34, color: { type: "identity" },
+    x: { domain: [-most, most], label: "planted (truth)", labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => points(v).replace(".0", "") },
+    y: { domain: [-most, most], label: "found", labelArrow: "none", grid: true, tickFormat: (v) => points(v).replace(".0", "") },
+    marks: [
+      Plot.line([-most, most], { x: (v) => v, y: (v) => v, stroke: "var(--edge)" }),
+      reach === null ? null : Plot.line([-most, most], { x: (v) => v, y: (v) => reach * v, stroke: "var(--edge)", strokeDasharray: "2 3" }),
+      Plot.ruleX(dots.filter((d) => d.low !== null), { x: "truth", y1: "low", y2: "high", stroke: (d) => colours[d.kind] }),
+      ...Object.entries(shapes).map(([kind, symbol]) => Plot.dot(dots.filter((d) => d.kind === kind), { x: "truth", y: "found", symbol, r: 4.5, fill: colours[kind], title: (d) => `${d.label}: ${points(d.truth)} planted, ${points(d.found)} found` })),
+      Plot.text([title], { frameAnchor: "top-left", dy: -26, text: (d) => d, fontSize: 13, fill: "var(--ink)" }),
+    ].filter(Boolean),
+  }, `Planted against found, ${title}; the table below holds the same numbers`);
+  return root;
+}
+
+// A slope in a cell of a table: its interval and dot, 0 in the middle; ends outside are cut and dashed.
+function whisker(low, at, high, scale, floor = null) {
+  if (at === null || low === null || high === null) return "";
+  const place = (x) => 60 + 58 * Math.max(-1, Math.min(1, x / scale));
+  return svg("svg", { class: "whisker", viewBox: "0 0 120 14", width: 120, height: 14, "aria-hidden": "true" },
+    floor ? svg("rect", { class: "floor", x: place(floor[0]), width: Math.max(0, place(floor[1]) - place(floor[0])), y: 1, height: 12 }) : null,
+    svg("line", { class: "zero", x1: 60, x2: 60, y1: 0, y2: 14 }),
+    svg("line", { class: "range", x1: place(low), x2: place(high), y1: 7, y2: 7, "stroke-dasharray": Math.max(Math.abs(low), Math.abs(high)) > scale ? "3 2" : null }),
+    svg("circle", { cx: place(at), cy: 7, r: 3.4 }));
+}

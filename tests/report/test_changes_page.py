@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image
+
+from gslopes.fit.compare import COLUMNS
+from gslopes.report.changes_page import ChangedPhoto, write_changes
+from gslopes.report.pictures import Wanted
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def changes() -> pd.DataFrame:
+    row = {"classifier": SCRIPT, "attribute": "gender", "n": 60, "active": 40, "se": 1.0, "p": 0.001, "note": ""}
+    first = {
+        "label": "nurse",
+        "slope": -30.04,
+        "other_slope": -5.0,
+        "difference": 25.04,
+        "ci_low": 20.0,
+        "ci_high": 30.0,
+    }
+    second = {"label": "rare", "slope": 0.0, "other_slope": 0.0, "difference": 0.0, "ci_low": -1.0, "ci_high": 1.0}
+    rows = [{**row, **first, "q": 0.001}, {**row, **second, "q": 0.9}]
+    return pd.DataFrame(rows).reindex(columns=list(COLUMNS))
+
+
+def test_the_page_has_the_surest_change_first_photos_with_both_scores_and_no_strangers_html(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    files = []
+    for step in range(3):
+        files.append(run / f"{step}.png")
+        Image.new("RGB", (32, 32), (80 * step, 0, 0)).save(files[-1])
+    sweep = Wanted("a" * 64, "gender", None, tuple(files))
+    photo = ChangedPhoto(SCRIPT, "nurse", [-1.0, 0, 1], [0.9, 0.8, None], [None, 0.5, 0.6], sweep)
+    page = write_changes(tmp_path / "out", run, changes(), [photo], ("before", "after"))
+    html = page.read_text("utf-8")
+    assert "“nurse” went from −30.0 to −5.0 points per unit, a change of +25.0 [+20.0, +30.0]; 1 of 2 labels" in html
+    assert html.count(SCRIPT) == 0
+    assert "<span>0.90<b>–</b><small>−1</small></span>" in html
+    assert len(list((tmp_path / "out" / "pictures").rglob("*.webp"))) == 2
+
+
+def test_nothing_changed_is_said(tmp_path: Path) -> None:
+    still = changes().assign(q=0.9)
+    page = write_changes(tmp_path / "out", tmp_path, still, [], ("a", "b"))
+    assert "None of 2 labels changed its slope" in page.read_text("utf-8")

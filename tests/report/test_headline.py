@@ -1,0 +1,37 @@
+import pandas as pd
+
+from gslopes.report.decisions import Decision
+from gslopes.report.headline import headline
+
+
+def rows(**slopes: float) -> pd.DataFrame:
+    frame = pd.DataFrame({"label": list(slopes), "slope": list(slopes.values())})
+    return frame.assign(ci_low=frame["slope"] - 2.64, ci_high=frame["slope"] + 2.64)
+
+
+def decided(**codes: str) -> dict[str, Decision]:
+    return {label: Decision(code, "") for label, code in codes.items()}
+
+
+def test_the_strongest_finding_is_told_with_its_direction_interval_and_how_many_move() -> None:
+    found = decided(Male="finding", Makeup="placebo", Hat="none", Bald="unjudged")
+    one = headline(rows(Male=17.54, Makeup=-30.0, Hat=1.0, Bald=90.0), found, "gender")
+    assert one.sentence == (
+        "“Male” appears 17.5 points more often per step toward masculine [14.9, 20.2]; 1 of 3 labels moves, 2 do not."
+    )
+    assert (one.strongest, one.moves, one.still, one.unjudged) == ("Male", 1, 2, 1)
+
+
+def test_a_negative_slope_points_to_the_other_end_with_a_positive_number() -> None:
+    one = headline(rows(Makeup=-18.4), decided(Makeup="finding"), "gender")
+    assert "appears 18.4 points more often per step toward feminine [15.8, 21.0]; 1 of 1 label moves." in one.sentence
+
+
+def test_nothing_found_is_said_in_as_many_words() -> None:
+    one = headline(rows(a=5.0, b=1.0), decided(a="placebo", b="none"), "race")
+    assert one.sentence == "None of 2 labels moves with perceived race more than chance or a placebo explains."
+    assert headline(rows(a=1.0), decided(a="unjudged"), "race").sentence.startswith("No label is frequent enough")
+
+
+def test_without_placebo_sweeps_the_sentence_leaves_the_noise_open() -> None:
+    assert "without placebo sweeps" in headline(rows(a=5.0), decided(a="open"), "gender").sentence
