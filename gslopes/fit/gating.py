@@ -115,9 +115,10 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Code
         for name, parts in estimates.items():
             mean, se, units = weighted_means(parts, cluster)
             half = special.stdtrit(max(units - 1, 1), 0.5 + options.confidence / 2) * se
-            known = units > 1 and (name == "gated" or complete)
+            known = np.full(len(mean), units > 1 and (name == "gated" or complete))
             for key, value in (("", mean), ("_low", mean - half), ("_high", mean + half)):
-                columns[name + key] = value if known else np.full(len(mean), np.nan)
+                shown = known & (se > 0) if key else known  # answers that never vary have no interval
+                columns[name + key] = np.where(shown, value, np.nan)
         frames.append(
             pd.DataFrame(
                 {

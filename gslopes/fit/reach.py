@@ -70,6 +70,7 @@ def fieller(units: Units, reach: Array, *, confidence: float = 0.95) -> dict[str
     b, c = slope * mean - limit**2 * shared, slope**2 - limit**2 * own
     known = a > 0 and count > 2
     root = np.sqrt(np.maximum(b**2 - a * c, 0))
+    root[np.diff(sums.indptr) == 0] = np.nan  # answers that never vary say nothing about how sure a ratio of 0 is
     gap = np.full(len(slope), np.nan)
     return {
         "slope": slope,
