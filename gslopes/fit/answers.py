@@ -60,6 +60,12 @@ class Answers:
             score=self.score[pairs],
         )
 
+    def labelled(self) -> Answers:
+        """The same without the labels that none of the photos has."""
+        seen = np.bincount(self.label, minlength=len(self.labels)) > 0
+        place = (np.cumsum(seen) - 1).astype(np.int32)
+        return replace(self, labels=self.labels[seen], label=place[self.label])
+
 
 def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> Iterator[Answers]:
     """Answers of each pair of classifier and attribute that has scores, in that order.

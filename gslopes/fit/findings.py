@@ -149,7 +149,7 @@ class _Inputs:
         gate = self.gates.get(placebo.split(attribute)[0])
         if gate is None:
             return sweep
-        return sweep.only(gate["kept"].reindex(sweep.photos).eq(True).to_numpy(bool))
+        return sweep.only(gate["kept"].reindex(sweep.photos).eq(True).to_numpy(bool)).labelled()
 
     def units(self, sweep: Answers) -> NDArray[np.int64] | None:
         """(n,) codes of clusters; a photo without a text is its own."""
@@ -165,6 +165,12 @@ class _Inputs:
 def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tuple[str, pd.DataFrame]]:
     """(table, its rows) of one classifier along one sweep."""
     sweep, options = inputs.sweep(classifier, attribute), inputs.options
+    if attribute in inputs.gates:
+        everyone = inputs.whole[classifier, attribute]
+        gate = _gate(inputs.gates[attribute], everyone)
+        yield "gating", gating_rows(everyone, gate, options, inputs.units(everyone))
+        if not len(sweep.photos):
+            return  # the gate dropped them all: nothing but what the sample of them says
     units = inputs.units(sweep)
     sizes = np.ones(len(sweep.photos)) if units is None else np.bincount(units).astype(np.float64)
     asked = asked_about(inputs.asked, classifier, attribute, sweep.values, inputs.photos)
@@ -191,10 +197,6 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
         for reading, part in inputs.reach[inputs.reach["attribute"] == attribute].groupby("reading"):
             seen = part.drop_duplicates("photo").set_index("photo")["reach"]
             yield "reach", reach_rows(sweep, seen, options, units, named).assign(reading=str(reading))
-    if attribute in inputs.gates:
-        everyone = inputs.whole[classifier, attribute]
-        gate = _gate(inputs.gates[attribute], everyone)
-        yield "gating", gating_rows(everyone, gate, options, inputs.units(everyone))
 
 
 def _check_scores(scores: pa.Table) -> None:
