@@ -9,6 +9,7 @@ from gslopes.collect.open_sources import Openverse, Wikimedia
 from gslopes.collect.source import Source
 from gslopes.collect.user_sources import Folder, Urls
 from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.secrets import secret_in_address
 
 _WEB: dict[str, type[Openverse] | type[Wikimedia] | type[Google] | type[Bing]] = {
     "openverse": Openverse,
@@ -39,5 +40,8 @@ def load_source(spec: str) -> Source:
         return _WEB[name]()
     key, _, value = rest.partition("=")
     if key != "base" or not value.startswith(("http://", "https://")):
-        raise ConfigError(f"The source {spec!r} has an unknown parameter.", f"Its only one is {name}:base=URL.")
+        raise ConfigError(f"The source {name!r} has an unknown parameter.", f"Its only one is {name}:base=URL.")
+    if found := secret_in_address(value):
+        hint = "Keys belong into the environment variables that gslopes collect --help names."
+        raise ConfigError(f"The address of {name} holds {found}, which would be stored with the photos.", hint)
     return _WEB[name](value)

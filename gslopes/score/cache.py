@@ -29,7 +29,7 @@ from gslopes.score.scrub import scrub_json
 
 FILE = "answers.sqlite"
 VARIABLE = "GSLOPES_CACHE"
-LEASE = 900.0  # seconds; longer than one request with all its repetitions
+LEASE = 14_400.0  # seconds; longer than one request with all its retries and the waits that a service asks for
 CHUNK = 500  # keys in one statement; SQLite takes at least 999 values
 
 _SCHEMA = """

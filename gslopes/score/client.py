@@ -40,7 +40,8 @@ Done = Callable[[int, pd.DataFrame, pd.DataFrame, PartProgress], None]
 class Client:
     """Asks one classifier.
 
-    cache: where answers are kept; without it, they are kept for one part alone.
+    cache: where answers are kept.  journal: where those of a classifier that is not cached are, until its run is done;
+        without either, they are kept for one part alone.
     budget: of all classifiers of one command.  usage: counts what happens.  seed: of the order of the questions.
     retry: with a service that fails.
 
@@ -52,6 +53,7 @@ class Client:
         classifier: Classifier,
         *,
         cache: AnswerCache | None = None,
+        journal: AnswerCache | None = None,
         budget: Budget | None = None,
         usage: UsageStats | None = None,
         seed: int = 0,
@@ -63,7 +65,7 @@ class Client:
         self._limits = limits_of(classifier)
         self._batch = max(1, classifier.batch)
         self._threads = max(1, self._limits.concurrency)
-        self._cache = ClassifierCache(classifier, cache)
+        self._cache = ClassifierCache(classifier, cache, journal)
         self._seed = seed
         self._halt = threading.Event()
         self._worker = Worker(self._cache, budget or Budget(), self.usage, self._halt, retry or RetryPolicy())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gslopes.core.errors import BudgetReached, ConfigError
@@ -51,10 +52,10 @@ class Budget:
     """The money of one command, shared by all classifiers and threads.
 
     usd: the most that may be spent, None for no limit.  max_calls: the most requests, retries included, None for no
-        limit.  spent: USD so far.  calls: requests so far.
+        limit.  spent: USD so far.  calls: requests sent so far.
 
     Money is set aside before a request and spent when the service may have billed it, so that even with many requests
-    in flight the budget is never passed.
+    in flight the budget is never passed. A request that the rest does not pay for is made smaller.
     """
 
     usd: float | None = None
@@ -62,41 +63,82 @@ class Budget:
     spent: float = 0.0
     calls: int = 0
     _reserved: float = 0.0
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _waiting: int = 0  # requests that are set aside: not sent yet, or not answered
+    _unsent: int = 0  # of them, those that are not sent yet
+    _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
 
     def __post_init__(self) -> None:
         if (self.usd is not None and self.usd < 0) or (self.max_calls is not None and self.max_calls < 0):
             raise ConfigError("A budget and a number of calls are not negative.")
 
-    def reserve(self, limits: Limits, pictures: int) -> float:
-        """Set the price of one request aside; returns it.
+    @property
+    def unspent(self) -> float | None:
+        """USD; None without a limit."""
+        return None if self.usd is None else self.usd - self.spent
 
-        Raises: BudgetReached if the request would pass a stop; ConfigError if a budget is given and no price known.
+    def reserve(self, limits: Limits, pictures: int, stopped: Callable[[], bool] = lambda: False) -> tuple[int, float]:
+        """Set the price of one request aside.
+
+        While requests in flight hold the money that this one needs, it waits for what they leave.
+
+        stopped: whether to give up waiting.
+        Returns: how many of the pictures the request may hold, and their price; (0, 0.0) if it was stopped.
+        Raises: BudgetReached if not even one picture can be paid for; ConfigError if a budget is given and no price
+            known.
         """
-        price = limits.cost_of_request(pictures)
-        if price is None and self.usd is not None:
+        if limits.cost_of_request(1) is None and self.usd is not None:
             raise ConfigError("A budget needs a price.", "Give the price of your plan, such as imagga:price=1.2.")
-        price = price or 0.0
-        with self._lock:
-            if self.usd is not None and price and self.spent + self._reserved + price > self.usd + 1e-9:
-                raise BudgetReached(
-                    f"The budget of {self.usd:,.2f} USD is used up: {self.spent + self._reserved:,.2f} USD are spent.",
-                    "Answers so far are kept: the same command with a greater --budget goes on from there.",
-                )
-            if self.max_calls is not None and limits.remote and self.calls >= self.max_calls:
-                raise BudgetReached(
-                    f"The {self.max_calls:,} calls of --max-calls are made.",
-                    "Answers so far are kept: the same command goes on from there.",
-                )
-            self._reserved += price
-            self.calls += limits.remote
-        return price
+        with self._changed:
+            while True:
+                count = self._affordable(limits, pictures)
+                if count:
+                    price = limits.cost_of_request(count) or 0.0
+                    self._reserved += price
+                    self._waiting += 1
+                    self._unsent += limits.remote
+                    return count, price
+                if not self._waiting:
+                    raise self._reached(limits)
+                if stopped():
+                    return 0, 0.0
+                self._changed.wait(0.2)
 
-    def settle(self, price: float, billed: float) -> None:
-        """After a request: of the price that was set aside, so much is spent."""
-        with self._lock:
+    def sent(self, limits: Limits) -> None:
+        """A request that was set aside leaves."""
+        with self._changed:
+            self._unsent -= limits.remote
+            self.calls += limits.remote
+
+    def settle(self, limits: Limits, price: float, billed: float, *, was_sent: bool = True) -> None:
+        """After a request: of the price that was set aside, so much is spent.  was_sent: whether it left."""
+        with self._changed:
             self._reserved -= price
             self.spent += billed
+            self._waiting -= 1
+            self._unsent -= 0 if was_sent else limits.remote
+            self._changed.notify_all()
+
+    def _affordable(self, limits: Limits, pictures: int) -> int:
+        """How many pictures a request may hold, at most as many as it has."""
+        if self.max_calls is not None and limits.remote and self.calls + self._unsent >= self.max_calls:
+            return 0
+        each = limits.cost_of_request(1) or 0.0
+        if self.usd is None or not each:
+            return pictures
+        left = self.usd - self.spent - self._reserved
+        return max(0, min(pictures, int((left + 1e-9) / each)))
+
+    def _reached(self, limits: Limits) -> BudgetReached:
+        goes_on = "Answers so far are kept: the same command"
+        if self.max_calls is not None and limits.remote and self.calls >= self.max_calls:
+            return BudgetReached(
+                f"The {self.max_calls:,} calls of --max-calls are made.", f"{goes_on} goes on from there."
+            )
+        return BudgetReached(
+            f"The budget of {self.usd or 0:,.2f} USD is used up: {self.spent:,.2f} USD are spent, "
+            "and the rest does not pay for another picture.",
+            f"{goes_on} with a greater --budget goes on from there.",
+        )
 
 
 @dataclass(slots=True)
@@ -104,6 +146,7 @@ class UsageStats:
     """What has happened so far to one classifier's pictures; counts only grow, any thread may read them.
 
     pictures: with an outcome.  asked: of them, sent in a request that was answered.  requests, retries: sent.
+    throttled: requests that were too many.  longest_wait: seconds that the service asked us to wait, at most.
     refused, failed: outcomes.  refitted: encoded anew, too large for the service.  spent: USD.
     tokens_in, tokens_out: of a language model.
     models: version that the service returned, to pictures.  mixed: photos with answers of more than one version.
@@ -113,6 +156,8 @@ class UsageStats:
     asked: int = 0
     requests: int = 0
     retries: int = 0
+    throttled: int = 0
+    longest_wait: float = 0.0
     refused: int = 0
     failed: int = 0
     refitted: int = 0
@@ -129,4 +174,5 @@ class UsageStats:
         parts += [f"{self.refused:,} refused"] if self.refused else []
         parts += [f"{self.failed:,} failed"] if self.failed else []
         parts += [f"{self.retries:,} retries"] if self.retries else []
+        parts += [f"{self.throttled:,} throttled"] if self.throttled else []
         return ", ".join(parts)

@@ -15,12 +15,14 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gslopes.core.errors import ConfigError
+from gslopes.core.secrets import secret_in_address
+from gslopes.score.scrub import scrub
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -45,9 +47,11 @@ def split(text: str) -> tuple[str, list[str]]:
     base, colon, rest = text.partition(":")
     items = [item.replace(r"\,", ",") for item in re.split(r"(?<!\\),", rest)] if colon else []
     if not base.strip() or not all(items):
-        raise ConfigError(f"{text!r} is not a classifier name.", "It is written NAME[:ARGUMENT][,key=value...].")
+        raise ConfigError(f"{scrub(text)!r} is not a classifier name.", "It is written NAME[:ARGUMENT][,key=value...].")
     if "," in base:
-        raise ConfigError(f"{text!r} is not a classifier name.", "A colon stands between its name and its parameters.")
+        raise ConfigError(
+            f"{scrub(text)!r} is not a classifier name.", "A colon stands between its name and its parameters."
+        )
     return base, items
 
 
@@ -68,6 +72,7 @@ def read(cls: type[Options], base: str, items: list[str]) -> Options:
         if key in texts:
             raise ConfigError(f"The classifier {base!r} is given its parameter {key!r} twice.")
         texts[key] = value
+    _require_no_secret(base, texts.values())
     required = [name for name, item in fields.items() if item.default is dataclasses.MISSING]
     for name in required:
         if name not in texts:
@@ -102,9 +107,19 @@ def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
     return tuple(rows)
 
 
+def _require_no_secret(base: str, values: Iterable[str]) -> None:
+    """A name stands in tables, caches and folder names.  Raises: ConfigError, which repeats nothing of the address."""
+    for value in values:
+        if found := secret_in_address(value):
+            hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."
+            if base != "http":
+                hint = f"Set the environment variables that gslopes classifiers names for {base} instead."
+            raise ConfigError(f"The address of {base} holds {found}, which would be stored with the answers.", hint)
+
+
 def _require_key(base: str, key: str, equals: str, known: set[str]) -> None:
     if not equals:
-        message = f"The classifier {base!r} cannot read {key!r}: a parameter is written key=value."
+        message = f"The classifier {base!r} cannot read {scrub(key)!r}: a parameter is written key=value."
         raise ConfigError(message, r"A comma inside a value is written \,.")
     if key not in known:
         close = get_close_matches(key, known, n=1)

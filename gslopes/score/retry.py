@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -28,12 +29,14 @@ class RetryPolicy:
     max_attempts: of a request that fails at the server or on the way.  max_throttled: of one that is throttled.
     base_delay, max_delay: seconds; the delay is drawn from (0, base_delay * 2^n), at most ``max_delay`` ("full
         jitter"), unless the service says how long to wait.
+    max_retry_after: seconds; a service that asks for a longer wait is asked again after so long.
     """
 
     max_attempts: int = 8
     max_throttled: int = 20
     base_delay: float = 1.0
     max_delay: float = 60.0
+    max_retry_after: float = 600.0
 
     def short(self) -> RetryPolicy:
         """For the halves of a request that was given up."""
@@ -68,8 +71,14 @@ class RequestSender:
 
         def pause(state: RetryCallState) -> float:
             error = state.outcome.exception() if state.outcome else None
-            retry_after = getattr(error, "retry_after", None)
-            seconds = float(retry_after) if retry_after is not None else float(exponential(state))
+            asked_for = getattr(error, "retry_after", None)
+            if asked_for is None or math.isnan(asked_for):
+                seconds = float(exponential(state))
+            else:
+                seconds = min(max(float(asked_for), 0.0), retry.max_retry_after)
+            with self._usage.lock:
+                self._usage.throttled += isinstance(error, Throttled)
+                self._usage.longest_wait = max(self._usage.longest_wait, asked_for or 0.0)
             if isinstance(error, Throttled):
                 self._rate_limiter.pause(seconds)
             return seconds
@@ -95,9 +104,10 @@ class RequestSender:
         unfinished = True
         while unfinished:
             raws = self._request(list(pictures.values()))
-            responses = dict(zip(list(pictures), raws, strict=True))
+            responses = dict(zip(list(pictures), raws, strict=False))  # fewer, if the budget pays for fewer
+            short = len(raws) < len(pictures)
             later = [error for error in raws if isinstance(error, RETRYABLE)]
-            unfinished = any(isinstance(raw, Unfinished) for raw in raws)
+            unfinished = short or any(isinstance(raw, Unfinished) for raw in raws)
             settled = {key: raw for key, raw in responses.items() if not isinstance(raw, (*RETRYABLE, Unfinished))}
             store(settled)
             for key in settled:
@@ -121,14 +131,18 @@ class RequestSender:
         """One request; its price counts as spent unless the service certainly did not bill it."""
         if self._halt.is_set():
             raise Stopped
-        price = self._budget.reserve(self._limits, len(pictures))
-        billed = 0.0
+        count, price = self._budget.reserve(self._limits, len(pictures), self._halt.is_set)
+        if not count:
+            raise Stopped
+        pictures, billed, was_sent = pictures[:count], 0.0, False
         try:
             slot = self._rate_limiter.acquire(len(pictures))
             if slot is None:
                 raise Stopped
             with self._usage.lock:
                 self._usage.requests += 1
+            self._budget.sent(self._limits)
+            was_sent = True
             billed = price  # an unknown error may come after billing
             try:
                 raws = list(self._classifier.ask(pictures))
@@ -140,7 +154,7 @@ class RequestSender:
             billed = price if isinstance(error, AnswerError) or getattr(error, "billed", False) else 0.0
             raise
         finally:
-            self._budget.settle(price, billed)
+            self._budget.settle(self._limits, price, billed, was_sent=was_sent)
             with self._usage.lock:
                 self._usage.spent += billed
         if len(raws) != len(pictures):

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+import base64
+import functools
 import json
 import logging
-import os
 import re
 from typing import Any
+from urllib.parse import quote, quote_plus
+
+from gslopes.core.secrets import MIN_LENGTH, SHAPE, WORD, secret_values
 
 LIMIT = 300  # characters of a reason; the rest of a long message (a request's body, say) helps nobody in a table
 
-MIN_SECRET_LENGTH = 8  # characters of a secret
-
 _HIDDEN = "***"
 _REMEMBERED: set[str] = set()
-_WORD = (
-    r"[\w.-]*(?:api[_-]?key|access[_-]?key(?:[_-]?id)?|subscription-key|secret|token|passwo?r?d|passwd|signature|credential|"
-    r"x-amz-[\w-]+|session[_-]?id)[\w-]*|(?<![A-Za-z0-9])(?:key|sig|pat|pwd|auth)"
-)
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     # An Authorization header is secret to the end of its line or quote: some schemes hold several commas.
     (re.compile(r"(?i)((?:proxy-)?authorization[\"']?\s*[:=]\s*)[\"']?[^\"'\r\n}]+"), rf"\1{_HIDDEN}"),
     (re.compile(r"(?i)\b((?:set-)?cookie[\"']?\s*[:=]\s*)[\"']?[^\"'\r\n}]+"), rf"\1{_HIDDEN}"),
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{4,}"), rf"\1 {_HIDDEN}"),
-    (re.compile(rf"(?i)((?:{_WORD})[\"']?\s*(?:[:=]|=>)\s*)(\"[^\"]*\"|'[^']*'|[^\s,;&\"'<>)}}\]]+)"), rf"\1{_HIDDEN}"),
+    (re.compile(rf"(?i)((?:{WORD})[\"']?\s*(?:[:=]|=>)\s*)(\"[^\"]*\"|'[^']*'|[^\s,;&\"'<>)}}\]]+)"), rf"\1{_HIDDEN}"),
     (re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^/\s@]+@"), rf"\1{_HIDDEN}@"),
-    # Keys that are known by their shape: Amazon, Google, JSON web tokens, private key blocks.
-    (re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]+|\beyJ[\w-]{8,}\.[\w.-]+"), _HIDDEN),
+    # Keys that are known by their shape, and private key blocks.
+    (re.compile(SHAPE), _HIDDEN),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL), _HIDDEN),
 )
 _HEADER = re.compile(
@@ -34,7 +32,6 @@ _HEADER = re.compile(
 )
 _SUSPECT = re.compile(rf'"(?:{_HEADER.pattern[4:]})"\s*:', re.IGNORECASE)
 _MILD = (*_RULES[:3], *_RULES[4:])  # without parameters named like a secret: labels may be called so
-_SECRET_VARIABLE = re.compile(r"(?i)(?:^|_)(?:keys?|secret|token|pat|password|passwd|credentials?|auth)(?:_|$)|apikey")
 
 
 def scrub(text: str) -> str:
@@ -112,14 +109,34 @@ def remember_secret(value: str) -> None:
 
     It is kept in this process's memory only. Values of fewer than 8 characters are no secrets.
     """
-    if len(value) >= MIN_SECRET_LENGTH:
+    if len(value) >= MIN_LENGTH:
         _REMEMBERED.add(value)
 
 
 def _secrets() -> list[str]:
-    """Longest first, so that a secret inside another one leaves no rest."""
-    found = {
-        value for name, value in os.environ.items() if _SECRET_VARIABLE.search(name) and len(value) >= MIN_SECRET_LENGTH
-    }
-    found |= _REMEMBERED
+    """Longest first, so that a secret inside another one leaves no rest; each in every form that a server may echo."""
+    return _forms(frozenset(secret_values() | _REMEMBERED))
+
+
+@functools.lru_cache(maxsize=8)
+def _forms(secrets: frozenset[str]) -> list[str]:
+    found: set[str] = set()
+    for secret in secrets:
+        data = secret.encode("utf-8", "surrogateescape")
+        forms = {
+            secret,
+            quote(data, safe=""),
+            quote(data, safe="").lower(),
+            quote_plus(data),
+            data.hex(),
+            data.hex().upper(),
+        }
+        for before, lost in ((0, 0), (1, 2), (2, 3)):  # within a longer base64 text, such as user:password
+            whole = base64.b64encode(b"\0" * before + data).decode()[lost:]
+            sure = whole[: (before + len(data)) * 8 // 6 - lost]
+            forms |= {sure, sure.translate(_URL_SAFE)}
+        found |= {form for form in forms if len(form) >= MIN_LENGTH}
     return sorted(found, key=len, reverse=True)
+
+
+_URL_SAFE = str.maketrans("+/", "-_")

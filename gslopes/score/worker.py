@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import cast
 
 from gslopes.core.errors import ClassifierError, GslopesError, Refused, ServiceError, StorageError
 from gslopes.core.records import Answer, Classifier
@@ -20,11 +21,17 @@ MAX_OUTAGES = 2  # requests given up one after the other, with no answer in betw
 
 
 class ClassifierCache:
-    """The answers of one classifier in a cache; without a cache it holds nothing and all is ours to ask."""
+    """The answers of one classifier that are there already, and the place where new ones are kept at once.
 
-    def __init__(self, classifier: Classifier, cache: AnswerCache | None) -> None:
+    cache: of all runs, for classifiers whose version tells all; it holds answers as the service sent them.
+    journal: of one run, for the others, so that a run that is killed asks nothing again; it holds answers as they were
+        understood, since what such a classifier returns need not be JSON.
+    """
+
+    def __init__(self, classifier: Classifier, cache: AnswerCache | None, journal: AnswerCache | None = None) -> None:
         self.classifier = classifier
-        self._cache = cache if is_cached(classifier) else None
+        self._raw = is_cached(classifier)
+        self._cache = cache if self._raw else journal
         self._number = self._cache.classifier_id(classifier.name, cache_version(classifier)) if self._cache else 0
 
     @property
@@ -49,7 +56,7 @@ class ClassifierCache:
         """Keep what makes sense; end the claims of all."""
         if self._cache:
             sound = {
-                key: _cached_answer(raw, answers[key])
+                key: _cached_answer(raw, answers[key]) if self._raw else _journalled(answers[key])
                 for key, raw in responses.items()
                 if answers[key].status != "failed"
             }
@@ -65,11 +72,12 @@ class ClassifierCache:
         return {key: self._answer(one) for key, one in cached.items()}
 
     def _answer(self, cached: CachedAnswer) -> Answer:
-        return (
-            Answer("refused", (), str(cached.raw))
-            if cached.status == "refused"
-            else parse_answer(self.classifier, cached.raw)
-        )
+        if cached.status == "refused":
+            return Answer("refused", (), str(cached.raw))
+        if self._raw:
+            return parse_answer(self.classifier, cached.raw)
+        labels = cast("list[tuple[str, float]]", cached.raw)
+        return Answer("answered", tuple((label, score) for label, score in labels), version=cached.model)
 
 
 class Worker:
@@ -178,3 +186,9 @@ def _cached_answer(raw: object, answer: Answer) -> CachedAnswer:
     if isinstance(raw, Refused):
         return CachedAnswer("refused", answer.reason)
     return CachedAnswer("answered", raw, answer.version)
+
+
+def _journalled(answer: Answer) -> CachedAnswer:
+    if answer.status == "refused":
+        return CachedAnswer("refused", answer.reason, answer.version)
+    return CachedAnswer("answered", [list(pair) for pair in answer.labels], answer.version)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gslopes.core.errors import ConfigError
 from gslopes.score import names
+from gslopes.score.classifiers import canonical_name
 
 
 @dataclass(frozen=True)
@@ -113,3 +114,25 @@ def test_what_cannot_be_read_is_said_in_one_sentence(text: str, message: str):
 def test_a_parameter_of_a_classifier_without_argument_needs_its_key():
     with pytest.raises(ConfigError, match=r"cannot read '0\.3'"):
         names.read(Plain, *names.split("celeba-tagger:0.3"))
+
+
+SECRET = "s3cr3t-Value_0123456789"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"http:https://host/x?api_key={SECRET}",
+        f"http:https://me:{SECRET}@host/x",
+        f"http:https://host/hooks/{SECRET}",
+        f"http://host/x?subscription-key={SECRET}",
+        f"azure:endpoint=https://host/x?subscription-key={SECRET}",
+        f"google:endpoint=https://{SECRET}@host",
+    ],
+)
+def test_a_key_in_an_address_is_refused_at_the_door_with_what_to_do_instead(name, monkeypatch):
+    monkeypatch.setenv("MY_SERVICE_KEY", SECRET)
+    with pytest.raises(ConfigError, match=r"holds a .*, which would be stored with the answers") as caught:
+        canonical_name(name)
+    assert SECRET not in f"{caught.value} {caught.value.hint}"
+    assert "environment variable" in caught.value.hint

@@ -18,7 +18,7 @@ from gslopes.score.cost import Budget, estimate
 from gslopes.score.limits import Limits
 from gslopes.score.retry import RetryPolicy
 
-QUICK = RetryPolicy(base_delay=0.001, max_delay=0.002)
+QUICK = RetryPolicy(base_delay=0.001, max_delay=0.002, max_retry_after=0.05)
 
 
 class Service:
@@ -171,7 +171,7 @@ def test_a_service_that_is_down_stops_the_walk(ask):
         ask(Service(trouble, concurrency=1))
 
 
-@pytest.mark.parametrize(("budget", "answered"), [(Budget(usd=13.0), 10), (Budget(max_calls=3), 15)])
+@pytest.mark.parametrize(("budget", "answered"), [(Budget(usd=13.0), 13), (Budget(max_calls=3), 15)])
 def test_a_hard_stop_is_never_passed_and_the_next_command_goes_on(ask, budget, answered):
     service, rest = Service(batch=5), Service(batch=5)
     with pytest.raises(BudgetReached, match="goes on from there"):
@@ -234,3 +234,47 @@ def test_the_papers_sweep_costs_what_the_price_lists_say():
     assert (found.pictures, found.calls) == (451_500, 28_219)
     assert found.usd == pytest.approx(677.25)
     assert found.seconds / 60 == pytest.approx(250.8, abs=0.1)
+
+
+def test_a_budget_below_one_batch_buys_what_it_pays_for(ask):
+    service = Service(batch=5)
+    budget = Budget(usd=3.0)
+    with pytest.raises(BudgetReached, match=r"3\.00 USD are spent, and the rest does not pay for another picture"):
+        ask(service, budget=budget)
+    assert len(service.pictures) == 3
+    assert (budget.spent, budget.unspent) == (3.0, 0.0)
+
+
+def test_calls_that_were_set_aside_and_never_sent_are_not_made():
+    limits, budget = Limits(price=1000.0), Budget(max_calls=1)
+    assert budget.reserve(limits, 5) == (5, 5.0)
+    assert budget.calls == 0
+    budget.settle(limits, 5.0, 0.0, was_sent=False)
+    assert budget.reserve(limits, 2) == (2, 2.0)
+    budget.sent(limits)
+    budget.settle(limits, 2.0, 2.0)
+    assert (budget.calls, budget.spent) == (1, 2.0)
+    with pytest.raises(BudgetReached, match=r"1 calls of --max-calls are made"):
+        budget.reserve(limits, 1)
+
+
+def test_money_in_flight_is_waited_for_before_a_budget_counts_as_used_up():
+    limits, budget = Limits(price=1000.0), Budget(usd=2.0)
+    assert budget.reserve(limits, 2) == (2, 2.0)
+    threading.Timer(0.3, lambda: budget.settle(limits, 2.0, 1.0)).start()
+    assert budget.reserve(limits, 2) == (1, 1.0)
+    assert budget.reserve(limits, 2, lambda: True) == (0, 0.0)
+
+
+@pytest.mark.parametrize("wait", [999_999.0, float("inf"), 1e300, float("nan"), -1.0])
+def test_no_retry_after_waits_longer_than_the_policy_says(ask, wait):
+    def trouble(texts):
+        if len(service.sent) == 1:
+            raise Throttled("too many.", wait)
+
+    service = Service(trouble, concurrency=1)
+    rows, client = ask(service)
+    assert set(rows["status"]) == {"answered"}
+    assert client.usage.throttled == 1
+    assert "1 throttled" in str(client.usage)
+    assert client.usage.longest_wait == (wait if wait > 0 else 0.0)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import base64
+from urllib.parse import quote, quote_plus
+
 import pytest
 
 from gslopes.score.scrub import LIMIT, scrub
@@ -71,3 +74,31 @@ def test_the_result_is_one_short_line_of_unicode():
 
 def test_a_secret_at_the_cut_is_hidden_before_the_cut():
     assert SECRET[:4] not in scrub("x" * (LIMIT - 10) + f" key={SECRET}")
+
+
+def forms(secret: str) -> dict[str, str]:
+    """What a server may echo of a key."""
+    data = secret.encode()
+    return {
+        "url": quote(secret, safe=""),
+        "plus": quote_plus(secret),
+        "hex": data.hex(),
+        "HEX": data.hex().upper(),
+        "base64": base64.b64encode(data).decode(),
+        "url-safe base64": base64.urlsafe_b64encode(data).decode(),
+        "base64 of user:password": base64.b64encode(b"me:" + data).decode(),
+        "base64 of another user": base64.b64encode(b"user:" + data + b"!").decode(),
+        "base64 in a sentence": base64.b64encode(b"a key: " + data + b" and more").decode(),
+    }
+
+
+@pytest.mark.parametrize("kind", forms(""))
+@pytest.mark.parametrize("secret", [SECRET, "p/a+s s?w&o=r~d>>>???", "ÿÿÿ-ünïcode-key"])
+def test_no_form_of_a_key_comes_back(kind, secret, monkeypatch):
+    monkeypatch.setenv("MY_SERVICE_KEY", secret)
+    echo = forms(secret)[kind]
+    found = scrub(f"refused {echo} today")
+    assert echo not in found
+    assert "***" in found
+    middle = echo[len(echo) // 3 : len(echo) // 3 + 8]
+    assert middle not in found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from gslopes.core import runfolder, tables
+from gslopes.core.http import DAY
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
 from gslopes.executors import Executor
@@ -27,6 +29,7 @@ from gslopes.score.client import Client
 from gslopes.score.cost import Budget, UsageStats
 from gslopes.score.limits import limits_of
 from gslopes.score.progress import PartProgress
+from gslopes.score.retry import RetryPolicy
 from gslopes.score.worker import ClassifierCache, is_cached
 
 REFRESH = 0.2  # seconds between updates of the progress lines
@@ -113,10 +116,23 @@ class Scoring:
                 for one in self._due:
                     prepare_classifier(one)
             clients = [
-                Client(one, cache=cache, budget=self._budget, usage=self._usages[one.name], seed=self._seed)
+                Client(
+                    one,
+                    cache=cache,
+                    journal=None if is_cached(one) else stack.enter_context(AnswerCache(self._journal(one))),
+                    budget=self._budget,
+                    usage=self._usages[one.name],
+                    seed=self._seed,
+                )
                 for one in self._due
             ]
             self._side_by_side(clients)
+        for one in self._due:
+            shutil.rmtree(self._journal(one), ignore_errors=True)
+
+    def _journal(self, classifier: Classifier) -> Path:
+        """Where the answers of parts that are not finished are kept, if no cache keeps them."""
+        return self._run / "parts" / score_stage(classifier.name) / "journal"
 
     def _confirm_cost(self, cache: AnswerCache | None) -> None:
         estimates = []
@@ -203,6 +219,14 @@ class Scoring:
                 self._warned.add(name)
                 changed = " and then ".join(versions[:2])
                 self._executor.note(f"Warning: {name} changed its model in the middle: {changed}.")
+            most = RetryPolicy().max_retry_after
+            if usage.longest_wait > most and f"{name} waits" not in self._warned:
+                self._warned.add(f"{name} waits")
+                asked_for = f"{min(usage.longest_wait, DAY) / 3600:,.1f} hours"
+                self._executor.note(
+                    f"Warning: {name} asks us to wait {asked_for}; it is asked again after {most / 60:.0f} minutes. "
+                    "Ctrl-C stops, and the same command goes on from there."
+                )
 
     def _report(self, clients: Sequence[Client]) -> None:
         self._warn()
@@ -214,6 +238,9 @@ class Scoring:
                 self._executor.note(f"score      {note} ({how}), all of a photo alike.")
             if str(usage):
                 self._executor.note(f"score      {name}: {usage.requests:,} calls, {usage}.")
+        if self._budget.usd is not None and self._budget.unspent is not None:
+            spent = f"{self._budget.spent:,.2f} of {self._budget.usd:,.2f} USD"
+            self._executor.note(f"score      budget: {spent} spent, {self._budget.unspent:,.2f} USD left.")
 
 
 def models_of(run: Path, name: str) -> dict[str, Any]:

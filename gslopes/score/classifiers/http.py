@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import weakref
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -31,7 +32,8 @@ from gslopes.score.scrub import remember_secret, scrub
 class HttpOptions(ServiceOptions):
     """Where to ask, and how.
 
-    url: the address.  version: of the model behind it, if its replies do not say; part of the cache's key.
+    url: the address, or ``env:VARIABLE`` for one that holds a key: it is read from there and stored nowhere.
+    version: of the model behind it, if its replies do not say; part of the cache's key.
     token: the name of the environment variable that holds the bearer token; empty: none is sent.
     batch: pictures in one request.
     """
@@ -43,7 +45,8 @@ class HttpOptions(ServiceOptions):
 
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
-        if not self.url.removeprefix("http:").removeprefix("https:").startswith("//") or self.batch < 1:
+        is_address = self.url.removeprefix("http:").removeprefix("https:").startswith("//")
+        if not (is_address or self.url.removeprefix("env:").isidentifier()) or self.batch < 1:
             raise ConfigError(
                 f"http needs an address and a batch of at least 1, not {scrub(self.url)!r}.", "http:https://host/path"
             )
@@ -60,13 +63,12 @@ class HttpClassifier:
     def __init__(self, name: str, options: HttpOptions, device: str = "cpu") -> None:
         del device
         url = options.url if options.url.startswith("http") else f"http:{options.url}"
-        if "@" in url.split("/")[2]:
-            raise ConfigError("The address holds a password, which would be stored.", "Use token=VARIABLE.")
+        self._variable = options.url.removeprefix("env:") if options.url.startswith("env:") else ""
         self.name = name
         self.version = options.version
         self.batch = options.batch
         self.limits = LOCALS["http"].limits.adjusted(options)
-        self._url = wire.address(url) if options.token else url
+        self._url = "" if self._variable else wire.address(url) if options.token else url
         self._token = options.token
         self._client: Any = None
 
@@ -75,6 +77,13 @@ class HttpClassifier:
         import httpx
 
         headers = {}
+        if self._variable:
+            self._url = os.environ.get(self._variable, "")
+            if not self._url:
+                raise CredentialsError("http", [self._variable])
+            for part in (self._url, *re.split(r"[/?&=:@]", self._url)):
+                remember_secret(part)
+            self._url = wire.address(self._url)
         if self._token:
             token = os.environ.get(self._token, "")
             if not token:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from gslopes.core import tables
 from gslopes.core.records import Answer
 from gslopes.executors import OneProcess
 from gslopes.run import stages
@@ -65,3 +69,52 @@ def test_a_rerun_that_asks_nothing_says_nothing_of_it(run, capsys):
     small = Narrow(Limits(price=1.0, most_side=40, formats=("JPEG",)))
     assert note_of(run, small, capsys)
     assert note_of(run, small, capsys) == ""
+
+
+class Function:
+    """Has no limits, is not cached and returns no JSON, as a ``python:`` function may; writes down what it is asked.
+
+    most: pictures after which the process ends as if it were killed.
+    """
+
+    name, version, batch = "function", "1", 4
+
+    def __init__(self, log: Path, most: int) -> None:
+        self.log, self.most = log, most
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        if len(self.log.read_text().splitlines()) >= self.most:
+            os._exit(9)
+        with self.log.open("a") as log:
+            log.writelines(f"{sha256(picture).hexdigest()}\n" for picture in pictures)
+        return [(len(picture), object()) for picture in pictures]
+
+    def parse(self, raw: tuple[int, object]) -> Answer:
+        return Answer("answered", (("size", raw[0] / 1e6), ("any", 1.0)), version="m")
+
+
+def in_a_child(run: Path, classifier: Function) -> int:
+    """Score in a process of its own, which is a copy of this one; its exit code."""
+    child = os.fork()
+    if child == 0:
+        try:
+            stages.score_photos(run, classifier)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_kill_costs_no_answer_of_a_classifier_that_is_not_cached_either(tmp_path):
+    log, other = tmp_path / "asked.txt", tmp_path / "other.txt"
+    log.touch()
+    other.touch()
+    run, calm = write_run(tmp_path / "run", 6, part=3), write_run(tmp_path / "calm", 6, part=3)
+    assert [in_a_child(run, Function(log, most)) for most in (10, 20, 30, 99)] == [9, 9, 9, 0]
+    asked = log.read_text().splitlines()
+    assert len(asked) == len(set(asked)) == 6 * STEPS
+    assert in_a_child(calm, Function(other, 99)) == 0
+    for table in (tables.SCORES, tables.ASKED):
+        frames = [tables.read(table, folder / f"{table.name}.parquet") for folder in (run, calm)]
+        pd.testing.assert_frame_equal(*frames)
+    assert not list(run.rglob("journal"))

@@ -11,6 +11,7 @@ import pytest
 
 from gslopes.core.errors import ConfigError, CredentialsError, Refused, ServiceError, Throttled, Unavailable
 from gslopes.score.classifiers import load_classifier
+from gslopes.score.scrub import scrub
 
 TOKEN = "planted-token-0123456789"
 
@@ -151,3 +152,17 @@ def test_an_address_that_will_not_do_is_told_before(name, monkeypatch):
     monkeypatch.setenv("TEAM_TOKEN", TOKEN)
     with pytest.raises(ConfigError):
         load_classifier(name)
+
+
+def test_an_address_with_a_key_is_taken_from_the_environment_and_stored_nowhere(endpoint, monkeypatch):
+    monkeypatch.setenv("TEAM_ENDPOINT", f"{endpoint.name.removeprefix('http:')}?api_key=s3cr3t-0123456789")
+    classifier = load_classifier("http:env:TEAM_ENDPOINT")
+    assert classifier.name == "http:env:TEAM_ENDPOINT"
+    assert classifier.ask([b"picture"])
+    assert "s3cr3t-0123456789" not in scrub("refused s3cr3t-0123456789")
+
+
+def test_a_variable_that_is_not_set_is_named(monkeypatch):
+    monkeypatch.delenv("TEAM_ENDPOINT", raising=False)
+    with pytest.raises(CredentialsError, match="TEAM_ENDPOINT"):
+        load_classifier("http:env:TEAM_ENDPOINT")
