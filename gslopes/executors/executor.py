@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Protocol
 
 from gslopes.core.errors import UsageError
 
+LOG_INTERVAL = 60.0  # seconds between lines where nobody sits at a terminal
 Tick = Callable[[int], None]
 Work = Callable[[int, Tick], None]
 
@@ -80,17 +83,18 @@ def progress_line(shown: bool, parts: Mapping[int, int], label: str, unit: str, 
     if not shown:
         yield _silent
         return
+    if not sys.stderr.isatty():
+        yield _line_a_minute(label, unit, done, done + sum(parts.values()))
+        return
     from tqdm import tqdm
 
-    # a log file gets a line a minute, a terminal a lively one
-    interval = 0.2 if sys.stderr.isatty() else 60.0
     with tqdm(
         desc=f"{label:<10}",
         unit=f" {unit}",
         total=done + sum(parts.values()),
         initial=done,
         file=sys.stderr,
-        mininterval=interval,
+        mininterval=0.2,
         dynamic_ncols=True,
         smoothing=0.05,
     ) as bar:
@@ -99,6 +103,28 @@ def progress_line(shown: bool, parts: Mapping[int, int], label: str, unit: str, 
             bar.update(count)
 
         yield tick
+
+
+def _line_a_minute(label: str, unit: str, done: int, total: int) -> Tick:
+    """For log files: a line at once, then one a minute and one at the end, with the rate and the minutes left."""
+    begun = last = time.monotonic()
+    now = done
+    lock = Lock()
+
+    def tick(count: int) -> None:
+        nonlocal now, last
+        with lock:
+            now += count
+            passed = time.monotonic() - begun
+            if now < total and time.monotonic() - last < LOG_INTERVAL:
+                return
+            last = time.monotonic()
+            rate = (now - done) / max(passed, 1e-9)
+            left = f", {(total - now) / rate / 60:,.0f} minutes left" if rate and now < total else ""
+            print(f"{label:<10} {now:,} of {total:,} {unit}, {rate:,.1f} a second{left}", file=sys.stderr, flush=True)  # noqa: T201
+
+    print(f"{label:<10} {done:,} of {total:,} {unit}", file=sys.stderr, flush=True)  # noqa: T201 - progress
+    return tick
 
 
 def tell(text: str) -> None:

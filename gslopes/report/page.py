@@ -223,7 +223,7 @@ def scripted(names: Sequence[str], data: Mapping[str, Any]) -> dict[str, Any]:
     )
     # our own files and the library's: their hashes are all that the policy lets in
     texts = {"css": Markup(css), "library": Markup(library), "js": Markup(js), "data": Markup(inline(data))}
-    return {**texts, "policy": policy}
+    return {**texts, "policy": Markup(policy)}
 
 
 def render(

@@ -42,6 +42,7 @@ class Screen:
     """What the page says first about one classifier and attribute.
 
     forest: rows for the page's scripts, see ``forest``.  steps: of the funnel, (what, how many).
+    placebo: whether there were placebo sweeps.  open: whether a label moves, and what would settle it is missing.
     """
 
     key: str
@@ -54,6 +55,7 @@ class Screen:
     strip: Strip | None
     steps: tuple[tuple[str, int], ...]
     placebo: bool
+    open: bool
 
 
 def screen(
@@ -81,6 +83,7 @@ def screen(
         strip=strip(finding, head.strongest, answers, album, known),
         steps=() if funnel is None else tuple((STEPS[step], number) for step, number in funnel.counts.items()),
         placebo=len(finding.placebo) > 0,
+        open=any(one.code == decisions.OPEN for one in decided.values()),
     )
 
 

@@ -21,7 +21,7 @@ def test_every_part_is_done_once(progress, capsys):
     assert done == [2, 5]
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert ("10/10" in captured.err) is progress
+    assert ("10 of 10 photos" in captured.err) is progress
 
 
 def test_nothing_to_do_prints_nothing(capsys):
@@ -88,3 +88,14 @@ def test_one_thread_takes_one_part_after_another():
 
     OneProcess(threads=1)(Work(), {3: 1, 1: 1, 2: 1}, label="synthesise", unit="photos")
     assert seen == [3, 1, 2]
+
+
+def test_a_log_file_gets_whole_lines_and_no_carriage_returns(capsys):
+    def work(part, tick):
+        tick(3)
+
+    OneProcess(progress=True, threads=1)(work, {0: 3, 1: 3}, label="gate", unit="photos", done=4)
+    err = capsys.readouterr().err
+    assert "\r" not in err
+    assert err.splitlines()[0] == "gate       4 of 10 photos"
+    assert err.splitlines()[-1].startswith("gate       10 of 10 photos, ")

@@ -33,5 +33,7 @@ def test_nothing_found_is_said_in_as_many_words() -> None:
     assert headline(rows(a=1.0), decided(a="unjudged"), "race").sentence.startswith("No label is frequent enough")
 
 
-def test_without_placebo_sweeps_the_sentence_leaves_the_noise_open() -> None:
-    assert "without placebo sweeps" in headline(rows(a=5.0), decided(a="open"), "gender").sentence
+def test_a_sentence_without_findings_says_what_would_settle_it() -> None:
+    found = {"a": Decision("open", "no random placebo was run")}
+    sentence = headline(rows(a=5.0), found, "gender").sentence
+    assert sentence.endswith("1 of 1 label moves. Not settled: no random placebo was run.")
