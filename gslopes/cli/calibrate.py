@@ -18,7 +18,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
 )
 @click.option("--faces", type=click.IntRange(min=100), default=1000, metavar="N", help="To draw. [default: 1000]")
 @click.option("--sets", type=click.IntRange(min=2), default=10, metavar="N", help="Audits they make. [default: 10]")
-@click.option("--seed", type=int, default=0, metavar="S", help="Of everything that is drawn by lot. [default: 0]")
+@click.option("--seed", type=int, default=0, metavar="S", help="Seed of all random draws. [default: 0]")
 @click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
 @json_option
 def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json: bool) -> int:

@@ -1,4 +1,4 @@
-"""``gslopes classifiers``: whom one can ask."""
+"""``gslopes classifiers``: the classifiers that can be audited."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="Whom one can ask.",
+    short_help="The classifiers you can audit.",
     epilog=examples(
         "gslopes classifiers",
         "gslopes classifiers --json",

@@ -15,7 +15,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
 )
 @click.option("--out", "-o", type=PATH, default=Path("gslopes-demo"), metavar="DIR", help="[default: gslopes-demo]")
 @click.option("--faces", type=click.IntRange(min=30), default=240, metavar="N", help="Faces to draw. [default: 240]")
-@click.option("--seed", type=int, default=0, metavar="S", help="Of everything that is drawn by lot. [default: 0]")
+@click.option("--seed", type=int, default=0, metavar="S", help="Seed of all random draws. [default: 0]")
 @click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
 @json_option
 def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:

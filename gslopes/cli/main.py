@@ -117,9 +117,18 @@ def _explain(error: BaseException, debug: bool) -> int:
 
 
 def _say(message: str, hint: str) -> None:
-    lines = [f"gslopes: {message}", *([f"  {hint}"] if hint else [])]
     # a file name may hold bytes that no terminal can show
-    click.echo("\n".join(lines).encode("utf-8", "backslashreplace").decode(), err=True)
+    message, hint = (text.encode("utf-8", "backslashreplace").decode() for text in (message, hint))
+    if not sys.stderr.isatty():
+        click.echo("\n".join([f"gslopes: {message}", *([f"  {hint}"] if hint else [])]), err=True)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False)
+    console.print(Text("gslopes: ", "bold red") + Text(message, "default"))
+    if hint:
+        console.print(Text(f"  {hint}", "cyan"))
 
 
 def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:

@@ -44,12 +44,12 @@ _ENGINE = (
     click.option(
         "--engine",
         metavar="one|processes|ray",
-        help="Who works: one process; several of this machine, one for each GPU; a Ray cluster ($RAY_ADDRESS, or one "
-        "that is started here), whose machines all have gslopes and see photos and run folder under the same names. "
-        "[default: one; with several GPUs processes]",
+        help="Where the work runs: in one process; in several on this machine, one for each GPU; on a Ray "
+        "cluster ($RAY_ADDRESS, or one started here) whose machines all have gslopes and see photos and run folder "
+        "under the same paths. [default: one; with several GPUs processes]",
     ),
     click.option(
-        "--workers", type=int, metavar="N", help="How many at once. [default: one a GPU, or one for four cores]"
+        "--workers", type=int, metavar="N", help="Workers at once. [default: one per GPU, or one per four cores]"
     ),
 )
 
@@ -90,7 +90,7 @@ _WALK = (
         "else. [default: --gate, but --no-gate with --landmarks]",
     ),
     click.option("--limit", type=int, metavar="N", help="Only the first N photos."),
-    click.option("--seed", type=int, metavar="S", help="Of everything that is drawn by lot. [default: 0]"),
+    click.option("--seed", type=int, metavar="S", help="Seed of all random draws. [default: 0]"),
     click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]"),
     *_ENGINE,
     click.option("--config", type=PATH, metavar="TOML", help="A file with these options, sections named as the rooms."),
@@ -99,7 +99,11 @@ _WALK = (
 open_option = click.option("--open", "show_page", is_flag=True, help="Open the page in your browser.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON value on stdout.")
 classifier_option = click.option(
-    "--classifier", "-c", multiple=True, metavar="NAME", help="Whom to ask; may be repeated. [default: celeba-tagger]"
+    "--classifier",
+    "-c",
+    multiple=True,
+    metavar="NAME",
+    help="The classifier to audit; may be repeated. [default: celeba-tagger]",
 )
 
 cache_option = click.option(

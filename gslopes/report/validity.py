@@ -27,7 +27,7 @@ NAMES = {
     "luminance": "luminance (L*, of 100)",
     "sharpness": "sharpness (log variance)",
 }
-PLACEBOS = {"same": "same picture", "light": "light alone"}
+PLACEBOS = {"same": "same picture", "light": "light alone", "random": "random change"}
 
 
 def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, Any]]:

@@ -6,6 +6,40 @@ instances are ``core.records.Classifier``.  Other packages add theirs by an entr
     [project.entry-points."gslopes.classifiers"]
     mood = "my_package.mood:Mood"
 
+## Write a plugin
+
+One file, such as ``my_package/mood.py``:
+
+    from dataclasses import dataclass
+
+    from gslopes.core.records import Answer
+    from gslopes.datasets.decode import decode
+
+    @dataclass(frozen=True)
+    class MoodOptions:
+        threshold: float = 0.5  # --classifier mood:threshold=0.7
+
+    class Mood:
+        Options = MoodOptions
+
+        def __init__(self, name, options, device="cpu"):
+            self.name, self.version, self.batch = name, "1", 32
+            self.threshold = options.threshold
+
+        def ask(self, pictures):  # encoded pictures to one raw answer each, which JSON can hold
+            return [float(decode(data, "picture")[0].mean() / 255) for data in pictures]
+
+        def parse(self, raw):
+            return Answer("answered", (("bright", raw),) if raw >= self.threshold else ())
+
+One entry point, in its pyproject.toml: as above.  One test:
+
+    def test_bright_pictures_are_bright(tmp_path):
+        audit = gslopes.audit("photos", tmp_path / "run", classifier="mood", gate=False)
+        assert set(audit.slopes["label"]) <= {"bright"}
+
+A version that changes whenever the answers may change keeps the answer cache honest: a checksum of the weights, say.
+
 What gslopes has of its own stands in ``local`` and ``services``. Listing imports none of them; their libraries are
 imported when one is loaded.
 """
