@@ -19,18 +19,29 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gslopes.fit.frames import fit_slopes
     from gslopes.report import write_report
+<<<<<<< HEAD
     from gslopes.run.stages import score_photos, synthesise
     from gslopes.studies.api import audit, census, compare, slopes
     from gslopes.studies.export import export
+=======
+    from gslopes.run.stages import audit, score_photos, synthesise
+    from gslopes.studies.crops import crops
+>>>>>>> fefb8b8 (gslopes crops: people joined two by two, croppers asked, measured and drawn; the causal sweep; show and power)
 
     __version__: str
 
 _HOMES = {
+<<<<<<< HEAD
     "audit": "gslopes.studies.api",
     "census": "gslopes.studies.api",
     "compare": "gslopes.studies.api",
     "export": "gslopes.studies.export",
     "fit_slopes": "gslopes.fit.frames",
+=======
+    "audit": "gslopes.run.stages",
+    "crops": "gslopes.studies.crops",
+    "fit_slopes": "gslopes.fit.slopes",
+>>>>>>> fefb8b8 (gslopes crops: people joined two by two, croppers asked, measured and drawn; the causal sweep; show and power)
     "score_photos": "gslopes.run.stages",
     "slopes": "gslopes.studies.api",
     "synthesise": "gslopes.run.stages",
@@ -39,6 +50,7 @@ _HOMES = {
 # Packages whose names are functions, too: gslopes.validate(run) and gslopes.collect(out, source=...).
 _CALLED = ("collect", "validate")
 
+<<<<<<< HEAD
 __all__ = [
     "__version__",
     "audit",
@@ -72,6 +84,9 @@ class _Front(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Front
+=======
+__all__ = ["__version__", "audit", "crops", "fit_slopes", "score_photos", "synthesise", "write_report"]
+>>>>>>> fefb8b8 (gslopes crops: people joined two by two, croppers asked, measured and drawn; the causal sweep; show and power)
 
 
 def __getattr__(name: str) -> Any:

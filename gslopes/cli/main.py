@@ -20,6 +20,7 @@ INTERRUPTED = 130
 VERBS = (
     "collect",
     "census",
+    "crops",
     "audit",
     "synthesise",
     "validate",

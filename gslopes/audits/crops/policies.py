@@ -162,7 +162,7 @@ def _outcome(name: str, cells: _Cells, settings: Settings, draw: Array | None) -
         return _pointed(cells, weights @ cells.at)
     if name == "top-k-average":
         top = min(settings.top, cells.scores.shape[1])
-        best = np.argsort(-cells.scores, axis=1, kind="stable")[:, :top]
+        best = np.argpartition(-cells.scores, top - 1, axis=1)[:, :top]
         return _pointed(cells, cells.at[best].mean(axis=1))
     if name in ("choose-k", "either-k"):
         shares = np.array([_peak_shares(cells, index, settings, name == "either-k") for index in range(count)])
@@ -191,8 +191,7 @@ def _pointed(cells: _Cells, points: Array) -> Outcome:
     shares = np.zeros((len(points), len(cells.plan.territories)))
     for index, (x, y) in enumerate(points):
         shares[index, cells.plan.owner(x, y)] = 1.0
-    near = np.argmin(np.square(points[:, None, :] - cells.at[None]).sum(axis=2), axis=1) if len(points) < 64 else None
-    nearest = near if near is not None else np.array([_nearest(cells.at, point) for point in points])
+    nearest = np.array([_nearest(cells.at, point) for point in points], dtype=np.int64)
     own = cells.scores[np.arange(len(points)), nearest]
     return Outcome(shares, points, (own < np.median(cells.scores, axis=1)).astype(np.float64))
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from gslopes.core.records import ByteArray
+from gslopes.core.records import ByteArray, FloatArray
 
 Version = Literal["program", "notebook", "saliency", "off"]
 Middle = Literal["sideways", "both", "right"]
@@ -34,7 +34,7 @@ def symmetry_score(reduced: NDArray[np.generic], version: Version = "program") -
     return float(137 * ordered[(len(ordered) - 1) * 95 // 100] / (np.ptp(values) + 10))
 
 
-def is_symmetric(picture: ByteArray, version: Version = "program") -> bool:
+def is_symmetric(picture: ByteArray | FloatArray, version: Version = "program") -> bool:
     """Whether the picture counts as symmetric.
 
     picture: (H, W, 3) uint8 RGB; for ``saliency`` the map, (rows, columns), any range.
@@ -44,8 +44,10 @@ def is_symmetric(picture: ByteArray, version: Version = "program") -> bool:
     if version == "saliency":
         low, high = float(np.min(picture)), float(np.max(picture))
         spread = max(high - low, 1e-12)
-        picture = (255 * (np.asarray(picture, np.float64) - low) / spread).astype(np.uint8)
-    small = Image.fromarray(np.asarray(picture, np.uint8)).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
+        pixels = (255 * (np.asarray(picture, np.float64) - low) / spread).astype(np.uint8)
+    else:
+        pixels = np.asarray(picture, np.uint8)
+    small = Image.fromarray(pixels).resize((SIDE, SIDE), Image.Resampling.LANCZOS)
     return symmetry_score(np.asarray(small), version) < LIMIT
 
 

@@ -6,6 +6,7 @@ portraits with labels say nothing about gaze.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from hashlib import sha256
 from itertools import groupby
@@ -153,10 +154,14 @@ class TorchScript(_ModelFile):
     def _load(self, path: Path, device: str) -> Any:
         import torch
 
-        try:
-            network = torch.jit.load(str(path), map_location=device).eval()
-        except Exception as error:  # a damaged or foreign file may fail in any way
-            raise ModelError(f"{path} is no TorchScript file: {error}.") from error
+        with warnings.catch_warnings():  # torch.jit is deprecated; the files that people have remain
+            warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.simplefilter("ignore", FutureWarning)
+            try:
+                network = torch.jit.load(str(path), map_location=device).eval()
+            except Exception as error:  # a damaged or foreign file may fail in any way
+                first = str(error).splitlines()[0] if str(error) else type(error).__name__
+                raise ModelError(f"{path} is no TorchScript file: {first}.") from error
 
         def run(tensor: FloatArray) -> FloatArray:
             with torch.inference_mode():

@@ -17,8 +17,7 @@ COLUMNS = ("picture", "ratio", "left", "top", "width", "height")
 class Replay:
     """Answers by the sha256 of a picture's pixels (``picture_key``) and the ratio.
 
-    The file has the columns picture, ratio, left, top, width, height; ``gslopes crops --export`` writes the pictures
-    under these names.
+    The file has the columns picture, ratio, left, top, width, height.
     """
 
     def __init__(self, request: Request) -> None:

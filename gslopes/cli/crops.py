@@ -1,0 +1,288 @@
+"""``gslopes crops``: whom does an automatic crop keep?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gslopes.cli.options import PATH, examples, json_option, print_json, rows
+
+
+class _Crops(click.Group):
+    """``gslopes crops PEOPLE ...`` audits; ``gslopes crops show`` and ``power`` are sub-commands."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The first word decides; help without a word is that of the group."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["audit", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    cls=_Crops,
+    short_help="Whom does an automatic crop keep?",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=examples(
+        "gslopes crops PEOPLE --people people.csv --groups gender --out RUN",
+        "gslopes crops PEOPLE --people people.csv --groups gender,ethnicity --cropper faces --cropper centre --out RUN",
+        "gslopes crops PEOPLE --people people.csv --groups gender --cropper fastgaze:fastgaze.vxm --out RUN",
+        "gslopes crops sweep RUN_OF_SYNTHESISE --cropper spectral-residual --out RUN",
+        "gslopes crops show PICTURE --cropper spectral-residual --ratios 0.56,1,2 --out crops.png",
+        "gslopes crops power --groups 213,606 --p 0.6",
+        "gslopes crops audit --help",
+    ),
+)
+def crops() -> None:
+    """Two people side by side, one automatic crop: who is favoured, and who is kept?
+
+    Without a sub-command the first word is the folder of photos, and the audit runs: see gslopes crops audit --help.
+
+    Parity of counts does not show that a crop is harmless. The remedy that the authors of the method recommend is to
+    let people choose, or not to crop.
+    """
+
+
+def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[float, ...] | None:
+    if value is None:
+        return None
+    try:
+        return tuple(float(part) for part in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not numbers with commas between them.", ctx, param) from None
+
+
+_CROPPER = click.option(
+    "--cropper",
+    "-c",
+    multiple=True,
+    metavar="NAME",
+    help="Whom to ask; may be repeated: spectral-residual, fine-grained, faces, centre, thirds, random, smartcrop, "
+    "vips-attention, fastgaze:PATH, onnx:PATH, torchscript:PATH, python:MODULE:FUNCTION, replay:FILE. "
+    "[default: spectral-residual]",
+)
+_RATIOS = click.option(
+    "--ratios", metavar="R,R", callback=_numbers, help="Height/width of the crops. [default: 0.56,1,1.14,2]"
+)
+_DEVICE = click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where networks run. [default: auto]")
+_SEED = click.option("--seed", type=int, metavar="S", help="Of everything that is drawn by lot. [default: 0]")
+
+
+@crops.command(
+    short_help="Join people of different groups two by two, and ask (the default).",
+    epilog=examples(
+        "gslopes crops PEOPLE --people people.csv --groups gender --out RUN",
+        "gslopes crops PEOPLE --people people.csv --groups gender,ethnicity --policy sample --policy average --out RUN",
+        "gslopes crops PEOPLE --people people.csv --groups gender --preset published --seed 42 --out RUN",
+        "gslopes crops PEOPLE --people people.csv --groups gender --dry-run --out RUN",
+    ),
+)
+@click.argument("photos", type=PATH)
+@click.option("--people", type=PATH, required=True, metavar="CSV", help="Who is on each photo, and of which groups.")
+@click.option("--groups", required=True, metavar="COLUMN,COLUMN", help="Columns of it to compare; several are crossed.")
+@click.option("--out", "-o", type=PATH, required=True, metavar="RUN", help="The run folder, made if missing.")
+@_CROPPER
+@click.option("--files", metavar="PATTERN", help="Where photos are, such as 'neutral/{id}.jpg', by the CSV's columns.")
+@click.option("--source", metavar="WORDS", help="How groups are known, such as self-reported. [default: given]")
+@click.option("--preset", type=click.Choice(["exact", "published"]), default="exact", help="[default: exact]")
+@click.option("--pairs", type=int, metavar="N", help="At most N pairs of photos, balanced over people. [default: all]")
+@click.option("--max-pairs", type=int, metavar="N", help="Pictures above which pairs are balanced. [default: 20000]")
+@click.option("--attach", type=click.Choice(["horizontal", "vertical", "none"]), help="[default: horizontal]")
+@click.option("--height", type=int, metavar="PX", help="Resize photos to this height before they are joined.")
+@click.option("--max-side", type=int, metavar="PX", help="Reduce photos whose longer side is larger.")
+@click.option("--gap", type=int, metavar="PX", help="Black pixels between photos. [default: 0]")
+@click.option("--jpeg", type=int, metavar="Q", help="Send joined pictures through a JPEG file of this quality.")
+@click.option(
+    "--orders", type=click.Choice(["both", "left"]), help="Both orders, or the first group left. [default: both]"
+)
+@_RATIOS
+@click.option("--policy", multiple=True, metavar="NAME", help="May be repeated. [default: argmax, sample]")
+@click.option("--temperature", type=float, metavar="T", help="Of the softmax. [default: by the model's unit]")
+@click.option("--ties", type=click.Choice(["half", "first"]), help="[default: half]")
+@click.option("--symmetry", type=click.Choice(["program", "notebook", "saliency", "off"]), help="[default: program]")
+@click.option("--epsilon", type=float, metavar="E", help="Parity is lacking at a ratio of 1-E. [default: 0.2]")
+@click.option("--min-group", type=int, metavar="N", help="Smaller groups are not judged. [default: 10]")
+@click.option("--ambiguous", type=click.Choice(["drop", "first"]), help="People with several values. [default: drop]")
+@click.option("--bootstrap", type=int, metavar="B", help="Draws of people. [default: 2000]")
+@click.option("--keep-maps", is_flag=True, default=None, help="Keep each photo's own map in the table saliency.")
+@click.option("--limit", type=int, metavar="N", help="Only the first N photos.")
+@click.option("--embed", type=click.Choice(["thumbs", "full", "none"]), default="thumbs", help="[default: thumbs]")
+@_SEED
+@_DEVICE
+@click.option("--dry-run", is_flag=True, help="Print the plan and write nothing.")
+@json_option
+def audit(
+    photos: Path,
+    people: Path,
+    groups: str,
+    out: Path,
+    cropper: tuple[str, ...],
+    preset: str,
+    policy: tuple[str, ...],
+    embed: str,
+    dry_run: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Whom do croppers favour, whom do they keep, of two people of different groups side by side?
+
+    All pairs, both orders, intervals over people. PEOPLE.csv names a file (or an id) a row and its groups in columns.
+    """
+    from gslopes.executors import OneProcess
+    from gslopes.studies.crops import PRESETS, CropsConfig, plan_crops
+    from gslopes.studies.crops import crops as run
+
+    given = {name: value for name, value in options.items() if value is not None}
+    if cropper:
+        given["cropper"] = cropper
+    if policy:
+        given["policies"] = policy
+    names = tuple(name.strip() for name in groups.split(",") if name.strip())
+    config = CropsConfig(**{**PRESETS[preset], "groups": names, **given})
+    if dry_run:
+        return _print_plan(plan_crops(photos, people, config), as_json)
+    found = run(photos, out, people=people, config=config, executor=OneProcess(progress=True), embed=embed)
+    return _print(found, as_json)
+
+
+def _print_plan(plan: Any, as_json: bool) -> int:
+    if as_json:
+        print_json({name: getattr(plan, name) for name in plan.__dataclass_fields__})
+        return 0
+    lines = [
+        f"persons      {plan.persons:,} on {plan.photos:,} photos",
+        f"pairs        {plan.pairs:,} of photos of different groups",
+        f"pictures     {plan.pictures:,} for each of {', '.join(plan.croppers)}",
+    ]
+    for column, counts in plan.groups.items():
+        lines.append(f"{column:<12} {', '.join(f'{name} {count}' for name, count in counts.items())}")
+    for column, why in plan.left_out.items():
+        lines.append(f"left out     of {column}: {', '.join(f'{count} with {name}' for name, count in why.items())}")
+    click.echo("\n".join([*lines, "Nothing was written."]))
+    return 0
+
+
+def _print(found: Any, as_json: bool) -> int:
+    from gslopes.core.runfolder import show
+
+    code = 3 if found.skipped else 0
+    if as_json:
+        print_json(
+            {
+                "run": str(found.out),
+                "page": str(found.page),
+                "photos": {"found": len(found.people), "skipped": found.skipped},
+                **{name: rows(getattr(found, name)) for name in ("parity", "aggregates", "positions", "policies")},
+            }
+        )
+        return code
+    from gslopes.report.crops.words import print_parity
+
+    click.echo(print_parity(found.parity, found.positions))
+    used = len(found.people) - found.skipped
+    lines = [f"\nphotos     {used:,} used of {len(found.people):,}"]
+    lines += [f"page       {show(found.page)}", f"tables     {show(found.out)}/*.parquet"]
+    click.echo("\n".join(lines), err=True)
+    return code
+
+
+@crops.command(
+    short_help="Intervals to expect, before anybody is asked.",
+    epilog=examples("gslopes crops power --groups 213,606 --p 0.6"),
+)
+@click.option("--groups", required=True, metavar="M,N", callback=_numbers, help="Persons of both groups.")
+@click.option("--p", "share", type=float, default=0.5, metavar="P", help="The share that is thought of. [default: 0.5]")
+@json_option
+def power(groups: tuple[float, ...], share: float, as_json: bool) -> int:
+    """The half-width of the interval over people, and what the draws alone would promise."""
+    from gslopes.fit.pairs import draws_half, half_width
+
+    if len(groups) != 2 or min(groups) < 2 or not 0 < share < 1:
+        raise click.UsageError("Give two groups of 2 persons at least, such as 213,606, and a share between 0 and 1.")
+    half = half_width(share, int(groups[0]), int(groups[1]))
+    if as_json:
+        print_json({"groups": [int(n) for n in groups], "p": share, "half_width": half})
+        return 0
+    click.echo(
+        f"With {int(groups[0]):,} and {int(groups[1]):,} persons a share of {share:.1%} is known to ± {half:.1%} "
+        f"(95 %, Hanley and McNeil 1982).\n10,000 draws alone would promise ± {draws_half(share, 10_000):.1%}: more "
+        "draws do not help, more people do."
+    )
+    return 0
+
+
+@crops.command(
+    short_help="One face moved along an attribute, the cropper asked again.",
+    epilog=examples(
+        "gslopes synthesise PHOTOS --attribute gender --placebo --out SWEEP",
+        "gslopes crops sweep SWEEP --cropper spectral-residual --out RUN",
+    ),
+)
+@click.argument("run", type=PATH)
+@click.option("--out", "-o", type=PATH, required=True, metavar="RUN", help="The run folder, made if missing.")
+@_CROPPER
+@click.option("--others", type=int, default=8, metavar="N", help="People whom each one stands beside. [default: 8]")
+@click.option("--height", type=int, metavar="PX", help="Resize photos to this height before they are joined.")
+@_RATIOS
+@_SEED
+@_DEVICE
+@json_option
+def sweep(run: Path, out: Path, cropper: tuple[str, ...], others: int, as_json: bool, **options: Any) -> int:
+    """The causal version: the same two people, one of them moved along perceived gender or race.
+
+    RUN is a folder of gslopes synthesise; its placebo sweeps, if it has them, go through the same.
+    """
+    from gslopes.core.runfolder import show
+    from gslopes.executors import OneProcess
+    from gslopes.report.crops.sweep import print_sweep
+    from gslopes.studies.crops import CropsConfig
+    from gslopes.studies.crops.sweep import sweep_crops
+
+    given = {name: value for name, value in options.items() if value is not None}
+    if cropper:
+        given["cropper"] = cropper
+    found = sweep_crops(run, out, config=CropsConfig(**given), others=others, executor=OneProcess(progress=True))
+    if as_json:
+        print_json({"run": str(out), "page": str(found.page), "slopes": rows(found.slopes), "duels": rows(found.duels)})
+        return 0
+    click.echo(print_sweep(found.slopes, found.duels))
+    click.echo(f"\npage       {show(found.page)}\ntables     {show(out)}/*.parquet", err=True)
+    return 0
+
+
+@crops.command(
+    short_help="One picture: its map, its focal points, its crops.",
+    epilog=examples("gslopes crops show PICTURE --cropper fine-grained --ratios 0.56,1,2 --out crops.png"),
+)
+@click.argument("picture", type=PATH)
+@click.option("--out", "-o", type=PATH, required=True, metavar="PNG", help="Where the drawing goes.")
+@_CROPPER
+@_RATIOS
+@_SEED
+@_DEVICE
+@json_option
+def show(
+    picture: Path,
+    out: Path,
+    cropper: tuple[str, ...],
+    ratios: tuple[float, ...] | None,
+    seed: int | None,
+    device: str | None,
+    as_json: bool,
+) -> int:
+    """Draw what croppers make of one picture, and print their rectangles."""
+    from gslopes.studies.crops.show import show_picture
+
+    told = show_picture(
+        picture, out, cropper or ("spectral-residual",), ratios, seed=seed or 0, device=device or "auto"
+    )
+    if as_json:
+        print_json({"picture": str(out), "crops": told})
+        return 0
+    for row in told:
+        click.echo(
+            f"{row['cropper']} {row['ratio']:g}: left {row['left']}, top {row['top']}, {row['width']} × {row['height']}"
+        )
+    click.echo(f"\npicture    {out}", err=True)
+    return 0

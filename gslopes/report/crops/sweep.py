@@ -1,0 +1,143 @@
+"""The page of the causal version: one face moved along an attribute, the cropper asked again."""
+
+from __future__ import annotations
+
+import base64
+import math
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from gslopes.core import placebo, runfolder, tables
+from gslopes.core.tables import crops as schemas
+from gslopes.report import words as plain
+from gslopes.report.crops import drawing
+from gslopes.report.crops.grids import Grid
+from gslopes.report.crops.words import LIMITS
+
+_TEMPLATES = Path(__file__).parents[1] / "templates"
+_NAMES = {"same": "placebo: the same picture", "light": "placebo: lighter and darker"}
+
+
+def write_sweep_report(run: Path) -> Path:
+    """Write RUN/report/index.html from the tables of a sweep; return the page.
+
+    Raises: UsageError, TableError, StorageError.
+    """
+    manifest = runfolder.read_manifest(run)
+    scores, slopes = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.SLOPES))
+    duels = tables.read(schemas.DUELS, run / f"{schemas.DUELS.name}.parquet")
+    sections = []
+    pairs = {(str(c), str(a)) for c, a in zip(slopes["classifier"], slopes["attribute"], strict=True)}
+    for classifier, attribute in sorted(pairs):
+        if not placebo.split(attribute)[1]:
+            sections.append(_section(classifier, attribute, scores, slopes, duels))
+    css = "".join((_TEMPLATES / name).read_text("utf-8") for name in ("page.css", "crops.css"))
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    text = environment.get_template("crops-sweep.html.j2").render(
+        css=Markup(css),
+        css_hash=base64.b64encode(sha256(css.encode()).digest()).decode(),
+        sections=sections,
+        inputs=manifest["inputs"],
+        limits=LIMITS,
+        version=manifest.get("gslopes", ""),
+    )
+    folder = run / "report"
+    with runfolder.storage(folder):
+        folder.mkdir(exist_ok=True)
+    runfolder.write_bytes(folder / "index.html", text.encode())
+    return folder / "index.html"
+
+
+def _section(
+    classifier: str, attribute: str, scores: pd.DataFrame, slopes: pd.DataFrame, duels: pd.DataFrame
+) -> dict[str, object]:
+    own = slopes[(slopes["classifier"] == classifier) & (slopes["estimator"] == "photo-score")]
+    family = own[own["attribute"].map(lambda name: placebo.split(name)[0]) == attribute]
+    named = {name: _named(name) for name in sorted(family["attribute"].unique(), key=lambda n: (n != attribute, n))}
+    curves = []
+    for name, word in named.items():
+        mine = scores[
+            (scores["classifier"] == classifier) & (scores["attribute"] == name) & (scores["label"] == "favoured")
+        ]
+        mean = mine.groupby("value")["score"].mean()
+        curves.append((word, mean.index.to_numpy(np.float64), mean.to_numpy(np.float64)))
+    rows = [
+        (
+            named[row["attribute"]],
+            plain.printable(row["label"]),
+            f"{row['n']:,}",
+            _points(row["slope"]),
+            f"{_points(row['ci_low'])} to {_points(row['ci_high'])}",
+            plain.probability(row["p"]),
+        )
+        for row in family.sort_values(["label", "attribute"]).to_dict("records")
+    ]
+    head = ("sweep", "outcome", "photos", "slope, points per unit", "95 % over people", "p")
+    cropper = classifier.removeprefix("crop:")
+    negative, positive = plain.ends(attribute)
+    both = duels[(duels["cropper"] == cropper) & duels["low"].isna()]
+    duel = [
+        (
+            named[row["attribute"]],
+            f"{row['persons']:,}",
+            f"{row['p']:+.3f}",
+            f"{row['ci_low']:+.3f} to {row['ci_high']:+.3f}",
+        )
+        for row in both[both["attribute"].isin(list(named))].to_dict("records")
+    ]
+    main = family[(family["attribute"] == attribute) & (family["label"] == "favoured")].iloc[0]
+    answer = (
+        f"Along {plain.perceived(attribute)}, from {negative} to {positive}, the chance to be favoured changes by "
+        f"{_points(main['slope'])} points per unit ({_points(main['ci_low'])} to {_points(main['ci_high'])}, "
+        f"p {plain.probability(main['p'])}): the association under this edit. "
+        "Read it against the placebos, whose edits change no perceived attribute."
+    )
+    title = f"Chance to be favoured (%) along {plain.perceived(attribute)}, {negative} (−) to {positive} (+)"
+    minus = str.maketrans("-", "−")
+    return {
+        "cropper": plain.printable(cropper),
+        "attribute": plain.perceived(attribute),
+        "answer": answer,
+        "chart": Markup(drawing.sweep_lines(curves, title)),
+        "grids": [
+            Grid("Slope of each outcome over the values, a person's photo being the unit", head, tuple(rows)),
+            Grid(
+                "Duels: a person's own picture at two values side by side; D is 1 if the larger value always wins",
+                ("sweep", "persons", "D, −1 to 1", "95 % over people"),
+                tuple(tuple(cell.translate(minus) if i > 1 else cell for i, cell in enumerate(row)) for row in duel),
+            ),
+        ],
+    }
+
+
+def _named(attribute: str) -> str:
+    base, kind = placebo.split(attribute)
+    return _NAMES[kind] if kind else plain.perceived(base)
+
+
+def _points(value: float) -> str:
+    return "–" if math.isnan(value) else f"{100 * value:+.2f}".replace("-", "−")
+
+
+def print_sweep(slopes: pd.DataFrame, duels: pd.DataFrame) -> str:
+    """What the terminal shows: the slope of being favoured by each sweep, and its duels."""
+    lines = []
+    chosen = slopes[(slopes["estimator"] == "photo-score") & (slopes["label"] == "favoured")]
+    for row in chosen.sort_values(["classifier", "attribute"]).to_dict("records"):
+        cropper = row["classifier"].removeprefix("crop:")
+        both = duels[(duels["cropper"] == cropper) & (duels["attribute"] == row["attribute"]) & duels["low"].isna()]
+        duel = "" if both.empty else f"; duels D {both['p'].iloc[0]:+.3f}".replace("-", "−")
+        ends = f"{_points(row['ci_low'])} to {_points(row['ci_high'])}"
+        lines.append(
+            f"{plain.printable(cropper)}, {plain.printable(row['attribute'])}: {_points(row['slope'])} points per unit "
+            f"({ends}), p {plain.probability(row['p'])}, {row['n']} photos{duel}"
+        )
+    return "\n".join(lines)

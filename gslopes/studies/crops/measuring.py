@@ -1,0 +1,116 @@
+"""From a run folder's answers to its tables of measures."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core import runfolder, tables
+from gslopes.core.tables import Table
+from gslopes.core.tables.crops import (
+    AGGREGATES,
+    COVARIATES,
+    CROPS,
+    EXPLAINED,
+    OUTCOMES,
+    PAIRS,
+    PARITY,
+    PEOPLE,
+    POLICIES,
+    POSITIONS,
+    SALIENCY,
+    SPREAD,
+    STRENGTHS,
+)
+from gslopes.studies.crops.config import CropsConfig
+from gslopes.studies.crops.explaining import explain
+from gslopes.studies.crops.measure import Measurer
+from gslopes.studies.crops.pairs import RECTANGLE
+from gslopes.studies.crops.panel import Panel
+from gslopes.studies.crops.people import People
+from gslopes.studies.crops.policy_measures import policy_rows
+
+SAME = 1e-6
+Frames = dict[str, list[pd.DataFrame]]
+
+
+def measure_run(out: Path, table: People, config: CropsConfig) -> dict[str, pd.DataFrame]:
+    """Write every table of measures into the run folder; name to table."""
+    people = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet")
+    saliency = tables.read(SALIENCY, out / f"{SALIENCY.name}.parquet")
+    measurer = Measurer(Panel.of(people), table.groups, config)
+    frames: Frames = defaultdict(list)
+    if config.attach != "none":
+        pairs = tables.read(PAIRS, out / f"{PAIRS.name}.parquet")
+        outcomes = tables.read(OUTCOMES, out / f"{OUTCOMES.name}.parquet")
+        crops = tables.read(CROPS, out / f"{CROPS.name}.parquet")
+        covariates = tables.read(COVARIATES, out / f"{COVARIATES.name}.parquet")
+        for cropper, own in pairs.groupby("cropper", sort=True):
+            shown, cut = (frame[frame["cropper"] == cropper] for frame in (outcomes, crops))
+            _joined(frames, measurer, str(cropper), own, shown, cut, covariates)
+    _alone(frames, measurer, saliency)
+    if len(saliency):
+        frames["spread"].append(measurer.spread(saliency))
+    found = {}
+    for schema in (PARITY, AGGREGATES, POSITIONS, POLICIES, SPREAD, STRENGTHS, EXPLAINED):
+        found[schema.name] = _write(schema, frames[schema.name], out)
+    return found
+
+
+def _write(schema: Table, frames: list[pd.DataFrame], out: Path) -> pd.DataFrame:
+    kept = [frame for frame in frames if len(frame)]
+    whole = pd.concat(kept, ignore_index=True) if kept else schema.empty()
+    runfolder.write_table(schema, whole, out / f"{schema.name}.parquet")
+    return tables.read(schema, out / f"{schema.name}.parquet")
+
+
+def _joined(
+    frames: Frames,
+    measurer: Measurer,
+    cropper: str,
+    pairs: pd.DataFrame,
+    outcomes: pd.DataFrame,
+    crops: pd.DataFrame,
+    covariates: pd.DataFrame,
+) -> None:
+    config, panel = measurer.config, measurer.panel
+    key: dict[str, Any] = {"cropper": cropper, "variant": config.variant}
+    frames["positions"].append(measurer.positions(key, pairs))
+    shares = {}
+    for policy, own in outcomes.groupby("policy", sort=True):
+        left, right = (own[name].to_numpy(np.float64) for name in ("share_left", "share_right"))
+        h = shares[str(policy)] = panel.favoured(own, left, right)
+        told: dict[str, Any] = {**key, "policy": str(policy), "outcome": "favoured"}
+        frames["parity"].append(measurer.parity(told, h, draws=config.draws or 0))
+        frames["aggregates"].append(measurer.aggregates(told, h))
+    for (policy, ratio), own in crops.groupby(["policy", "ratio"], sort=True):
+        told = {**key, "policy": policy, "outcome": f"kept@{ratio:g}"}
+        known = own.dropna(subset=["kept_left", "kept_right"])
+        if known.empty:
+            continue
+        left, right = (
+            (known[name].to_numpy() >= config.inside).astype(np.float64) for name in ("kept_left", "kept_right")
+        )
+        kept = panel.either(known, left, right)
+        frames["parity"].append(measurer.parity(told, panel.favoured(known, left, right), kept))
+    main = "argmax" if "argmax" in shares else RECTANGLE
+    if main in shares:
+        frames["strengths"].append(measurer.strengths(key, shares[main], {}))
+        frames["explained"].append(explain(measurer, key, shares[main], covariates))
+    if "argmax" in shares:
+        frames["policies"].append(policy_rows(measurer, key, shares, outcomes, crops, {}))
+
+
+def _alone(frames: Frames, measurer: Measurer, saliency: pd.DataFrame) -> None:
+    """Photos that are never joined: the model's maximum of each decides."""
+    for (cropper, scale), own in saliency.groupby(["cropper", "scale"], sort=True):
+        key = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax", "outcome": "favoured"}
+        if np.ptp(own["max"].to_numpy(np.float64)) <= SAME:
+            continue  # the model scales each map by its own maximum: maps of two photos cannot be compared
+        h = measurer.alone(own)
+        frames["parity"].append(measurer.parity(key, h))
+        frames["aggregates"].append(measurer.aggregates(key, h))

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from gslopes.cli.crops import crops
+
+
+def invoke(*args):
+    return CliRunner().invoke(crops, [str(arg) for arg in args])
+
+
+def test_power_before_anybody_is_asked():
+    done = invoke("power", "--groups", "213,606", "--p", "0.6171")
+    assert done.exit_code == 0, done.output
+    assert "± 4.5%" in done.output
+    told = json.loads(invoke("power", "--groups", "213,606", "--p", "0.6171", "--json").output)
+    assert told["half_width"] == pytest.approx(0.0452, abs=5e-5)
+    assert invoke("power", "--groups", "213").exit_code == 2
+
+
+def test_the_first_word_may_be_the_folder(tmp_path):
+    for index in range(4):
+        Image.fromarray(np.full((20, 20, 3), index, np.uint8)).save(tmp_path / f"{index}.png")
+    table = tmp_path / "people.csv"
+    table.write_text("id,team\n0,a\n1,a\n2,b\n3,b\n")
+    told = ["--people", table, "--groups", "team", "--out", tmp_path / "run", "--min-group", 2, "--dry-run"]
+    done = invoke(tmp_path, *told)
+    assert done.exit_code == 0, done.output
+    assert "4 of photos of different groups" in done.output
+    assert "8 for each of spectral-residual" in done.output
+    assert json.loads(invoke(tmp_path, *told, "--json").output)["pictures"] == 8
+    assert not (tmp_path / "run").exists()
+
+
+def test_one_picture_drawn(tmp_path):
+    picture = np.full((90, 160, 3), 30, np.uint8)
+    picture[20:50, 110:140] = 240
+    Image.fromarray(picture).save(tmp_path / "a.png")
+    out = tmp_path / "crops.png"
+    args = ["--cropper", "spectral-residual", "--cropper", "centre", "--ratios", "0.56,1", "--out", out, "--json"]
+    done = invoke("show", tmp_path / "a.png", *args)
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.output)["crops"]
+    assert len(told) == 4
+    square = next(row for row in told if row["cropper"] == "spectral-residual" and row["ratio"] == 1)
+    assert square["left"] > 35
+    assert Image.open(out).size == (1280, 2 * (360 + 24))
+
+
+def test_help_has_examples():
+    done = invoke("--help")
+    assert "gslopes crops PEOPLE --people people.csv" in done.output
+    assert "--policy" in invoke("audit", "--help").output

@@ -1,0 +1,215 @@
+"""The crop audit end to end, on drawn portraits with known brightness; a cropper with a planted bias is recovered."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from gslopes.audits.crops.croppers.opencv import centres
+from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
+from gslopes.core.records import Crop, Detections, SaliencyMap
+from gslopes.studies.crops import CropsConfig, crops, plan_crops
+from gslopes.studies.crops.measure import compared
+
+SIDE = 64
+COUNTS = {"blue": 11, "green": 12}
+
+
+class Brightness:
+    """The brightest pixel row by row: a person's disc decides."""
+
+    name, version, local = "brightness", "1", True
+
+    def __init__(self):
+        self.asked = 0
+
+    def maps(self, pictures):
+        self.asked += len(pictures)
+        found = []
+        for picture in pictures:
+            scores = picture[::4, ::4].mean(axis=2).astype(np.float32)
+            found.append(SaliencyMap(scores, *centres(picture.shape[1], picture.shape[0], *scores.shape[::-1])))
+        return found
+
+
+class Lighter:
+    """Keeps the lighter half."""
+
+    name, version = "lighter", "1"
+
+    def crop(self, picture, ratio):
+        height, width = picture.shape[:2]
+        wide, tall = (
+            (min(int(height / ratio), width), height) if height / width <= ratio else (width, int(ratio * width))
+        )
+        left = picture[:, : width // 2].mean() > picture[:, width // 2 :].mean()
+        return Crop(0 if left else width - wide, 0, wide, tall)
+
+
+def nobody_but_a_disc(photos):
+    box = np.array([[16, 16, 48, 48]], np.float32)
+    points = np.array([[[26, 28], [38, 28], [32, 34], [27, 41], [37, 41]]], np.float32)
+    return [Detections(box, points, np.ones(1, np.float32)) for _ in photos]
+
+
+@pytest.fixture(scope="module")
+def portraits(tmp_path_factory):
+    """Discs whose brightness is that of a person; the blue group is lighter on the whole."""
+    folder = tmp_path_factory.mktemp("portraits")
+    generator = np.random.default_rng(4)
+    rows = []
+    down, across = np.mgrid[:SIDE, :SIDE]
+    levels = np.arange(60, 60 + 8 * sum(COUNTS.values()), 8)
+    generator.shuffle(levels)
+    people = [(group, index) for group, count in COUNTS.items() for index in range(count)]
+    for (group, index), level in zip(people, levels, strict=True):
+        picture = np.full((SIDE, SIDE, 3), 20, np.uint8)
+        own = int(min(level + (40 if group == "blue" else 0), 250)) + index % 3
+        picture[(across - 32) ** 2 + (down - 32) ** 2 < 16**2] = own
+        Image.fromarray(picture).save(folder / f"{group}{index}.png")
+        rows.append({"id": f"{group}{index}", "team": group, "side": "even" if index % 2 else "odd", "level": own})
+    frame = pd.DataFrame(rows)
+    table = folder.parent / "people.csv"
+    frame.to_csv(table, index=False)
+    return folder, table, frame
+
+
+def run(portraits, out, model, **options):
+    folder, table, _ = portraits
+    options = {"cropper": ("centre",), "groups": ("team",), "bootstrap": 200, "ratios": (0.5, 1.0), **options}
+    return crops(folder, out, people=table, croppers=[model], config=CropsConfig(**options), finder=nobody_but_a_disc)
+
+
+def truth(portraits):
+    frame = portraits[2]
+    own = {group: frame.loc[frame["team"] == group, "level"].to_numpy(float) for group in COUNTS}
+    return float(compared(own["blue"], own["green"]).mean())
+
+
+@pytest.fixture(scope="module")
+def done(portraits, tmp_path_factory):
+    out = tmp_path_factory.mktemp("run") / "run"
+    return run(portraits, out, Brightness(), policies=("argmax", "sample", "average", "pad")), out
+
+
+def row(found, cropper, **wanted):
+    own = found.parity[(found.parity["cropper"] == cropper) & (found.parity["variant"] == "native")]
+    for name, value in wanted.items():
+        own = own[own[name] == value]
+    assert len(own) == 1
+    return own.iloc[0]
+
+
+def test_a_planted_cropper_is_recovered_exactly(done, portraits):
+    found, _ = done
+    own = row(found, "brightness", policy="argmax", outcome="favoured")
+    assert own["p"] == pytest.approx(truth(portraits))
+    assert own["ci_low"] < truth(portraits) < own["ci_high"]
+    assert own["pairs"] == 11 * 12
+
+
+def test_the_middle_favours_nobody(done):
+    found, _ = done
+    own = row(found, "centre", outcome="favoured")
+    assert own["p"] == 0.5
+    kept = row(found, "centre", outcome="kept@0.5")
+    assert (kept["both"], kept["neither"]) == (1.0, 0.0)
+    assert found.positions["left"].abs().max() < 0.51
+
+
+def test_both_orders_leave_no_effect_of_the_side(done):
+    found, _ = done
+    own = found.positions.set_index("cropper").loc["brightness"]
+    assert own["left"] == 0
+    assert own["failed"] == 0
+
+
+def test_who_is_favoured_is_who_is_kept_where_one_must_go(done):
+    found, _ = done
+    favoured = row(found, "brightness", policy="argmax", outcome="favoured")
+    kept = row(found, "brightness", policy="argmax", outcome="kept@1")
+    assert kept["p"] == pytest.approx(favoured["p"])
+    assert kept["both"] == 0
+
+
+def test_policies_are_measured_beside_the_papers_words(done):
+    found, _ = done
+    own = found.policies.set_index("policy")
+    assert own.loc["argmax", "exposure"] == 0
+    assert own.loc["pad", ["deviation", "whole"]].tolist() == [0.0, 1.0]
+    assert own.loc["argmax", "amplification"] == pytest.approx(1)
+    assert own.loc["sample", "coverage"] == "high"
+
+
+def test_the_page_opens_and_names_the_question(done):
+    found, out = done
+    text = found.page.read_text("utf-8")
+    assert "Whom does an automatic crop keep?" in text
+    assert "brightness" in text
+    assert "blue over green" in text
+    assert (out / "report/tables/parity.tex").is_file()
+    assert json.loads((out / "run.json").read_text())["kind"] == "crops"
+
+
+def test_the_same_command_asks_nobody_again_and_gives_equal_tables(done, portraits):
+    found, out = done
+    model = Brightness()
+    again = run(portraits, out, model, policies=("argmax", "sample", "average", "pad"))
+    assert model.asked == 0
+    pd.testing.assert_frame_equal(found.parity, again.parity)
+    with pytest.raises(RunFolderMismatch, match="seed"):
+        run(portraits, out, model, policies=("argmax", "sample", "average", "pad"), seed=1)
+
+
+def test_a_cropper_of_rectangles_alone_and_crossed_groups(portraits, tmp_path):
+    found = run(portraits, tmp_path / "run", Lighter(), groups=("team", "side"), min_group=2)
+    own = found.parity[(found.parity["cropper"] == "lighter") & (found.parity["outcome"] == "favoured")]
+    team = own[own["column"] == "team"].iloc[0]
+    assert team["p"] == pytest.approx(truth(portraits))
+    assert own["column"].nunique() == 3
+    aggregates = found.aggregates[(found.aggregates["cropper"] == "lighter") & (found.aggregates["column"] == "team")]
+    assert set(aggregates["weighting"]) == {"equal", "size", "pooled"}
+    pooled = aggregates[(aggregates["weighting"] == "pooled") & (aggregates["outcome"] == "favoured")]
+    assert pooled["p"].iloc[0] == pytest.approx(truth(portraits))
+
+
+def test_left_orders_alone_mistake_the_side_for_the_group(portraits, tmp_path):
+    """No 8: with the first group always on the left, an effect of the side looks like one of the group."""
+
+    class LeftBonus(Brightness):
+        name = "left-bonus"
+
+        def maps(self, pictures):
+            found = super().maps(pictures)
+            for one in found:
+                one.scores[:, : one.scores.shape[1] // 2] += 60
+            return found
+
+    both = run(portraits, tmp_path / "both", LeftBonus())
+    left = run(portraits, tmp_path / "left", LeftBonus(), orders="left")
+    fair, wrong = (row(found, "left-bonus", policy="argmax", outcome="favoured") for found in (both, left))
+    assert wrong["p"] > fair["p"] + 0.1
+    own = both.positions.set_index("cropper").loc["left-bonus"]
+    assert own["left"] > 0
+    assert own["ci_low"] > 0
+    assert fair["ci_low"] < truth(portraits) < fair["ci_high"]
+
+
+def test_what_cannot_be_done_is_said_before_any_work(portraits, tmp_path):
+    folder, table, _ = portraits
+    with pytest.raises(UsageError, match="Did you mean 'team'"):
+        plan_crops(folder, table, CropsConfig(groups=("teem",)))
+    with pytest.raises(UsageError, match="gives rectangles"):
+        run(portraits, tmp_path / "a", Lighter(), attach="none")
+    with pytest.raises(UsageError, match="inside the photos folder"):
+        run(portraits, folder / "run", Brightness())
+    with pytest.raises(UsageError, match="12 persons"):
+        plan_crops(folder, table, CropsConfig(groups=("team",), min_group=12))
+    with pytest.raises(ConfigError, match="ratio"):
+        CropsConfig(ratios=(float("nan"),))
+    plan = plan_crops(folder, table, CropsConfig(groups=("team",)))
+    assert (plan.persons, plan.pairs, plan.pictures) == (23, 132, 264)
