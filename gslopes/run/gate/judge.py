@@ -33,7 +33,7 @@ from gslopes.validate.gate import Measured, Thresholds, verdict
 
 if TYPE_CHECKING:
     from gslopes.run.gate.sweep_measurer import Look, Sweep, SweepMeasurer
-    from gslopes.zoo import LoadedModel
+    from gslopes.zoo.reader import FaceReader
 
 MEASURED = {field.name for field in fields(Measured)}
 Row = dict[str, Any]
@@ -83,11 +83,11 @@ def reader_digest() -> str:
     return identify("reader")[1]
 
 
-def load_reader(device: str = "cpu") -> LoadedModel:
+def load_reader(device: str = "cpu") -> FaceReader:
     """Who reads the pictures.  Raises: UnknownName, ModelError if it is not there."""
-    from gslopes.zoo import load
+    from gslopes.zoo.reader import FaceReader
 
-    return load("reader", device)
+    return FaceReader.load(device)
 
 
 def judged(measured: pd.DataFrame, thresholds: Thresholds) -> pd.DataFrame:

@@ -8,17 +8,15 @@ from typing import Any, Literal
 
 import cv2
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch.nn import functional as F
 
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.networks.mtcnn import Mtcnn
 from gslopes.validate import gate, realism
 from gslopes.validate.gate import JUDGED, Measured
-from gslopes.zoo import LoadedModel
 from gslopes.zoo.crops import CHIP
+from gslopes.zoo.reader import FaceReader, attribute
 
 Look = Literal["ends", "all", "none"]
 
@@ -48,12 +46,12 @@ class Sweep:
 class SweepMeasurer:
     """Measures sweeps with the shipped reader and MTCNN.
 
-    reader: the zoo's.  device: where the networks run.
+    reader: the shipped one.  device: where the networks run.
     min_face: of the run, pixels: how small a face the detector looks for where a crop was not enough.
     look: where the face is looked for: at the first, middle and last value (``ends``), at ``all`` of them, or nowhere.
     """
 
-    def __init__(self, reader: LoadedModel, device: str, min_face: int, look: Look = "ends") -> None:
+    def __init__(self, reader: FaceReader, device: str, min_face: int, look: Look = "ends") -> None:
         self.reader, self.device = reader, device
         self.look = look
         self.near, self.far = Mtcnn(LEAST_FACE).to(device), Mtcnn(min_face).to(device)
@@ -89,11 +87,11 @@ class SweepMeasurer:
             return {}
         all_of_them = [sweep.pictures[0] if sweep.original is None else sweep.original, *sweep.pictures]
         chips = np.stack([warp(picture, matrix, CHIP_SIZE) for picture in all_of_them])
-        said = dict(zip(self.reader.spec.labels, self._ask(chips).T, strict=True))
+        said = self.reader(chips)
         middle = np.broadcast_to(_middle(), chips.shape[:3])
         found: dict[str, Any] = {
             "gender": said.get("masculine"),
-            "race": said["white"] / np.maximum(said["white"] + said["black"], 1e-6) if "white" in said else None,
+            "race": attribute(said, "race") if "white" in said else None,
             **{name: said[name] for name in ("young", "smiling") if name in said},
             "luminance": realism.luminance(chips, middle),
             "sharpness": realism.sharpness(chips, middle),
@@ -103,16 +101,6 @@ class SweepMeasurer:
             for values in readings.values():
                 values[0] = np.nan
         return readings
-
-    def _ask(self, chips: ByteArray) -> NDArray[np.float64]:
-        """(n, labels) probabilities."""
-        spec = self.reader.spec
-        with torch.inference_mode():
-            x = torch.from_numpy(chips).to(self.device).permute(0, 3, 1, 2).float() / 255
-            x = F.interpolate(x, size=(spec.size, spec.size), mode="area")
-            mean, std = (x.new_tensor(v)[:, None, None] for v in (spec.mean, spec.std))
-            said: NDArray[np.float64] = self.reader.module((x - mean) / std).sigmoid().double().cpu().numpy()
-        return said
 
     # -- the face -----------------------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from gslopes.executors import Executor, OneProcess, Tick
 from gslopes.find import align
 from gslopes.run.plan import count_parts, size_of
 from gslopes.studies.census.answers import Answers, Sets, compose, labels, queue, read_answers
-from gslopes.studies.census.reading import FaceReader, ShippedReader
+from gslopes.studies.census.reading import ChipReader
 
 STAGE = "census"
 IDENTITY = ("kind", "photos", "inputs", "min_face", "reader")
@@ -81,7 +81,7 @@ def census(
     *,
     executor: Executor | None = None,
     finder: Finder | None = None,
-    reader: FaceReader | None = None,
+    reader: ChipReader | None = None,
 ) -> Census:
     """Read every photo, once; then count, with the answers of people. Called again, it counts anew.
 
@@ -94,7 +94,7 @@ def census(
     device = runtime.pick_device(config.device)
     files = _files(photos, out, config.limit)
     sets = find_sets(photos, files)
-    reader = reader or ShippedReader(device)
+    reader = reader or _shipped_reader(device)
     new = _manifest(photos, files, config, reader)
     with runfolder.locked(out):
         runfolder.compare(out, new, IDENTITY)
@@ -163,7 +163,7 @@ class _Work:
     occupations: dict[str, str]
     min_face: int
     finder: Finder
-    reader: FaceReader
+    reader: ChipReader
 
     def __call__(self, part: int, tick: Tick) -> None:
         rows: list[dict[str, Any]] = []
@@ -270,7 +270,7 @@ def _spread(files: Sequence[PhotoFile], limit: int | None) -> tuple[PhotoFile, .
     return tuple(files[place] for place in sorted(place for _, place in sorted(order)[:limit]))
 
 
-def _manifest(photos: Path, files: tuple[PhotoFile, ...], config: CensusConfig, reader: FaceReader) -> dict[str, Any]:
+def _manifest(photos: Path, files: tuple[PhotoFile, ...], config: CensusConfig, reader: ChipReader) -> dict[str, Any]:
     lines = hashlib.sha256()
     for file in files:
         lines.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
@@ -281,6 +281,12 @@ def _manifest(photos: Path, files: tuple[PhotoFile, ...], config: CensusConfig, 
         "min_face": config.min_face,
         "reader": reader.sha256,
     }
+
+
+def _shipped_reader(device: str) -> ChipReader:
+    from gslopes.zoo.reader import FaceReader
+
+    return FaceReader.load(device)
 
 
 def _mtcnn(min_face: int, device: str) -> Finder:

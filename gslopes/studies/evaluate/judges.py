@@ -19,7 +19,9 @@ from gslopes.networks.tagger import Tagger
 from gslopes.validate.realism import luminance, sharpness
 from gslopes.zoo import LoadedModel, load
 from gslopes.zoo.crops import CROPS
+from gslopes.zoo.reader import FaceReader, attribute, normalised
 
+BATCH = 128  # chips that a network sees at once
 Readings = dict[str, NDArray[np.float64]]
 
 
@@ -31,7 +33,7 @@ class Judges:
 
     def __init__(self, device: str) -> None:
         self.device = device
-        self.reader, self.tagger = load("reader", device), load("celeba-tagger", device)
+        self.reader, self.tagger = FaceReader.load(device), load("celeba-tagger", device)
         self.detector = Mtcnn(30).to(device)
 
     def read(self, pictures: list[list[ByteArray]], faces: list[Face], masks: FloatArray) -> tuple[Readings, ByteArray]:
@@ -48,7 +50,7 @@ class Judges:
         )
         count, steps = chips.shape[:2]
         flat = chips.reshape(-1, size, size, 3)
-        said = dict(zip(self.reader.spec.labels, self._ask(self.reader, flat).T, strict=True))
+        read = self.reader(flat, BATCH)
         portrait = CROPS["portrait"] * self.tagger.spec.size - 0.5
         frames = [similarity(face.points, portrait) for face in faces]
         framed = [
@@ -59,10 +61,7 @@ class Judges:
         told = dict(zip(self.tagger.spec.labels, self._ask(self.tagger, np.stack(framed)).T, strict=True))
         within = np.repeat(masks, steps, 0)
         columns = {
-            "gender": said["masculine"],
-            "race": said["white"] / np.maximum(said["white"] + said["black"], 1e-6),
-            "young": said["young"],
-            "smiling": said["smiling"],
+            **{name: attribute(read, name) for name in ("gender", "race", "young", "smiling")},
             "tagger: Male": told["Male"],
             "tagger: Young": told["Young"],
             "tagger: Smiling": told["Smiling"],
@@ -78,16 +77,16 @@ class Judges:
 
     def probabilities(self, chips: ByteArray) -> NDArray[np.float64]:
         """(n, labels): what the reader says of chips (n, S, S, 3)."""
-        return self._ask(self.reader, chips)
+        return np.stack(list(self.reader(chips, BATCH).values()), 1)
 
     def features(self, chips: ByteArray) -> NDArray[np.float64]:
         """(n, C): the reader's last features of chips (n, S, S, 3), for KID."""
-        return self._ask(self.reader, chips, features=True)
+        return self._ask(self.reader.model, chips, features=True)
 
     def stages(self, chips: ByteArray) -> list[NDArray[np.float64]]:
         """The reader's maps after its stem and each block, [(n, C, h, w)], for the perceptual distance."""
-        module = cast(Tagger, self.reader.module)
-        x = self._normal(self.reader, chips)
+        module = cast(Tagger, self.reader.model.module)
+        x = self._normal(self.reader.model, chips)
         maps = []
         with torch.inference_mode():
             x = module.stem(x)
@@ -100,8 +99,8 @@ class Judges:
     def _ask(self, model: LoadedModel, chips: ByteArray, *, features: bool = False) -> NDArray[np.float64]:
         out = []
         with torch.inference_mode():
-            for start in range(0, len(chips), 128):
-                x = self._normal(model, chips[start : start + 128])
+            for start in range(0, len(chips), BATCH):
+                x = self._normal(model, chips[start : start + BATCH])
                 module = cast(Tagger, model.module)
                 y = module.blocks(module.stem(x)).mean((2, 3)) if features else module(x).sigmoid()
                 out.append(y.double().cpu().numpy())
@@ -109,7 +108,4 @@ class Judges:
 
     def _normal(self, model: LoadedModel, chips: ByteArray) -> torch.Tensor:
         x = torch.from_numpy(np.ascontiguousarray(chips)).to(self.device).permute(0, 3, 1, 2).float() / 255
-        if x.shape[-1] != model.spec.size:
-            x = torch.nn.functional.interpolate(x, size=(model.spec.size, model.spec.size), mode="area")
-        mean, std = (x.new_tensor(v)[:, None, None] for v in (model.spec.mean, model.spec.std))
-        return (x - mean) / std
+        return normalised(model, x)

@@ -5,21 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image
 
 import gslopes
-from gslopes.core import runfolder, tables
+from gslopes.core import tables
 from gslopes.core.errors import TableError
 from gslopes.core.records import Answer
 from gslopes.executors import OneProcess
 from gslopes.run import stages, validation
 from gslopes.run.config import FitConfig, GateConfig
 from gslopes.run.gate import judge as gate
-from gslopes.run.gate.sweep_measurer import Sweep, SweepMeasurer
-from gslopes.zoo import load
 
 
 class Counting:
@@ -185,78 +181,3 @@ def test_a_run_without_a_usable_photo_has_no_verdict(draw, home, tmp_path):
     gslopes.synthesise(faces.photos, tmp_path / "run", steps=3, min_face=5000, **faces.known)
     assert len(stages.run_gate(tmp_path / "run", OneProcess())) == 0
     assert validation.summarise(tmp_path / "run") == []
-
-
-# -- the measurer, on a real face --------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def portrait():
-    """The astronaut: pixels, box, points."""
-    from skimage.data import astronaut
-
-    from gslopes.networks.mtcnn import Mtcnn
-
-    pixels = np.asarray(astronaut())
-    found = Mtcnn(60)([pixels])[0]
-    return pixels, found.boxes[0].astype(float), found.points[0].astype(float)
-
-
-@pytest.fixture(scope="module")
-def measurer():
-    return SweepMeasurer(load("reader"), "cpu", 32)
-
-
-def test_the_face_is_found_in_the_photo_itself_and_not_where_it_was_painted_over(portrait, measurer):
-    pixels, box, points = portrait
-    grey = pixels.copy()
-    x0, y0, x1, y1 = box.round().astype(int)
-    grey[y0 - 20 : y1 + 20, x0 - 20 : x1 + 20] = 128
-    measured, readings = measurer(Sweep("gender", [-1, 0, 1], [pixels, pixels, grey], pixels, box, points, 0.03))
-    assert (measured.looked, measured.found) == (3, 2)
-    assert readings["gender"].shape == (4,)
-    assert readings["gender"][0] == pytest.approx(readings["gender"][1])
-    assert 0 <= readings["gender"][0] <= 1
-
-
-def test_a_sweep_that_changes_nothing_is_told_by_its_pixels_and_its_reading(portrait, measurer):
-    pixels, box, points = portrait
-    measured, _ = measurer(Sweep("gender", [-1, 0, 1], [pixels] * 3, None, box, points, 0.03))
-    assert (measured.change, measured.shift, measured.tau) == (0, 0, 0)
-    assert measured.mask_share == pytest.approx(0.03 * 512 * 512 / np.prod(box[2:] - box[:2]))
-
-
-def test_a_face_somewhere_else_is_not_this_one(portrait, measurer):
-    pixels, box, points = portrait
-    moved = np.roll(pixels, 180, axis=0)
-    measured, _ = measurer(Sweep("gender", [-1, 0, 1], [moved, pixels, moved], None, box, points, 0.03))
-    assert measured.found == 1
-
-
-def test_an_attribute_that_the_reader_does_not_know_is_not_judged_by_its_reading(portrait, measurer):
-    pixels, box, points = portrait
-    measured, readings = measurer(Sweep("beard", [-1, 0, 1], [pixels] * 3, pixels, box, points, 0.03))
-    assert np.isnan(measured.tau)
-    assert set(readings) == {"gender", "race", "young", "smiling", "luminance", "sharpness"}
-
-
-# -- the whole of it, on a real face ----------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_the_shipped_editor_passes_the_gate_on_a_portrait_and_a_blank_edit_does_not(
-    portrait, tmp_path, gslopes, monkeypatch
-):
-    monkeypatch.delenv("GSLOPES_HOME")
-    (tmp_path / "photos").mkdir()
-    Image.fromarray(portrait[0]).save(tmp_path / "photos" / "astronaut.png")
-    run = tmp_path / "run"
-    assert gslopes("synthesise", tmp_path / "photos", "--out", run).code == 0
-    told = gslopes("validate", run)
-    assert told.code == 0, told.err
-    assert "gender: 1 of 1 sweeps kept" in told.out
-    assert "shift by perceived gender" in told.out
-    facts = json.loads(gslopes("validate", run, "--json", "--shift", 0.9999).out)["attributes"][0]
-    assert facts["dropped"] == {"the reading does not follow the edit": 1}
-    assert facts["means"][6]["value"] > facts["means"][0]["value"]
-    assert runfolder.read_manifest(run)["gate"]["thresholds"]["shift"] == 0.9999
