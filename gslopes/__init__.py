@@ -19,29 +19,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gslopes.fit.frames import fit_slopes
     from gslopes.report import write_report
-<<<<<<< HEAD
     from gslopes.run.stages import score_photos, synthesise
     from gslopes.studies.api import audit, census, compare, slopes
-    from gslopes.studies.export import export
-=======
-    from gslopes.run.stages import audit, score_photos, synthesise
     from gslopes.studies.crops import crops
->>>>>>> fefb8b8 (gslopes crops: people joined two by two, croppers asked, measured and drawn; the causal sweep; show and power)
+    from gslopes.studies.export import export
 
     __version__: str
 
 _HOMES = {
-<<<<<<< HEAD
     "audit": "gslopes.studies.api",
     "census": "gslopes.studies.api",
     "compare": "gslopes.studies.api",
+    "crops": "gslopes.studies.crops",
     "export": "gslopes.studies.export",
     "fit_slopes": "gslopes.fit.frames",
-=======
-    "audit": "gslopes.run.stages",
-    "crops": "gslopes.studies.crops",
-    "fit_slopes": "gslopes.fit.slopes",
->>>>>>> fefb8b8 (gslopes crops: people joined two by two, croppers asked, measured and drawn; the causal sweep; show and power)
     "score_photos": "gslopes.run.stages",
     "slopes": "gslopes.studies.api",
     "synthesise": "gslopes.run.stages",
@@ -50,13 +41,13 @@ _HOMES = {
 # Packages whose names are functions, too: gslopes.validate(run) and gslopes.collect(out, source=...).
 _CALLED = ("collect", "validate")
 
-<<<<<<< HEAD
 __all__ = [
     "__version__",
     "audit",
     "census",
     "collect",
     "compare",
+    "crops",
     "export",
     "fit_slopes",
     "score_photos",
@@ -84,9 +75,6 @@ class _Front(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Front
-=======
-__all__ = ["__version__", "audit", "crops", "fit_slopes", "score_photos", "synthesise", "write_report"]
->>>>>>> fefb8b8 (gslopes crops: people joined two by two, croppers asked, measured and drawn; the causal sweep; show and power)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The causal version on drawn discs whose brightness follows the value: slope and duels are recovered, the placebo's is 0."""
+"""The causal version on drawn discs whose brightness follows the value: slope and duels are recovered."""
 
 from __future__ import annotations
 
