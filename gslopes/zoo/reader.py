@@ -88,7 +88,7 @@ def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
     if name != "race":
         return read[name]
     white, both = read["white"], read["white"] + read["black"]
-    return white / (both.clamp_min(LEAST) if isinstance(both, Tensor) else np.maximum(both, LEAST))
+    return white / both.clip(LEAST)
 
 
 def normalised(model: LoadedModel, chips: Tensor) -> Tensor:

@@ -16,10 +16,10 @@ from markupsafe import Markup
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.files import csv_bytes
 from gslopes.core.tables import Table
 from gslopes.core.tables import crops as schemas
 from gslopes.report import words as plain
-from gslopes.report.composition import write_csv
 from gslopes.report.crops import drawing, pictures
 from gslopes.report.crops.grids import Grid, other_grids, parity_grid
 from gslopes.report.crops.words import LIMITS, RECTANGLE, interval, main_rows, percent
@@ -254,7 +254,7 @@ def _write_tables(report: Path, found: Mapping[str, pd.DataFrame]) -> None:
     }
     for name, caption in captions.items():
         frame = found[name]
-        runfolder.write_bytes(folder / f"{name}.csv", write_csv(frame))
+        runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(frame))
         short = frame[[column for column in frame if not frame[column].isna().all()]]
         shown = short.map(lambda value: f"{value:.4g}" if isinstance(value, float) else plain.printable(value))
         runfolder.write_bytes(folder / f"{name}.md", to_markdown(shown, caption).encode("utf-8", "replace"))

@@ -84,11 +84,11 @@ def _joined(
     for policy, own in outcomes.groupby("policy", sort=True):
         left, right = (own[name].to_numpy(np.float64) for name in ("share_left", "share_right"))
         h = shares[str(policy)] = panel.favoured(own, left, right)
-        told: dict[str, Any] = {**key, "policy": str(policy), "outcome": "favoured"}
-        frames["parity"].append(measurer.parity(told, h, draws=config.draws or 0))
-        frames["aggregates"].append(measurer.aggregates(told, h))
-    for (policy, ratio), own in crops.groupby(["policy", "ratio"], sort=True):
-        told = {**key, "policy": policy, "outcome": f"kept@{ratio:g}"}
+        row: dict[str, Any] = {**key, "policy": str(policy), "outcome": "favoured"}
+        frames["parity"].append(measurer.parity(row, h, draws=config.draws or 0))
+        frames["aggregates"].append(measurer.aggregates(row, h))
+    for (name, ratio), own in crops.groupby(["policy", "ratio"], sort=True):
+        row = {**key, "policy": name, "outcome": f"kept@{ratio:g}"}
         known = own.dropna(subset=["kept_left", "kept_right"])
         if known.empty:
             continue
@@ -96,7 +96,7 @@ def _joined(
             (known[name].to_numpy() >= config.inside).astype(np.float64) for name in ("kept_left", "kept_right")
         )
         kept = panel.either(known, left, right)
-        frames["parity"].append(measurer.parity(told, panel.favoured(known, left, right), kept))
+        frames["parity"].append(measurer.parity(row, panel.favoured(known, left, right), kept))
     main = "argmax" if "argmax" in shares else RECTANGLE
     if main in shares:
         frames["strengths"].append(measurer.strengths(key, shares[main], {}))
