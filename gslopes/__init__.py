@@ -89,3 +89,8 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+if "pdoc" in sys.modules:  # it looks into a module's dictionary
+    for _name in __all__:
+        setattr(sys.modules[__name__], _name, __getattr__(_name))

@@ -5,6 +5,7 @@ What needs scipy is imported when it is used: a score stage with nothing to ask 
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -23,3 +24,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"gslopes.fit.{_WHERE.get(name, 'slopes')}"), name)
+
+
+if "pdoc" in sys.modules:  # it looks into a module's dictionary
+    for _name in __all__:
+        setattr(sys.modules[__name__], _name, __getattr__(_name))

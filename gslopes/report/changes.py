@@ -9,9 +9,10 @@ from gslopes.report.tables import aligned
 
 HEADER = ("label", "first", "second", "difference [95 % interval]", "p", "q", "n", "active", "")
 NOTE = """\
-first, second: photo-rate slopes in the two runs, percentage points per unit of the attribute, over the photos that both
-answered at all values. difference: second minus first; 95 %, t over the photos' own differences, null hypothesis: their
-mean is 0. q: p adjusted over the classifier's labels. * q < 0.05."""
+first, second: photo-rate slopes in the two runs, percentage points per unit of the attribute, over
+the photos that both answered at all values. difference: second minus first; interval: 95 %, t over
+the photos' own differences. p: of that t; q: of the test by changes of their signs, adjusted over the
+classifier's labels; null hypothesis: nothing changed. * q < 0.05."""
 
 
 def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:

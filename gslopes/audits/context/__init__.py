@@ -6,6 +6,7 @@ and statistics; ``studies.contexts`` has the order of the work.  What needs scip
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -30,3 +31,8 @@ def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"gslopes.audits.context.{_WHERE[name]}"), name)
+
+
+if "pdoc" in sys.modules:  # it looks into a module's dictionary
+    for _name in __all__:
+        setattr(sys.modules[__name__], _name, __getattr__(_name))
