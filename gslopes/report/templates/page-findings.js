@@ -3,7 +3,7 @@ const openers = new Map(); // a finding's key to what opens a label's panel
 const ROWS = 50;
 const COLUMNS = [
   ["label", "Label", ""], ["slope", "Slope", "num"], ["interval", "95 % interval", ""], ["drawn", "Drawn", "drawn"],
-  ["code", "Decision", ""], ["p", "p", "num"], ["q", "q", "num"], ["n", "Photos", "num"], ["active", "With it", "num"], ["centre", "At 0", "num"], ["side", "Direction", ""],
+  ["code", "Decision", ""], ["p", "p", "num"], ["q", "q", "num"], ["n", "Photos", "num"], ["active", "With it", "num"], ["centre", "At 0", "num"],
 ];
 const ABOUT = {
   n: "photos answered at every value", active: "of these, photos with the label at one value at least", centre: "share of photos with the label at value 0",
@@ -59,16 +59,13 @@ function sorted(rows, { key, down }) {
 function tableRow(row, scale, open) {
   const kind = row.side === 0 ? "neither" : row.code === "finding" || row.code === "open" ? (row.side < 0 ? "negative" : "positive") : "neither";
   const name = el("th", { scope: "row" }, el("button", { class: "label", onclick: () => open(row.i) }, ...breakable(row.label)));
-  const side = row.side < 0 ? "←" : row.side > 0 ? "→" : "–";
-  const end = row.side < 0 ? row.ends[0] : row.side > 0 ? row.ends[1] : "none";
   const cells = row.slope === null
     ? [el("td", { class: "reason", colspan: 6 }, `no slope: ${row.n === 0 ? "no photo was answered at every value" : "never returned at value 0"}`)]
     : [el("td", { class: "num slope" }, row.form(row.slope)), el("td", { class: "interval" }, interval(row.low, row.high, row.form)),
       el("td", { class: "drawn" }, whisker(row.low, row.slope, row.high, scale, row.floor)), el("td", {}, decision(row.code, row.why)),
       el("td", { class: "num", title: row.note || null }, probability(row.p)), el("td", { class: "num" }, probability(row.q))];
   return el("tr", { class: kind }, name, ...cells, el("td", { class: "num" }, row.n.toLocaleString("en")),
-    el("td", { class: "num" }, row.active.toLocaleString("en")), el("td", { class: "num" }, percent(row.centre)),
-    el("td", { class: "side" }, `${side} ${end}`));
+    el("td", { class: "num" }, row.active.toLocaleString("en")), el("td", { class: "num" }, percent(row.centre)));
 }
 
 function findingApp(root, section, finding) {

@@ -79,15 +79,22 @@ function volcano(section, rows, shown, unit, open, width) {
   const inside = new Set(shown.map((row) => row.i));
   const format = formatFor(unit);
   const ordered = [...judged].sort((a, b) => inside.has(a.i) - inside.has(b.i));
-  const named = judged.filter((row) => inside.has(row.i)).sort((a, b) => moves(b.code) - moves(a.code) || b.up - a.up || Math.abs(b.slope) - Math.abs(a.slope)).slice(0, width < 560 ? 4 : 8);
+  const named = judged.filter((row) => inside.has(row.i)).sort((a, b) => moves(b.code) - moves(a.code) || b.up - a.up || Math.abs(b.slope) - Math.abs(a.slope)).slice(0, 30);
+  const tall = 1.1 * Math.max(2, ...judged.map((row) => row.up)), places = [];
+  const apart = named.filter((row) => { // names that would lie on one another are left out
+    const at = [(row.slope / (2 * wide)) * width, (row.up / tall) * 280];
+    const free = places.length < (width < 560 ? 5 : 10) && places.every(([x, y]) => Math.abs(x - at[0]) > 110 || Math.abs(y - at[1]) > 15);
+    if (free) places.push(at);
+    return free;
+  });
   const root = chart({
-    width, height: 330, marginLeft: 46, marginBottom: 46, marginTop: 14,
+    width, height: 340, marginLeft: 46, marginBottom: 46, marginTop: 30,
     x: { domain: [-wide, wide], label: inPoints(unit) ? "slope, percentage points per unit" : "slope", labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => (inPoints(unit) ? points(v).replace(".0", "") : short(v)) },
-    y: { label: "−log₁₀ p (from t)", grid: true, domain: [0, 1.1 * Math.max(2, ...judged.map((row) => row.up))] }, color: { type: "identity" },
+    y: { label: "−log₁₀ p (from t)", grid: true, domain: [0, tall] }, color: { type: "identity" },
     marks: [
       Plot.ruleX([0], { stroke: "var(--edge)" }),
       Plot.dot(ordered, { x: "slope", y: "up", r: (row) => (moves(row.code) ? 4.5 : 3), fill: (row) => (inside.has(row.i) ? colourOf(row.code, row.slope) : "var(--line)"), fillOpacity: 0.8, title: (row) => `${row.label}: ${format(row.slope)}` }),
-      Plot.text(named, { x: "slope", y: "up", text: (row) => cut(row.label, 22), dy: -10, fontSize: 12, fill: "var(--ink)", stroke: "var(--card)", strokeWidth: 4 }),
+      Plot.text(apart, { x: "slope", y: "up", text: (row) => cut(row.label, 22), dy: -10, fontSize: 12, fill: "var(--ink)", stroke: "var(--card)", strokeWidth: 4 }),
       Plot.dot(ordered, Plot.pointer({ x: "slope", y: "up", r: 8, stroke: "var(--ink)" })),
       ...cornerMarks(section.ends, "bottom", 40),
     ],
@@ -102,7 +109,7 @@ function curve(values, mean, low, high, { yName, title, line = null, floor = nul
   const first = values[0], last = values[values.length - 1], colour = side ? `var(--${side})` : "var(--soft)";
   const seen = [{ from: Math.max(-1, first), to: Math.min(1, last) }];
   return chart({
-    width, height, marginLeft: 50, marginBottom: 46, marginTop: 14, marginRight: 16, color: { type: "identity" },
+    width, height, marginLeft: 50, marginBottom: 46, marginTop: 30, marginRight: 16, color: { type: "identity" },
     x: { domain: [first, last], ticks: values, tickFormat: short, label: null }, y: { label: yName, grid: true, zero, nice: true, tickFormat: format },
     marks: [
       Plot.rectX(seen, { x1: "from", x2: "to", fill: "var(--ink)", fillOpacity: 0.05 }),
