@@ -55,6 +55,7 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
         f"{told['naive_false_positives_nothing']:.1%}"
         f"\nflagged, confounder alone      walk {told['false_positives_confounder_only']:.1%}, naive "
         f"{told['naive_false_positives_confounder_only']:.1%}"
+        f"\nfinding, nothing or confounder walk {told['findings_nothing']:.1%}, {told['findings_confounder_only']:.1%}"
     )
     click.echo(f"\ntable    {found.table}\npicture  {found.picture}", err=True)
     return 0

@@ -89,8 +89,8 @@ def commands(manifest: Mapping[str, Any], p: float, slope: float) -> list[str]:
         value = _at(config, path)
         if value not in (default, None):
             parts += [option, str(value)]
-    if _at(config, ("compose", "placebo")):
-        parts.append("--placebo")
+    if _at(config, ("compose", "placebo")) is False:
+        parts.append("--no-placebo")
     if manifest.get("seed"):
         parts += ["--seed", str(manifest["seed"])]
     again = [shlex.join([words.printable(word) for word in [*parts, "--out", "RUN"]])]

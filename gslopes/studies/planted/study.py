@@ -28,6 +28,7 @@ from gslopes.studies.planted.classifier import GRID, SIZE, PlantedClassifier, dr
 
 EDITOR = "fader-confounded"
 READING = "photo-rate"
+ATTRIBUTE = "gender"
 LEVEL = 0.05
 
 
@@ -71,19 +72,20 @@ def calibrate(
     values = values_for("gender")
     shares, cue = drawn_anew(parameters, classifier, values)
     truth = 100 * line(values, shares)
-    edited = cue_by_value(run, classifier, values)
-    reach = line(values, edited[None])[0] / line(values, cue[None])[0]
+    anew = float(line(values, cue[None])[0])
+    seen = cue_by_photo(run, classifier, values)
+    reach = float(seen["reach"].mean()) / anew
 
     executor.note("fit        each audit by itself")
-    found = fit_sets(run, faces, sets, seed)
+    found = fit_sets(run, sets, seed, seen)
     own = totals(classifier.read(rendered.render(parameters, SIZE).pixels)) > 0
-    labels = compare(truth, found, naive(own, parameters.gender, faces, sets), float(reach))
+    labels = compare(truth, found, naive(own, parameters.gender, faces, sets), reach, anew)
     summary = summarise(labels)
     table, picture = out / "calibration.csv", out / "calibration.png"
     runfolder.write_bytes(table, csv_bytes(labels))
-    runfolder.write_bytes(picture, draw_planted(labels, float(reach)))
-    runfolder.write_json(out / "calibration.json", {"faces": faces, "sets": sets, "reach": float(reach), **summary})
-    return Calibration(labels, summary, float(reach), table, picture, run)
+    runfolder.write_bytes(picture, draw_planted(labels, reach))
+    runfolder.write_json(out / "calibration.json", {"faces": faces, "sets": sets, "reach": reach, **summary})
+    return Calibration(labels, summary, reach, table, picture, run)
 
 
 def audit_drawn(
@@ -118,15 +120,17 @@ def drawn_anew(
     return np.stack(shares, 1), np.array(cue)
 
 
-def cue_by_value(run: Path, classifier: PlantedClassifier, values: FloatArray) -> NDArray[np.float64]:
-    """(K,) mean cue as read from a run's edited pictures."""
-    edits = tables.read(tables.EDITS, run / "edits.parquet").sort_values("step")
-    means = []
+def cue_by_photo(run: Path, classifier: PlantedClassifier, values: FloatArray) -> pd.DataFrame:
+    """How far the edit moves the cue in each photo, per unit: columns photo, attribute, reading and reach."""
+    edits = tables.read(tables.EDITS, run / "edits.parquet").sort_values(["step", "photo"])
+    edits = edits[edits["attribute"] == ATTRIBUTE]
+    read = []
     for _, group in edits.groupby("step"):
-        read = classifier.ask([(run / file).read_bytes() for file in group["file"]])
-        means.append(np.asarray(read, np.float64)[:, 0].mean())
-    assert len(means) == len(values)
-    return np.array(means)
+        answers = classifier.ask([(run / file).read_bytes() for file in group["file"]])
+        read.append(np.asarray(answers, np.float64)[:, 0])
+    photos = edits.loc[edits["step"] == 0, "photo"].to_numpy()
+    reach = line(values, np.stack(read, 1))
+    return pd.DataFrame({"photo": photos, "attribute": ATTRIBUTE, "reading": "cue", "reach": reach})
 
 
 def line(values: FloatArray, curves: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -135,15 +139,20 @@ def line(values: FloatArray, curves: NDArray[np.float64]) -> NDArray[np.float64]
     return np.asarray(curves @ centred / (centred @ centred))
 
 
-def fit_sets(run: Path, faces: int, sets: int, seed: int) -> pd.DataFrame:
-    """The photo-rate slopes of each audit, with a column ``set``."""
+def fit_sets(run: Path, sets: int, seed: int, seen: pd.DataFrame) -> pd.DataFrame:
+    """The photo-rate slopes of each audit, with their ratios to how far the cue was seen to move, and a column ``set``.
+
+    seen: as ``cue_by_photo`` gives it.
+    """
     scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
     photos = tables.read(tables.PHOTOS, run / "photos.parquet").sort_values("path")["photo"].to_numpy()
-    options = FitOptions(estimators=(READING,), bootstrap=1000, permutations=2000, seed=seed)
+    options = FitOptions(estimators=(READING,), bootstrap=0, permutations=2000, seed=seed)
     frames = []
     for index in range(sets):
-        found = analyse(scores, asked, options=options, photos=set(photos[index::sets]))
-        frames.append(found.slopes[found.slopes["estimator"] == READING].assign(set=index))
+        found = analyse(scores, asked, options=options, photos=set(photos[index::sets]), reach=seen)
+        slopes = found.slopes[found.slopes["attribute"] == ATTRIBUTE]
+        ratios = found.reach[["label", "ratio_low", "ratio_high"]]
+        frames.append(slopes.merge(ratios, on="label", how="left").assign(set=index))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -169,22 +178,26 @@ def naive(own: NDArray[np.bool_], cue: FloatArray, faces: int, sets: int) -> NDA
     return out
 
 
-def compare(truth: NDArray[np.float64], found: pd.DataFrame, plain: NDArray[np.float64], reach: float) -> pd.DataFrame:
+def compare(
+    truth: NDArray[np.float64], found: pd.DataFrame, plain: NDArray[np.float64], reach: float, anew: float
+) -> pd.DataFrame:
     """A row a label, slopes in percentage points per unit of the attribute.
 
     cue, confounder, amount: what was planted.  truth: the slope under do(cue).
     recovered: mean over the audits; recovered_low, recovered_high: its 95 % t interval over them.
     per_reach: the same over how far the edit moves the cue, that is per unit of the
-        cue as it is seen.  covered: share of the audits whose 95 % interval holds the truth; covered_per_reach: with
-        the interval's ends over the reach as well.  flagged: share of the audits with q < 0.05.
+        cue as it is seen.  covered: share of the audits whose 95 % t interval holds the truth; covered_per_reach: the
+        same of Fieller's interval per unit of the cue as it is seen.  flagged: share of the audits with q < 0.05.
+    decided: share of the audits that call the label a finding, placebos and all.
+    anew: slope of the cue where faces are drawn anew.
     naive: mean over the audits of what comparing men's and women's photos gives; naive_flagged: share with p < 0.05.
     """
     rows = []
     for index, bias in enumerate(GRID):
         mine = found[found["label"] == bias.label]
-        low = mine["bca_low"].fillna(mine["ci_low"])
-        high = mine["bca_high"].fillna(mine["ci_high"])
+        low, high = mine["ci_low"], mine["ci_high"]
         real = float(truth[index])
+        less, more = anew * mine["ratio_low"], anew * mine["ratio_high"]
         rows.append(
             {
                 "label": bias.label,
@@ -196,8 +209,9 @@ def compare(truth: NDArray[np.float64], found: pd.DataFrame, plain: NDArray[np.f
                 **over_audits(mine["slope"]),
                 "per_reach": float(mine["slope"].mean()) / reach,
                 "covered": float(((low <= real) & (real <= high)).mean()),
-                "covered_per_reach": float(((low / reach <= real) & (real <= high / reach)).mean()),
+                "covered_per_reach": float(((less <= real) & (real <= more)).mean()),
                 "flagged": float((mine["q"] < LEVEL).mean()),
+                "decided": float((mine["decision"] == "finding").mean()),
                 "naive": float(plain[:, index, 0].mean()),
                 "naive_flagged": float((plain[:, index, 1] < LEVEL).mean()),
                 "audits": len(mine),
@@ -232,6 +246,8 @@ def summarise(labels: pd.DataFrame) -> dict[str, float]:
         "covered_per_reach": float(labels.loc[~no_cue, "covered_per_reach"].mean()),
         "false_positives_nothing": float(labels.loc[no_cue & ~confounded, "flagged"].mean()),
         "false_positives_confounder_only": float(labels.loc[no_cue & confounded, "flagged"].mean()),
+        "findings_nothing": float(labels.loc[no_cue & ~confounded, "decided"].mean()),
+        "findings_confounder_only": float(labels.loc[no_cue & confounded, "decided"].mean()),
         "naive_false_positives_nothing": float(labels.loc[no_cue & ~confounded, "naive_flagged"].mean()),
         "naive_false_positives_confounder_only": float(labels.loc[no_cue & confounded, "naive_flagged"].mean()),
     }

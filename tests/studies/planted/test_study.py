@@ -51,11 +51,13 @@ def test_summary_keeps_nothing_and_confounder_alone_apart():
             "covered": [1.0, 1.0, 0.0],
             "covered_per_reach": [1.0, 1.0, 1.0],
             "flagged": [0.0, 0.1, 1.0],
+            "decided": [0.0, 0.05, 0.9],
             "naive_flagged": [0.0, 1.0, 1.0],
         }
     )
     told = summarise(labels)
     assert told["false_positives_nothing"] == 0
     assert told["false_positives_confounder_only"] == pytest.approx(0.1)
+    assert told["findings_confounder_only"] == pytest.approx(0.05)
     assert told["naive_false_positives_confounder_only"] == 1
     assert told["error_naive"] > told["error"] > told["error_per_reach"] == 0
