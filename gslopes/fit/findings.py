@@ -75,6 +75,7 @@ def analyse(
     cluster: str = "",
     photos: Collection[str] | None = None,
     reach: pd.DataFrame | None = None,
+    tones: pd.Series | None = None,
     gates: Mapping[str, pd.DataFrame] | None = None,
 ) -> Findings:
     """Fit everything.
@@ -98,6 +99,7 @@ def analyse(
     photos: ids of the photos that count; all of them if None.
     reach: how far the edit moved an independent reader: columns photo, attribute, reading and reach, as
         ``fit.reach.photo_reach`` gives it.
+    tones: photo to the name of its skin tone's group; the table reach has slopes by them.
     gates: attribute to what a gate said of each sweep: index photo, columns kept, even and odd, see ``fit.gating``.
         Slopes are then of the kept sweeps, and gating compares them with the others.
 
@@ -115,7 +117,9 @@ def analyse(
     for sweep in gather(answers, questions, values_by_attribute(answers, questions, values)):
         part = sweep if kept is None else sweep.only(np.isin(sweep.photos.astype(str), list(kept)))
         whole[sweep.classifier, sweep.attribute] = part
-    inputs = _Inputs(answers, questions, options, columns, tuple(groups), cluster, kept, reach, gates or {}, whole)
+    inputs = _Inputs(
+        answers, questions, options, columns, tuple(groups), cluster, kept, reach, tones, gates or {}, whole
+    )
     found: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(Findings)}
     for key in whole:
         for name, frame in _tables_of(inputs, *key):
@@ -140,6 +144,7 @@ class _Inputs:
     cluster: str
     photos: set[str] | None
     reach: pd.DataFrame | None
+    tones: pd.Series | None
     gates: Mapping[str, pd.DataFrame]
     whole: Mapping[tuple[str, str], Answers]
 
@@ -193,6 +198,8 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
         group, pairs = group_slopes(sweep, name, texts, options, units)
         yield "groups", group
         yield "differences", pairs
+    if inputs.tones is not None:
+        named.append(("skin tone", _texts(inputs.tones, sweep)))
     if inputs.reach is not None:
         for reading, part in inputs.reach[inputs.reach["attribute"] == attribute].groupby("reading"):
             seen = part.drop_duplicates("photo").set_index("photo")["reach"]

@@ -26,14 +26,13 @@ from scipy import sparse, special
 
 from gslopes.fit.answers import Answers
 from gslopes.fit.decision import TESTED
-from gslopes.fit.options import FitOptions
+from gslopes.fit.options import LEAST_KEPT, FitOptions
 from gslopes.fit.paired import SCALE
 from gslopes.fit.photo import KINDS
 from gslopes.fit.profiles import Kind, line_weights, profiles
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
-LEAST_KEPT = 0.8
 
 
 @dataclass(frozen=True, slots=True, eq=False)

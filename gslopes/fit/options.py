@@ -9,6 +9,7 @@ from gslopes.core.errors import ConfigError, UnknownName
 
 ESTIMATORS = ("paper", "photo-rate", "photo-score", "photo-censored", "photo-z", "photo-logodds")
 DEFAULT = ("paper", "photo-rate", "photo-score", "photo-z", "photo-logodds")
+LEAST_KEPT = 0.8  # share of sweeps; below it the gated slope alone is not to be trusted
 Correction = Literal["bh", "by", "holm", "max-t"]
 
 

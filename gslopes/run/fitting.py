@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gslopes.fit.findings import Findings
 
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
+TONES = ("darkest third", "middle third", "lightest third")
 KEYS = ("photo", "path", "file", "filename", "name", "id")
 
 
@@ -50,6 +51,7 @@ def fit_folder(
         cluster=config.cluster,
         photos=None if photos is None else set(photos),
         reach=reach_of(run, values),
+        tones=tones_of(run),
         gates=half_verdicts(run, values) or None,
     )
     told = {name: str(cut) for name, cut in sorted(limits.items())}
@@ -76,6 +78,17 @@ def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:
     found = [(key, scores) for key, scores in read_along(run, values).items() if key[1] == key[2]]
     rows = [(*key, float(photo_reach(scores[None], values[key[1]])[0])) for key, scores in found]
     return pd.DataFrame(rows, columns=["photo", "attribute", "reading", "reach"]) if rows else None
+
+
+def tones_of(run: Path) -> pd.Series | None:
+    """Photo to the third of its face's lightness, L* as read in the unedited photo; None if nothing was read."""
+    path = run / "readings.parquet"
+    frame = tables.read(tables.READINGS, path) if path.exists() else tables.READINGS.empty()
+    rows = frame[(frame["reading"] == "luminance") & (frame["step"] == -1)].drop_duplicates("photo")
+    if len(rows) < len(TONES):
+        return None
+    third = pd.qcut(rows["score"].rank(method="first"), len(TONES), labels=list(TONES))
+    return pd.Series(third.astype(str).to_numpy(), index=rows["photo"].to_numpy())
 
 
 def read_about(path: Path, run: Path) -> pd.DataFrame:

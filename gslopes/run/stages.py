@@ -14,6 +14,7 @@ from gslopes.core.config import from_dict
 from gslopes.core.records import Classifier
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.engines import engine
+from gslopes.fit.options import LEAST_KEPT
 from gslopes.run import manifest, outcome, stamps, synthesis
 from gslopes.run.components import Components, default_components, model_records
 from gslopes.run.config import FitConfig, GateConfig, Options, ScoreConfig, configure
@@ -254,6 +255,10 @@ def run_gate(run: Path, executor: Executor, config: GateConfig | None = None, *,
         made = [run / f"{table.name}.parquet" for table in (tables.VERDICTS, tables.READINGS)]
         stamps.stamp(run, "gate", stamps.gate_reads(run, config, reader_digest()), made)
     kept = int(verdicts["kept"].sum())
+    if kept < LEAST_KEPT * len(verdicts):
+        executor.note(
+            f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
+        )
     executor.note(
         f"gate       {kept:,} of {len(verdicts):,} sweeps kept" + (" (see gslopes validate)" * (kept < len(verdicts)))
     )

@@ -61,6 +61,9 @@ def test_groups_have_their_own_reach(answers) -> None:
     reach = pd.DataFrame({"photo": photos, "attribute": "gender", "reading": "gender"})
     reach = reach.assign(reach=np.where(dark, 0.25, 1.0) + rng.normal(0, 0.1, 200))
     found = analyse(scores, asked, options=FAST, about=about, groups=["tone"], reach=reach).reach.set_index("group")
+    tones = analyse(scores, asked, options=FAST, tones=about["tone"], reach=reach).reach
+    assert tones["column"].tolist() == ["", "skin tone", "skin tone"]
+    assert tones["ratio"].tolist() == found["ratio"].tolist()
     assert found["n"].to_dict() == {"": 200, "dark": 100, "light": 100}
     assert found["slope"]["light"] > 2 * found["slope"]["dark"]  # as slopes they do not compare
     assert found["ratio_low"]["dark"] < found["ratio"]["light"] < found["ratio_high"]["dark"]

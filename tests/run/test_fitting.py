@@ -10,7 +10,7 @@ from gslopes.core import tables
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.run.config import FitConfig
-from gslopes.run.fitting import fit_folder, read_about
+from gslopes.run.fitting import TONES, fit_folder, read_about, tones_of
 
 VALUES = np.linspace(-2, 2, 3)
 FAST = {"bootstrap": 20, "permutations": 19}
@@ -100,3 +100,12 @@ def test_photos_can_be_left_out(run) -> None:
     kept = [f"{index:064x}" for index in range(15)]
     found = fit_folder(run, from_dict(FitConfig, FAST), {"gender": VALUES.tolist()}, 0, photos=kept)
     assert found.balance["used"].tolist() == [15]
+
+
+def test_tones_are_thirds_of_the_faces_lightness_in_the_unedited_photos(tmp_path) -> None:
+    assert tones_of(tmp_path) is None
+    rows = [(f"{i:02d}", "gender", step, "luminance", 20.0 + i) for i in range(9) for step in (-1, 0)]
+    frame = pd.DataFrame(rows, columns=tables.READINGS.columns)
+    frame.loc[frame["step"] == 0, "score"] = 99.0
+    tables.write(tables.READINGS, frame, tmp_path / "readings.parquet")
+    assert tones_of(tmp_path).tolist() == [name for name in TONES for _ in range(3)]

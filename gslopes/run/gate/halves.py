@@ -27,8 +27,10 @@ def half_verdicts(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str,
 
     Raises: TableError.
     """
+    if not (run / "verdicts.parquet").exists():
+        return {}
     content = json.loads((run / runfolder.MANIFEST).read_text("utf-8")).get("gate", {})
-    if not content.get("applied") or not (run / "verdicts.parquet").exists():
+    if not content.get("applied"):
         return {}
     thresholds = from_dict(Thresholds, content.get("thresholds", {}))
     verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet")
