@@ -2,7 +2,7 @@
 
 Null hypothesis: group membership is exchangeable over the units.  The statistic is Welch's t, so that with many units
 the test also holds its level where the groups differ in spread and only the means are equal.  Welch's t against its own
-table over-rejects where one group is small and the label rare, which is the usual case.
+table can reject too often where one group is small and the label rare.
 
 Units are photos, or clusters that lie in one group as a whole.  Where most photos lie in clusters that both groups
 share (one search, several people), membership is permuted inside the clusters.

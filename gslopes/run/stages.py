@@ -24,7 +24,6 @@ from gslopes.run.outcome import Audit, answers
 from gslopes.run.plan import IDENTITY, SYNTHESIS, Plan, identity, make_plan
 from gslopes.run.scoring.score import DROPPED, Scoring, missing_of, models_of, score_stage, wanted_of
 from gslopes.run.sources import keep_sources
-from gslopes.score.limits import limits_of
 
 __all__ = ["DEFAULT_CLASSIFIER", "QUIET", "STAGES", "Audit", "answers", "audit", "score_photos", "synthesise"]
 
@@ -387,17 +386,10 @@ def _load(names: Sequence[str], device: str) -> list[Classifier]:
 
 def _confirmed(walk: Walk) -> ScoreConfig:
     """Before pictures are made for hours: credentials that are missing, a price that is too high."""
-    from gslopes.run.scoring.cost import confirm_cost, estimate_walk
+    from gslopes.run.scoring.cost import confirm_walk
     from gslopes.score.classifiers import prepare_classifier
 
     for one in walk.classifiers:
         prepare_classifier(one)
-    plan = walk.plan
-    paid = [one for one in walk.classifiers if not limits_of(one).free]
-    images, beside = plan.pictures_asked(walk.terms.placebo_sample)
-    part = plan.config.part * sum(len(values) for values in plan.values.values())
-    if beside and paid:
-        sample = f"of placebo sweeps, of {min(walk.terms.placebo_sample, len(plan.files)):,} photos"
-        walk.executor.note(f"score      {beside:,} of the pictures are {sample} (--no-placebo leaves them out)")
-    confirm_cost([estimate_walk(one, images, part) for one in paid], walk.terms, walk.executor)
+    confirm_walk(walk.plan, walk.classifiers, walk.terms, walk.executor)
     return replace(walk.terms, yes=True)

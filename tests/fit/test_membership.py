@@ -33,7 +33,6 @@ def test_it_agrees_with_scipys_permutation_of_welchs_t() -> None:
 
 
 def test_a_small_group_and_a_rare_label_keep_the_level() -> None:
-    """Welch's t rejects 8 % here."""
     rng = np.random.default_rng(1)
     first = np.arange(200) < 20
     p = [p_of(rng.random((200, 5)) < 0.1, first, m=199) for _ in range(150)]

@@ -12,6 +12,7 @@ from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.records import Classifier
 from gslopes.executors import Executor
 from gslopes.run.config import ScoreConfig
+from gslopes.run.plan import Plan
 from gslopes.score.cost import Estimate, estimate
 from gslopes.score.limits import limits_of
 from gslopes.score.questions import digest, read_picture
@@ -45,6 +46,20 @@ def estimate_walk(classifier: Classifier, images: int, part: int) -> Estimate:
     """
     parts = [min(part, images - start) for start in range(0, images, part)] if part else []
     return estimate(classifier.name, limits_of(classifier), classifier.batch, parts, 0)
+
+
+def confirm_walk(plan: Plan, classifiers: Sequence[Classifier], config: ScoreConfig, executor: Executor) -> None:
+    """``confirm_cost`` of a whole audit, before its pictures are made; says how many of them are placebos'.
+
+    Raises: as ``confirm_cost``.
+    """
+    paid = [one for one in classifiers if not limits_of(one).free]
+    images, beside = plan.pictures_asked(config.placebo_sample)
+    part = plan.config.part * sum(len(values) for values in plan.values.values())
+    if beside and paid:
+        sample = f"of placebo sweeps, of {min(config.placebo_sample, len(plan.files)):,} photos"
+        executor.note(f"score      {beside:,} of the pictures are {sample} (--no-placebo leaves them out)")
+    confirm_cost([estimate_walk(one, images, part) for one in paid], config, executor)
 
 
 def confirm_cost(estimates: Sequence[Estimate], config: ScoreConfig, executor: Executor) -> None:
