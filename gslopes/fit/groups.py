@@ -35,9 +35,9 @@ def group_slopes(
     membership, see ``fit.membership``; p is Welch's t, for groups of different spread, and can reject too often where
     one group is small).  Intervals are of the same t.  A label whose answers vary on fewer than ``min_varying`` units
     of a group is too rare to judge there, and has no interval where they vary on none; a difference is too rare
-    to judge from a group of fewer than ``min_varying`` photos, or of a label that is rare in both.  Where all slopes of one
-    group are equal, its spread is not taken for 0: both groups then share one (Student's t).  q is over the labels of
-    one group, or of one pair of groups: of p_perm where there is one, or p below its floor.
+    to judge from a group of fewer than ``min_varying`` photos, or of a label that is rare in both.  Where all slopes of
+    one group are equal, its spread is not taken for 0: both groups then share one (Student's t).  q is over the labels
+    of one group, or of one pair of groups: of p_perm where there is one, or p below its floor.
 
     answers: of one classifier and attribute.  column: the name under which the groups go.
     groups: (n,) each photo's group; photos with None or an empty text are in none.
