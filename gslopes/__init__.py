@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gslopes.report import write_report
     from gslopes.run.stages import score_photos, synthesise
     from gslopes.studies.api import audit, census, compare, slopes
+    from gslopes.studies.contexts.contexts import contexts
     from gslopes.studies.crops import crops
     from gslopes.studies.export import export
 
@@ -30,6 +31,7 @@ _HOMES = {
     "audit": "gslopes.studies.api",
     "census": "gslopes.studies.api",
     "compare": "gslopes.studies.api",
+    "contexts": "gslopes.studies.contexts.contexts",
     "crops": "gslopes.studies.crops",
     "export": "gslopes.studies.export",
     "fit_slopes": "gslopes.fit.frames",
@@ -47,6 +49,7 @@ __all__ = [
     "census",
     "collect",
     "compare",
+    "contexts",
     "crops",
     "export",
     "fit_slopes",

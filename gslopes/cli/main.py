@@ -28,6 +28,8 @@ VERBS = (
     "fit",
     "report",
     "compare",
+    "contexts",
+    "typology",
     "power",
     "classifiers",
     "cache",

@@ -71,5 +71,7 @@ def check_versions(run: Path, classifiers: Sequence[Classifier]) -> None:
 
 def require(run: Path, table: tables.Table, lacking: str, command: str) -> None:
     """Raises: UsageError that says what the run lacks, and the command that makes it, unless it has the table."""
+    if runfolder.read_manifest(run).get("kind") == "contexts":
+        raise UsageError(f"{show(run)} is a context audit; run gslopes contexts {show(run)}.")
     if not (run / f"{table.name}.parquet").exists():
         raise UsageError(f"{show(run)} {lacking}.", f"Run: {command.replace('RUN', show(run))}.")

@@ -1,0 +1,191 @@
+"""``gslopes contexts``: does the background decide who is seen?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gslopes.cli.options import PATH, classifier_option, examples, json_option, print_json, terms_options
+
+_ANALYSIS = (
+    *("typology", "ratings", "baseline", "vector", "denominator", "zero", "recognised_at", "min_score", "top", "f1_on"),
+    *(
+        "recognised_share",
+        "ss",
+        "tukey",
+        "alpha",
+        "family",
+        "strong",
+        "min_group",
+        "bootstrap",
+        "permutations",
+        "mixed",
+    ),
+)
+_STAGING = (
+    *("backgrounds", "limit", "cutout", "tolerance", "keep_flagged", "canvas", "crop", "person_share", "share_of"),
+    *("size_by", "face_height", "kinds", "sweep", "steps", "format"),
+)
+_COLUMNS = ("gender_column", "group_column", "person_column")
+_TERMS = ("cache", "budget", "max_calls", "confirm_above", "yes", "retry_failed")
+
+
+class Canvas(click.ParamType):  # type: ignore[type-arg]
+    """``WIDTHxHEIGHT``."""
+
+    name = "wxh"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        """768x512 as a pair."""
+        parts = str(value).lower().split("x")
+        if len(parts) != 2 or not all(part.isdigit() for part in parts):
+            self.fail(f"{value!r} is not a size such as 768x512.", param, ctx)
+        return int(parts[0]), int(parts[1])
+
+
+@click.command(
+    short_help="Does the background decide who is seen?",
+    epilog=examples(
+        "gslopes contexts PEOPLE --people people.csv --backgrounds rendered --classifier celeba-tagger --out run",
+        "gslopes contexts PEOPLE --people people.csv --backgrounds rooms -c rekognition --budget 10 --out run",
+        "gslopes contexts PEOPLE --people people.csv --sweep gender --classifier celeba-tagger --out run",
+        "gslopes contexts run --typology mine.toml --ratings ratings.csv",
+        "gslopes score run --classifier clarifai && gslopes contexts run",
+    ),
+)
+@click.argument("people", type=PATH)
+@click.option("--people", "table", metavar="CSV", help="Self-reported gender of each photo's person; or cfd.")
+@click.option(
+    "--backgrounds", "-b", multiple=True, metavar="DIR", help="rendered, packaged or a folder. [default: rendered]"
+)
+@classifier_option
+@click.option("--out", "-o", type=PATH, metavar="RUN", help="The run folder, made if missing.")
+@click.option("--sweep", metavar="gender|race", help="Also K counterfactuals of each person in each context.")
+@click.option("--steps", type=int, metavar="K", help="Values of the sweep, odd.")
+@click.option("--cutout", metavar="auto|alpha|eraser|studio|DIR", help="How people are cut out. [default: auto]")
+@click.option("--tolerance", type=int, metavar="LEVELS", help="Of the eraser. [default: 32]")
+@click.option("--keep-flagged", is_flag=True, default=None, help="Use cut-outs that fail a check, too.")
+@click.option("--review", type=PATH, metavar="CSV", help="Decisions about cut-outs: photo, accept or exclude.")
+@click.option("--canvas", type=Canvas(), metavar="WxH", help="Size of the pictures. [default: 768x512]")
+@click.option("--crop", metavar="both|top|bottom", help="What of a background is cut away. [default: both]")
+@click.option("--person-share", type=float, metavar="S", help="Size of a person. [default: 0.25]")
+@click.option("--share-of", metavar="canvas|background", help="Of what that is a share. [default: canvas]")
+@click.option("--size-by", metavar="share|face", help="People of one share, or faces of one height. [default: share]")
+@click.option("--face-height", type=float, metavar="H", help="Of the canvas, with --size-by face. [default: 0.3]")
+@click.option("--kinds", multiple=True, metavar="KIND", help="original, canvas, context, empty, silhouette.")
+@click.option("--format", metavar="jpeg|png", help="How the pictures are written. [default: jpeg]")
+@click.option("--gender-column", metavar="NAME", help="Of the people's CSV. [default: gender]")
+@click.option("--group-column", metavar="NAME", help="Of the people's CSV; a + b crosses two. [default: ethnicity]")
+@click.option("--person-column", metavar="NAME", help="Who is on several photos. [default: each photo is a person]")
+@click.option("--typology", multiple=True, metavar="NAME|FILE", help="Dictionaries of tags, merged left to right.")
+@click.option("--ratings", type=PATH, metavar="CSV", help="Crowd ratings of the contexts.")
+@click.option("--baseline", metavar="canvas|original", help="What changes are taken from. [default: canvas]")
+@click.option("--vector", metavar="super|sub|super+other|both", help="For distances. [default: super]")
+@click.option("--denominator", metavar="all|assigned", help="Of the shares of tags. [default: all]")
+@click.option("--zero", metavar="nan|one", help="Distance from a vector of length 0. [default: nan]")
+@click.option("--recognised-at", type=int, metavar="N", help="Context tags needed. [default: 1]")
+@click.option("--recognised-share", type=float, metavar="S", help="Below it a context has no F1. [default: 0.1]")
+@click.option("--min-score", type=float, metavar="S", help="Tags below it do not count. [default: 0]")
+@click.option("--top", type=int, metavar="N", help="Only the best N tags.")
+@click.option("--f1-on", metavar="recognised|all", help="Pictures of the F1. [default: recognised]")
+@click.option("--ss", type=int, metavar="1|2|3", help="Type of the sums of squares. [default: 2]")
+@click.option("--tukey", metavar="one-way|residual", help="Variance of Tukey's test. [default: one-way]")
+@click.option("--alpha", type=float, metavar="A", help="Of the paper's Bonferroni. [default: 0.05]")
+@click.option("--family", metavar="contexts|tests", help="Its family. [default: contexts]")
+@click.option("--strong", type=float, metavar="D", help="Strongly gendered: so far from 5. [default: 3]")
+@click.option("--min-group", type=int, metavar="N", help="People that a cell needs. [default: 3]")
+@click.option("--bootstrap", type=int, metavar="N", help="Resamples. [default: 2000]")
+@click.option("--permutations", type=int, metavar="N", help="Permutations. [default: 9999]")
+@click.option("--mixed", is_flag=True, default=None, help="Also a mixed linear model of congruence.")
+@click.option("--limit", type=int, metavar="N", help="Only the first N photos.")
+@click.option("--seed", type=int, default=0, metavar="N", help="Of everything drawn by lot. [default: 0]")
+@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where networks run. [default: auto]")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@terms_options
+@json_option
+def contexts(
+    people: Path,
+    table: str | None,
+    out: Path | None,
+    classifier: tuple[str, ...],
+    review: Path | None,
+    seed: int,
+    device: str,
+    dry_run: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Put people in front of stereotyped backgrounds and compare how taggers describe them.
+
+    PEOPLE is a folder of portraits before a plain backdrop, or the folder of a context audit that is there: then
+    analysis and page are made anew, and nobody is asked again. Called again, the same command goes on where it was.
+    """
+    from gslopes.audits.context.options import ContextOptions
+    from gslopes.core.config import from_dict
+    from gslopes.core.runfolder import show
+    from gslopes.executors import OneProcess
+    from gslopes.run.config import ScoreConfig
+    from gslopes.run.stages import DEFAULT_CLASSIFIER
+    from gslopes.studies.contexts import contexts as study
+    from gslopes.studies.contexts.config import PeopleColumns
+    from gslopes.studies.contexts.planning import make_plan
+
+    given = {name: value for name, value in options.items() if value is not None and value != ()}
+    staging = {name: given[name] for name in _STAGING if name in given}
+    columns = from_dict(PeopleColumns, {name: given[name] for name in _COLUMNS if name in given})
+    analysis = {name: given[name] for name in _ANALYSIS if name in given}
+    settings = from_dict(ContextOptions, {**_plain(analysis), "seed": seed})
+    if dry_run:
+        plan = make_plan(people, out or Path("run"), table, columns, staging, seed=seed, device=device)
+        return _print_plan(plan, len(classifier or (DEFAULT_CLASSIFIER,)), as_json)
+    found = study.contexts(
+        people,
+        out,
+        people=table,
+        classifier=() if out is None else classifier or (DEFAULT_CLASSIFIER,),
+        executor=OneProcess(progress=True),
+        review=review,
+        seed=seed,
+        device=device,
+        columns=columns,
+        analysis=settings,
+        terms=from_dict(ScoreConfig, _plain({name: given[name] for name in _TERMS if name in given})),
+        **staging,
+    )
+    from gslopes.report.contexts import as_numbers, text_table
+
+    if as_json:
+        counts = {"people": found.people, "used": found.used, "flagged": found.flagged, "skipped": found.skipped}
+        page = None if found.page is None else str(found.page)
+        print_json({"run": str(found.run), "page": page, "photos": counts, "tables": as_numbers(found.tables)})
+        return 0
+    click.echo(text_table(found.tables))
+    lines = ["", *found.notes, f"photos     {found.used:,} used of {found.people:,}, {found.flagged:,} flagged"]
+    lines += [f"           {count:,} skipped: {reason}" for reason, count in found.skipped.items()]
+    lines += [f"tables     {show(found.run)}/*.parquet", f"page       {show(found.page)}"]
+    click.echo("\n".join(lines), err=True)
+    return 3 if any(reason.startswith("unreadable") for reason in found.skipped) else 0
+
+
+def _plain(given: dict[str, Any]) -> dict[str, Any]:
+    return {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
+
+
+def _print_plan(plan: Any, classifiers: int, as_json: bool) -> int:
+    from gslopes.core.runfolder import show
+
+    facts = {
+        "photos": len(plan.files),
+        "people known": len(plan.who),
+        "backgrounds": len(plan.used_rooms),
+        "pictures": plan.pictures,
+        "questions": plan.pictures * classifiers,
+    }
+    if as_json:
+        print_json({"run": str(plan.run), **facts})
+        return 0
+    lines = [f"{name:<13}{count:,}" for name, count in facts.items()]
+    click.echo("\n".join([*lines, f"run folder   {show(plan.run)}", "Nothing was written."]))
+    return 0

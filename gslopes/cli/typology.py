@@ -1,0 +1,85 @@
+"""``gslopes typology``: dictionaries of tags, and which tags of a run are in none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gslopes.cli.options import PATH, examples, json_option, print_json, rows
+
+
+@click.command(
+    short_help="Dictionaries of tags, and what is in none of them.",
+    epilog=examples(
+        "gslopes typology starter",
+        "gslopes typology run --out todo.csv",
+        "gslopes contexts run --typology starter --typology todo.csv",
+        "gslopes typology --import dataverse --map map.toml --out published.toml",
+    ),
+)
+@click.argument("what", required=False)
+@click.option(
+    "--typology", multiple=True, metavar="NAME|FILE", help="The dictionaries that a run's tags are sought in."
+)
+@click.option("--out", "-o", type=PATH, metavar="FILE", help="Write a CSV to be filled, or the imported TOML.")
+@click.option("--import", "folder", type=PATH, metavar="DIR", help="Read published dictionaries.")
+@click.option("--map", "mapping", type=PATH, metavar="TOML", help="Which cluster is which, for --import.")
+@json_option
+def typology(
+    what: str | None,
+    typology: tuple[str, ...],
+    out: Path | None,
+    folder: Path | None,
+    mapping: Path | None,
+    as_json: bool,
+) -> int:
+    """Show a typology, list the tags of a run that are in no cluster, or import the published dictionaries.
+
+    WHAT is a run folder, or the name or file of a typology.
+    """
+    from gslopes.audits.context.options import ContextOptions
+    from gslopes.audits.context.typology import read_typology
+    from gslopes.core.errors import UsageError
+    from gslopes.core.runfolder import MANIFEST, show, write_bytes
+
+    if folder is not None:
+        from gslopes.audits.context.published import read_published, to_toml
+
+        if out is None:
+            raise UsageError("The imported typology needs a name.", "Give it with --out FILE.toml.")
+        own, unmapped = read_published(folder, mapping)
+        write_bytes(out, to_toml(own).encode())
+        click.echo(f"{show(out)}: {sum(map(len, own.clusters.values())):,} tags in {len(own.clusters)} clusters")
+        if unmapped:
+            click.echo(f"Not mapped to a super-cluster: {', '.join(unmapped)}.", err=True)
+        return 0
+    if what is None:
+        raise UsageError("Nothing is named.", "Name a run folder, or a typology such as starter.")
+    if (Path(what) / MANIFEST).is_file():
+        from gslopes.studies.contexts.analysing import tags_of_run
+
+        table = tags_of_run(Path(what), ContextOptions(typology=typology))
+        if out is not None:
+            write_bytes(out, table.assign(cluster="").to_csv(index=False).encode())
+            click.echo(
+                f"{show(out)}: {len(table):,} tags; fill its column cluster and give it as --typology.", err=True
+            )
+        if as_json:
+            print_json(rows(table))
+        elif out is None:
+            click.echo(table.to_string(index=False) if len(table) else "Every tag is in some cluster or context.")
+        return 0
+    own = read_typology(what)
+    facts: dict[str, Any] = {name: len(tags) for name, tags in own.clusters.items()}
+    if as_json:
+        contexts = {name: sorted(tags) for name, tags in own.contexts.items()}
+        clusters = {name: {"super": own.supers[name], "tags": sorted(own.clusters[name])} for name in facts}
+        print_json({"name": own.name, "version": own.version, "clusters": clusters, "contexts": contexts})
+        return 0
+    lines = [f"{own.name} {own.version}{' (partial)' if own.partial else ''}: {own.source}", ""]
+    lines += [f"{name:<14}{own.supers[name] or '-':<14}{count:>5}" for name, count in facts.items()]
+    lines += [f"{'context':<14}{name:<20}{len(tags):>5}" for name, tags in own.contexts.items()]
+    click.echo("\n".join(lines))
+    return 0

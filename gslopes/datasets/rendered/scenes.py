@@ -1,0 +1,375 @@
+"""Rendered rooms: drawings after convention of the eight contexts of Barlas et al. 2020, two layouts each.
+
+Context cues stand in the outer thirds and at the top; the middle, where a person will stand, is free.  They are
+drawings and say nothing about rooms, nor about who works in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.records import ByteArray
+
+Colour = tuple[int, int, int]
+LAYOUTS = 2
+_FINE = 2  # drawn so many times larger, then averaged: soft edges
+WHITE, INK, STEEL, WOOD = (245, 244, 240), (52, 48, 46), (176, 182, 188), (150, 108, 72)
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What is drawn, and what the paper's raters said of its own picture of that context.
+
+    paper: its key there.  label: the stereotype of the literature.  rating: the crowd's median, 0 to 10.
+    palettes: wall, floor and accent, RGB; ``palette`` of ``draw_scene`` counts in them.
+    """
+
+    paper: str
+    title: str
+    label: str
+    rating: float
+    palettes: tuple[tuple[Colour, Colour, Colour], ...]
+
+
+SCENES: dict[str, Scene] = {
+    "wedding-shop": Scene(
+        "F1",
+        "Wedding dress shop",
+        "feminine",
+        0,
+        (((238, 228, 220), (206, 188, 172), (214, 176, 170)), ((224, 226, 232), (176, 170, 168), (190, 180, 200))),
+    ),
+    "nursery": Scene(
+        "F2",
+        "Baby nursery",
+        "feminine",
+        4,
+        (
+            ((246, 214, 220), (214, 186, 160), (232, 140, 160)),
+            ((206, 224, 244), (208, 188, 164), (110, 150, 210)),
+            ((250, 240, 204), (210, 190, 160), (232, 190, 80)),
+            ((222, 222, 222), (190, 182, 174), (140, 140, 144)),
+        ),
+    ),
+    "home-kitchen": Scene(
+        "F3",
+        "Home kitchen",
+        "feminine",
+        4,
+        (((236, 230, 216), (176, 140, 104), (170, 196, 178)), ((226, 232, 236), (150, 132, 116), (196, 150, 110))),
+    ),
+    "kindergarten": Scene(
+        "F4",
+        "Kindergarten classroom",
+        "feminine",
+        5,
+        (((250, 238, 206), (190, 166, 128), (92, 140, 190)), ((222, 238, 226), (184, 160, 130), (214, 120, 90))),
+    ),
+    "garage": Scene(
+        "M1",
+        "Mechanic's garage",
+        "masculine",
+        9,
+        (((176, 178, 180), (112, 112, 114), (196, 66, 48)), ((150, 160, 172), (98, 96, 96), (230, 170, 50))),
+    ),
+    "restaurant-kitchen": Scene(
+        "M2",
+        "Professional kitchen",
+        "masculine",
+        7,
+        (((222, 226, 228), (140, 128, 120), (190, 194, 198)), ((202, 208, 206), (120, 122, 126), (168, 176, 184))),
+    ),
+    "sports-bar": Scene(
+        "M3",
+        "Sports bar",
+        "masculine",
+        7,
+        (((92, 62, 48), (70, 50, 42), (206, 150, 60)), ((62, 70, 66), (60, 48, 42), (190, 90, 60))),
+    ),
+    "lecture-hall": Scene(
+        "M4",
+        "University lecture hall",
+        "masculine",
+        5,
+        (((214, 206, 196), (128, 104, 84), (110, 74, 54)), ((198, 206, 214), (104, 100, 104), (70, 90, 120))),
+    ),
+}
+
+
+class _Pen:
+    """Draws in units of the picture: x from 0 to 1 across, y from 0 to 1 down."""
+
+    def __init__(self, width: int, height: int, wall: Colour, floor: Colour, horizon: float) -> None:
+        self.width, self.height = width, height
+        shade = np.linspace(1.04, 0.92, height, dtype=np.float32)[:, None, None]
+        rows = np.arange(height)[:, None, None] < horizon * height
+        base = np.where(rows, np.array(wall, np.float32), np.array(floor, np.float32))
+        self.picture = np.ascontiguousarray(
+            np.broadcast_to(np.clip(base * shade, 0, 255), (height, width, 3)).astype(np.uint8)
+        )
+
+    def at(self, x: float, y: float) -> tuple[int, int]:
+        return round(x * self.width), round(y * self.height)
+
+    def long(self, size: float) -> int:
+        return max(1, round(size * self.height))
+
+    def box(self, x: float, y: float, w: float, h: float, colour: Colour, edge: Colour | None = None) -> None:
+        cv2.rectangle(self.picture, self.at(x, y), self.at(x + w, y + h), colour, -1)
+        if edge:
+            cv2.rectangle(self.picture, self.at(x, y), self.at(x + w, y + h), edge, self.long(0.005))
+
+    def line(self, x0: float, y0: float, x1: float, y1: float, colour: Colour, size: float = 0.01) -> None:
+        cv2.line(self.picture, self.at(x0, y0), self.at(x1, y1), colour, self.long(size), cv2.LINE_AA)
+
+    def disc(self, x: float, y: float, r: float, colour: Colour, size: float = 0) -> None:
+        cv2.circle(self.picture, self.at(x, y), self.long(r), colour, self.long(size) if size else -1, cv2.LINE_AA)
+
+    def shape(self, points: list[tuple[float, float]], colour: Colour) -> None:
+        cv2.fillPoly(self.picture, [np.array([self.at(*point) for point in points], np.int32)], colour, cv2.LINE_AA)
+
+
+def draw_scene(key: str, layout: int = 1, *, width: int = 768, height: int = 512, palette: int = 0) -> ByteArray:
+    """One room, (height, width, 3) uint8 RGB.
+
+    key: of ``SCENES``.  layout: 1, or 2 for its mirror with other furniture widths.  palette: which colours, from 0.
+
+    Raises: UnknownName for another key; ConfigError for a layout, palette or size that there is not.
+    """
+    if key not in SCENES:
+        raise UnknownName("scene", key, SCENES)
+    scene = SCENES[key]
+    if layout not in range(1, LAYOUTS + 1) or palette not in range(len(scene.palettes)):
+        raise ConfigError(
+            f"{key} has no layout {layout} with palette {palette}.",
+            f"Layouts are 1 and 2, palettes 0 to {len(scene.palettes) - 1}.",
+        )
+    if min(width, height) < 64:
+        raise ConfigError(f"A scene of {width}x{height} pixels is too small.", "Use at least 64 on each side.")
+    wall, floor, accent = scene.palettes[palette]
+    pen = _Pen(_FINE * width, _FINE * height, wall, floor, 0.72 if layout == 1 else 0.66)
+    _DRAWN[key](pen, accent, layout)
+    found = cv2.resize(pen.picture, (width, height), interpolation=cv2.INTER_AREA)
+    mirrored = found[:, ::-1] if layout == 2 else found
+    return np.ascontiguousarray(mirrored, np.uint8)
+
+
+def backgrounds() -> list[tuple[str, int, int]]:
+    """(key, layout, palette) of the sixteen that are drawn: two layouts of each scene, in two palettes."""
+    return [(key, layout, layout - 1) for key in SCENES for layout in range(1, LAYOUTS + 1)]
+
+
+def _darker(colour: Colour, by: float) -> Colour:
+    return (int(colour[0] * by), int(colour[1] * by), int(colour[2] * by))
+
+
+def _gown(pen: _Pen, x: float, y: float, size: float, colour: Colour) -> None:
+    s = size
+    pen.line(x - 0.02, y, x + 0.02, y, INK, 0.006)
+    pen.shape([(x - 0.035 * s, y + 0.02), (x + 0.035 * s, y + 0.02), (x + 0.025 * s, y + 0.16 * s)], colour)
+    pen.shape([(x - 0.035 * s, y + 0.02), (x + 0.025 * s, y + 0.16 * s), (x - 0.025 * s, y + 0.16 * s)], colour)
+    skirt = [(x - 0.022 * s, y + 0.15 * s), (x + 0.022 * s, y + 0.15 * s), (x + 0.1 * s, y + 0.52 * s)]
+    pen.shape([*skirt, (x - 0.1 * s, y + 0.52 * s)], colour)
+    for fold in (-0.05, 0, 0.05):
+        pen.line(x + 0.2 * fold * s, y + 0.17 * s, x + fold * s, y + 0.51 * s, _darker(colour, 0.9), 0.004)
+
+
+def _wedding(pen: _Pen, accent: Colour, layout: int) -> None:
+    pen.box(0, 0.04, 1, 0.03, _darker(accent, 0.9))
+    pen.line(0.02, 0.2, 0.34, 0.2, STEEL, 0.012)
+    for index, x in enumerate((0.07, 0.17, 0.27)):
+        _gown(pen, x, 0.2, 1.0, (WHITE, (250, 240, 232), WHITE)[index])
+    pen.box(0.7, 0.14, 0.2, 0.62, _darker(accent, 0.75))
+    pen.box(0.715, 0.165, 0.17, 0.57, (214, 224, 230))
+    _gown(pen, 0.8, 0.26, 0.85, WHITE)
+    pen.disc(0.95, 0.66, 0.05, WHITE)  # bouquet
+    for dx, dy in ((-0.015, -0.02), (0.02, -0.01), (0, 0.025), (0.012, -0.04)):
+        pen.disc(0.95 + dx, 0.66 + dy, 0.02, accent)
+    for x in (0.4, 0.5, 0.6):
+        pen.disc(x, 0.12, 0.02, (255, 248, 214))
+    if layout == 2:
+        pen.box(0.02, 0.84, 0.22, 0.1, accent, _darker(accent, 0.8))
+
+
+def _nursery(pen: _Pen, accent: Colour, layout: int) -> None:
+    for row in range(8):
+        for column in range(16):
+            x = (column + 0.5 * (row % 2)) / 15
+            pen.disc(x, 0.05 + 0.085 * row, 0.012, accent if (row + column) % 2 else WHITE)
+    pen.box(0.02, 0.46, 0.32, 0.4, WHITE, _darker(accent, 0.8))
+    for x in np.linspace(0.05, 0.31, 8):
+        pen.box(float(x), 0.5, 0.012, 0.34, _darker(accent, 0.85))
+    pen.line(0.18, 0, 0.18, 0.12, INK, 0.006)
+    pen.line(0.08, 0.12, 0.28, 0.12, INK, 0.008)
+    for x, colour in ((0.08, accent), (0.15, (250, 220, 110)), (0.21, (150, 200, 170)), (0.28, accent)):
+        pen.line(x, 0.12, x, 0.24, INK, 0.004)
+        pen.disc(x, 0.27, 0.035, colour)
+    pen.box(0.7, 0.5, 0.26, 0.36, WHITE, _darker(accent, 0.8))  # chest of drawers
+    for y in (0.53, 0.64, 0.75):
+        pen.box(0.72, y, 0.22, 0.09, (250, 246, 240), _darker(accent, 0.85))
+        pen.disc(0.83, y + 0.045, 0.01, accent)
+    pen.disc(0.78, 0.42, 0.05, (196, 150, 108))  # bear
+    for x in (0.755, 0.805):
+        pen.disc(x, 0.37, 0.022, (176, 130, 90))
+    pen.box(0.86, 0.34, 0.08, 0.16, (240, 236, 220))
+    pen.shape([(0.84, 0.36), (0.96, 0.36), (0.93, 0.26), (0.87, 0.26)], accent)
+
+
+def _home_kitchen(pen: _Pen, accent: Colour, layout: int) -> None:
+    for x in (0.01, 0.13, 0.71, 0.85):
+        pen.box(x, 0.06, 0.12, 0.24, accent, _darker(accent, 0.75))
+        pen.disc(x + 0.1, 0.24, 0.008, INK)
+    for row in range(4):
+        for x in [*np.arange(0, 0.36, 0.045), *np.arange(0.66, 1, 0.045)]:
+            pen.box(float(x), 0.34 + 0.05 * row, 0.042, 0.046, WHITE, (210, 206, 200))
+    pen.box(0.38, 0.05, 0.24, 0.26, (190, 220, 240), WHITE)  # window
+    pen.line(0.5, 0.05, 0.5, 0.31, WHITE, 0.012)
+    for x, w in ((0, 0.34), (0.68, 0.32)):
+        pen.box(x, 0.56, w, 0.04, _darker(WOOD, 0.9))
+        pen.box(x, 0.6, w, 0.32, accent, _darker(accent, 0.75))
+        pen.line(x + w / 2, 0.61, x + w / 2, 0.91, _darker(accent, 0.75), 0.006)
+    pen.box(0.72, 0.535, 0.22, 0.03, INK)  # hob and pot
+    for x in (0.76, 0.83, 0.9):
+        pen.disc(x, 0.55, 0.02, (90, 88, 88))
+    pen.box(0.74, 0.44, 0.1, 0.095, (206, 70, 60))
+    pen.box(0.73, 0.43, 0.12, 0.015, (170, 56, 50))
+    pen.box(0.08, 0.52, 0.16, 0.045, STEEL)  # sink
+    pen.line(0.16, 0.52, 0.16, 0.42, STEEL, 0.014)
+    pen.line(0.16, 0.42, 0.2, 0.44, STEEL, 0.014)
+    pen.disc(0.29, 0.51, 0.035, (228, 170, 70))
+
+
+def _kindergarten(pen: _Pen, accent: Colour, layout: int) -> None:
+    pen.box(0.3, 0.05, 0.4, 0.3, (56, 98, 78), WOOD)
+    for index, colour in enumerate(((230, 80, 70), (250, 200, 70), (90, 160, 210), (120, 180, 100))):
+        pen.shape([(0.02 + 0.07 * index, 0.04), (0.08 + 0.07 * index, 0.04), (0.05 + 0.07 * index, 0.12)], colour)
+        pen.shape([(0.73 + 0.07 * index, 0.04), (0.79 + 0.07 * index, 0.04), (0.76 + 0.07 * index, 0.12)], colour)
+    for x, y, colour in ((0.04, 0.2, (250, 220, 120)), (0.17, 0.18, (180, 220, 240)), (0.05, 0.38, (240, 180, 190))):
+        pen.box(x, y, 0.1, 0.13, WHITE, accent)
+        pen.disc(x + 0.05, y + 0.065, 0.04, colour)
+    for row, y in enumerate((0.24, 0.4, 0.56)):
+        pen.box(0.74, y, 0.24, 0.14, (206, 170, 120), WOOD)
+        for column in range(4):
+            colour = ((220, 80, 70), (90, 150, 210), (250, 200, 80), (110, 180, 110))[(row + column) % 4]
+            pen.box(0.755 + 0.055 * column, y + 0.04, 0.045, 0.09, colour)
+    pen.box(0.02, 0.72, 0.28, 0.035, accent)  # low table
+    for x in (0.04, 0.27):
+        pen.box(x, 0.755, 0.014, 0.16, _darker(accent, 0.8))
+    for x, y, colour in ((0.07, 0.655, (230, 90, 80)), (0.12, 0.655, (90, 150, 210)), (0.095, 0.59, (250, 205, 80))):
+        pen.box(x, y, 0.045, 0.064, colour, _darker(colour, 0.8))
+    pen.disc(0.22, 0.69, 0.035, (120, 180, 110))
+    pen.disc(0.87, 0.87, 0.06, (230, 120, 80))
+
+
+def _garage(pen: _Pen, accent: Colour, layout: int) -> None:
+    pen.box(0.01, 0.08, 0.34, 0.36, (196, 160, 112), _darker(WOOD, 0.8))  # board of tools
+    for index, x in enumerate((0.05, 0.1, 0.15, 0.2, 0.25, 0.3)):
+        length = 0.16 + 0.03 * (index % 3)
+        pen.line(x, 0.13, x, 0.13 + length, (84, 90, 98), 0.014)
+        pen.disc(x, 0.13, 0.022, (84, 90, 98), 0.012)
+        pen.disc(x, 0.13 + length, 0.018, (84, 90, 98))
+    pen.box(0.02, 0.54, 0.3, 0.34, accent, INK)  # tool chest
+    for y in (0.57, 0.65, 0.73, 0.81):
+        pen.line(0.04, y, 0.3, y, INK, 0.006)
+        pen.line(0.14, y + 0.03, 0.2, y + 0.03, STEEL, 0.012)
+    for y in (0.62, 0.76, 0.9):
+        for x in (0.74, 0.86):
+            pen.disc(x + 0.03, y, 0.085, (38, 38, 40))
+            pen.disc(x + 0.03, y, 0.04, STEEL)
+            pen.disc(x + 0.03, y, 0.015, INK)
+    pen.box(0.68, 0.1, 0.02, 0.8, (206, 170, 60))  # lift with a car on it
+    pen.shape([(0.66, 0.36), (0.72, 0.26), (0.9, 0.26), (0.99, 0.36), (0.99, 0.45), (0.66, 0.45)], (70, 96, 140))
+    pen.shape([(0.74, 0.35), (0.77, 0.285), (0.87, 0.285), (0.92, 0.35)], (190, 210, 222))
+    for x in (0.73, 0.92):
+        pen.disc(x, 0.46, 0.05, INK)
+    pen.box(0.4, 0.02, 0.2, 0.03, (250, 250, 235))
+
+
+def _restaurant(pen: _Pen, accent: Colour, layout: int) -> None:
+    pen.shape([(0.05, 0.02), (0.95, 0.02), (0.88, 0.16), (0.12, 0.16)], accent)  # hood
+    pen.line(0.12, 0.16, 0.88, 0.16, _darker(accent, 0.7), 0.014)
+    pen.line(0.02, 0.22, 0.36, 0.22, INK, 0.008)
+    pen.line(0.66, 0.22, 0.98, 0.22, INK, 0.008)
+    for x, r in ((0.06, 0.04), (0.15, 0.055), (0.25, 0.05), (0.34, 0.035), (0.7, 0.05), (0.8, 0.055), (0.91, 0.045)):
+        pen.line(x, 0.22, x, 0.3, STEEL, 0.01)
+        pen.disc(x, 0.3 + r, r, (96, 98, 102))
+        pen.disc(x, 0.3 + r, 0.8 * r, (128, 132, 138))
+    for x, w in ((0, 0.36), (0.66, 0.34)):
+        pen.box(x, 0.56, w, 0.04, (230, 234, 238), _darker(STEEL, 0.8))
+        pen.box(x, 0.6, w, 0.34, STEEL, _darker(STEEL, 0.8))
+        pen.box(x + 0.03, 0.66, w - 0.06, 0.2, (60, 62, 66), _darker(STEEL, 0.7))  # oven
+        for knob in np.linspace(x + 0.05, x + w - 0.05, 6):
+            pen.disc(float(knob), 0.63, 0.012, INK)
+    for x in (0.06, 0.2):
+        pen.box(x, 0.44, 0.1, 0.12, (150, 156, 164), _darker(STEEL, 0.7))
+    pen.box(0.7, 0.49, 0.12, 0.07, (150, 156, 164), _darker(STEEL, 0.7))
+    for x, y in ((0.87, 0.5), (0.93, 0.5)):
+        pen.disc(x, y, 0.05, WHITE)
+    pen.shape([(0.71, 0.48), (0.73, 0.42), (0.76, 0.48)], (240, 140, 50))
+
+
+def _sports_bar(pen: _Pen, accent: Colour, layout: int) -> None:
+    glass = ((88, 130, 70), (170, 110, 40), (120, 60, 40), (190, 190, 160), (60, 90, 120))
+    for y in (0.2, 0.38, 0.56):
+        for left in (0.01, 0.68):
+            pen.box(left, y, 0.31, 0.018, WOOD)
+            for index in range(9):
+                colour = glass[(index + round(10 * y)) % 5]
+                x = left + 0.012 + 0.033 * index
+                pen.box(x, y - 0.09, 0.02, 0.09, colour)
+                pen.box(x + 0.006, y - 0.13, 0.008, 0.04, colour)
+    pen.box(0.36, 0.04, 0.28, 0.22, INK, (120, 120, 124))  # screen with a pitch
+    pen.box(0.37, 0.055, 0.26, 0.19, (64, 140, 72))
+    pen.line(0.5, 0.055, 0.5, 0.245, WHITE, 0.005)
+    pen.disc(0.5, 0.15, 0.04, WHITE, 0.005)
+    for x in (0.1, 0.24, 0.76, 0.9):
+        pen.line(x, 0, x, 0.03, INK, 0.006)
+        pen.shape([(x - 0.035, 0.07), (x + 0.035, 0.07), (x + 0.015, 0.02), (x - 0.015, 0.02)], accent)
+        pen.disc(x, 0.075, 0.014, (255, 236, 170))
+    pen.box(0, 0.7, 1, 0.05, (140, 92, 56))
+    pen.box(0, 0.75, 1, 0.25, (96, 62, 42))
+    for x in (0.06, 0.17, 0.8, 0.92):
+        pen.box(x, 0.58, 0.045, 0.12, (224, 160, 50), (240, 220, 170))
+        pen.box(x, 0.56, 0.045, 0.03, WHITE)
+    for x in (0.27, 0.29, 0.7):
+        pen.box(x, 0.6, 0.012, 0.1, STEEL)
+        pen.box(x - 0.004, 0.56, 0.02, 0.05, accent)
+
+
+def _lecture(pen: _Pen, accent: Colour, layout: int) -> None:
+    pen.box(0.26, 0.04, 0.48, 0.32, (250, 250, 250), (160, 160, 160))  # screen
+    for index in range(4):
+        pen.line(0.3, 0.1 + 0.06 * index, 0.56 - 0.04 * (index % 2), 0.1 + 0.06 * index, (120, 140, 170), 0.01)
+    pen.shape([(0.6, 0.3), (0.63, 0.16), (0.66, 0.22), (0.7, 0.1), (0.7, 0.3)], (170, 190, 214))
+    pen.box(0.02, 0.1, 0.2, 0.24, (48, 74, 62), _darker(WOOD, 0.8))  # boards
+    pen.box(0.78, 0.1, 0.2, 0.24, (48, 74, 62), _darker(WOOD, 0.8))
+    for y in (0.15, 0.2, 0.25):
+        pen.line(0.04, y, 0.17, y, (210, 220, 212), 0.006)
+        pen.line(0.8, y, 0.92, y, (210, 220, 212), 0.006)
+    for row in range(5):  # rising benches at both sides
+        y, reach = 0.5 + 0.1 * row, 0.26 + 0.03 * row
+        for left, width in ((0.0, reach), (1 - reach, reach)):
+            pen.box(left, y, width, 0.03, _darker(accent, 1.25), INK)
+            pen.box(left, y + 0.03, width, 0.07, accent)
+            for seat in np.arange(left + 0.02, left + width - 0.03, 0.06):
+                pen.box(float(seat), y - 0.045, 0.04, 0.045, _darker(accent, 0.8))
+    pen.shape([(0.7, 0.5), (0.78, 0.5), (0.77, 0.44), (0.71, 0.44)], WOOD)
+    pen.box(0.715, 0.5, 0.05, 0.16, _darker(WOOD, 0.8))
+    pen.line(0.74, 0.44, 0.75, 0.38, INK, 0.006)
+
+
+_DRAWN: dict[str, Callable[[_Pen, Colour, int], None]] = {
+    "wedding-shop": _wedding,
+    "nursery": _nursery,
+    "home-kitchen": _home_kitchen,
+    "kindergarten": _kindergarten,
+    "garage": _garage,
+    "restaurant-kitchen": _restaurant,
+    "sports-bar": _sports_bar,
+    "lecture-hall": _lecture,
+}

@@ -1,0 +1,185 @@
+"""From the answers of a run to all of its tables; nothing is asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.audits.context import checks
+from gslopes.audits.context.analyse import analyse
+from gslopes.audits.context.describe import GROSS, describe_all, tag_sets
+from gslopes.audits.context.interaction import interaction_table
+from gslopes.audits.context.options import ContextOptions
+from gslopes.audits.context.ratings import read_ratings, summarise_ratings
+from gslopes.audits.context.typology import Typology, read_typology
+from gslopes.core import runfolder, tables
+from gslopes.core.runfolder import show
+from gslopes.core.tables import contexts as schemas
+
+KNOWN = 0.05  # share of a classifier's tags under which the typology is not for it
+
+
+def analyse_run(
+    run: Path, options: ContextOptions, content: Mapping[str, Any]
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Every table of section 11 that the answers allow, written into the run folder; and notes for people.
+
+    Raises: UsageError, ConfigError, TableError, StorageError.
+    """
+    scores = tables.read(tables.SCORES, run / "scores.parquet")
+    asked = tables.read(tables.ASKED, run / "asked.parquet")
+    people = tables.read(schemas.PEOPLE, run / "people.parquet")
+    composites = tables.read(schemas.COMPOSITES, run / "composites.parquet")
+    backgrounds = tables.read(schemas.BACKGROUNDS, run / "backgrounds.parquet")
+    notes: list[str] = []
+    found: dict[str, pd.DataFrame] = {}
+    if options.ratings is not None:
+        found["ratings"], backgrounds = _rated(options, backgrounds, notes)
+        runfolder.write_table(schemas.BACKGROUNDS, backgrounds, run / "backgrounds.parquet")
+    used = backgrounds[backgrounds["status"] == "used"]
+    described, confusion, interactions, tagged = [], [], [], {}
+    for name in sorted(set(asked["classifier"])):
+        typology = typology_of(name, options, content, used)
+        own = scores[scores["classifier"] == name]
+        tags = tag_sets(own, options)
+        answered = asked[(asked["classifier"] == name) & (asked["status"] == "answered")]
+        every = {
+            (str(photo), str(attribute), int(step)): tags.get((str(photo), str(attribute), int(step)), frozenset())
+            for photo, attribute, step in zip(answered["photo"], answered["attribute"], answered["step"], strict=True)
+        }
+        notes += _notes(name, every, used, typology, asked)
+        tagged[name] = frozenset(key for key, own_tags in typology.contexts.items() if own_tags)
+        rows = describe_all(name, scores, asked, composites, used, typology, options)
+        described.append(rows)
+        confusion.append(checks.confusion_table(name, every, used, typology, options.recognised_at))
+        interactions += _interactions(rows, every, people, content, options)
+    found["described"] = pd.concat(described, ignore_index=True)
+    interaction = pd.concat(interactions, ignore_index=True) if interactions else None
+    found |= analyse(found["described"], people, used, tagged, options, interaction).tables
+    found["confusion"] = pd.concat(confusion, ignore_index=True)
+    found["balance_contexts"] = checks.balance_table(composites, people)
+    _write(run, found)
+    found |= {"people": people, "composites": composites, "backgrounds": backgrounds}
+    found["cutouts"] = tables.read(schemas.CUTOUTS, run / "cutouts.parquet")
+    notes += _balance(found["balance_contexts"])
+    return found, notes
+
+
+def typology_of(
+    classifier: str, options: ContextOptions, content: Mapping[str, Any], backgrounds: pd.DataFrame
+) -> Typology:
+    """The typology of one classifier: the given one, else ``celeba`` for celeba-tagger and ``starter``."""
+    usual = "celeba" if classifier.partition(":")[0] == "celeba-tagger" else "starter"
+    typology = read_typology(options.typology or (usual,))
+    return typology.with_contexts(_own_tags(content, set(backgrounds["context"])))
+
+
+def _own_tags(content: Mapping[str, Any], contexts: set[str]) -> dict[str, tuple[str, ...]]:
+    """Context tags of the contexts.toml of the run's own folders."""
+    from gslopes.audits.context.contexts import read_contexts
+
+    found: dict[str, tuple[str, ...]] = {}
+    for name in content["config"]["backgrounds"]:
+        path = Path(name) / "contexts.toml"
+        if name not in ("rendered", "packaged") and path.is_file():
+            found |= {key: own.tags for key, own in read_contexts(path).items() if own.tags and key in contexts}
+    return found
+
+
+def tags_of_run(run: Path, options: ContextOptions) -> pd.DataFrame:
+    """Tags in no cluster and no context, by frequency; see ``checks.unassigned``."""
+    content = runfolder.read_manifest(run)
+    scores = tables.read(tables.SCORES, run / "scores.parquet")
+    backgrounds = tables.read(schemas.BACKGROUNDS, run / "backgrounds.parquet")
+    frames = []
+    for name in sorted(set(scores["classifier"])):
+        typology = typology_of(name, options, content, backgrounds)
+        tags = tag_sets(scores[scores["classifier"] == name], options)
+        frames.append(checks.unassigned(tags, typology, name, set(backgrounds["key"])))
+    return pd.concat(frames, ignore_index=True).sort_values("pictures", ascending=False, ignore_index=True)
+
+
+def _rated(options: ContextOptions, backgrounds: pd.DataFrame, notes: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    assert options.ratings is not None
+    answers, told = read_ratings(options.ratings)
+    notes += told
+    rated = summarise_ratings(answers, draws=options.bootstrap, seed=options.seed)
+    medians = dict(zip(rated["context"], rated["median"], strict=True))
+    strangers = sorted(set(medians) - set(backgrounds["context"]))
+    notes += [f"{show(options.ratings)} rates {name}, which is no context of this run." for name in strangers]
+    own = [
+        medians.get(context, rating)
+        for context, rating in zip(backgrounds["context"], backgrounds["rating"], strict=True)
+    ]
+    return rated, backgrounds.assign(rating=np.array(own, float))
+
+
+def _interactions(
+    rows: pd.DataFrame,
+    tags: Mapping[tuple[str, str, int], frozenset[str]],
+    people: pd.DataFrame,
+    content: Mapping[str, Any],
+    options: ContextOptions,
+) -> list[pd.DataFrame]:
+    sweep = content["config"].get("sweep", "")
+    if not sweep:
+        return []
+    values = np.array(next(iter(content["values"].values())), float)
+    presence: dict[str, set[tuple[str, str, int]]] = {}
+    for key, own in tags.items():
+        if key[1].endswith(f"~{sweep}"):
+            for tag in own:
+                presence.setdefault(tag, set()).add(key)
+    found = []
+    for kind in sorted(set(rows["tags"])):
+        own_rows = rows[rows["tags"] == kind]
+        frame = interaction_table(own_rows, presence if kind == GROSS else {}, values, people, options, sweep)
+        if len(frame):
+            found.append(frame)
+    return found
+
+
+def _notes(
+    name: str,
+    tags: Mapping[tuple[str, str, int], frozenset[str]],
+    backgrounds: pd.DataFrame,
+    typology: Typology,
+    asked: pd.DataFrame,
+) -> list[str]:
+    notes = []
+    share = checks.known_share(tags, typology)
+    if share < KNOWN:
+        notes.append(f"{name}: the typology {typology.name} knows {share:.1%} of its tags; give another.")
+    if typology.partial:
+        notes.append(f"{name}: the typology {typology.name} is partial.")
+    for key, flags in checks.background_flags(tags, backgrounds, typology).items():
+        notes.append(f"{name}, background {key}: {'; '.join(flags)}.")
+    other = asked[(asked["classifier"] == name) & (asked["status"] != "answered")]
+    if len(other):
+        notes.append(f"{name}: {len(other):,} pictures were refused or failed; they are left out pairwise.")
+    return notes
+
+
+def _balance(balance: pd.DataFrame) -> list[str]:
+    notes = []
+    for row in balance[balance["p"] < 0.05].to_dict("records"):
+        what = "face height" if row["measure"] == "face_height" else "person share"
+        difference = f"{row['mean_one']:.3f} against {row['mean_other']:.3f} of the canvas"
+        notes.append(f"The {what} differs: {row['one']} {difference} {row['other']} (p {row['p']:.2g}).")
+    return notes
+
+
+def _write(run: Path, found: dict[str, pd.DataFrame]) -> None:
+    for table in schemas.CONTEXT_TABLES:
+        frame = found.get(table.name)
+        if frame is None:
+            continue
+        for column in table.columns:
+            if column not in frame:
+                frame[column] = np.nan if table.schema.field(column).nullable else ""
+        found[table.name] = frame[table.columns]
+        runfolder.write_table(table, found[table.name], run / f"{table.name}.parquet")

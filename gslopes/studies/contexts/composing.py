@@ -1,0 +1,247 @@
+"""The second stage: cut-out people in front of every background, at one size and place; rows of the edits table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.audits.context.canvas import DoesNotFit, Placement, box, paste, place, resample, share_of_canvas
+from gslopes.compose.encode import QUALITY, SUFFIX, Variants
+from gslopes.core import runfolder, tables
+from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.tables.contexts import COMPOSITES
+from gslopes.datasets.folder import PhotoFile, open_photo
+from gslopes.executors import Tick
+from gslopes.run.plan import SYNTHESIS
+from gslopes.studies.contexts.colour import to_srgb
+from gslopes.studies.contexts.config import StageConfig
+from gslopes.studies.contexts.cutting import face_of, read_cutout
+from gslopes.studies.contexts.rooms import Room
+from gslopes.studies.contexts.sweeping import Sweeper
+
+Row = dict[str, Any]
+GRAY = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Composing:
+    """The work: parts of people, then of backgrounds, to pictures and the tables photos, edits and composites.
+
+    files: of the people.  rooms: that are used.  cutouts: photo to its row of that table.  names: relative name of a
+    file to its photo.  backdrop: the plain canvas' colour.  outline: a photo whose cut-out is of median size, for the
+    silhouettes; empty before it is known.  sweeper: makes counterfactuals, if there is a sweep.
+    """
+
+    run: Path
+    files: tuple[PhotoFile, ...]
+    rooms: tuple[Room, ...]
+    cutouts: dict[str, Row]
+    names: dict[str, str]
+    config: StageConfig
+    backdrop: tuple[int, int, int]
+    outline: str = ""
+    sweeper: Sweeper | None = None
+    _plain: list[Any] = field(default_factory=list, repr=False)
+
+    @property
+    def in_threads(self) -> bool:
+        """Nothing is kept between two calls."""
+        return True
+
+    def __call__(self, part: int, tick: Tick) -> None:
+        """Raises: StorageError."""
+        made = _Made(self)
+        size = self.config.part
+        for index in range(part * size, min((part + 1) * size, len(self.files) + len(self.rooms))):
+            if index < len(self.files):
+                made.person(self.files[index])
+            else:
+                made.room(self.rooms[index - len(self.files)])
+            tick(1)
+        runfolder.settle(self.run / row["file"] for row in made.edits if not row["file"].startswith("/"))
+        for table, rows in ((tables.EDITS, made.edits), (COMPOSITES, made.composites), (tables.PHOTOS, made.photos)):
+            frame = pd.DataFrame(rows, columns=table.columns) if rows else table.empty()
+            runfolder.write_table(table, frame, runfolder.part_path(self.run, SYNTHESIS, table, part))
+
+
+class _Made:
+    """Rows of one part, and the pictures that they name."""
+
+    def __init__(self, work: Composing) -> None:
+        self.work, self.config = work, work.config
+        self.photos: list[Row] = []
+        self.edits: list[Row] = []
+        self.composites: list[Row] = []
+        self.size = work.config.canvas
+
+    def person(self, file: PhotoFile) -> None:
+        """The baselines and composites of one photo."""
+        photo_id = self.work.names.get(file.relative, "")
+        row = self.work.cutouts.get(photo_id)
+        if row is None or row["status"] == "skipped" or (row["status"] == "flagged" and not self.config.keep_flagged):
+            reason = "people.csv says nothing about it" if row is None else row["reason"] or "skipped"
+            flagged = row is not None and row["status"] == "flagged"
+            self._photo(photo_id, file.relative, f"flagged: {reason}" if flagged else reason)
+            return
+        colour, alpha = read_cutout(self.work.run / row["file"])
+        x0, y0, x1, y1 = box(alpha)
+        face = face_of(row["face"])
+        try:
+            where = self._place(alpha[y0:y1, x0:x1], float(face[3] - face[1]))
+        except DoesNotFit as error:
+            self._photo(photo_id, file.relative, error.message)
+            return
+        photo = open_photo(file.path)
+        height, width = photo.pixels.shape[:2]
+        self._photo(photo_id, file.relative, "", width, height, face)
+        high = float(face[3] - face[1])
+        if "original" in self.config.kinds:
+            data = file.path.read_bytes()
+            name = self._write(photo_id, "original", 0, data, file.path.suffix.lower())
+            self._add(photo_id, "original", 0, 0.0, "original", "", name, None, high / height, 0.0)
+        crop = (slice(y0, y1), slice(x0, x1))
+        layer, opacity = resample(colour[crop], alpha[crop], where)
+        tall = where.scale * high / self.size[1]
+        for key, context, background in self._places():
+            picture = paste(background, layer, opacity, where)
+            form = self.config.format
+            files = Variants(picture, False, None, form)
+            whole = files.encode(picture[:0, :0], (0, 0, 0, 0), QUALITY)
+            name = self._write(photo_id, key, 0, whole, SUFFIX[form])
+            kind = "context" if context else "canvas"
+            self._add(photo_id, key, 0, 0.0, kind, context, name, where, tall, where.opaque / np.prod(self.size))
+        if self.work.sweeper is not None:
+            self._sweep(photo_id, file, colour, alpha, crop, where, tall)
+
+    def _sweep(
+        self,
+        photo_id: str,
+        file: PhotoFile,
+        colour: ByteArray,
+        alpha: FloatArray,
+        crop: tuple[slice, slice],
+        where: Placement,
+        tall: float,
+    ) -> None:
+        """K counterfactuals by one mask: within a background they differ only where the face was edited."""
+        sweeper = self.work.sweeper
+        assert sweeper is not None
+        photo = open_photo(file.path)
+        found = sweeper(photo)
+        if found is None:
+            return
+        x0, y0, x1, y1 = found.box
+        base = to_srgb(photo.pixels, photo.icc)[y0:y1, x0:x1].astype(np.int16)
+        layers, opacity = [], np.zeros(0, np.float32)
+        for patch in found.patches:
+            own = colour.copy()
+            change = to_srgb(np.ascontiguousarray(patch), photo.icc).astype(np.int16) - base
+            own[y0:y1, x0:x1] = np.clip(own[y0:y1, x0:x1].astype(np.int16) + change, 0, 255).astype(np.uint8)
+            layer, opacity = resample(own[crop], alpha[crop], where)
+            layers.append(layer)
+        rows, columns = _varying(layers)
+        cut = (slice(rows[0], rows[1]), slice(columns[0], columns[1]))
+        inner = Placement(where.scale, where.x + columns[0], where.y + rows[0], columns[1] - columns[0],
+                          rows[1] - rows[0], 0)  # fmt: skip
+        form = self.config.format
+        for key, context, background in self._places():
+            start = paste(background, layers[0], opacity, where)
+            files = Variants(start, False, None, form)
+            at = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height)
+            for step, (layer, value) in enumerate(zip(layers, sweeper.values, strict=True)):
+                picture = paste(background, layer[cut], opacity[cut], inner)
+                data = files.encode(picture[at[1] : at[3], at[0] : at[2]], at)
+                attribute = f"{key}~{self.config.sweep}"
+                name = self._write(photo_id, attribute, step, data, SUFFIX[form])
+                kind = "context" if context else "canvas"
+                share = where.opaque / np.prod(self.size)
+                self._add(photo_id, attribute, step, value, kind, context, name, where, tall, share)
+
+    def room(self, room: Room) -> None:
+        """The background alone, and behind a gray silhouette."""
+        assert room.pixels is not None
+        self._photo(room.photo, f"background {room.key}", "", room.width, room.height)
+        form = self.config.format
+        if "empty" in self.config.kinds:
+            data = Variants(room.pixels, False, None, form).encode(room.pixels[:0, :0], (0, 0, 0, 0), QUALITY)
+            name = self._write(room.photo, "empty", 0, data, SUFFIX[form])
+            self._add(room.photo, "empty", 0, 0.0, "empty", room.context, name, None, np.nan, np.nan)
+        if "silhouette" in self.config.kinds and self.work.outline:
+            _, alpha = read_cutout(self.work.run / self.work.cutouts[self.work.outline]["file"])
+            x0, y0, x1, y1 = box(alpha)
+            own = alpha[y0:y1, x0:x1]
+            face = face_of(self.work.cutouts[self.work.outline]["face"])
+            where = self._place(own, float(face[3] - face[1]))
+            layer, opacity = resample(np.full((*own.shape, 3), GRAY, np.uint8), own, where)
+            picture = paste(room.pixels, layer, opacity, where)
+            data = Variants(picture, False, None, form).encode(picture[:0, :0], (0, 0, 0, 0), QUALITY)
+            name = self._write(room.photo, "silhouette", 0, data, SUFFIX[form])
+            share = where.opaque / np.prod(self.size)
+            self._add(room.photo, "silhouette", 0, 0.0, "silhouette", room.context, name, where, np.nan, share)
+
+    # -- helpers ------------------------------------------------------------------------------------------------------
+
+    def _places(self) -> Sequence[tuple[str, str, ByteArray]]:
+        """(attribute, context, pixels) of the plain canvas and every background."""
+        plain = np.empty((self.size[1], self.size[0], 3), np.uint8)
+        plain[:] = self.work.backdrop
+        found: list[tuple[str, str, ByteArray]] = []
+        if "canvas" in self.config.kinds or self.config.sweep:
+            found.append(("canvas", "", plain))
+        return found + [(room.key, room.context, room.pixels) for room in self.work.rooms if room.pixels is not None]
+
+    def _place(self, alpha: FloatArray, face: float) -> Placement:
+        if self.config.size_by == "face":
+            return place(alpha, *self.size, share=None, face=face, face_height=self.config.face_height)
+        return place(alpha, *self.size, share=share_of_canvas(self.config.person_share, self.config.share_of))
+
+    def _write(self, photo: str, attribute: str, step: int, data: bytes, suffix: str) -> str:
+        name = f"edits/{attribute}/{photo[:16]}-{step}{suffix}"
+        path = self.work.run / name
+        with runfolder.storage(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        runfolder.write_bytes(path, data)
+        return name
+
+    def _add(
+        self,
+        photo: str,
+        attribute: str,
+        step: int,
+        value: float,
+        kind: str,
+        context: str,
+        file: str,
+        where: Placement | None,
+        face_height: float,
+        share: float | np.floating[Any],
+    ) -> None:
+        head = {"photo": photo, "attribute": attribute, "step": step, "file": file}
+        self.edits.append({**head, "value": value, "mask_area": 0.0})
+        spot = {"scale": where.scale, "x": where.x, "y": where.y} if where else {"scale": np.nan, "x": 0, "y": 0}
+        more = {"kind": kind, "context": context, "person_share": float(share), "face_height": face_height}
+        self.composites.append({**head, **spot, **more})
+
+    def _photo(
+        self, photo: str, path: str, reason: str, width: int = 0, height: int = 0, face: FloatArray | None = None
+    ) -> None:
+        known = face.tolist() if face is not None else None
+        row = {"photo": photo, "path": path, "width": width, "height": height, "reason": reason}
+        row |= {"status": "skipped" if reason else "used", "faces": int(face is not None), "box": known}
+        self.photos.append({**row, "points": None, "detection": None})
+
+
+def _varying(layers: list[FloatArray]) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Rows and columns (first, end) in which the layers differ; one pixel if they do not."""
+    differ = np.zeros(layers[0].shape[:2], bool)
+    for layer in layers[1:]:
+        differ |= np.abs(layer - layers[0]).max(axis=2) > 0
+    if not differ.any():
+        return (0, 1), (0, 1)
+    rows, columns = np.flatnonzero(differ.any(axis=1)), np.flatnonzero(differ.any(axis=0))
+    return (int(rows[0]), int(rows[-1]) + 1), (int(columns[0]), int(columns[-1]) + 1)

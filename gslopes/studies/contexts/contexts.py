@@ -1,0 +1,299 @@
+"""``gslopes contexts``: people in front of stereotyped backgrounds, described by taggers with and without."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gslopes.audits.context.options import ContextOptions
+from gslopes.audits.context.typology import read_typology
+from gslopes.core import runfolder, runtime, tables
+from gslopes.core.errors import UsageError
+from gslopes.core.records import Classifier, Finder
+from gslopes.core.runfolder import show
+from gslopes.core.tables.contexts import BACKGROUNDS, COMPOSITES, CUTOUTS, PEOPLE
+from gslopes.executors import Executor, OneProcess
+from gslopes.run import manifest, stages
+from gslopes.run.config import ScoreConfig
+from gslopes.run.plan import SYNTHESIS, count_parts
+from gslopes.studies.contexts import analysing
+from gslopes.studies.contexts.composing import Composing
+from gslopes.studies.contexts.config import PeopleColumns
+from gslopes.studies.contexts.cutting import STAGE, Cutting, median_backdrop, reviewed
+from gslopes.studies.contexts.planning import KIND, ContextPlan, make_plan, manifest_of, mtcnn
+from gslopes.studies.contexts.rooms import Room
+
+EXTRAS = ("statsmodels", "krippendorff")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contexts:
+    """What a context audit found.
+
+    run: its folder.  people, used, flagged, skipped: photos.  page: the report; None before it.
+    tables: name to frame; also as attributes, such as ``found.inferred``.  notes: sentences for the user.
+    """
+
+    run: Path
+    people: int
+    used: int
+    flagged: int
+    skipped: dict[str, int]
+    page: Path | None = None
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __getattr__(self, name: str) -> pd.DataFrame:
+        if name.startswith("__") or name not in self.tables:
+            raise AttributeError(name)
+        return self.tables[name]
+
+
+def contexts(
+    people_folder: str | Path,
+    out: str | Path | None = None,
+    *,
+    people: str | Path | None = None,
+    classifier: str | Classifier | Sequence[str | Classifier] = (),
+    executor: Executor | None = None,
+    finder: Finder | None = None,
+    review: str | Path | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    columns: PeopleColumns | None = None,
+    analysis: ContextOptions | None = None,
+    terms: ScoreConfig | None = None,
+    **options: Any,
+) -> Contexts:
+    """The whole context audit; called again, it resumes.
+
+    people_folder: photos, or the folder of a run whose answers are there: then only analysis and page are made anew.
+    people: the CSV with self-reported gender, or ``cfd``.  out: the run folder.
+    classifier: names or objects.  finder: instead of MTCNN.  review: a CSV of decisions, photo and decision.
+    columns, analysis, terms: see their classes.  options: fields of ``StageConfig``.
+
+    Raises: UsageError, ConfigError, RunFolderMismatch, ModelError, ClassifierError, StorageError; what can be known
+        beforehand before any work.
+    """
+    executor, analysis = executor or OneProcess(), analysis or ContextOptions()
+    check_extras()
+    if analysis.typology:
+        read_typology(analysis.typology)
+    source = Path(people_folder)
+    if out is None and (source / runfolder.MANIFEST).is_file():
+        return again(source, executor, analysis)
+    if out is None:
+        raise UsageError("No run folder is given.", "Name one with --out.")
+    plan = make_plan(
+        source, Path(out), people, columns or PeopleColumns(), options, seed=seed, device=device, finder=finder
+    )
+    ready = _classifiers(classifier, device)
+    manifest.check_versions(plan.run, ready)
+    _confirm(plan, ready, terms or ScoreConfig(), executor)
+    stage_pictures(plan, executor, finder, device, Path(review) if review else None)
+    if ready:
+        stages.run_score(plan.run, ready, executor, replace(terms or ScoreConfig(), yes=True), gate=False)
+    return again(plan.run, executor, analysis)
+
+
+def check_extras() -> None:
+    """Raises: UsageError if the extra is not installed."""
+    from importlib.util import find_spec
+
+    missing = [name for name in EXTRAS if find_spec(name) is None]
+    if missing:
+        raise UsageError(f"The context audit needs {' and '.join(missing)}.", "pip install 'gslopes[contexts]'")
+
+
+def stage_pictures(
+    plan: ContextPlan, executor: Executor, finder: Finder | None, device: str, review: Path | None = None
+) -> None:
+    """Cut out and compose; resumes part by part.  Raises: RunFolderMismatch, ModelError, StorageError, UsageError."""
+    run, config = plan.run, plan.config
+    real = runtime.pick_device(device)
+    with runfolder.locked(run):
+        manifest.begin(run, manifest_of(plan), executor)
+        with runfolder.storage(run):
+            for name in ("cutouts", "edits"):
+                (run / name).mkdir(parents=True, exist_ok=True)
+        own = count_parts(len(plan.files), config.part)
+        missing = runfolder.missing_parts(run, STAGE, CUTOUTS, own)
+        sizes = {part: len(plan.files[part * config.part : (part + 1) * config.part]) for part in missing}
+        if missing:
+            work = Cutting(run, plan.files, config, finder or mtcnn(40, real))
+            executor(work, sizes, label="cut out", unit="photos", done=len(plan.files) - sum(sizes.values()))
+        runfolder.merge(run, CUTOUTS, [STAGE], own)
+        names = {file.relative: _sha256(file.path) for file in plan.files}
+        cutouts = tables.read(CUTOUTS, run / "cutouts.parquet").drop_duplicates("photo")
+        # people's decisions are taken once, when composing begins: from then on the same parts must come out
+        if not runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts):
+            review = None
+        cutouts = reviewed(cutouts, read_review(review or run / "review.csv", required=review is not None))
+        runfolder.write_table(CUTOUTS, cutouts, run / "cutouts.parquet")
+        _compose(plan, cutouts, names, executor, real)
+        for table in (tables.EDITS, COMPOSITES, tables.PHOTOS):
+            runfolder.merge(run, table, [SYNTHESIS], plan.parts)
+        _write_people(plan, names)
+        runfolder.write_table(BACKGROUNDS, background_rows(plan.rooms), run / "backgrounds.parquet")
+    used = tables.read(tables.PHOTOS, run / "photos.parquet")
+    if not (used["path"].str.startswith("background ") ^ (used["status"] == "used")).any():
+        reasons = used[used["status"] != "used"]["reason"]
+        raise UsageError(f"Nobody can be put in front of a background: {reasons.iloc[0]}.", "Look at the cut-outs.")
+
+
+def _compose(plan: ContextPlan, cutouts: pd.DataFrame, names: dict[str, str], executor: Executor, device: str) -> None:
+    run, config = plan.run, plan.config
+    missing = runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts)
+    if not missing:
+        return
+    first: dict[str, str] = {}
+    own = {
+        name: photo
+        for name, photo in names.items()
+        if name in plan.who and first.setdefault(photo, name) == name  # the same bytes twice are one photo
+    }
+    rows = {str(row["photo"]): {str(key): value for key, value in row.items()} for row in cutouts.to_dict("records")}
+    work = Composing(run, plan.files, plan.used_rooms, rows, own, config, median_backdrop(cutouts))
+    if plan.values:
+        work = replace(work, sweeper=_sweeper(plan, device))
+    total = len(plan.files) + len(plan.used_rooms)
+    split = len(plan.files) // config.part  # parts from here on hold backgrounds: their silhouettes need everybody
+    for late in (False, True):
+        parts = [part for part in missing if (part >= split) == late]
+        if late:
+            work = replace(work, outline=_median_person(run, split, rows, plan))
+        sizes = {part: min(config.part, total - part * config.part) for part in parts}
+        if parts:
+            executor(work, sizes, label="compose", unit="photos", done=total - sum(sizes.values()))
+
+
+def _median_person(run: Path, parts: int, rows: dict[str, Any], plan: ContextPlan) -> str:
+    """The photo whose cut-out has the median area of those that are used; the same whatever was done before."""
+    used = [row for row in rows.values() if row["status"] == "used" or (plan.config.keep_flagged and row["file"])]
+    used = sorted((row for row in used if row["share"] == row["share"]), key=lambda row: (row["share"], row["photo"]))
+    return str(used[len(used) // 2]["photo"]) if used else ""
+
+
+def again(run: Path, executor: Executor, analysis: ContextOptions) -> Contexts:
+    """Analysis and page of a run whose pictures are there.  Raises: UsageError if it is no context audit."""
+    content = runfolder.read_manifest(run)
+    if content.get("kind") != KIND:
+        raise UsageError(f"{show(run)} is not a context audit.", "Make one with gslopes contexts PEOPLE --out RUN.")
+    manifest.complete_parts(run)
+    found: dict[str, pd.DataFrame] = {}
+    notes: list[str] = []
+    page = None
+    if (run / "scores.parquet").is_file():
+        with runfolder.locked(run), runfolder.storage(run):
+            executor.note("analyse    tables of each classifier, gross and net")
+            found, notes = analysing.analyse_run(run, analysis, content)
+            from gslopes.report.contexts import write_contexts
+
+            executor.note("report     writing the page")
+            page = write_contexts(run, found, notes)
+    photos = tables.read(tables.PHOTOS, run / "photos.parquet")
+    own = photos[~photos["path"].str.startswith("background ")]
+    out = own[own["status"] != "used"]["reason"]
+    flagged = int(out.str.startswith("flagged").sum())
+    skipped = {str(reason): int(count) for reason, count in out[~out.str.startswith("flagged")].value_counts().items()}
+    return Contexts(run, len(own), int((own["status"] == "used").sum()), flagged, skipped, page, found, tuple(notes))
+
+
+# -- what is written --------------------------------------------------------------------------------------------------
+
+
+def background_rows(rooms: Sequence[Room]) -> pd.DataFrame:
+    """The ``backgrounds`` table."""
+    rows = [
+        {
+            "key": room.key,
+            "photo": room.photo,
+            "context": room.context,
+            "path": room.path,
+            "status": "used" if room.used else "skipped",
+            "reason": room.reason,
+            "width": room.width,
+            "height": room.height,
+            "scale": room.scale,
+            "faces": room.faces,
+            "rating": room.record.rating,
+            "label": room.record.label,
+            "licence": room.record.licence,
+            "creator": room.record.creator,
+            "source": room.record.source,
+        }
+        for room in rooms
+    ]
+    return pd.DataFrame(rows, columns=BACKGROUNDS.columns).astype({"rating": float})
+
+
+def _write_people(plan: ContextPlan, names: dict[str, str]) -> None:
+    rows = [{"photo": names[name], **row} for name, row in plan.who.items() if names[name]]
+    frame = pd.DataFrame(rows, columns=PEOPLE.columns).drop_duplicates("photo")
+    runfolder.write_table(PEOPLE, frame, plan.run / "people.parquet")
+
+
+def read_review(path: Path, *, required: bool = False) -> dict[str, str]:
+    """Photo to accept or exclude.  Raises: UsageError if it is required and not there, or a decision is unknown."""
+    if not path.is_file():
+        if required:
+            raise UsageError(f"There is no file {show(path)}.", "Name the CSV that the page of cut-outs saves.")
+        return {}
+    found = {}
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        if not {"photo", "decision"} <= set(reader.fieldnames or ()):
+            raise UsageError(f"{show(path)} has no columns photo and decision.")
+        for row in reader:
+            if row["decision"] not in ("accept", "exclude", ""):
+                raise UsageError(f"{show(path)}, line {reader.line_num}: the decision is {row['decision']!r}.")
+            found[row["photo"]] = row["decision"]
+    return found
+
+
+# -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _classifiers(given: Any, device: str) -> list[Classifier]:
+    from gslopes.score.classifiers import load_classifier
+
+    several = list(given) if isinstance(given, (list, tuple)) else [given] if given else []
+    return [load_classifier(one, device, prepare=False) if isinstance(one, str) else one for one in several]
+
+
+def _confirm(plan: ContextPlan, ready: Sequence[Classifier], terms: ScoreConfig, executor: Executor) -> None:
+    """Before pictures are made: credentials that are missing, a price that is too high."""
+    from gslopes.run.scoring.cost import confirm_cost, estimate_walk
+    from gslopes.score.classifiers import prepare_classifier
+    from gslopes.score.limits import limits_of
+
+    if plan.run.is_dir() and not runfolder.missing_parts(plan.run, SYNTHESIS, tables.PHOTOS, plan.parts):
+        confirm_cost([], terms, executor)
+    for one in ready:
+        prepare_classifier(one)
+    each = plan.config.part * max(1, plan.pictures // max(1, len(plan.files)))
+    due = [estimate_walk(one, plan.pictures, each) for one in ready if not limits_of(one).free]
+    confirm_cost(due, terms, executor)
+
+
+def _sweeper(plan: ContextPlan, device: str) -> Any:
+    from gslopes.run.components import default_components
+    from gslopes.run.config import EditConfig, RunConfig
+    from gslopes.studies.contexts.sweeping import Sweeper
+
+    own = RunConfig(plan.config.people, edit=EditConfig(attributes=(plan.config.sweep,)))
+    return Sweeper(default_components(own, device), plan.config.sweep, plan.values, own.find.min_face, device)
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""

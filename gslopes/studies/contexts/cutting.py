@@ -1,0 +1,192 @@
+"""The first stage: every person cut out of the backdrop, checked, and kept as a PNG with an alpha channel."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from gslopes.audits.context.cutout import (
+    CutoutLimits,
+    Person,
+    corners_agree,
+    eraser,
+    flaws,
+    given_alpha,
+    measure,
+    studio,
+)
+from gslopes.audits.context.matte import Matte, edge_error, halo, matte
+from gslopes.core import runfolder
+from gslopes.core.errors import PhotoError
+from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
+from gslopes.core.tables.contexts import CUTOUTS
+from gslopes.datasets.folder import PhotoFile, open_photo
+from gslopes.executors import Tick
+from gslopes.studies.contexts.colour import to_srgb
+from gslopes.studies.contexts.config import StageConfig
+
+STAGE = "cutout"
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """The work: parts of photos to cut-outs and the ``cutouts`` table.
+
+    run: the run folder.  files: of the people.  finder: of faces.
+    """
+
+    run: Path
+    files: tuple[PhotoFile, ...]
+    config: StageConfig
+    finder: Finder
+
+    @property
+    def in_threads(self) -> bool:
+        """OpenCV's random numbers are each thread's own, and set for each photo."""
+        return True
+
+    def __call__(self, part: int, tick: Tick) -> None:
+        """Raises: StorageError."""
+        rows: list[Row] = []
+        size = self.config.part
+        seen: set[str] = set()
+        for file in self.files[part * size : (part + 1) * size]:
+            row = self._one(file)
+            if row["photo"] and row["photo"] not in seen:
+                rows.append(row)
+                seen.add(row["photo"])
+            tick(1)
+        runfolder.settle(self.run / row["file"] for row in rows if row["file"])
+        frame = pd.DataFrame(rows, columns=CUTOUTS.columns) if rows else CUTOUTS.empty()
+        runfolder.write_table(CUTOUTS, frame, runfolder.part_path(self.run, STAGE, CUTOUTS, part))
+
+    def _one(self, file: PhotoFile) -> Row:
+        try:
+            photo = open_photo(file.path)
+        except PhotoError as error:
+            name = hashlib.sha256(file.relative.encode()).hexdigest()
+            return _row(f"unreadable-{name[:16]}", "", "skipped", error.reason)
+        pixels = to_srgb(photo.pixels, photo.icc)
+        face = largest_face(self.finder, photo)
+        if face is None:
+            return _row(photo.id, "", "skipped", "no face")
+        person = self._cut(photo, pixels, file, face)
+        if person is None:
+            return _row(photo.id, self.config.cutout, "skipped", "no mask of that name")
+        cut = matte(pixels, person) if 0 < person.mask.mean() < 1 else Matte(person.mask.astype(np.float32), pixels)
+        numbers = measure(person, face)
+        side = min(pixels.shape[:2])
+        numbers |= {"edge": edge_error(cut, person), "halo": halo(cut, person, side)}
+        wrong = flaws(numbers, CutoutLimits())
+        name = f"cutouts/{photo.id[:16]}.png"
+        runfolder.write_bytes(self.run / name, _rgba(cut))
+        row = _row(photo.id, person.method, "flagged" if wrong else "used", "; ".join(wrong))
+        backdrop = person.backdrop.colour[~person.mask] if person.backdrop is not None else pixels[~person.mask]
+        middle = np.median(backdrop, axis=0) if len(backdrop) else np.full(3, 128)
+        box = ",".join(f"{number:.1f}" for number in face)
+        colour = "#" + "".join(f"{round(float(level)):02x}" for level in middle)
+        return {**row, **numbers, "file": name, "backdrop": colour, "face": box}
+
+    def _cut(self, photo: Photo, pixels: ByteArray, file: PhotoFile, face: FloatArray) -> Person | None:
+        """By the method that was asked for; ``auto`` takes the alpha channel, else the first whose checks pass."""
+        wanted, seed = self.config.cutout, int(photo.id[:8], 16)
+        alpha = _alpha_of(file.path) if wanted in ("auto", "alpha") else None
+        if alpha is not None:
+            return given_alpha(alpha)
+        if wanted == "eraser":
+            return eraser(pixels, self.config.tolerance)
+        if wanted == "studio":
+            return studio(pixels, face, seed)
+        if wanted not in ("auto", "alpha"):
+            mask = Path(wanted) / f"{file.path.stem}.png"
+            if not mask.is_file():
+                return None
+            with Image.open(mask) as picture:
+                shape = pixels.shape[1], pixels.shape[0]
+                own = np.asarray(picture.convert("L").resize(shape), np.uint8)
+            return given_alpha(own, "folder")
+        if corners_agree(pixels, self.config.tolerance):
+            found = eraser(pixels, self.config.tolerance)
+            if not flaws({**measure(found, face), "halo": 0.0}) and found.mask.mean() < 0.6:
+                return found
+        return studio(pixels, face, seed)
+
+
+def largest_face(finder: Finder, photo: Photo) -> FloatArray | None:
+    """(4,) box of the largest face; None if there is none."""
+    boxes = finder([photo])[0].boxes
+    if not len(boxes):
+        return None
+    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    return np.asarray(boxes[int(np.argmax(areas))], np.float32)
+
+
+def read_cutout(path: Path) -> tuple[ByteArray, FloatArray]:
+    """(colour (H, W, 3) uint8, alpha (H, W) float32) of a kept cut-out, in the photo's frame."""
+    with Image.open(path) as picture:
+        whole = np.asarray(picture.convert("RGBA"))
+    return np.ascontiguousarray(whole[..., :3], np.uint8), (whole[..., 3] / 255).astype(np.float32)
+
+
+def face_of(text: str) -> FloatArray:
+    """A face box as the table keeps it."""
+    return np.array([float(part) for part in text.split(",")], np.float32)
+
+
+def median_backdrop(cutouts: pd.DataFrame) -> tuple[int, int, int]:
+    """The median colour of all backdrops; gray if none is known."""
+    known = [text for text in cutouts["backdrop"] if text]
+    if not known:
+        return 128, 128, 128
+    levels = np.median([[int(text[i : i + 2], 16) for i in (1, 3, 5)] for text in known], axis=0)
+    return int(levels[0]), int(levels[1]), int(levels[2])
+
+
+def reviewed(cutouts: pd.DataFrame, decisions: Mapping[str, str]) -> pd.DataFrame:
+    """The table after people looked at it: accepted ones are used, excluded ones skipped."""
+    own = cutouts.copy()
+    for index, row in own.iterrows():
+        decision = decisions.get(str(row["photo"]), "")
+        if decision == "accept" and row["status"] == "flagged":
+            own.loc[index, "status"] = "used"
+        elif decision == "exclude" and row["status"] != "skipped":
+            own.loc[index, ["status", "reason"]] = ["skipped", "excluded by review"]
+    return own
+
+
+def _alpha_of(path: Path) -> ByteArray | None:
+    """The alpha channel of a file that has one and uses it."""
+    with Image.open(path) as picture:
+        if "A" not in picture.getbands():
+            return None
+        alpha = np.asarray(picture.getchannel("A"), np.uint8)
+    return alpha if alpha.min() < 255 else None
+
+
+def _rgba(cut: Matte) -> bytes:
+    alpha = np.rint(255 * cut.alpha).astype(np.uint8)
+    colour = np.where((alpha > 0)[..., None], cut.colour, 0).astype(np.uint8)
+    done, data = cv2.imencode(
+        ".png", cv2.cvtColor(np.dstack([colour, alpha]), cv2.COLOR_RGBA2BGRA), [cv2.IMWRITE_PNG_COMPRESSION, 3]
+    )
+    if not done:  # OpenCV has no reason to tell
+        file = io.BytesIO()
+        Image.fromarray(np.dstack([colour, alpha])).save(file, "PNG", compress_level=3)
+        return file.getvalue()
+    return bytes(data.tobytes())
+
+
+def _row(photo: str, method: str, status: str, reason: str) -> Row:
+    numbers = dict.fromkeys(("share", "bottom", "holes", "solidity", "covered", "residual", "edge", "halo"), np.nan)
+    head = {"photo": photo, "method": method, "status": status, "reason": reason}
+    return {**head, **numbers, "backdrop": "", "face": "", "file": ""}

@@ -1,0 +1,142 @@
+"""What a context audit will do, checked before it does anything."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gslopes.audits.context.people import cfd_person, person_of, read_people
+from gslopes.core import runfolder, runtime
+from gslopes.core.config import from_dict
+from gslopes.core.errors import UsageError
+from gslopes.core.records import Finder
+from gslopes.core.runfolder import show
+from gslopes.datasets.folder import PhotoFile, list_photos
+from gslopes.run.plan import count_parts, size_of
+from gslopes.studies.contexts.config import STAGE_OPTIONS, PeopleColumns, StageConfig, stage_config
+from gslopes.studies.contexts.rooms import Room, read_rooms
+
+KIND = "contexts"
+IDENTITY = ("kind", "config", "values", "inputs", "seed")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPlan:
+    """What a command will do, checked before it does anything.
+
+    files: photos of people.  who: relative name to its row of people.csv.  backgrounds: how many may be used.
+    pictures: at most.
+    """
+
+    config: StageConfig
+    run: Path
+    files: tuple[PhotoFile, ...]
+    who: dict[str, dict[str, Any]]
+    rooms: tuple[Room, ...]
+    values: tuple[float, ...]
+    seed: int
+
+    @property
+    def used_rooms(self) -> tuple[Room, ...]:
+        """Backgrounds that people are put in front of."""
+        return tuple(room for room in self.rooms if room.used)
+
+    @property
+    def pictures(self) -> int:
+        """Pictures that classifiers are asked about, at most: P (B + 2) + 2 B, and P (B + 1) K with a sweep."""
+        people, rooms, kinds = len(self.who), len(self.used_rooms), self.config.kinds
+        count = people * (rooms + ("original" in kinds) + ("canvas" in kinds))
+        count += rooms * (("empty" in kinds) + ("silhouette" in kinds))
+        return count + people * (rooms + 1) * len(self.values)
+
+    @property
+    def parts(self) -> int:
+        """Of people and backgrounds together."""
+        return count_parts(len(self.files) + len(self.used_rooms), self.config.part)
+
+
+def make_plan(
+    folder: Path,
+    run: Path,
+    people: str | Path | None,
+    columns: PeopleColumns,
+    options: dict[str, Any],
+    *,
+    seed: int = 0,
+    device: str = "auto",
+    finder: Finder | None = None,
+) -> ContextPlan:
+    """Everything that can be checked before any work.  Raises: as ``contexts``."""
+    known = {key: value for key, value in options.items() if value is not None}
+    for name in known:
+        if name not in STAGE_OPTIONS:
+            from_dict(StageConfig, {"people": "", name: known[name]})  # raises, with the nearest name
+    config = stage_config({**known, "people": str(folder.absolute())})
+    if people is None:
+        raise UsageError(
+            "The context audit needs the self-reported gender of the people.",
+            "Give it with --people people.csv: columns id, gender and, where known, ethnicity, age and person.",
+        )
+    files = tuple(list_photos(folder, config.limit))
+    if not files:
+        raise UsageError(f"There are no photos in {show(folder)}.", "Name the folder that holds the portraits.")
+    if run.resolve() == folder.resolve() or run.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"The run folder {show(run)} lies inside the folder of people.", "Choose another with --out.")
+    who = _who(files, people, columns)
+    rooms = tuple(read_rooms(config.backgrounds, config.canvas, config.crop, lambda: finder or mtcnn(20, device)))
+    values: tuple[float, ...] = ()
+    if config.sweep:
+        from gslopes.edit.steps import values_for
+
+        values = tuple(float(str(value)) for value in values_for(config.sweep, steps=config.steps, extent=None))
+    plan = ContextPlan(config, run, files, who, rooms, values, seed)
+    runfolder.compare(run, manifest_of(plan), IDENTITY)
+    return plan
+
+
+def manifest_of(plan: ContextPlan) -> dict[str, Any]:
+    """What ``run.json`` says that the run is."""
+    lines = hashlib.sha256()
+    for file in plan.files:
+        lines.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
+    for room in plan.used_rooms:
+        lines.update(f"{room.key}\0{room.photo}\n".encode())
+    count = len(plan.files) + len(plan.used_rooms)
+    swept = [f"{room.key}~{plan.config.sweep}" for room in plan.used_rooms] + [f"canvas~{plan.config.sweep}"]
+    return {
+        "kind": KIND,
+        "config": plan.config.identity(),
+        "values": {name: list(plan.values) for name in swept} if plan.values else {},
+        "models": {},
+        "inputs": {"photos": count, "digest": lines.hexdigest()},
+        "seed": plan.seed,
+    }
+
+
+def _who(files: Sequence[PhotoFile], people: str | Path, columns: PeopleColumns) -> dict[str, dict[str, Any]]:
+    """Relative name to its person's row.  Raises: UsageError if nobody has one."""
+    if str(people) == "cfd":
+        found = {file.relative: cfd_person(file.relative) for file in files}
+    else:
+        rows = read_people(
+            Path(people),
+            gender_column=columns.gender_column,
+            group_column=columns.group_column,
+            person_column=columns.person_column,
+            aliases=columns.genders,
+        )
+        found = {file.relative: person_of(rows, file.relative) for file in files}
+    known = {name: row for name, row in found.items() if row is not None}
+    if not known:
+        raise UsageError(f"{people} says nothing about any of the photos.", f"The first photo is {files[0].relative}.")
+    return known
+
+
+def mtcnn(min_face: int, device: str) -> Finder:
+    """The detector of faces."""
+    from gslopes.find.detect import MtcnnFinder
+
+    return MtcnnFinder(min_face, runtime.pick_device(device))

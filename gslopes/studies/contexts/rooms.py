@@ -1,0 +1,191 @@
+"""The backgrounds of a run: rendered ones, photographs inside installed packages, folders of one's own."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from gslopes.audits.context.canvas import cover
+from gslopes.audits.context.contexts import Context, name_backgrounds, read_contexts
+from gslopes.core.errors import PhotoError, UsageError
+from gslopes.core.records import ByteArray, Finder, Photo
+from gslopes.datasets.decode import decode
+from gslopes.datasets.folder import list_photos
+from gslopes.datasets.rendered.scenes import SCENES, backgrounds, draw_scene
+from gslopes.studies.contexts.colour import to_srgb
+
+SMALLEST = 200
+PAPER = "rating: median of the crowd of Barlas et al. 2020 for their own picture"
+# name in its package, licence, creator: read where they are installed, never copied into this repository
+_PACKAGED = {
+    "cafe-table": ("skimage", "coffee", "CC0-1.0", "Rachel Michetti"),
+    "launch-pad": ("skimage", "rocket", "public domain", "SpaceX"),
+    "cat": ("skimage", "chelsea", "CC0-1.0", "Stefan van der Walt"),
+    "brick": ("skimage", "brick", "CC0-1.0", ""),
+    "grass": ("skimage", "grass", "CC0-1.0", ""),
+    "gravel": ("skimage", "gravel", "CC0-1.0", ""),
+    "clock": ("skimage", "clock", "public domain", "Stefan van der Walt"),
+    "temple": ("sklearn", "china.jpg", "CC-BY-2.0", "danielbuechele"),
+    "flower": ("sklearn", "flower.jpg", "CC-BY-2.0", "vultilion"),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Room:
+    """One background, read.
+
+    key, context: see ``audits.context.contexts``.  photo: sha256 of its bytes.  path: for people.
+    pixels: (H, W, 3) sRGB at the canvas' size; None if it was skipped, which ``reason`` says.
+    width, height: of the picture itself.  scale: canvas pixels per pixel.
+    """
+
+    key: str
+    context: str
+    photo: str
+    path: str
+    record: Context
+    pixels: ByteArray | None
+    width: int
+    height: int
+    scale: float
+    faces: int
+    reason: str
+
+    @property
+    def used(self) -> bool:
+        """Whether people are put in front of it."""
+        return self.pixels is not None
+
+
+def read_rooms(wanted: tuple[str, ...], canvas: tuple[int, int], crop: str, finder: Callable[[], Finder]) -> list[Room]:
+    """All backgrounds, those skipped too, in the order in which they were named.
+
+    finder: makes the detector that looks for faces in photographs.
+
+    Raises: UsageError if a folder is not there, none is usable, or one picture is in two contexts; ConfigError.
+    """
+    rooms: list[Room] = []
+    for name in wanted:
+        if name == "rendered":
+            rooms += _rendered(canvas)
+        elif name == "packaged":
+            rooms += _packaged(canvas, crop)
+        else:
+            rooms += _folder(Path(name), canvas, crop, finder)
+    _check(rooms)
+    return rooms
+
+
+def _check(rooms: list[Room]) -> None:
+    keys: dict[str, Room] = {}
+    photos: dict[str, Room] = {}
+    for room in rooms:
+        for seen, name, what in ((keys, room.key, "name"), (photos, room.photo, "picture")):
+            other = seen.setdefault(name, room)
+            if other is not room and name:
+                raise UsageError(
+                    f"The {what} of {other.path} is also that of {room.path}.", "Each background has one place."
+                )
+    if not any(room.used for room in rooms):
+        why = rooms[0].reason if rooms else "there are none"
+        raise UsageError(f"No background can be used: {why}.", "Name rendered, packaged, or a folder of pictures.")
+
+
+def _rendered(canvas: tuple[int, int]) -> list[Room]:
+    width, height = canvas
+    rooms = []
+    for key, layout, palette in backgrounds():
+        scene = SCENES[key]
+        pixels = draw_scene(key, layout, width=width, height=height, palette=palette)
+        record = Context(
+            title=scene.title,
+            label="feminine" if scene.label == "feminine" else "masculine",
+            rating=float(scene.rating),
+            licence="Apache-2.0",
+            creator="gslopes",
+            source=f"drawn; {PAPER}",
+        )
+        name = f"{key}.{layout}"
+        photo = hashlib.sha256(_png(pixels)).hexdigest()
+        rooms.append(Room(name, key, photo, f"rendered:{name}", record, pixels, width, height, 1.0, 0, ""))
+    return rooms
+
+
+def _packaged(canvas: tuple[int, int], crop: str) -> list[Room]:
+    rooms = []
+    for key, (package, name, licence, creator) in _PACKAGED.items():
+        try:
+            pixels = _from_package(package, name)
+        except (ImportError, OSError, ValueError):
+            continue
+        record = Context(title=key.replace("-", " "), licence=licence, creator=creator, source=f"{package}: {name}")
+        rooms.append(_fitted(f"{key}.1", key, f"packaged:{name}", record, _png(pixels), pixels, canvas, crop, 0))
+    if not rooms:
+        raise UsageError("No photographs of other packages are installed.", "pip install scikit-image scikit-learn")
+    return rooms
+
+
+def _from_package(package: str, name: str) -> ByteArray:
+    if package == "sklearn":
+        from sklearn.datasets import load_sample_image
+
+        return np.ascontiguousarray(load_sample_image(name), np.uint8)
+    from skimage import data, util
+
+    pixels = util.img_as_ubyte(getattr(data, name)())
+    return np.ascontiguousarray(np.repeat(pixels[..., None], 3, 2) if pixels.ndim == 2 else pixels[..., :3], np.uint8)
+
+
+def _folder(folder: Path, canvas: tuple[int, int], crop: str, finder: Callable[[], Finder]) -> list[Room]:
+    files = list_photos(folder)
+    if not files:
+        raise UsageError(f"There are no pictures in {folder}.", "Name a folder of backgrounds: <context>/<picture>.")
+    known = read_contexts(folder / "contexts.toml") if (folder / "contexts.toml").is_file() else {}
+    rooms = []
+    detector = finder()
+    for own in name_backgrounds([(file.relative, file.path) for file in files], known):
+        record = known.get(own.context, Context(title=own.context))
+        try:
+            data = own.path.read_bytes()
+            pixels, _, icc = decode(data, own.path.name)
+        except (PhotoError, OSError) as error:
+            reason = error.reason if isinstance(error, PhotoError) else f"unreadable: {error}"
+            rooms.append(Room(own.key, own.context, "", str(own.path), record, None, 0, 0, 1.0, 0, reason))
+            continue
+        pixels = to_srgb(pixels, icc)
+        photo = Photo(hashlib.sha256(data).hexdigest(), own.path, pixels)
+        faces = len(detector([photo])[0].scores)
+        rooms.append(_fitted(own.key, own.context, str(own.path), record, data, pixels, canvas, crop, faces))
+    return rooms
+
+
+def _fitted(
+    key: str,
+    context: str,
+    path: str,
+    record: Context,
+    data: bytes,
+    pixels: ByteArray,
+    canvas: tuple[int, int],
+    crop: str,
+    faces: int,
+) -> Room:
+    height, width = pixels.shape[:2]
+    reason = "a face was found in it" if faces else ""
+    if min(width, height) < SMALLEST:
+        reason = f"shorter side of {min(width, height)} px, at least {SMALLEST}"
+    fitted, scale = cover(pixels, *canvas, crop)  # type: ignore[arg-type]
+    photo = hashlib.sha256(data).hexdigest()
+    return Room(key, context, photo, path, record, None if reason else fitted, width, height, scale, faces, reason)
+
+
+def _png(pixels: ByteArray) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG", compress_level=1)
+    return file.getvalue()
