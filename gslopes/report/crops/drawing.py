@@ -170,7 +170,7 @@ def sweep_lines(curves: Sequence[tuple[str, NDArray[np.float64], NDArray[np.floa
     reach = max(0.02, 1.2 * max(float(np.abs(y - 0.5).max()) for _, _, y in curves))
     ends = curves[0][1]
     told = "; ".join(f"{name} {y[0]:.1%} to {y[-1]:.1%}" for name, _, y in curves)
-    parts = [_open(left + wide + 190, top + tall + 40, f"{title}: {told}"), _text(left, 16, title, "start", 13)]
+    parts = [_open(left + wide + 300, top + tall + 40, f"{title}: {told}"), _text(left, 16, title, "start", 13)]
     for share in (-reach, 0.0, reach):
         y = top + tall / 2 - share / reach * tall / 2
         parts += [

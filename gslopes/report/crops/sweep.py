@@ -20,7 +20,7 @@ from gslopes.report.crops.grids import Grid
 from gslopes.report.crops.words import LIMITS
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
-_NAMES = {"same": "placebo: the same picture", "light": "placebo: lighter and darker"}
+_NAMES = {"same": "placebo: the same picture, encoded anew", "light": "placebo: lighter and darker"}
 
 
 def write_sweep_report(run: Path) -> Path:

@@ -33,6 +33,7 @@ from gslopes.studies.crops.panel import Panel
 from gslopes.studies.crops.people import CROSS
 
 Array = NDArray[np.float64]
+Kept = tuple[Array, Array, Array]
 Groups = Mapping[str, Mapping[str, tuple[str, ...]]]
 FEW = "too few to judge"
 _MEANS: tuple[Weighting, ...] = ("equal", "size")
@@ -63,11 +64,11 @@ class Measurer:
 
     # -- parity ------------------------------------------------------------------------------------------------------
 
-    def parity(self, key: dict[str, Any], h: Array, kept: Array | None = None, draws: int = 0) -> pd.DataFrame:
+    def parity(self, key: dict[str, Any], h: Array, kept: Kept | None = None, draws: int = 0) -> pd.DataFrame:
         """Rows of PARITY for every pair of groups of every column.
 
         key: cropper, variant, policy, outcome.  h: (N, N), see ``Panel.favoured``.
-        kept: (N, N) whether the row's person was kept beside the column's, for outcomes ``kept@RATIO``.
+        kept: for outcomes ``kept@RATIO`` three (N, N) shares of the pictures: the row's person kept, both, neither.
         draws: pictures asked by lot; 0: all pairs.
         """
         rows: list[dict[str, Any]] = []
@@ -76,7 +77,7 @@ class Measurer:
         return pd.DataFrame(rows, columns=PARITY.columns)
 
     def _column(
-        self, key: dict[str, Any], column: str, h: Array, kept: Array | None, draws: int
+        self, key: dict[str, Any], column: str, h: Array, kept: Kept | None, draws: int
     ) -> list[dict[str, Any]]:
         own, weights = self.numbers[column], self.weights[column]
         pairs = [(a, b) for a, b in combinations(own, 2) if not np.isnan(h[np.ix_(own[a], own[b])]).all()]
@@ -123,7 +124,7 @@ class Measurer:
         }
 
     def _impact(
-        self, one: Parity, kept: Array | None, a: NDArray[np.int64], b: NDArray[np.int64], wa: Array, wb: Array
+        self, one: Parity, kept: Kept | None, a: NDArray[np.int64], b: NDArray[np.int64], wa: Array, wb: Array
     ) -> dict[str, Any]:
         nothing = dict.fromkeys(("kept", "other_kept", "both", "neither"), np.nan)
         if kept is None:
@@ -137,14 +138,15 @@ class Measurer:
                 "ratio_high": impact.high if np.isfinite(impact.high) else np.nan,
                 "verdict": impact.verdict,
             }
-        first, second = kept[np.ix_(a, b)], kept[np.ix_(b, a)].T
+        own, both, neither = kept
+        first, second = own[np.ix_(a, b)], own[np.ix_(b, a)].T
         draws = resampled(first, wa, wb), resampled(second, wa, wb)
         impact = kept_impact(float(np.nanmean(first)), float(np.nanmean(second)), *draws, self.config.epsilon)
         return {
             "kept": float(np.nanmean(first)),
             "other_kept": float(np.nanmean(second)),
-            "both": float(np.nanmean(first * second)),
-            "neither": float(np.nanmean((1 - first) * (1 - second))),
+            "both": float(np.nanmean(both[np.ix_(a, b)])),
+            "neither": float(np.nanmean(neither[np.ix_(a, b)])),
             "ratio": impact.ratio,
             "ratio_low": impact.low,
             "ratio_high": impact.high,
@@ -261,7 +263,7 @@ class Measurer:
                                 "se": one.se,
                                 "ci_low": one.low,
                                 "ci_high": one.high,
-                                "ks": float(stats.ks_2samp(first, second).statistic),
+                                "ks": float(stats.ks_2samp(first, second, method="asymp").statistic),
                             }
                         )
         return pd.DataFrame(rows, columns=SPREAD.columns)

@@ -95,7 +95,12 @@ def _joined(
         left, right = (
             (known[name].to_numpy() >= config.inside).astype(np.float64) for name in ("kept_left", "kept_right")
         )
-        kept = panel.either(known, left, right)
+        both, neither = left * right, (1 - left) * (1 - right)
+        kept = (
+            panel.either(known, left, right),
+            panel.either(known, both, both),
+            panel.either(known, neither, neither),
+        )
         frames["parity"].append(measurer.parity(row, panel.favoured(known, left, right), kept))
     main = "argmax" if "argmax" in shares else RECTANGLE
     if main in shares:

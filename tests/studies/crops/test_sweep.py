@@ -91,7 +91,7 @@ def test_in_duels_the_lighter_picture_always_wins_and_identical_ones_are_even(sw
 def test_the_page_tells_it_against_the_placebo(swept):
     text = swept.page.read_text("utf-8")
     assert "association under this edit" in text
-    assert "placebo: the same picture" in text
+    assert "placebo: the same picture, encoded anew" in text
 
 
 def test_a_run_without_pictures(tmp_path):
