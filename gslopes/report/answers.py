@@ -5,6 +5,7 @@ From it come the curves of every label with their intervals, the photos that mov
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +61,7 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
     """
     steps = len(values)
     complete = tally.answered_everywhere(run, classifier, attribute, steps)
-    table = _scores(run, classifier, attribute, steps)
+    table = present(_scores(run, classifier, attribute, steps), *limits(run, classifier))
     photos, photo = _codes(table, "photo", complete)
     labels, label = _codes(table, "label", [])
     pairs, row = np.unique(photo * max(len(labels), 1) + label, return_inverse=True)
@@ -69,6 +70,29 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
     inside = np.isin(np.array(photos, dtype=object), np.array(complete, dtype=object)) if photos else np.empty(0, bool)
     wide = max(len(labels), 1)
     return Answers(values, photos, labels, inside, pairs // wide, pairs % wide, scores)
+
+
+def limits(run: Path, classifier: str) -> tuple[float, int]:
+    """(least score, most labels of a picture, 0 for all) of the labels that counted when the run was fitted."""
+    try:
+        found = json.loads((run / "presence.json").read_text(encoding="utf-8"))["limits"][classifier]
+        return float(found["score"]), int(found["most"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0.0, 0
+
+
+def present(scores: pa.Table, least: float, most: int) -> pa.Table:
+    """The rows of the labels that count: the page's shares must be those of the fit.
+
+    scores: columns photo, step, label and score.  least, most: of ``limits``; labels tied at the last place all count.
+    """
+    if least > 0:  # scores have 24 bits
+        scores = scores.filter(pc.greater_equal(scores.column("score"), pa.scalar(np.float32(least), pa.float32())))
+    if not most or not len(scores):
+        return scores
+    frame = scores.select(["photo", "step", "score"]).to_pandas()
+    ranks = frame.groupby(["photo", "step"], observed=True)["score"].rank(method="min", ascending=False)
+    return scores.filter(pa.array((ranks <= most).to_numpy()))
 
 
 def curves(answers: Answers) -> tuple[Array, Array, Array]:

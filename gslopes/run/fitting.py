@@ -55,7 +55,8 @@ def fit_folder(
         gates=half_verdicts(run, values) or None,
     )
     told = {name: str(cut) for name, cut in sorted(limits.items())}
-    runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": told})
+    limited = {name: {"score": cut.score, "most": cut.most} for name, cut in sorted(limits.items())}
+    runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": told, "limits": limited})
     order = sorted(found.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
     for table, frame in order:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from gslopes.core import tables
 from gslopes.fit.ols import fit_lines
@@ -71,3 +72,20 @@ def test_no_photo_has_more_than_so_many_labels(one: Path) -> None:
     chosen = matrix.strongest(answers, most=2)
     assert np.bincount(answers.photo[chosen]).max() == 2
     assert len(matrix.strongest(answers, most=99)) == len(answers.scores)
+
+
+def test_only_the_labels_that_counted_in_the_fit_are_in_the_shares(one: Path, tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "photo": ["a", "a", "a", "b"],
+            "step": [0, 0, 0, 0],
+            "label": ["x", "y", "z", "x"],
+            "score": pa.array([0.9, 0.55, 0.55, 0.2], pa.float32()),
+        }
+    )
+    assert matrix.present(table, 0.55, 0).column("label").to_pylist() == ["x", "y", "z"]
+    assert matrix.present(table, 0.0, 1).column("label").to_pylist() == ["x", "x"]
+    assert matrix.present(table, 0.0, 2).num_rows == 4  # tied at the last place
+    assert matrix.limits(one, "celeba-tagger") == (0.0, 0)
+    (tmp_path / "presence.json").write_text('{"limits": {"c": {"score": 0.55, "most": 10}}}')
+    assert matrix.limits(tmp_path, "c") == (0.55, 10)

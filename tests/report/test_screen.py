@@ -44,4 +44,4 @@ def test_the_strip_is_a_photo_of_the_strongest_label_with_a_score_for_each_value
     assert strip.cells[0][0] == "−2"
     assert strip.label == "Necktie"
     assert screen.strip(finding, "", found, album, {}) is None
-    assert np.isfinite([float(score) for _, score in strip.cells if score != "not returned"]).all()
+    assert np.isfinite([float(score) for _, score in strip.cells if score != "–"]).all()
