@@ -75,7 +75,8 @@ def csv_bytes(frame: pd.DataFrame, digits: int | None = None) -> bytes:
         if broken.any():
             cells = cells.str.replace("\r\n", "\n", regex=False).str.replace("\r", "\n", regex=False)
             plain[column] = plain[column].astype(object).where(~broken, cells)
-        risky = cells.str.match(_FORMULA) & plain[column].map(lambda cell: isinstance(cell, str))
+        texts = plain[column].map(lambda cell: isinstance(cell, str)).astype(bool)  # of an empty column, too
+        risky = cells.str.match(_FORMULA).astype(bool) & texts
         if risky.any():
             plain[column] = plain[column].astype(object).where(~risky, "'" + cells)
     plain.columns = [f"'{name}" if _is_formula(name) else name for name in plain.columns]
