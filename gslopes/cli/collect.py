@@ -21,9 +21,10 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
 )
 @click.option(
     "--source",
-    required=True,
+    default="openverse",
     metavar="NAME",
-    help="openverse, wikimedia, google or bing (your keys in the environment), urls:FILE or folder:DIR.",
+    help="openverse, wikimedia, google or bing (your keys in the environment), urls:FILE or folder:DIR."
+    " [default: openverse]",
 )
 @click.option("--out", "-o", type=PATH, required=True, metavar="PHOTOS", help="The collection's folder.")
 @click.option("--occupations", metavar="LIST", help="bls-129, a CSV, or jobs: chef,nurse. [default: bls-129]")
@@ -60,13 +61,13 @@ def collect(out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
     counts = {"searches": len(plan.queries), "done": plan.done, "photos": plan.photos, "requests": plan.requests}
     if dry_run:
         if as_json:
-            print_json({**counts, "hours": plan.hours, "terms": plan.source.terms.note})
+            print_json({**counts, "hours": plan.hours, "per_day": plan.source.terms.per_day, "terms": plan.source.terms.note})
             return 0
         lines = [
             f"source       {plan.config.source}: {plan.source.terms.note}",
             f"searches     {len(plan.queries):,}, of which {plan.done:,} are done",
             f"photos       {plan.photos:,} at most, before duplicates are removed",
-            f"requests     {plan.requests:,} at most to the source, {plan.hours:.1f} hours at its pace, then downloads",
+            f"requests     {plan.requests:,} at most to the source, {plan.duration}, then downloads",
             f"collection   {show(out)}",
             "Nobody was asked, nothing was written.",
         ]

@@ -33,8 +33,10 @@ class Google(_Keyed):
         gap=0.6,
         page=10,
         max_results=100,
+        per_day=10_000,
         note="Results carry no licence: finding a photo is no permission to use it. At most 100 results of a search; "
-        "beyond 100 requests a day they are billed.",
+        "beyond 100 requests a day they are billed. Google has closed this search to new customers and ends it on "
+        "2027-01-01: openverse and wikimedia stay.",
     )
 
     def __init__(self, base: str = "https://customsearch.googleapis.com") -> None:

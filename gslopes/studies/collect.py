@@ -93,8 +93,26 @@ class CollectPlan:
 
     @property
     def hours(self) -> float:
-        """Asking the interface alone, at its pace."""
-        return self.requests * max(self.source.terms.gap, self.config.gap) / 3600
+        """Asking the interface alone, at its pace and its requests a day: the day after the last full one counts too."""
+        terms = self.source.terms
+        paced = self.requests * max(terms.gap, self.config.gap) / 3600
+        if not terms.per_day or self.requests <= terms.per_day:
+            return paced
+        full, rest = divmod(self.requests - 1, terms.per_day)
+        return full * 24 + (rest + 1) * max(terms.gap, self.config.gap) / 3600
+
+    @property
+    def duration(self) -> str:
+        """``hours`` as a person says it, with the limit that decides.
+
+        >>> from types import SimpleNamespace as Some
+        >>> CollectPlan.duration.fget(Some(hours=1.5, requests=10, source=Some(terms=Some(per_day=0))))
+        '1.5 hours at its pace'
+        """
+        per_day = self.source.terms.per_day
+        if per_day and self.requests > per_day:
+            return f"{self.hours / 24:,.1f} days at its {per_day:,} requests a day"
+        return f"{self.hours:,.1f} hours at its pace" if self.hours >= 1 else f"{self.hours * 60:,.0f} minutes at its pace"
 
 
 @dataclass(frozen=True, slots=True)

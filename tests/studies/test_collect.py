@@ -262,3 +262,13 @@ def test_the_dry_run_of_the_command_prints_counts(server, tmp_path):
     assert "searches     3, of which 0 are done" in done.stdout
     assert "photos       300 at most" in done.stdout
     assert server.asked == []
+
+
+def test_the_papers_collection_takes_54_days_without_a_token_and_minutes_with_one(tmp_path, monkeypatch):
+    monkeypatch.delenv("OPENVERSE_TOKEN", raising=False)
+    plan = plan_collection(CollectConfig("openverse"), tmp_path / "photos")
+    assert (len(plan.queries), plan.requests) == (903, 10_836)
+    assert plan.duration == "54.0 days at its 200 requests a day"
+    monkeypatch.setenv("OPENVERSE_TOKEN", "a-token")
+    plan = plan_collection(CollectConfig("openverse", gap=0.5), tmp_path / "photos")
+    assert (plan.requests, plan.source.terms.page, plan.duration) == (903, 500, "9 minutes at its pace")
