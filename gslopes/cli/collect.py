@@ -61,7 +61,9 @@ def collect(out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
     counts = {"searches": len(plan.queries), "done": plan.done, "photos": plan.photos, "requests": plan.requests}
     if dry_run:
         if as_json:
-            print_json({**counts, "hours": plan.hours, "per_day": plan.source.terms.per_day, "terms": plan.source.terms.note})
+            print_json(
+                {**counts, "hours": plan.hours, "per_day": plan.source.terms.per_day, "terms": plan.source.terms.note}
+            )
             return 0
         lines = [
             f"source       {plan.config.source}: {plan.source.terms.note}",

@@ -26,8 +26,8 @@ class Openverse(Web):
         page=20,
         max_results=240,
         per_day=200,
-        note="Openly licensed works; each manifest row names licence and creator. Without a token 20 requests a minute, "
-        "200 a day and 20 results a request: register an application with Openverse and put its token into "
+        note="Openly licensed works; each manifest row names licence and creator. Without a token 20 requests a "
+        "minute, 200 a day and 20 results a request: register an application with Openverse and put its token into "
         "OPENVERSE_TOKEN.",
     )
     registered = Terms(
@@ -35,8 +35,8 @@ class Openverse(Web):
         page=500,
         max_results=10_000,
         per_day=10_000,
-        note="Openly licensed works; each manifest row names licence and creator. With your token 100 requests a minute, "
-        "10,000 a day and 500 results a request.",
+        note="Openly licensed works; each manifest row names licence and creator. With your token 100 requests a "
+        "minute, 10,000 a day and 500 results a request.",
     )
 
     def __init__(self, base: str = "https://api.openverse.org") -> None:

@@ -30,7 +30,8 @@ class Terms:
     """What may be asked of a source, and what its photos may be used for.
 
     gap: seconds between two requests to its interface.  page: results of one request.
-    max_results: results of one search; 0 for no limit.  per_day: requests in 24 hours; 0 for no limit.  note: one sentence about terms, licences and quotas.
+    max_results: results of one search; 0 for no limit.  per_day: requests in 24 hours; 0 for no limit.
+    note: one sentence about terms, licences and quotas.
     """
 
     gap: float

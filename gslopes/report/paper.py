@@ -1,7 +1,10 @@
-"""The tables of Joo & Kärkkäinen (2020) from a run, each as CSV, Markdown and LaTeX (booktabs).
+"""The tables of Joo & Kärkkäinen (2020) from a run, laid out as the paper prints them: CSV, Markdown, LaTeX (booktabs).
 
-Tables 1 and 2: labels pulled to the feminine and to the masculine end; Table 3: composition of the photos; Table 4:
-labels pulled along perceived race, both directions.  Rows: classifier, then the steepest label first.
+Tables 1 and 2: API, label and slope of the labels pulled to the feminine and to the masculine end, each API's steepest
+first.  Table 3: the ten occupations most female beside the ten most male.  Table 4: labels pulled to Black beside those
+pulled to White, each label once with the APIs that gave it.  Plain concepts ("face", "man") are left out of the paper's
+tables: here they stand at the end, greyed (italic in Markdown), and not in the CSV.  Intervals, p, q and n are in
+``slopes.csv``.
 """
 
 from __future__ import annotations
@@ -10,7 +13,9 @@ import io
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from gslopes.core import runfolder
 from gslopes.core.collection import COMPOSITION
@@ -20,7 +25,12 @@ from gslopes.report.composition import table3
 from gslopes.report.tables import pulled
 
 FOLDER = "tables"
-_COLUMNS = ("API", "Label", "Slope", "p", "q", "n", "Share at centre")
+COLUMNS = ("API", "Label", "Slope")
+SIDES = ("Occupation", "Female", "Occupation ", "Male")
+RACES = ("Black", "APIs", "Slope", "White", "APIs ", "Slope ")
+PLAIN = "plain-concepts.txt"
+MOST = 10  # occupations at each end of Table 3
+_NUMBERS = ("Slope", "Female", "Male")
 _SPECIAL = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", "−": "$-$",
@@ -43,11 +53,15 @@ def write(report: Path, run: Path, slopes: pd.DataFrame, *, p: float, slope: flo
     for old in folder.iterdir():
         if old.stem not in frames:
             old.unlink()
+    plain = plain_concepts(run)
     for name, (frame, caption) in frames.items():
-        runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(frame, digits=6))
+        frame, grey = set_apart(frame, plain)
+        runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(frame[~grey], digits=6))
         shown = as_text(frame)
-        runfolder.write_bytes(folder / f"{name}.md", to_markdown(shown, caption).encode("utf-8", "replace"))
-        runfolder.write_bytes(folder / f"{name}.tex", to_latex(shown, caption, name).encode("utf-8", "replace"))
+        caption += " Greyed: plain concepts, which the paper leaves out." if grey.any() else ""
+        texts = to_markdown(shown, caption, grey), to_latex(shown, caption, name, grey)
+        runfolder.write_bytes(folder / f"{name}.md", texts[0].encode("utf-8", "replace"))
+        runfolder.write_bytes(folder / f"{name}.tex", texts[1].encode("utf-8", "replace"))
     return [f"{FOLDER}/{name}" for name in frames]
 
 
@@ -62,11 +76,11 @@ def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> Mapping[
             found[name] = _layout(rows), f"Labels returned more often the more {end} the face looks ({thresholds})."
     composition = tally.read(COMPOSITION, run, COMPOSITION.columns)
     if len(composition):
-        shown = table3(composition, {}).drop(columns="women")
-        found["table3"] = shown, "Perceived gender of the photos by occupation, with Wilson's 95 % intervals."
+        caption = "Occupations with the most skewed perceived gender in the photos: most female, most male."
+        found["table3"] = _sides(table3(composition, {})), caption
     if len(race):
-        both = pd.concat(pulled(race, p=p, slope=slope))
-        found["table4"] = _layout(both), f"Labels pulled along perceived race, Black to White ({thresholds})."
+        black, white = pulled(race, p=p, slope=slope)
+        found["table4"] = _races(black, white), f"Labels pulled along perceived race ({thresholds})."
     for attribute, rows in slopes.groupby("attribute", sort=True):
         if attribute not in ("gender", "race"):
             both = pd.concat(pulled(rows, p=p, slope=slope))
@@ -76,11 +90,55 @@ def _frames(run: Path, slopes: pd.DataFrame, p: float, slope: float) -> Mapping[
 
 
 def _layout(rows: pd.DataFrame) -> pd.DataFrame:
-    names = ("classifier", "label", "slope", "p", "q", "n", "y_centre")
-    frame = rows[list(names)].set_axis(list(_COLUMNS), axis=1)
+    rows = rows.assign(_flat=-rows["slope"].abs()).sort_values(["classifier", "_flat", "label"])
+    frame = rows[["classifier", "label", "slope"]].set_axis(list(COLUMNS), axis=1)
     for column in ("API", "Label"):
         frame[column] = frame[column].map(words.printable)
     return frame.reset_index(drop=True)
+
+
+def _sides(shares: pd.DataFrame) -> pd.DataFrame:
+    """The ten occupations most female beside the ten most male; none stands on both sides."""
+    judged = shares[shares["female"].notna()]
+    ends = []
+    for end, other in (("female", "male"), ("male", "female")):
+        first = judged[judged[end] > judged[other]].sort_values([end, "occupation"], ascending=[False, True])[:MOST]
+        ends.append(first[["occupation", end]].reset_index(drop=True))
+    return pd.concat(ends, axis=1).set_axis(list(SIDES), axis=1)
+
+
+def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
+    """Each label once, with the APIs that gave it and its steepest slope; Black beside White."""
+    sides = []
+    for rows in (black, white):
+        rows = rows.assign(_flat=-rows["slope"].abs()).sort_values(["_flat", "label", "classifier"])
+        found = [
+            (
+                words.printable(label),
+                ", ".join(map(words.printable, sorted(group["classifier"]))),
+                group["slope"].iloc[0],
+            )
+            for label, group in rows.groupby("label", sort=False)
+        ]
+        sides.append(pd.DataFrame(found, columns=["label", "apis", "slope"]))
+    return pd.concat(sides, axis=1).set_axis(list(RACES), axis=1)
+
+
+def plain_concepts(run: Path) -> frozenset[str]:
+    """The run's own list where it has one, else ours; lower case."""
+    own = run / PLAIN
+    file = own if own.is_file() else Path(__file__).parent / "data" / PLAIN
+    lines = [line.strip().casefold() for line in file.read_text(encoding="utf-8-sig").splitlines()]
+    return frozenset(line for line in lines if line and not line.startswith("#"))
+
+
+def set_apart(frame: pd.DataFrame, plain: frozenset[str]) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+    """Rows of plain concepts at the end, and which rows those are; only tables with a column Label have any."""
+    if "Label" not in frame:
+        return frame, np.zeros(len(frame), dtype=bool)
+    grey = frame["Label"].str.casefold().isin(plain).to_numpy(dtype=bool)
+    order = np.argsort(grey, kind="stable")
+    return frame.iloc[order].reset_index(drop=True), grey[order]
 
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:
@@ -95,22 +153,24 @@ def _cell(column: str, value: object) -> str:
     if isinstance(value, float):
         if pd.isna(value):
             return "–"
-        if column == "Slope":
+        if column.strip() == "Slope":
             return words.signed(value).replace("-", "−")
         return words.probability(value).replace("-", "−") if column in ("p", "q") else f"{value:.1%}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def to_markdown(shown: pd.DataFrame, caption: str) -> str:
-    """A table of texts as Markdown under its caption, cells escaped, numbers to the right."""
-    right = [column not in ("API", "Label", "occupation") for column in shown]
+def to_markdown(shown: pd.DataFrame, caption: str, grey: NDArray[np.bool_]) -> str:
+    """A table of texts as Markdown under its caption, cells escaped, numbers to the right; grey rows in italics."""
+    right = [str(column).strip() in _NUMBERS for column in shown]
+    rows = [[_escaped(cell) for cell in row] for row in shown.to_numpy().tolist()]
+    rows = [[f"*{cell}*" if pale else cell for cell in row] for row, pale in zip(rows, grey, strict=True)]
     lines = [
         caption,
         "",
-        _md([str(column) for column in shown]),
+        _md([str(column).strip() for column in shown]),
         _md(["---:" if number else "---" for number in right]),
     ]
-    return "\n".join([*lines, *(_md([_escaped(cell) for cell in row]) for row in shown.to_numpy().tolist()), ""])
+    return "\n".join([*lines, *map(_md, rows), ""])
 
 
 def _md(cells: list[str]) -> str:
@@ -123,25 +183,28 @@ def _escaped(cell: str) -> str:
     return cell
 
 
-def to_latex(shown: pd.DataFrame, caption: str, label: str) -> str:
+def to_latex(shown: pd.DataFrame, caption: str, label: str, grey: NDArray[np.bool_]) -> str:
     r"""A table of texts as LaTeX with booktabs, cells escaped; the classifier stands at its first row only.
 
+    grey: (rows,) those that are printed in grey, which needs xcolor.
     Where rows come from one classifier after the other, ``\midrule`` parts them.
     """
-    kinds = "".join("l" if column in ("API", "Label", "occupation") else "r" for column in shown)
+    kinds = "".join("r" if str(column).strip() in _NUMBERS else "l" for column in shown)
     text = io.StringIO()
-    text.write("% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n")
+    packages = "booktabs,xcolor" if grey.any() else "booktabs"
+    text.write(f"% needs \\usepackage{{{packages}}}\n\\begin{{table}}\n\\centering\n")
     text.write(f"\\caption{{{latex(caption)}}}\n\\label{{tab:{label}}}\n\\begin{{tabular}}{{{kinds}}}\n\\toprule\n")
-    text.write(" & ".join(latex(str(column)) for column in shown) + " \\\\\n\\midrule\n")
+    text.write(" & ".join(latex(str(column).strip()) for column in shown) + " \\\\\n\\midrule\n")
     before = ""
-    for row in shown.to_numpy().tolist():
+    for row, pale in zip(shown.to_numpy().tolist(), grey, strict=True):
         first = row[0]
         if "API" in shown and first == before:
             row = ["", *row[1:]]
         elif before and "API" in shown:
             text.write("\\midrule\n")
         before = first
-        text.write(" & ".join(latex(cell) for cell in row) + " \\\\\n")
+        cells = [f"\\textcolor{{gray}}{{{latex(cell)}}}" if pale and cell else latex(cell) for cell in row]
+        text.write(" & ".join(cells) + " \\\\\n")
     text.write("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
     return text.getvalue()
 

@@ -93,7 +93,7 @@ class CollectPlan:
 
     @property
     def hours(self) -> float:
-        """Asking the interface alone, at its pace and its requests a day: the day after the last full one counts too."""
+        """Asking the interface alone, at its pace and its requests a day; of the last day only what it takes."""
         terms = self.source.terms
         paced = self.requests * max(terms.gap, self.config.gap) / 3600
         if not terms.per_day or self.requests <= terms.per_day:
@@ -112,7 +112,9 @@ class CollectPlan:
         per_day = self.source.terms.per_day
         if per_day and self.requests > per_day:
             return f"{self.hours / 24:,.1f} days at its {per_day:,} requests a day"
-        return f"{self.hours:,.1f} hours at its pace" if self.hours >= 1 else f"{self.hours * 60:,.0f} minutes at its pace"
+        return (
+            f"{self.hours:,.1f} hours at its pace" if self.hours >= 1 else f"{self.hours * 60:,.0f} minutes at its pace"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,13 @@ def test_there_are_129_occupations_each_once_with_a_code_of_the_classification()
 def test_the_titles_that_the_paper_prints_in_table_3_and_ours_lacked_are_there_and_marked():
     lines = [line for line in (DATA / "occupations-bls-129.csv").read_text("utf-8").splitlines() if line[0] != "#"]
     printed = {row["occupation"] for row in csv.DictReader(lines) if row["printed"] == "table 3"}
-    wanted = {"merchandise displayer", "nursing assistant", "businessperson", "chief executive officer", "repair worker"}
+    wanted = {
+        "merchandise displayer",
+        "nursing assistant",
+        "businessperson",
+        "chief executive officer",
+        "repair worker",
+    }
     assert printed == wanted
 
 
