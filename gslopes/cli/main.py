@@ -27,6 +27,7 @@ VERBS = (
     "score",
     "fit",
     "report",
+    "method",
     "compare",
     "contexts",
     "typology",

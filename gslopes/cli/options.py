@@ -89,6 +89,13 @@ _WALK = (
         help="Ask only about sweeps in which the face is found again and its reading follows the edit, with little "
         "else. [default: --gate, but --no-gate with --landmarks]",
     ),
+    click.option(
+        "--as-published",
+        is_flag=True,
+        default=None,
+        help="All that can be set as Joo and Kärkkäinen (2020) have it: skin, paste, no gate, their estimator. "
+        "gslopes method lists what still differs.",
+    ),
     click.option("--limit", type=int, metavar="N", help="Only the first N photos."),
     click.option("--seed", type=int, metavar="S", help="Seed of all random draws. [default: 0]"),
     click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]"),

@@ -23,6 +23,7 @@ from gslopes.report import (
     figures,
     findings,
     funnel,
+    method,
     page,
     pictures,
     planted,
@@ -63,6 +64,8 @@ def write(run: Path, options: ReportOptions) -> Path:
         credited = _credits(run, finding, album, known, drawn)
         sections.append(replace(page.section(finding, drawn, options), credits=credited))
     _write_explorer(report, source, album, scores, known)
+    if (run / runfolder.MANIFEST).is_file():
+        runfolder.write_bytes(report / "method.md", method.to_markdown(method.of_run(run)).encode())
     extras = _extras(source, entries, album, options)
     extras = replace(extras, papers=papers, prints=sorted(path.name for path in report.glob("*.[ps][dv][fg]")))
     manifest = provenance.anonymous(source.manifest) if options.embed == "none" else source.manifest

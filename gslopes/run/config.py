@@ -251,8 +251,18 @@ class Options(TypedDict, total=False):
     confirm_above: float | None
     yes: bool | None
     retry_failed: bool | None
+    as_published: bool | None
 
 
+# What can be set as Joo & Kärkkäinen (2020) have it; see ``report.method``.
+PUBLISHED: Mapping[tuple[str, ...], Any] = {
+    ("compose", "region"): "skin",
+    ("compose", "blend"): "paste",
+    ("compose", "placebo"): False,
+    ("gate", "on"): False,
+    ("fit", "estimators"): ("paper",),
+    ("fit", "presence"): "vendor",
+}
 _HOMES = {
     "attribute": ("edit", "attributes"),
     "classifier": ("score", "classifiers"),
@@ -288,19 +298,35 @@ def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfi
     """
     path = options.get("config")
     mapping = _absolute(read_toml(Path(path)), Path(path).parent) if path else {}
-    known = {**_HOMES, "config": ()}
+    known = {**_HOMES, "config": (), "as_published": ()}
     for name, value in options.items():
         if name not in known:
             from_dict(RunConfig, {"photos": "", name: value})  # raises, with the nearest name
             raise ConfigError(f"The option {name!r} belongs into a file.", "Pass that file as config.")
-        if name != "config" and value is not None and value != ():
+        if name not in ("config", "as_published") and value is not None and value != ():
             single = name in ("attribute", "classifier") and isinstance(value, str)
             _put(mapping, _HOMES[name], (value,) if single else value)
+    if options.get("as_published"):
+        _publish(mapping)
     if photos is not None:
         mapping["photos"] = str(photos)
     if "photos" not in mapping:
         raise ConfigError("No folder of photos is given.", "Name the folder that holds the photos.")
     return from_dict(RunConfig, _absolute(mapping, Path()))
+
+
+def _publish(mapping: dict[str, Any]) -> None:
+    """Set what the paper sets.  Raises: ConfigError if something else was asked for."""
+    for (section, key), value in PUBLISHED.items():
+        inner = mapping.get(section)
+        given = inner.get(key) if isinstance(inner, dict) else None
+        if given is not None and given != value:
+            hint = "Leave one of the two out: gslopes method lists what --as-published sets."
+            raise ConfigError(f"As published, {section}.{key} is {value}, not {given}.", hint)
+        _put(mapping, (section, key), value)
+    for key in ("steps", "range"):
+        if (mapping.get("edit") or {}).get(key) is not None:
+            raise ConfigError(f"As published, {key} is the paper's.", f"Leave --{key} out, or --as-published.")
 
 
 def _put(mapping: dict[str, Any], home: tuple[str, ...], value: Any) -> None:

@@ -33,7 +33,7 @@ def names(run: Path) -> list[str]:
 
 
 SHEETS = [*(f"sweeps.{form}" for form in ("pdf", "png", "svg")), "sweeps-dark.png"]
-PLAIN = ["data", "index.html", "pulled_negative.csv", "pulled_positive.csv", "slopes.csv", "tables"]
+PLAIN = ["data", "index.html", "method.md", "pulled_negative.csv", "pulled_positive.csv", "slopes.csv", "tables"]
 FILES = sorted([*SHEETS, *PLAIN, "pictures"])  # curves are of photo-rate, which this run was not fitted with
 
 

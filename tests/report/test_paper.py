@@ -51,9 +51,7 @@ def test_table_3_of_a_census_in_the_run_folder_comes_in_three_forms(one: Path, t
     folder = run / "report" / "tables"
     table = pd.read_csv(folder / "table3.csv")
     assert table.columns.tolist() == ["Occupation", "Female", "Occupation ", "Male"]
-    assert table["Occupation"].dropna().tolist() == [
-        "nurse"
-    ]  # judge: as often one as the other
+    assert table["Occupation"].dropna().tolist() == ["nurse"]  # judge: as often one as the other
     assert table["Occupation "].dropna().tolist() == ["'=R&D_chef"]
     assert table.loc[0, ["Female", "Male"]].tolist() == pytest.approx([0.95, 0.75])
     text, tex = (folder / "table3.md").read_text(), (folder / "table3.tex").read_text()
