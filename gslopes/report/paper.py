@@ -30,7 +30,7 @@ SIDES = ("Occupation", "Female", "Occupation ", "Male")
 RACES = ("Black", "APIs", "Slope", "White", "APIs ", "Slope ")
 PLAIN = "plain-concepts.txt"
 MOST = 10  # occupations at each end of Table 3
-_NUMBERS = ("Slope", "Female", "Male")
+_TEXTS = ("API", "APIs", "Label", "Occupation", "occupation", "Black", "White")
 _SPECIAL = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
     ">": r"\textgreater{}", "|": r"\textbar{}", "−": "$-$",
@@ -159,9 +159,10 @@ def _cell(column: str, value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def to_markdown(shown: pd.DataFrame, caption: str, grey: NDArray[np.bool_]) -> str:
+def to_markdown(shown: pd.DataFrame, caption: str, grey: NDArray[np.bool_] | None = None) -> str:
     """A table of texts as Markdown under its caption, cells escaped, numbers to the right; grey rows in italics."""
-    right = [str(column).strip() in _NUMBERS for column in shown]
+    grey = np.zeros(len(shown), dtype=bool) if grey is None else grey
+    right = [_is_number(column) for column in shown]
     rows = [[_escaped(cell) for cell in row] for row in shown.to_numpy().tolist()]
     rows = [[f"*{cell}*" if pale else cell for cell in row] for row, pale in zip(rows, grey, strict=True)]
     lines = [
@@ -171,6 +172,10 @@ def to_markdown(shown: pd.DataFrame, caption: str, grey: NDArray[np.bool_]) -> s
         _md(["---:" if number else "---" for number in right]),
     ]
     return "\n".join([*lines, *map(_md, rows), ""])
+
+
+def _is_number(column: object) -> bool:
+    return str(column).strip() not in _TEXTS
 
 
 def _md(cells: list[str]) -> str:
@@ -183,13 +188,14 @@ def _escaped(cell: str) -> str:
     return cell
 
 
-def to_latex(shown: pd.DataFrame, caption: str, label: str, grey: NDArray[np.bool_]) -> str:
+def to_latex(shown: pd.DataFrame, caption: str, label: str, grey: NDArray[np.bool_] | None = None) -> str:
     r"""A table of texts as LaTeX with booktabs, cells escaped; the classifier stands at its first row only.
 
     grey: (rows,) those that are printed in grey, which needs xcolor.
     Where rows come from one classifier after the other, ``\midrule`` parts them.
     """
-    kinds = "".join("r" if str(column).strip() in _NUMBERS else "l" for column in shown)
+    grey = np.zeros(len(shown), dtype=bool) if grey is None else grey
+    kinds = "".join("r" if _is_number(column) else "l" for column in shown)
     text = io.StringIO()
     packages = "booktabs,xcolor" if grey.any() else "booktabs"
     text.write(f"% needs \\usepackage{{{packages}}}\n\\begin{{table}}\n\\centering\n")
