@@ -71,12 +71,12 @@ def csv_bytes(frame: pd.DataFrame, digits: int | None = None) -> bytes:
     plain = frame.copy()
     for column in plain.select_dtypes(exclude="number"):
         cells = plain[column].astype(str)
-        broken = cells.str.contains("\r", regex=False)  # the csv module quotes no bare carriage return
+        broken = cells.str.contains("\r", regex=False).eq(True)  # the csv module quotes no bare carriage return
         if broken.any():
             cells = cells.str.replace("\r\n", "\n", regex=False).str.replace("\r", "\n", regex=False)
             plain[column] = plain[column].astype(object).where(~broken, cells)
-        texts = plain[column].map(lambda cell: isinstance(cell, str)).astype(bool)  # of an empty column, too
-        risky = cells.str.match(_FORMULA).astype(bool) & texts
+        text = plain[column].astype(object).map(lambda cell: isinstance(cell, str)).astype(bool)
+        risky = cells.str.match(_FORMULA).eq(True) & text
         if risky.any():
             plain[column] = plain[column].astype(object).where(~risky, "'" + cells)
     plain.columns = [f"'{name}" if _is_formula(name) else name for name in plain.columns]

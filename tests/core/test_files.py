@@ -95,3 +95,8 @@ def test_no_text_becomes_a_formula_or_breaks_the_table(cells):
     rows = list(csv.reader(io.StringIO(csv_bytes(pd.DataFrame({"label": cells, "n": 1})).decode("utf-8"), newline="")))
     assert len(rows) == len(cells) + 1
     assert not any(row[0].lstrip(" \u00a0").startswith(tuple("=+-@\t\r\n")) for row in rows[1:])
+
+
+def test_a_column_of_texts_that_are_all_missing_is_written_empty() -> None:
+    frame = pd.DataFrame({"label": ["=x", "b"], "reason": pd.Series([None, None], dtype="str")})
+    assert csv_bytes(frame) == b"label,reason\n'=x,\nb,\n"
