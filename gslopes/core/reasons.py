@@ -32,6 +32,12 @@ class Reason(StrEnum):
     FACE_NOT_ALIGNED = "face cannot be aligned"
     NO_FACE_REGION = "face region not found"
 
+    # of photos in the context audit
+    UNKNOWN_PERSON = "people.csv says nothing about it"
+    CUTOUT_FLAGGED = "cut-out flagged"
+    CUTOUT_EXCLUDED = "cut-out excluded by review"
+    DOES_NOT_FIT = "does not fit the canvas"
+
     # of sweeps
     FACE_LOST = "face not found again"
     MASK_TOO_SMALL = "mask too small for the face"

@@ -13,6 +13,7 @@ import pandas as pd
 from gslopes.audits.context.canvas import DoesNotFit, Placement, box, paste, place, resample, share_of_canvas
 from gslopes.compose.encode import QUALITY, SUFFIX, Variants
 from gslopes.core import runfolder, tables
+from gslopes.core.reasons import VALUES, Reason
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.core.tables.contexts import COMPOSITES
 from gslopes.datasets.folder import PhotoFile, open_photo
@@ -84,9 +85,7 @@ class _Made:
         photo_id = self.work.names.get(file.relative, "")
         row = self.work.cutouts.get(photo_id)
         if row is None or row["status"] == "skipped" or (row["status"] == "flagged" and not self.config.keep_flagged):
-            reason = "people.csv says nothing about it" if row is None else row["reason"] or "skipped"
-            flagged = row is not None and row["status"] == "flagged"
-            self._photo(photo_id, file.relative, f"flagged: {reason}" if flagged else reason)
+            self._photo(photo_id, file.relative, *_why(row))
             return
         colour, alpha = read_cutout(self.work.run / row["file"])
         x0, y0, x1, y1 = box(alpha)
@@ -94,11 +93,11 @@ class _Made:
         try:
             where = self._place(alpha[y0:y1, x0:x1], float(face[3] - face[1]))
         except DoesNotFit as error:
-            self._photo(photo_id, file.relative, error.message)
+            self._photo(photo_id, file.relative, Reason.DOES_NOT_FIT, error.message)
             return
         photo = open_photo(file.path)
         height, width = photo.pixels.shape[:2]
-        self._photo(photo_id, file.relative, "", width, height, face)
+        self._photo(photo_id, file.relative, Reason.NONE, "", width, height, face)
         high = float(face[3] - face[1])
         if "original" in self.config.kinds:
             data = file.path.read_bytes()
@@ -165,7 +164,7 @@ class _Made:
     def room(self, room: Room) -> None:
         """The background alone, and behind a gray silhouette."""
         assert room.pixels is not None
-        self._photo(room.photo, f"background {room.key}", "", room.width, room.height)
+        self._photo(room.photo, f"background {room.key}", Reason.NONE, "", room.width, room.height)
         form = self.config.format
         if "empty" in self.config.kinds:
             data = Variants(room.pixels, False, None, form).encode(room.pixels[:0, :0], (0, 0, 0, 0), QUALITY)
@@ -228,12 +227,29 @@ class _Made:
         self.composites.append({**head, **spot, **more})
 
     def _photo(
-        self, photo: str, path: str, reason: str, width: int = 0, height: int = 0, face: FloatArray | None = None
+        self,
+        photo: str,
+        path: str,
+        reason: Reason,
+        detail: str = "",
+        width: int = 0,
+        height: int = 0,
+        face: FloatArray | None = None,
     ) -> None:
         known = face.tolist() if face is not None else None
-        row = {"photo": photo, "path": path, "width": width, "height": height, "reason": reason}
+        row = {"photo": photo, "path": path, "width": width, "height": height, "reason": reason.value, "detail": detail}
         row |= {"status": "skipped" if reason else "used", "faces": int(face is not None), "box": known}
         self.photos.append({**row, "points": None, "detection": None})
+
+
+def _why(row: Row | None) -> tuple[Reason, str]:
+    """Why a person without a composite has none: the reason and its detail."""
+    if row is None:
+        return Reason.UNKNOWN_PERSON, ""
+    if row["status"] == "flagged":
+        return Reason.CUTOUT_FLAGGED, str(row["reason"])
+    head, _, rest = str(row["reason"]).partition(" (")
+    return (Reason(head), rest.rstrip(")")) if head in VALUES and head else (Reason.UNREADABLE, str(row["reason"]))
 
 
 def _varying(layers: list[FloatArray]) -> tuple[tuple[int, int], tuple[int, int]]:

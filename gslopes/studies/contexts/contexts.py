@@ -15,6 +15,7 @@ from gslopes.audits.context.options import ContextOptions
 from gslopes.audits.context.typology import read_typology
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import UsageError
+from gslopes.core.reasons import Reason, explained
 from gslopes.core.records import Classifier, Finder
 from gslopes.core.runfolder import show
 from gslopes.core.tables.contexts import BACKGROUNDS, COMPOSITES, CUTOUTS, PEOPLE
@@ -143,8 +144,9 @@ def stage_pictures(
         runfolder.write_table(BACKGROUNDS, background_rows(plan.rooms), run / "backgrounds.parquet")
     used = tables.read(tables.PHOTOS, run / "photos.parquet")
     if not (used["path"].str.startswith("background ") ^ (used["status"] == "used")).any():
-        reasons = used[used["status"] != "used"]["reason"]
-        raise UsageError(f"Nobody can be put in front of a background: {reasons.iloc[0]}.", "Look at the cut-outs.")
+        first = used[used["status"] != "used"].iloc[0]
+        why = explained(first["reason"], first["detail"])
+        raise UsageError(f"Nobody can be put in front of a background: {why}.", "Look at the cut-outs.")
 
 
 def _compose(plan: ContextPlan, cutouts: pd.DataFrame, names: dict[str, str], executor: Executor, device: str) -> None:
@@ -200,9 +202,11 @@ def again(run: Path, executor: Executor, analysis: ContextOptions) -> Contexts:
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     own = photos[~photos["path"].str.startswith("background ")]
     out = own[own["status"] != "used"]["reason"]
-    flagged = int(out.str.startswith("flagged").sum())
-    skipped = {str(reason): int(count) for reason, count in out[~out.str.startswith("flagged")].value_counts().items()}
-    return Contexts(run, len(own), int((own["status"] == "used").sum()), flagged, skipped, page, found, tuple(notes))
+    flags = out == Reason.CUTOUT_FLAGGED.value
+    skipped = {str(reason): int(count) for reason, count in out[~flags].value_counts().items()}
+    return Contexts(
+        run, len(own), int((own["status"] == "used").sum()), int(flags.sum()), skipped, page, found, tuple(notes)
+    )
 
 
 # -- what is written --------------------------------------------------------------------------------------------------

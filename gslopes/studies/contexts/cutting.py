@@ -27,6 +27,7 @@ from gslopes.audits.context.cutout import (
 from gslopes.audits.context.matte import Matte, edge_error, halo, matte
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
+from gslopes.core.reasons import Reason
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
 from gslopes.core.tables.contexts import CUTOUTS
 from gslopes.datasets.folder import PhotoFile, open_photo
@@ -74,12 +75,11 @@ class Cutting:
         try:
             photo = open_photo(file.path)
         except PhotoError as error:
-            name = hashlib.sha256(file.relative.encode()).hexdigest()
-            return _row(f"unreadable-{name[:16]}", "", "skipped", error.reason)
+            return _row(_digest(file), "", "skipped", str(error.reason))
         pixels = to_srgb(photo.pixels, photo.icc)
         face = largest_face(self.finder, photo)
         if face is None:
-            return _row(photo.id, "", "skipped", "no face")
+            return _row(photo.id, "", "skipped", Reason.NO_FACE.value)
         person = self._cut(photo, pixels, file, face)
         if person is None:
             return _row(photo.id, self.config.cutout, "skipped", "no mask of that name")
@@ -160,8 +160,16 @@ def reviewed(cutouts: pd.DataFrame, decisions: Mapping[str, str]) -> pd.DataFram
         if decision == "accept" and row["status"] == "flagged":
             own.loc[index, "status"] = "used"
         elif decision == "exclude" and row["status"] != "skipped":
-            own.loc[index, ["status", "reason"]] = ["skipped", "excluded by review"]
+            own.loc[index, ["status", "reason"]] = ["skipped", Reason.CUTOUT_EXCLUDED.value]
     return own
+
+
+def _digest(file: PhotoFile) -> str:
+    """Of the file's bytes; of its name if they cannot be read."""
+    try:
+        return hashlib.sha256(file.path.read_bytes()).hexdigest()
+    except OSError:
+        return hashlib.sha256(file.relative.encode()).hexdigest()
 
 
 def _alpha_of(path: Path) -> ByteArray | None:
