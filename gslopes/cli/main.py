@@ -22,6 +22,7 @@ VERBS = (
     "census",
     "crops",
     "audit",
+    "captions",
     "synthesise",
     "validate",
     "score",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse, stats
 
 from gslopes.audits.captions.estimates import change
-from gslopes.audits.captions.material import Material, Pair, Presence, presence
+from gslopes.audits.captions.material import Coverage, Material, Pair, Presence, presence
 from gslopes.audits.captions.measures import Found, Row, Told, measure, shares
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.fit.multiplicity import adjust
@@ -77,7 +77,8 @@ def between_stages(material: Material, target: str, truth: str, options: AuditOp
         told = Told("stereotyping", "S4", target, truth, captions=how, kind=kind)
         after = presence(material.stages[target], images, _concepts(kind), how)
         before = presence(material.stages[truth], images, _concepts(kind), how)
-        names = tuple(sorted({*after.concepts, *before.concepts}))
+        either = sorted({*after.concepts, *before.concepts})
+        names = tuple(name for name in either if _comparable(name, kind, material, target, truth))
         matrices = [_aligned(table, names) for table in (before, after)]
         for pair in material.pairs:
             found.measures += _amplified(told, names, matrices, material.members(pair, images), pair, options)
@@ -117,7 +118,7 @@ def _amplified(
     moved, low, high, p = change(before[chosen], after[chosen], weight, options)
     q = adjust(p, options.correction)
     for place, row in enumerate(chosen):
-        sign = np.sign(difference[row])
+        sign = np.sign(difference[row]) or np.sign(moved[place])  # from none, any difference is a wider one
         ends = sorted((100 * sign * low[place], 100 * sign * high[place]))
         rows.append(
             measure(
@@ -199,10 +200,20 @@ def _shuffled(table: Presence, member: NDArray[np.int8], seen: float, options: A
     return float((np.sum(np.array(values) >= seen - 1e-12) + 1) / (count + 1))
 
 
+def _comparable(name: str, kind: str, material: Material, target: str, truth: str) -> bool:
+    """Whether both stages can hold a concept: of a closed vocabulary its types alone."""
+    for stage in (target, truth):
+        coverage = material.coverage.get(stage, Coverage())
+        if coverage.of(kind) == "none" or (coverage.of(kind) == "closed" and name not in coverage.types):
+            return False
+    return True
+
+
 def _aligned(table: Presence, names: tuple[str, ...]) -> sparse.csr_array:
     place = {name: row for row, name in enumerate(names)}
-    coo = table.matrix.tocoo()
-    rows = np.array([place[name] for name in table.concepts], dtype=np.int64)
+    kept = [row for row, name in enumerate(table.concepts) if name in place]
+    coo = table.matrix[kept].tocoo()
+    rows = np.array([place[table.concepts[row]] for row in kept], dtype=np.int64)
     shape = len(names), len(table.images)
     return sparse.coo_array((coo.data, (rows[coo.row] if len(rows) else coo.row, coo.col)), shape).tocsr()
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from gslopes.audits.captions.material import Material, flags
 from gslopes.audits.captions.measures import Found, Told, case, shares, truth_text
 from gslopes.audits.captions.options import AuditOptions
+from gslopes.audits.captions.people import persons
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import IDENTITY, Mentions
 
@@ -55,7 +56,7 @@ def gender_mismatch(material: Material, target: str, truth: str, options: AuditO
     note = "the mismatch is with perceived gender"
     told = Told("identity", "I2", target, truth, lists=lists, note=note)
     genders = {i: v for values in material.groups.values() for i, v in values.items() if v in _GENDERED}
-    images = [i for i in material.images(target, truth) if i in genders and _one_person(material, truth, i)]
+    images = [i for i in material.images(target, truth) if i in genders and persons(material, truth, i) == 1]
     having: dict[str, list[str]] = {name: [] for name in READINGS}
     found = Found()
     for image in images:
@@ -80,9 +81,3 @@ def marking(material: Material, target: str, options: AuditOptions) -> Found:
         if any(m.category == "ethnicity" for m in mentions.identity(material.facts(target, image)))
     ]
     return Found(shares(told, material, flags({"ethnicity": having}, images), options))
-
-
-def _one_person(material: Material, truth: str, image: str) -> bool:
-    """Exactly one person: one label of a person, or only singular words for one in every caption."""
-    people = material.mentions.people(material.facts(truth, image))
-    return len({fact.word for fact in people}) == 1 and not any(fact.plural for fact in people)

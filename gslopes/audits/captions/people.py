@@ -16,7 +16,7 @@ from gslopes.audits.captions.material import Caption, Material, Presence, flags,
 from gslopes.audits.captions.measures import Found, Told, case, measure, shares, truth_text
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.language.graph import Fact
-from gslopes.language.mentions import Mentions
+from gslopes.language.mentions import PERSON, Mentions
 
 SEVERAL = frozenset(
     ("people", "couple", "crowd", "group", "family", "team", "audience", "trio", "duo", "crew", "class", "gang", "folk")
@@ -95,7 +95,7 @@ def people_erased(material: Material, target: str, truth: str, options: AuditOpt
     images = material.images(target, truth)
     base = [image for image in images if material.mentions.people(material.facts(truth, image))]
     found = _unmentioned(told, material, base, "people unmentioned", options)
-    several = [image for image in base if _count(material.stages[truth][image], material.mentions) > 1]
+    several = [image for image in base if persons(material, truth, image) > 1]
     one = [image for image in several if singular_only(material.facts(target, image), material.mentions)]
     found.measures += shares(told, material, flags({"several told as one": one}, several), options)
     found.cases += [
@@ -176,10 +176,12 @@ def _each(name: str, material: Material, stage: str, base: list[str], genders: M
     return tabulate({name: rows}, base, binary=False)
 
 
-def _count(captions: Sequence[Caption], mentions: Mentions) -> int:
-    """How many people truth shows, at least: labels count one each, plurals and words of groups two."""
-    most = 0
-    for caption in captions:
+def persons(material: Material, stage: str, image: str) -> int:
+    """How many people a stage shows, at least: boxes, else distinct words; plurals and groups count two."""
+    mentions = material.mentions
+    boxes = [box for box in material.boxes.get(image, ()) if box.synset == PERSON]
+    most = len(boxes) if stage == "human-labels" else 0
+    for caption in material.stages[stage].get(image, ()):
         people = mentions.people(caption.kept)
         several = any(fact.plural or fact.word in SEVERAL for fact in people)
         most = max(most, len({fact.word for fact in people}), 2 if several else 0)

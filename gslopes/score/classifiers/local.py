@@ -24,6 +24,20 @@ _LIBRARY = ("MODEL", "weights=", "labels=", "top_k=5", "threshold=0", "activatio
 _HOME = "gslopes.score.classifiers"
 
 LOCALS: Mapping[str, Listed] = {
+    "captioner": Listed(
+        f"{_HOME}.captioner:Captioner",
+        "An image-to-text model of the transformers library; labels are its captions' words, synsets and mentions.",
+        ("MODEL", "max_tokens=40", "senses=overrides", "up=0", "batch=8"),
+        extra="gslopes[captions,transformers]",
+        needs=("transformers", "HanTa"),
+    ),
+    "captioner-python": Listed(
+        f"{_HOME}.captioner:PythonCaptioner",
+        "A function of yours, module:function, from a list of arrays to captions.",
+        ("PATH", "version=", "senses=overrides", "up=0", "batch=32"),
+        extra="gslopes[captions]",
+        needs=("HanTa",),
+    ),
     "celeba-tagger": Listed(
         f"{_HOME}.celeba_tagger:CelebaTagger",
         "40 CelebA attributes, a small network that ships with gslopes.",

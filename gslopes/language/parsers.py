@@ -1,0 +1,191 @@
+"""Parsers by name: ``chunks`` (default), ``spacy:FOLDER`` and ``factual:FOLDER`` from a user's installation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from importlib import metadata, util
+from pathlib import Path
+from typing import Any
+
+from gslopes.core.errors import ModelError, UnknownName, UsageError
+from gslopes.language.chunks import PARTITIVES, standard
+from gslopes.language.graph import Fact, Parser
+
+NAMES = ("chunks", "spacy", "factual", "tuples")
+_ARC = re.compile(r"\(\s*([^(),]+?)\s*,\s*([^(),]+?)\s*,\s*([^(),]+?)\s*\)")
+
+
+def find_parser(name: str, source: str = "") -> Parser:
+    """The parser of a name.  source: of WordNet, see ``wordnet``.
+
+    Raises: UnknownName; UsageError if its package is missing; ModelError if its folder is.
+    """
+    kind, _, folder = name.partition(":")
+    if kind not in NAMES:
+        raise UnknownName("parser", kind, NAMES)
+    if kind == "chunks":
+        return standard(source=source)
+    if kind == "tuples":
+        raise UsageError("tuples:FILE is read, not parsed.", "Write --parser tuples:FILE in gslopes captions.")
+    if not folder or not Path(folder).is_dir():
+        raise ModelError(f"There is no folder {folder!r} of a {kind} model.", f"Write {kind}:FOLDER.")
+    return Spacy(Path(folder)) if kind == "spacy" else Factual(Path(folder), standard(source=source))
+
+
+def digest_of(folder: Path) -> str:
+    """One sha256 over the names and contents of a folder's files."""
+    whole = sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        whole.update(str(file.relative_to(folder)).encode())
+        whole.update(file.read_bytes())
+    return whole.hexdigest()[:16]
+
+
+class Spacy:
+    """Dependency rules over a spaCy pipeline of the user's, with a tagger, a parser and a lemmatiser.
+
+    Raises: UsageError if spaCy is missing; ModelError if the folder holds no pipeline.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if util.find_spec("spacy") is None:
+            raise UsageError("The parser spacy needs spaCy, which is not installed.", "pip install spacy")
+        import spacy
+
+        try:
+            self._pipeline = spacy.load(folder)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{folder} is no spaCy pipeline: {error}.") from error
+        self.name = f"spacy-{metadata.version('spacy')}+{digest_of(folder)}"
+
+    def parse(self, caption: str) -> tuple[Fact, ...]:
+        """The facts of one caption, sorted, each once."""
+        return facts_of_dependencies(self._pipeline(caption[:2000].lower()))
+
+
+def facts_of_dependencies(tokens: Iterable[Any]) -> tuple[Fact, ...]:
+    """Facts from dependency-parsed tokens (``pos_``, ``dep_``, ``lemma_``, ``head``, ``children``, ``tag_``)."""
+    tokens = list(tokens)
+    nouns = [t for t in tokens if t.pos_ in ("NOUN", "PROPN", "PRON") and t.dep_ != "compound" and t.tag_ != "PRP"]
+    facts: set[Fact] = set()
+    for noun in nouns:
+        negated = any(child.lower_ == "no" or child.dep_ == "neg" for child in noun.children)
+        facts.add(Fact("object", noun.lemma_, negated=negated, plural=noun.tag_ == "NNS"))
+        for child in noun.children:
+            if child.dep_ in ("amod", "compound"):
+                facts.add(Fact("attribute", child.lemma_, subject=noun.lemma_, negated=negated))
+            elif child.dep_ == "prep":
+                facts |= _attached(noun, child, child.lower_)
+            elif child.dep_ in ("acl", "relcl"):
+                facts |= _verb(child, [noun])
+    for token in tokens:
+        subjects = [child for child in token.children if child.dep_ in ("nsubj", "nsubjpass")]
+        if subjects:
+            facts |= _verb(token, [*subjects, *(c for s in subjects for c in s.children if c.dep_ == "conj")])
+    return tuple(sorted(facts))
+
+
+def _verb(verb: Any, subjects: Sequence[Any]) -> set[Fact]:
+    facts = set()
+    negated = any(child.dep_ == "neg" for child in verb.children)
+    objects = [child for child in verb.children if child.dep_ in ("dobj", "obj")]
+    for subject in subjects:
+        if subject.lemma_ in PARTITIVES:
+            inner = [c for p in subject.children if p.lower_ == "of" for c in p.children if c.dep_ == "pobj"]
+            subject = inner[0] if inner else subject
+        for child in verb.children:
+            if child in objects:
+                facts.add(Fact("relation", verb.lemma_, subject.lemma_, child.lemma_, negated=negated))
+            elif child.dep_ == "acomp":
+                facts.add(Fact("attribute", child.lemma_, subject=subject.lemma_, negated=negated))
+            elif child.dep_ == "prep":
+                bare = verb.lemma_ == "be" or bool(objects)
+                facts |= _attached(subject, child, child.lower_ if bare else f"{verb.lemma_} {child.lower_}")
+    return facts
+
+
+def _attached(source: Any, preposition: Any, word: str) -> set[Fact]:
+    ends = [child for child in preposition.children if child.dep_ == "pobj"]
+    return {Fact("relation", word, source.lemma_, end.lemma_) for end in ends}
+
+
+class Factual:
+    """A user's copy of the FACTUAL scene graph parser; what cannot be read falls back to ``chunks`` and is counted.
+
+    Source: Li et al. 2023, FACTUAL: A Benchmark for Faithful and Consistent Textual Scene Graph Parsing.
+
+    Raises: UsageError if transformers is missing; ModelError if the folder holds no such model.
+    """
+
+    def __init__(self, folder: Path, fallback: Parser) -> None:
+        if util.find_spec("transformers") is None:
+            raise UsageError(
+                "The parser factual needs transformers, which is not installed.", "pip install 'gslopes[transformers]'"
+            )
+        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+        try:
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            load: Any = AutoModelForSeq2SeqLM.from_pretrained
+            self._model: Any = load(folder, local_files_only=True, use_safetensors=True)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{folder} is no seq2seq model with safetensors: {error}.") from error
+        self._model.eval()
+        self.fallback = fallback
+        self.fallen_back = 0
+        self.name = f"factual-{digest_of(folder)}+{fallback.name}"
+
+    def parse(self, caption: str) -> tuple[Fact, ...]:
+        """The facts of one caption, sorted, each once."""
+        if not caption.strip():
+            return ()
+        import torch
+
+        tokens = self._tokenizer([f"Generate Scene Graph: {caption[:2000]}"], return_tensors="pt", truncation=True)
+        with torch.inference_mode():
+            made = self._model.generate(**tokens, max_new_tokens=200, num_beams=1, do_sample=False)
+        found = facts_of_arcs(self._tokenizer.decode(made[0], skip_special_tokens=True))
+        if found is None:
+            self.fallen_back += 1
+            return self.fallback.parse(caption)
+        return found
+
+
+def facts_of_arcs(text: str) -> tuple[Fact, ...] | None:
+    """FACTUAL's text, ``( s , r , o ) , …``, as facts; ``is`` and ``has_attribute`` make attributes; None if none.
+
+    >>> [fact.told for fact in facts_of_arcs("( woman , hold , tie ) , ( dress , is , red )")]
+    ['dress: red', 'dress', 'tie', 'woman', 'woman – hold – tie']
+    """
+    arcs = _ARC.findall(text)
+    if not arcs:
+        return None
+    facts: set[Fact] = set()
+    for subject, relation, other in arcs:
+        subject, other = subject.replace(" ", "_").lower(), other.lower()
+        facts.add(Fact("object", subject))
+        if relation in ("is", "has_attribute"):
+            facts.add(Fact("attribute", other.replace(" ", "_"), subject=subject))
+        else:
+            facts.add(Fact("object", other.replace(" ", "_")))
+            facts.add(Fact("relation", relation.lower(), subject=subject, object=other.replace(" ", "_")))
+    return tuple(sorted(facts))
+
+
+def parser_identity(name: str) -> str:
+    """What of a parser makes two runs the same: its name with versions and digests, without loading a model.
+
+    Raises: UnknownName, UsageError, ModelError as ``find_parser``.
+    """
+    kind, _, folder = name.partition(":")
+    if kind == "chunks":
+        return standard().name
+    if kind == "tuples":
+        if not Path(folder).is_file():
+            raise UsageError(f"There is no file {folder!r} of tuples.", "Write --parser tuples:FILE.")
+        return f"tuples-{sha256(Path(folder).read_bytes()).hexdigest()[:16]}"
+    if kind in NAMES and Path(folder).is_dir():
+        return f"{kind}-{digest_of(Path(folder))}"
+    return find_parser(name).name

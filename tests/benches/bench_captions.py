@@ -1,0 +1,148 @@
+"""Captions: how fast they are parsed, and S2's splits beside scikit-learn's loop.
+
+    python tests/benches/bench_captions.py [--captions 20000] [--images 400] [--types 100] [--splits 200]
+
+Captions are distinct, drawn from templates over people, places and things; S2 is on random layouts of that many types.
+Times are of one process; the parser's table says what 240,000 captions would take on two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import resource
+import sys
+import time
+
+import numpy as np
+
+from gslopes.audits.captions.options import AuditOptions
+from gslopes.audits.captions.salience import _standard, fit
+from gslopes.language.chunks import standard
+
+PEOPLE = ["man", "woman", "boy", "girl", "child", "player", "surfer", "skier", "person", "waiter", "couple", "family"]
+ADJECTIVES = [
+    "young",
+    "old",
+    "smiling",
+    "tall",
+    "happy",
+    "little",
+    "red",
+    "white",
+    "black",
+    "blue",
+    "wet",
+    "professional",
+]
+VERBS = ["holding", "riding", "watching", "eating", "carrying", "throwing", "wearing", "playing", "using", "pushing"]
+THINGS = [
+    "dog",
+    "ball",
+    "horse",
+    "umbrella",
+    "kite",
+    "pizza",
+    "bicycle",
+    "skateboard",
+    "phone",
+    "laptop",
+    "banana",
+    "surfboard",
+    "tie",
+]
+PLACES = [
+    "bench",
+    "beach",
+    "street",
+    "kitchen",
+    "field",
+    "park",
+    "living",
+    "room",
+    "tennis",
+    "court",
+    "building",
+    "river",
+]
+
+
+def captions(count: int) -> list[str]:
+    """Distinct captions of about the length of COCO's."""
+    parts = itertools.product(ADJECTIVES, PEOPLE, VERBS, ADJECTIVES, THINGS, PLACES)
+    every = np.random.default_rng(0).permutation(12 * 12 * 10 * 12 * 13 * len(PLACES))[:count]
+    wanted = set(every.tolist())
+    return [
+        f"A {a} {p} is {v} a {b} {t} on the {place}."
+        for number, (a, p, v, b, t, place) in enumerate(parts)
+        if number in wanted
+    ]
+
+
+def parsing(count: int) -> dict[str, float]:
+    parser = standard()
+    texts = captions(count)
+    parser.parse(texts[0])
+    began, used = time.perf_counter(), time.process_time()
+    for text in texts:
+        parser.parse(text)
+    wall, cpu = time.perf_counter() - began, time.process_time() - used
+    each = cpu / len(texts)
+    return {
+        "captions": len(texts),
+        "wall_s": wall,
+        "cpu_s": cpu,
+        "ms_each_cpu": 1000 * each,
+        "240k_on_2_cores_s": 240_000 * each / 2,
+    }
+
+
+def splits(images: int, types: int, count: int, sample: int) -> dict[str, float]:
+    from sklearn.linear_model import LogisticRegression
+
+    chance = np.random.default_rng(1)
+    there = chance.random((images, types)) < 0.1
+    size, place = there * chance.random((images, types)), np.where(there, chance.random((images, types)), 1.0)
+    features = np.column_stack([size, place])
+    group = np.where(chance.random(images) < 0.5, 0.5, -0.5)
+    y = chance.random(images) < 1 / (1 + np.exp(-(group + 2 * features[:, 0])))
+    used = time.process_time()
+    ours = fit(features, group, y, AuditOptions(splits=count, salience_bootstrap=0))
+    ours_s = time.process_time() - used
+    columns = np.column_stack([_standard(features), group])
+    used = time.process_time()
+    theirs = []
+    for _ in range(sample):
+        part = chance.permutation(images)[: int(0.7 * images)]
+        model = LogisticRegression(C=1.0, max_iter=200).fit(columns[part], y[part])
+        theirs.append(model.coef_[0, -1])
+    theirs_s = time.process_time() - used
+    return {
+        "images": images,
+        "features": columns.shape[1],
+        "splits": count,
+        "ours_cpu_s": ours_s,
+        "ours_ms_a_split": 1000 * ours_s / count,
+        "sklearn_sample": sample,
+        "sklearn_ms_a_split": 1000 * theirs_s / sample,
+        "mean_ours": float(ours.splits.mean()),
+        "mean_sklearn": float(np.mean(theirs)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--captions", type=int, default=20_000)
+    parser.add_argument("--images", type=int, default=400)
+    parser.add_argument("--types", type=int, default=100)
+    parser.add_argument("--splits", type=int, default=200)
+    parser.add_argument("--sample", type=int, default=20)
+    args = parser.parse_args()
+    found = {"parse": parsing(args.captions), "s2": splits(args.images, args.types, args.splits, args.sample)}
+    found["peak_mb"] = {"rss": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    sys.stdout.write(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""COCO's three JSON forms, on small files that follow them exactly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gslopes.datasets import coco
+from gslopes.datasets.caption_tables import clip
+from gslopes.language.wordnet import wordnet
+
+IMAGE = {"id": 391895, "width": 640, "height": 480, "file_name": "COCO_val2014_000000391895.jpg", "license": 3}
+PERSON = {
+    "id": 1,
+    "image_id": 391895,
+    "category_id": 1,
+    "bbox": [64.0, 48.0, 320.0, 240.0],
+    "area": 50_000.5,
+    "iscrowd": 0,
+    "segmentation": [[64.0, 48.0, 384.0, 48.0, 384.0, 288.0]],
+}
+INSTANCES = {
+    "info": {},
+    "licenses": [],
+    "images": [IMAGE],
+    "annotations": [PERSON],
+    "categories": [{"id": 1, "name": "person", "supercategory": "person"}, {"id": 80, "name": "hair drier"}],
+}
+CAPTIONS = {"info": {}, "images": [IMAGE], "annotations": [{"id": 9, "image_id": 391895, "caption": "A man."}]}
+RESULTS = [{"image_id": 391895, "caption": "a man"}]
+
+
+def test_the_forms_are_known_by_their_keys():
+    forms = (coco.is_instances, coco.is_captions, coco.is_results)
+    assert [[form(content) for form in forms] for content in (INSTANCES, CAPTIONS, RESULTS)] == [
+        [True, False, False],
+        [False, True, False],
+        [False, False, True],
+    ]
+
+
+def test_boxes_become_shares_and_types_synsets():
+    rows = coco.read_instances(INSTANCES, Path())
+    (person,) = rows.objects
+    assert (person.image, person.synset, person.area) == ("391895", "person.n.01", 50_000.5)
+    assert (person.x0, person.y0, person.x1, person.y1) == pytest.approx((0.1, 0.1, 0.6, 0.6))
+    assert rows.closed == {"person.n.01", "hand_blower.n.01"}
+
+
+def test_unknown_categories_and_empty_boxes_are_counted():
+    bad = [{**PERSON, "category_id": 7}, {**PERSON, "bbox": [0, 0, 0, 5]}, {**PERSON, "bbox": [float("nan")] * 4}]
+    rows = coco.read_instances({**INSTANCES, "annotations": [*bad, PERSON]}, Path())
+    assert (len(rows.objects), sum(rows.dropped.values())) == (1, 3)
+    assert rows.unsized == {"391895"}
+
+
+def test_captions_and_results():
+    assert [(row.image, row.caption) for row in coco.read_captions(CAPTIONS, Path()).captions] == [("391895", "A man.")]
+    assert [(row.image, row.caption) for row in coco.read_results(RESULTS, Path()).captions] == [("391895", "a man")]
+
+
+def test_all_eighty_types_have_a_synset():
+    assert len(coco.types()) == 80
+    assert all(wordnet().known(synset) for synset in coco.types().values())
+
+
+@pytest.mark.parametrize(
+    ("box", "expected"),
+    [([-10, 0, 30, 50], (0, 0, 0.2, 0.5)), ([90, 90, 50, 50], (0.9, 0.9, 1, 1)), ([200, 0, 5, 5], None), ("box", None)],
+)
+def test_boxes_are_clipped(box: object, expected: object):
+    assert clip(box, (100, 100)) == expected
