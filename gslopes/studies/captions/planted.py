@@ -25,6 +25,8 @@ PAIR = Pair("skin", "darker", "lighter")
 _NOUNS = """bench car dog horse ball chair table cup umbrella bicycle truck bottle book clock vase pizza cake bed couch
 laptop keyboard phone bag tree kite skateboard surfboard fork spoon bowl"""
 NOUNS = tuple(_NOUNS.split())
+COMMON = 0.35  # chance of a bench, and of a dog
+EARLY = (0.6, 0.4)  # share of the dogs that human captions say, for darker and lighter
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +63,14 @@ def scenes(planted: Planted, images: int, seed: int, mentions: Mentions) -> Mate
         image = f"{number:05d}"
         darker = bool(chance.random() < 0.4)
         groups[image] = PAIR.group if darker else PAIR.other
-        there = [name for name in NOUNS if chance.random() < (0.35 if name in ("bench", "dog") else 0.12)]
+        there = [name for name in NOUNS if chance.random() < (COMMON if name in ("bench", "dog") else 0.12)]
         corners = {name: _box(chance) for name in there}
         boxes[image] = [Box(_synset(name, mentions), *corners[name]) for name in there]
         areas[image] = float(chance.uniform(0.05, 0.6))
         said = [name for name in there if chance.random() < _spoken(name, corners[name], darker, planted)]
         if "umbrella" not in there and chance.random() < planted.inserted[not darker]:
             said.append("umbrella")
-        early = {name for name in there if name == "dog" and chance.random() < 0.5}
+        early = {name for name in there if name == "dog" and chance.random() < EARLY[not darker]}
         # of what the human captions do not say, as many more as the planted share asks for
         late = early | {
             name
@@ -144,11 +146,12 @@ def recover(out: Path, sets: int, *, images: int = 2000, progress: bool = False)
 
 
 def truths(planted: Planted) -> dict[str, float]:
-    """What is true by construction; S4's is the chance of a dog × its chance of being unsaid × the planted change."""
+    """What is true by construction; S4's is the chance of a dog × that of its being unsaid × that of its being added."""
     return {
         "D2 unmentioned, pp": 100 * (planted.unmentioned[0] - planted.unmentioned[1]),
         "S1 umbrella, pp": 100 * (planted.inserted[0] - planted.inserted[1]),
         "S2 bench, log odds": planted.beta,
+        "S4 change of dog, pp": 100 * COMMON * (1 - EARLY[0]) * 2 * planted.amplified,
     }
 
 
