@@ -146,7 +146,7 @@ def recover(out: Path, sets: int, *, images: int = 2000, progress: bool = False)
 
 
 def truths(planted: Planted) -> dict[str, float]:
-    """What is true by construction; S4: the chances of a dog, of its being unsaid and of its being added, multiplied."""
+    """What is true by construction; S4: the chances of a dog, of its being unsaid, and of its being added."""
     return {
         "D2 unmentioned, pp": 100 * (planted.unmentioned[0] - planted.unmentioned[1]),
         "S1 umbrella, pp": 100 * (planted.inserted[0] - planted.inserted[1]),
