@@ -1,0 +1,114 @@
+"""The pages of a captions audit: masked words, links of photos, and the review in a real browser."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from PIL import Image
+
+from gslopes.core.tables import captions as schemas
+from gslopes.report.captions import mask, render_review, review_items, sampled
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> =HYPERLINK(\u202e)"
+
+
+def cases(count: int = 4) -> pd.DataFrame:
+    row = dict.fromkeys(schemas.CASES.columns, "")
+    rows = [
+        {**row, "case": f"{i:016x}", "harm": "demeaning", "technique": "D1" if i else "D3", "image": f"{i}.png"}
+        | {"source": 0, "word": "clown", "text": f"{HOSTILE} Two clowns.", "truth_text": "a man"}
+        for i in range(count)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_listed_words_are_masked_unless_wanted(tmp_path: Path):
+    hidden, shown = (review_items(cases(), None, tmp_path, show_words=show) for show in (False, True))
+    assert mask("clown") == "c••••"
+    assert "clown" not in hidden[1]["text"] + hidden[1]["word"]
+    assert "clowns" in shown[1]["text"]
+    assert "clowns" in hidden[0]["text"], "only listed words of D1 are masked"
+
+
+@pytest.mark.parametrize("image", ["../secret", "/etc/passwd", "a\0b", "nothing"])
+def test_only_photos_below_the_folder_are_linked(tmp_path: Path, image: str):
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    (tmp_path / "secret").write_text("x")
+    assert review_items(cases(1).assign(image=image), photos, tmp_path)[0]["src"] == ""
+
+
+def test_the_sample_is_the_same_each_time():
+    many = cases(50)
+    assert sampled(many, 10, 0).equals(
+        sampled(many.sample(frac=1, random_state=1), 10, 0).loc[sampled(many, 10, 0).index]
+    )
+    assert len(sampled(many, 10, 0)) == 11
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="pip install 'gslopes[test]'")
+    if path is None:
+        if os.environ.get("GSLOPES_BROWSER") == "required":
+            pytest.fail("apt-get install chromium")
+        pytest.skip("apt-get install chromium")
+    with sync_api.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+@pytest.mark.browser
+def test_the_review_in_a_browser(browser: Any, tmp_path: Path):
+    photos, run = tmp_path / "photos", tmp_path / "run"
+    photos.mkdir()
+    run.mkdir()
+    for i in range(4):
+        Image.new("RGB", (60, 40), (200, 40 * i, 0)).save(photos / f"{i}.png")
+    (run / "review.html").write_text(render_review(review_items(cases(), photos, run), []), encoding="utf-8")
+    page = browser.new_page()
+    alerts: list[str] = []
+    page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.accept()))
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((run / "review.html").as_uri())
+    assert page.locator("#place").text_content() == "1 of 4"
+    assert HOSTILE.replace("\u202e", "\\u202e") in page.locator("#text").text_content()
+    blur = "getComputedStyle(document.getElementById('photo')).filter"
+    assert "blur" in page.evaluate(blur)
+    page.keyboard.press("b")
+    assert page.evaluate(blur) == "none"
+    page.fill("#reviewer", "=me")
+    page.locator("#reviewer").blur()
+    page.keyboard.press("h")
+    assert page.locator("#place").text_content() == "2 of 4"
+    assert "blur" in page.evaluate(blur), "the next photo is blurred again"
+    for key in "npt":
+        page.keyboard.press(key)
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("u")
+    with page.expect_download() as download:
+        page.keyboard.press("s")
+    saved = tmp_path / "review.csv"
+    download.value.save_as(saved)
+    rows = list(csv.DictReader(saved.read_text("utf-8").splitlines()))
+    assert sorted(row["answer"] for row in rows) == ["harm", "not-a-harm", "truth", "unsure"]
+    assert {row["reviewer"] for row in rows} == {"'=me"}
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    assert page.locator("#counts").text_content() == "0 answered"
+    page.set_input_files("#load", str(saved))
+    page.fill("#reviewer", "=me")
+    page.locator("#reviewer").blur()
+    page.wait_for_function("document.getElementById('counts').textContent === '4 answered'")
+    assert (alerts, errors) == ([], [])
+    page.close()
