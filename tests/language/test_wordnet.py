@@ -147,6 +147,7 @@ def test_nltk_agrees(words: WordNet, tmp_path: Path):
         "verb.weather",
         "adj.ppl",
     ]
+    (folder / "index.sense").touch()  # opened, and not asked
     (folder / "lexnames").write_text("".join(f"{i:02d}\t{name}\t1\n" for i, name in enumerate(names)))
     nltk.data.path.insert(0, str(tmp_path))
     reference = corpus.WordNetCorpusReader(nltk.data.FileSystemPathPointer(str(folder)), None)

@@ -26,8 +26,8 @@ OWN = sorted(classifiers._OWN)
 COLOURS = [(255, 0, 0), (0, 255, 0), (10, 20, 30), (255, 255, 255)]
 
 
-# Services answer only with the fake provider: test_services; these two have tests of their own, too.
-LOCAL = sorted(set(OWN) - set(SERVICES) - {"http", "replay"})
+# Services answer only with the fake provider: test_services; these have tests of their own, too.
+LOCAL = sorted(set(OWN) - set(SERVICES) - {"http", "replay", "captioner", "captioner-python"})
 
 
 @pytest.fixture(scope="session")
