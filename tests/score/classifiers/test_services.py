@@ -42,7 +42,9 @@ def ready(name: str):
 
 
 def test_the_services_of_the_tests_are_those_that_can_be_asked():
-    assert {*NAMES, "watson", "llm", "openai"} == set(SERVICES)  # the last two have tests of their own
+    assert {*NAMES, "watson", "captioner-chat", "llm", "openai"} == set(
+        SERVICES
+    )  # the last three have tests of their own
 
 
 @each
