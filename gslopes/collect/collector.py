@@ -30,6 +30,7 @@ from gslopes.collect.source import Candidate, Source
 from gslopes.core import runfolder, tables
 from gslopes.core.collection import MANIFEST
 from gslopes.core.errors import CredentialsError, ServiceError
+from gslopes.core.killpoints import reach
 
 STAGE = "collect"
 OVERSAMPLE = 1.5  # results that are asked for, of the photos that are wanted: some are gone, some repeat others
@@ -99,8 +100,10 @@ class Collector:
             coming = {rank: self._pool.submit(self._bytes, one) for rank, one in batch if rank not in done}
             for rank, candidate in batch:
                 row = done.get(rank) or self._judge(query, rank, candidate, coming[rank])
+                reach("collect:stored")
                 if rank not in done and row["status"] != "failed":
                     _append(journal, row)
+                    reach("collect:noted")
                 if row["status"] == "kept":
                     self.duplicates.add(row["photo"], row["path"], int(row["phash"], 16))
                     kept += 1
@@ -109,6 +112,7 @@ class Collector:
         tick(self.limits.per_query - kept)
         frame = pd.DataFrame(rows, columns=MANIFEST.columns) if rows else MANIFEST.empty()
         runfolder.write_table(MANIFEST, frame, runfolder.part_path(self.out, STAGE, MANIFEST, part))
+        reach("collect:committed")
         journal.unlink(missing_ok=True)
         self._known = part + 1
         if rows and self._failures >= len(rows):
@@ -257,13 +261,15 @@ def _read_journal(journal: Path, out: Path) -> dict[int, Row]:
     for line in data.splitlines(keepends=True):
         try:
             row = json.loads(line) if line.endswith(b"\n") else None
-        except ValueError:
+            there = bool(row) and (row["status"] != "kept" or (out / row["path"]).is_file())
+            rank = int(row["rank"]) if row else 0
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, OSError):
             row = None
         if row is None:
             break
         whole += len(line)
-        if row["status"] != "kept" or (out / row["path"]).is_file():
-            found[int(row["rank"])] = row
+        if there:
+            found[rank] = row
     if whole < len(data):
         with runfolder.storage(journal):
             os.truncate(journal, whole)

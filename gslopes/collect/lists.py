@@ -131,4 +131,4 @@ def _rows(path: Path, column: str) -> list[dict[str, str]]:
     rows = list(csv.DictReader(line for line in lines if line.strip() and not line.startswith("#")))
     if not rows or column not in rows[0]:
         raise UsageError(f"{show(path)} has no column {column!r}.", f"Its first line should name it: {column}.")
-    return [{str(key): (value or "").strip() for key, value in row.items()} for row in rows]
+    return [{key: (value or "").strip() for key, value in row.items() if key is not None} for row in rows]

@@ -10,6 +10,7 @@ import errno
 import fcntl
 import filecmp
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,6 +24,7 @@ import pyarrow.parquet as pq
 
 from gslopes.core import tables
 from gslopes.core.errors import RunFolderMismatch, StorageError, UsageError
+from gslopes.core.killpoints import reach
 from gslopes.core.tables import Table
 
 MANIFEST = "run.json"
@@ -72,7 +74,9 @@ def write_bytes(path: Path, data: bytes) -> None:
     with storage(path):
         try:
             temporary.write_bytes(data)
+            reach("file:temporary")
             temporary.replace(path)
+            reach("file:placed")
         except OSError:
             temporary.unlink(missing_ok=True)
             raise
@@ -105,7 +109,9 @@ def write_table(table: Table, frame: pd.DataFrame, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             tables.write(table, frame, fresh)
+            reach("table:temporary")
             _put(fresh, path)
+            reach("table:placed")
         finally:
             fresh.unlink(missing_ok=True)
     settle([path])
@@ -147,9 +153,40 @@ def read_manifest(run: Path) -> dict[str, Any]:
         raise UsageError(f"{show(run)} {what}.", "Make one with: gslopes synthesise PHOTOS --out RUN.") from error
     except (ValueError, OSError) as error:
         raise UsageError(f"{show(path)} cannot be read: {error}.", "Choose another run folder.") from error
+    except RecursionError as error:
+        raise UsageError(
+            f"{show(path)} cannot be read: it is nested too deeply.", "Choose another run folder."
+        ) from error
     if not isinstance(manifest, dict):
         raise UsageError(f"{show(path)} is not the manifest of a run.", "Choose another run folder.")
+    for key, fits in _SHAPES.items():
+        if key in manifest and not fits(manifest[key]):
+            hint = "Restore it, or make the run again: gslopes synthesise PHOTOS --out RUN."
+            raise UsageError(f"{show(path)} is damaged: its {key!r} makes no sense.", hint)
     return manifest
+
+
+def _is_sweeps(value: object) -> bool:
+    """Attribute to the values of its sweep, at least two and all different."""
+    return isinstance(value, dict) and all(
+        isinstance(found, list)
+        and len(found) > 1
+        and all(isinstance(one, (int, float)) and math.isfinite(one) for one in found)
+        for found in value.values()
+    )
+
+
+def _is_mappings(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(one, dict) for one in value.values())
+
+
+_SHAPES: Mapping[str, Callable[[Any], bool]] = {
+    "classifiers": _is_mappings,
+    "config": lambda value: isinstance(value, dict),
+    "models": _is_mappings,
+    "seed": lambda value: isinstance(value, int),
+    "values": _is_sweeps,
+}
 
 
 def compare(
@@ -261,7 +298,9 @@ def merge(
                         rows = tables.check(table, frame if keep is None else keep(frame))
                         if rows.num_rows:
                             writer.write_table(rows.cast(writer.schema))
+                        reach("merge:half")
             settle([temporary])
+            reach("merge:written")
             _put(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)

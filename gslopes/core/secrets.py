@@ -8,18 +8,19 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 MIN_LENGTH = 8  # characters of a secret
 
-# How parameters and headers that hold a secret are named.
+# How parameters and headers that hold a secret are named, or how their names end; every repetition is bounded, since a
+# server decides how long the text is that is searched for them.
 WORD = (
-    r"[\w.-]*(?:api[_-]?key|access[_-]?key(?:[_-]?id)?|subscription-key|secret|token|passwo?r?d|passwd|signature|credential|"
-    r"x-amz-[\w-]+|session[_-]?id)[\w-]*|(?<![A-Za-z0-9])(?:key|sig|pat|pwd|auth)"
+    r"(?:api[_-]?key|access[_-]?key(?:[_-]?id)?|subscription-key|secret|token|passwo?r?d|passwd|signature|credential|"
+    r"x-amz-[\w-]{1,60}|session[_-]?id)[\w-]{0,60}|(?<![A-Za-z0-9])(?:key|sig|pat|pwd|auth)"
 )
 # Keys that are known by their shape: Amazon, Google, OpenAI and others with a prefix, JSON web tokens.
 SHAPE = (
-    r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]+|\beyJ[\w-]{8,}\.[\w.-]+|"
+    r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}|\bya29\.[\w-]+|\beyJ[\w-]{8,4000}\.[\w.-]+|"
     r"\b(?:sk|pk|rk|ghp|gho|xox[abp]|hf|glpat)[-_][A-Za-z0-9_-]{16,}"
 )
 _VARIABLE = re.compile(r"(?i)(?:^|_)(?:keys?|secret|token|pat|password|passwd|credentials?|auth)(?:_|$)|apikey")
-_NAMED = re.compile(rf"(?i)(?:{WORD}|code)\Z")
+_NAMED = re.compile(rf"(?i)(?:{WORD}|\bcode)\Z")
 _SHAPED = re.compile(SHAPE)
 _ADDRESS = re.compile(r"(?i)\A(?:[a-z][a-z0-9+.-]*:)?//")
 
@@ -46,7 +47,7 @@ def secret_in_address(text: str) -> str:
     if "@" in parts.netloc:
         return "a user name or a password"
     for name, value in parse_qsl(f"{parts.query}&{parts.fragment}", keep_blank_values=True, separator="&"):
-        if _NAMED.match(name) and value:
+        if value and _NAMED.search(name):
             return f"a key in its parameter {name[:40]}"
         if _is_secret(value):
             return f"a key in its parameter {name[:40]}"

@@ -79,7 +79,7 @@ def import_answers(cache: AnswerCache, file: Path) -> tuple[int, int]:
         raise UsageError(f"There is no file {show(file)}.", "Name one that gslopes cache export has written.")
     before, lines = sum(one.answers for one in facts(cache)), 0
     pending: dict[int, dict[bytes, CachedAnswer]] = {}
-    with file.open(encoding="utf-8") as source:
+    with file.open("rb") as source:
         for lines, line in enumerate(source, 1):
             try:
                 entry = json.loads(line)
@@ -89,7 +89,7 @@ def import_answers(cache: AnswerCache, file: Path) -> tuple[int, int]:
                 cached = CachedAnswer(entry["status"], entry["raw"], str(entry["model"]), asked, str(entry["client"]))
                 classifier_id = cache.classifier_id(entry["classifier"], entry["version"])
                 picture = bytes.fromhex(entry["picture"])
-            except (KeyError, TypeError, ValueError) as error:
+            except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
                 message = f"Line {lines} of {show(file)} is no answer: {type(error).__name__}: {error}."
                 raise TableError(message, "Lines before it were imported.") from error
             pending.setdefault(classifier_id, {})[picture] = cached

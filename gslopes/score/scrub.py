@@ -21,8 +21,11 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?i)((?:proxy-)?authorization[\"']?\s*[:=]\s*)[\"']?[^\"'\r\n}]+"), rf"\1{_HIDDEN}"),
     (re.compile(r"(?i)\b((?:set-)?cookie[\"']?\s*[:=]\s*)[\"']?[^\"'\r\n}]+"), rf"\1{_HIDDEN}"),
     (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{4,}"), rf"\1 {_HIDDEN}"),
-    (re.compile(rf"(?i)((?:{WORD})[\"']?\s*(?:[:=]|=>)\s*)(\"[^\"]*\"|'[^']*'|[^\s,;&\"'<>)}}\]]+)"), rf"\1{_HIDDEN}"),
-    (re.compile(r"(?i)\b([a-z][a-z0-9+.-]*://)[^/\s@]+@"), rf"\1{_HIDDEN}@"),
+    (
+        re.compile(rf"(?i)((?:{WORD})[\"']?\s{{0,9}}(?:[:=]|=>)\s*)(\"[^\"]*\"|'[^']*'|[^\s,;&\"'<>)}}\]]+)"),
+        rf"\1{_HIDDEN}",
+    ),
+    (re.compile(r"(?i)\b([a-z][a-z0-9+.-]{0,30}://)[^/\s@]+@"), rf"\1{_HIDDEN}@"),
     # Keys that are known by their shape, and private key blocks.
     (re.compile(SHAPE), _HIDDEN),
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL), _HIDDEN),

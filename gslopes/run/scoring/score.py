@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from gslopes.core import runfolder, tables
 from gslopes.core.http import DAY
+from gslopes.core.killpoints import reach
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
 from gslopes.executors import Executor
@@ -182,6 +183,7 @@ class Scoring:
             if progress.models() or models.exists():
                 runfolder.write_json(models, {"models": progress.models(), "mixed": progress.mixed()})
             runfolder.write_table(tables.SCORES, scores, part_path(self._run, stage, tables.SCORES, part))
+            reach("part:scores")
             runfolder.write_table(tables.ASKED, asked, part_path(self._run, stage, tables.ASKED, part))
 
         try:

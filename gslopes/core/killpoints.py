@@ -1,0 +1,46 @@
+"""Named places at which a run may be killed; a test walks through them one by one, and each time the run goes on.
+
+``GSLOPES_KILL_AT=name`` ends this process, as ``kill -9`` would, when it comes to that place (``name:3``: for the third
+time). Without the variable they do nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import Counter
+from typing import Literal, get_args
+
+VARIABLE = "GSLOPES_KILL_AT"
+
+KillPoint = Literal[
+    "file:temporary",  # written under its temporary name, not yet in its place
+    "file:placed",  # in its place, not yet durable
+    "table:temporary",
+    "table:placed",
+    "merge:half",  # some parts of a table are joined
+    "merge:written",  # all are; the table is not in its place
+    "answers:asked",  # the service has answered; nothing is kept
+    "answers:kept",  # the answers are in the cache or journal; no table has them
+    "part:scores",  # a part's scores are there, its commit marker is not
+    "collect:stored",  # a photo is there, its line in the journal is not
+    "collect:noted",  # its line is there
+    "collect:committed",  # a search's table is there, its journal, too
+]
+KILL_POINTS: tuple[KillPoint, ...] = get_args(KillPoint)
+
+_seen: Counter[str] = Counter()
+_lock = threading.Lock()
+
+
+def reach(name: KillPoint) -> None:
+    """Come to a kill point."""
+    wanted = os.environ.get(VARIABLE)
+    if wanted is None:
+        return
+    point, _, count = wanted.rpartition(":") if wanted.rpartition(":")[2].isdigit() else (wanted, "", "1")
+    with _lock:
+        _seen[name] += 1
+        if name == point and _seen[name] == int(count):
+            os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,249 @@
+"""Mutated input for everything that reads what strangers wrote: only our own errors may come out.
+
+    python -m tests.fuzz --seconds 600 --seed 7
+
+A corpus is made on the spot; each round takes one entry of one target and flips, cuts, doubles, splices or replaces
+parts of it. What raises anything else than the errors that a reader declares, or takes longer than ``SLOW``, is a
+finding, printed with the input as Python writes it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import random
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from gslopes.collect.address import is_public
+from gslopes.collect.collector import _read_journal
+from gslopes.collect.fetch import DownloadError, parse_url
+from gslopes.collect.lists import read_keywords, read_occupations
+from gslopes.collect.robots import AGENT, LONGEST_DELAY, min_interval, parse
+from gslopes.core import runfolder
+from gslopes.core.config import read_toml
+from gslopes.core.errors import GslopesError
+from gslopes.core.http import DAY, seconds_to_wait
+from gslopes.datasets.decode import decode
+from gslopes.score.answers import parse_answer
+from gslopes.score.cache import AnswerCache
+from gslopes.score.cache_files import import_answers
+from gslopes.score.classifiers import load_classifier
+from gslopes.score.classifiers.replay import ReplayClassifier, ReplayOptions
+from gslopes.score.scrub import scrub, scrub_json
+
+SLOW = 20.0  # seconds for one input, on a busy machine
+EXPECTED = (GslopesError, DownloadError)
+BITS = (
+    b"\0",
+    b"\xff",
+    b"=",
+    b"[",
+    b"]",
+    b"{",
+    b'"',
+    b",",
+    b"\n",
+    b"\r",
+    b"-1",
+    b"1e999",
+    b"NaN",
+    b"\xc2\xb2",
+    b"9" * 5000,
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """name: of the reader.  corpus: good input.  read: raises one of ``EXPECTED``, or nothing."""
+
+    name: str
+    corpus: tuple[bytes, ...]
+    read: Callable[[bytes], object]
+
+
+def targets(folder: Path) -> list[Target]:
+    """All readers; files that they need are made in the folder."""
+    file = folder / "input"
+    answers = json.dumps({"version": "1", "labels": {"nurse": 0.9, "person": 1}}).encode()
+    line = {"classifier": "azure", "version": "", "picture": "00" * 32, "status": "answered", "raw": {"tags": []}}
+    line |= {"model": "m", "asked": "2026-11-21T00:00:00+00:00", "client": "0.1.0"}
+    manifest = {"seed": 0, "values": {"gender": [-2, 0, 2]}, "classifiers": {"toy": {"version": "1"}}, "config": {}}
+    cache = AnswerCache(folder / "cache")
+    http = load_classifier("http:https://host/x", prepare=False)
+
+    def written(reader: Callable[[Path], object]) -> Callable[[bytes], object]:
+        def read(data: bytes) -> object:
+            file.write_bytes(data)
+            return reader(file)
+
+        return read
+
+    def of_run(data: bytes) -> object:
+        (folder / runfolder.MANIFEST).write_bytes(data)
+        return runfolder.compare(folder, manifest, ("seed", "values", "classifiers")) or runfolder.read_manifest(folder)
+
+    return [
+        Target("decoder", pictures(), lambda data: decode(data, "x")),
+        Target("run.json", (json.dumps(manifest).encode(), b"[" * 100_000), of_run),
+        Target(
+            "configuration",
+            (b'photos = "x"\nlimit = 3\n[score]\nclassifiers = ["celeba-tagger"]\n',),
+            written(read_toml),
+        ),
+        Target("answers", (answers, b'{"refused": "no face"}'), lambda data: answered(http, data)),
+        Target("robots.txt", (b"User-agent: *\nDisallow: /p/*.png$\nCrawl-delay: 2\nRequest-rate: 1/5\n",), robots),
+        Target(
+            "addresses", (b"https://host:8443/a/b.jpg?x=1#y", b"http://[2606:4700::1111]/", b"//xn--nxasmq6b/"), address
+        ),
+        Target("Retry-After", (b"120", b"Fri, 31 Dec 2027 23:59:59 GMT"), wait),
+        Target(
+            "jobs CSV",
+            (b"occupation,soc,cps\nchef,35-1011,Chefs\n",),
+            written(lambda path: read_occupations(str(path))),
+        ),
+        Target("keywords CSV", (b"keyword\nfemale\n",), written(lambda path: read_keywords(str(path)))),
+        Target(
+            "answers JSONL", (json.dumps(line).encode() + b"\n",), written(lambda path: import_answers(cache, path))
+        ),
+        Target("recording", (json.dumps(line).encode() + b"\n",), written(recording)),
+        Target(
+            "journal",
+            (b'{"rank": 1, "status": "kept", "path": "a.jpg"}\n',),
+            written(lambda path: _read_journal(path, folder)),
+        ),
+        Target("scrub", (b"https://me:pw@host/x?api_key=abc Authorization: Bearer x",), scrubbed),
+    ]
+
+
+def pictures() -> tuple[bytes, ...]:
+    """One small picture of each format, some with a profile or an orientation."""
+    noise = np.random.default_rng(0).integers(0, 256, (24, 16, 3), np.uint8)
+    found = []
+    for kind, mode in (
+        ("JPEG", "RGB"),
+        ("JPEG", "CMYK"),
+        ("PNG", "RGBA"),
+        ("PNG", "P"),
+        ("WEBP", "RGB"),
+        ("TIFF", "RGB"),
+    ):
+        buffer = io.BytesIO()
+        Image.fromarray(noise).convert(mode).save(buffer, kind)
+        found.append(buffer.getvalue())
+    for kind in ("BMP", "GIF"):
+        buffer = io.BytesIO()
+        Image.fromarray(noise).save(buffer, kind)
+        found.append(buffer.getvalue())
+    return tuple(found)
+
+
+def answered(classifier: object, data: bytes) -> None:
+    try:
+        raw = json.loads(data)
+    except (ValueError, RecursionError):
+        raw = data.decode("latin-1")
+    answer = parse_answer(classifier, raw)  # type: ignore[arg-type]
+    assert answer.status in ("answered", "refused", "failed")
+    assert all(0 <= score <= 1 for _, score in answer.labels)
+
+
+def robots(data: bytes) -> None:
+    rules = parse(data)
+    assert rules.can_fetch("http://host/p/a.png", AGENT) in (True, False)
+    assert 0 <= min_interval(rules) <= LONGEST_DELAY
+
+
+def address(data: bytes) -> None:
+    url = parse_url(data.decode("utf-8", "replace"))
+    assert url.port is None or 0 < url.port < 2**16
+    host = url.raw_host.decode("ascii").strip("[]")
+    with contextlib.suppress(ValueError):  # a name, no address
+        is_public(host)
+    parse_url(data.decode("latin-1"), url)
+
+
+def wait(data: bytes) -> None:
+    seconds = seconds_to_wait(data.decode("latin-1"))
+    assert seconds is None or 0 <= seconds <= DAY
+
+
+def recording(path: Path) -> None:
+    classifier = ReplayClassifier("replay", ReplayOptions(file=path))
+    for raw in classifier.ask([b"picture"]):
+        if not isinstance(raw, Exception):
+            parse_answer(classifier, raw)
+
+
+def scrubbed(data: bytes) -> None:
+    text = data.decode("utf-8", "replace")
+    assert len(scrub(text)) <= 300
+    scrub_json({"a": [text], text: 1})
+
+
+def mutated(data: bytes, other: bytes, lot: random.Random) -> bytes:
+    """A neighbour of some good input."""
+    for _ in range(lot.choice((1, 1, 2, 4, 16))):
+        start = lot.randrange(len(data) + 1)
+        end = min(len(data), start + lot.choice((0, 1, 2, 8, 64)))
+        match lot.randrange(7):
+            case 0:
+                data = data[:start] + data[end:]
+            case 1:
+                data = data[:start] + data[start:end] * lot.choice((2, 9, 300)) + data[end:]
+            case 2:
+                data = data[:start] + lot.choice(BITS) + data[end:]
+            case 3 if data:
+                place = start % len(data)
+                data = data[:place] + bytes([data[place] ^ 1 << lot.randrange(8)]) + data[place + 1 :]
+            case 4:
+                data = data[:start] + lot.randbytes(end - start) + data[end:]
+            case 5:
+                data = data[:start] + other[lot.randrange(len(other) + 1) :]
+            case _:
+                data = data[:start]
+    return data[: 1 << 20]
+
+
+def fuzz(seconds: float, seed: int) -> tuple[Counter[str], list[str]]:
+    """Rounds by target, and what was found; every target gets its turn, whatever the others take."""
+    lot, rounds, found = random.Random(seed), Counter[str](), list[str]()
+    with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        known = targets(Path(name))
+        ends = time.monotonic() + seconds
+        while time.monotonic() < ends and len(found) < 20:
+            for target in known:
+                seedling = lot.choice(target.corpus)
+                data = mutated(seedling, lot.choice(target.corpus), lot) if rounds[target.name] else seedling
+                began = time.monotonic()
+                try:
+                    with contextlib.suppress(*EXPECTED):
+                        target.read(data)
+                except Exception as error:
+                    found.append(f"{target.name}: {type(error).__name__}: {str(error)[:200]} for {data[:300]!r}")
+                if time.monotonic() - began > SLOW:
+                    found.append(f"{target.name}: {time.monotonic() - began:.1f} seconds for {data[:300]!r}")
+                rounds[target.name] += 1
+    return rounds, found
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    counts, findings = fuzz(options.seconds, options.seed)
+    print(json.dumps({"seed": options.seed, "rounds": sum(counts.values()), **counts}, indent=1))
+    print("\n".join(findings) or "nothing found")
+    raise SystemExit(bool(findings))

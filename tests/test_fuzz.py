@@ -1,0 +1,28 @@
+"""Sixty seconds of mutated input, seeded: only our own errors come out of whatever reads what strangers wrote."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.fuzz import fuzz, mutated, targets
+
+
+@pytest.mark.slow
+def test_no_mutated_input_raises_anything_but_our_own_errors():
+    rounds, found = fuzz(float(os.environ.get("GSLOPES_FUZZ_SECONDS", "60")), seed=20)
+    assert found == []
+    assert min(rounds.values()) > 10
+
+
+def test_the_corpus_itself_is_read(tmp_path):
+    for target in targets(tmp_path):
+        target.read(target.corpus[0])
+
+
+def test_the_same_seed_mutates_alike():
+    import random
+
+    first, second = (mutated(b"hello world", b"other", random.Random(3)) for _ in range(2))
+    assert first == second
