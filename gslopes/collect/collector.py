@@ -259,18 +259,25 @@ def _read_journal(journal: Path, out: Path) -> dict[int, Row]:
     whole = 0
     data = journal.read_bytes()
     for line in data.splitlines(keepends=True):
-        try:
-            row = json.loads(line) if line.endswith(b"\n") else None
-            there = bool(row) and (row["status"] != "kept" or (out / row["path"]).is_file())
-            rank = int(row["rank"]) if row else 0
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, OSError):
-            row = None
-        if row is None:
+        read = _read_line(line, out)
+        if read is None:
             break
         whole += len(line)
+        rank, row, there = read
         if there:
             found[rank] = row
     if whole < len(data):
         with runfolder.storage(journal):
             os.truncate(journal, whole)
     return found
+
+
+def _read_line(line: bytes, out: Path) -> tuple[int, Row, bool] | None:
+    """Rank, row, and whether its file is there; None if the line is torn or damaged."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        row: Row = json.loads(line)
+        return int(row["rank"]), row, row["status"] != "kept" or (out / row["path"]).is_file()
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, OSError):
+        return None
