@@ -13,7 +13,7 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -23,7 +23,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from gslopes.core import tables
-from gslopes.core.errors import RunFolderMismatch, StorageError, UsageError
+from gslopes.core.errors import RunFolderMismatch, StorageError, TableError, UsageError
 from gslopes.core.killpoints import reach
 from gslopes.core.tables import Table
 
@@ -268,6 +268,32 @@ def part_path(run: Path, stage: str, table: Table, index: int) -> Path:
 def missing_parts(run: Path, stage: str, marker: Table, count: int) -> list[int]:
     """Indices of the parts that are not committed yet; ``marker`` is the table that a part writes last."""
     return [index for index in range(count) if not part_path(run, stage, marker, index).exists()]
+
+
+def discard_damaged(
+    run: Path,
+    stage: str,
+    parts_of: Sequence[Table],
+    count: int,
+    whole: Callable[[list[pd.DataFrame]], bool] = lambda _: True,
+) -> list[int]:
+    """Take back the commit of parts whose tables cannot be read, so that they are made again.
+
+    parts_of: the tables of a part, its commit marker last.  whole: whether what the tables speak of is there, too.
+    Returns: the parts that were taken back.
+    """
+    damaged = []
+    for index in range(count):
+        marker = part_path(run, stage, parts_of[-1], index)
+        if marker.exists():
+            try:
+                sound = whole([tables.read(table, part_path(run, stage, table, index)) for table in parts_of])
+            except (TableError, OSError):
+                sound = False
+            if not sound:
+                damaged.append(index)
+                marker.unlink(missing_ok=True)
+    return damaged
 
 
 def merge(

@@ -213,7 +213,8 @@ def prepare(
 def is_synthesised(plan: Plan, components: Components | None) -> bool:
     """Whether all pictures are there, and the tables that go with them."""
     reads = stamps.synthesis_reads(plan, _models(plan, components))
-    return plan.done == plan.parts and stamps.is_current(plan.run, SYNTHESIS, reads)
+    there = plan.done == plan.parts and synthesis.pictures_are_there(plan.run)
+    return there and stamps.is_current(plan.run, SYNTHESIS, reads)
 
 
 def run_synthesise(plan: Plan, components: Components | None, executor: Executor) -> Audit:
@@ -227,7 +228,7 @@ def run_synthesise(plan: Plan, components: Components | None, executor: Executor
         with runfolder.storage(plan.run):
             for attribute in plan.values:
                 (plan.run / "edits" / attribute).mkdir(parents=True, exist_ok=True)
-        missing = runfolder.missing_parts(plan.run, SYNTHESIS, tables.PHOTOS, plan.parts)
+        missing = synthesis.missing_parts(plan.run, plan.parts)
         sizes = {part: len(plan.files_of(part)) for part in missing}
         if missing:
             ready = components or default_components(plan.config, plan.device)

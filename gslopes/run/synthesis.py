@@ -7,6 +7,7 @@ what was done before. Its photos table is the commit marker.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from gslopes.compose.encode import QUALITY, SUFFIX, Variants
 from gslopes.compose.masks import mask_is_degenerate
@@ -257,3 +260,23 @@ def _seen(name: str, photo: Photo, why: Why, face: Face | Detections) -> Row:
 
 def _frame(table: tables.Table, rows: list[Row]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=table.columns) if rows else table.empty()
+
+
+def missing_parts(run: Path, parts: int) -> list[int]:
+    """Parts that are to be made: those that never were, those whose tables are damaged or whose pictures are gone."""
+
+    def pictures_are_there(frames: list[pd.DataFrame]) -> bool:
+        return all((run / file).is_file() for file in frames[0]["file"])
+
+    runfolder.discard_damaged(run, SYNTHESIS, (tables.EDITS, tables.PHOTOS), parts, pictures_are_there)
+    return runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, parts)
+
+
+def pictures_are_there(run: Path) -> bool:
+    """Whether there are as many pictures as the edits table has rows; which ones, only a closer look tells."""
+    try:
+        rows = int(pq.read_metadata(run / f"{tables.EDITS.name}.parquet").num_rows)
+        folders = [entry.path for entry in os.scandir(run / "edits") if entry.is_dir()]
+        return sum(not one.name.startswith(".") for path in folders for one in os.scandir(path)) >= rows
+    except (OSError, pa.ArrowException):
+        return False

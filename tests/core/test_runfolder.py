@@ -116,3 +116,22 @@ def test_slugs_are_file_names_and_distinct():
 def test_a_path_with_undecodable_bytes_can_be_shown():
     assert runfolder.show("a\udcff.jpg") == "a\\xff.jpg"
     assert runfolder.show("é\n.jpg") == "é\n.jpg"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"classifiers": ["a"]}',
+        '{"classifiers": {"a": 3}}',
+        '{"values": {"gender": []}}',
+        '{"values": {"gender": [1, "x"]}}',
+        '{"values": 7}',
+        '{"seed": "x"}',
+        "[]",
+    ],
+)
+def test_a_manifest_that_makes_no_sense_is_a_sentence(tmp_path, text):
+    (tmp_path / runfolder.MANIFEST).write_text(text)
+    with pytest.raises(UsageError, match=r"run\.json (cannot be read|is damaged|is not the manifest)"):
+        runfolder.read_manifest(tmp_path)

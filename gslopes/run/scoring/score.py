@@ -92,6 +92,8 @@ class Scoring:
         self._config = config
         self._executor = executor
         self._wanted = {one.name: wanted_of(run, one, config, gate, seed) for one in classifiers}
+        for one in classifiers:
+            runfolder.discard_damaged(run, score_stage(one.name), (tables.SCORES, tables.ASKED), parts)
         self._missing = {one.name: missing_of(run, one, parts, config, self._wanted[one.name]) for one in classifiers}
         self._due = [one for one in classifiers if self._missing[one.name]]
         self._budget = Budget(config.budget, config.max_calls)
