@@ -175,7 +175,10 @@ class _Made:
             x0, y0, x1, y1 = box(alpha)
             own = alpha[y0:y1, x0:x1]
             face = face_of(self.work.cutouts[self.work.outline]["face"])
-            where = self._place(own, float(face[3] - face[1]))
+            try:
+                where = self._place(own, float(face[3] - face[1]))
+            except DoesNotFit:
+                return  # the person of median size has no composite either
             layer, opacity = resample(np.full((*own.shape, 3), GRAY, np.uint8), own, where)
             picture = paste(room.pixels, layer, opacity, where)
             data = Variants(picture, False, None, form).encode(picture[:0, :0], (0, 0, 0, 0), QUALITY)
