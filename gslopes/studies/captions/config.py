@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,12 +32,12 @@ class CaptionsConfig:
     truth: str = "auto"
     targets: tuple[str, ...] = ()
     techniques: tuple[str, ...] = ()
-    lists: Mapping[str, Path] = field(default_factory=dict)
+    lists: dict[str, Path] = field(default_factory=dict)
     senses: Rule = "overrides"
     parser: str = "chunks"
     wordnet: str = ""
     images: Path | None = None
-    coverage: Mapping[str, str] = field(default_factory=dict)
+    coverage: dict[str, str] = field(default_factory=dict)
     limit: int | None = None
     review: Path | None = None
     review_sample: int = 200
