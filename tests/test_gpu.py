@@ -99,7 +99,7 @@ def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tm
 
 
 def test_a_training_goes_down_on_the_device(tmp_path):
-    from gslopes.train.fader import train_fader
+    from gslopes.train.fader import Optimisation, train_fader
 
     write_variants(tmp_path, 64)
     chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])
@@ -107,7 +107,8 @@ def test_a_training_goes_down_on_the_device(tmp_path):
     labels = np.random.default_rng(0).choice(np.float32([-1, 1]), (len(chips), len(spec.labels)))
     weights = np.ones(len(chips))
     (tmp_path / "work").mkdir()
-    train_fader(spec, chips, labels, weights, tmp_path / "work", steps=30, batch=16, device=DEVICE, report_every=10)
+    length = Optimisation(steps=30, batch=16)
+    train_fader(spec, chips, labels, weights, tmp_path / "work", optimisation=length, device=DEVICE, report_every=10)
     lines = (tmp_path / "work" / "log.jsonl").read_text(encoding="utf-8").splitlines()
     losses = [json.loads(line)["reconstruction"] for line in lines]
     assert losses[-1] < 0.8 * losses[0]

@@ -1,50 +1,46 @@
-"""Pack the photos that the editors' recipes need, for a machine that has no copy of the set and a narrow way to it.
+"""Pack an editor's training set into one file, for a machine that has no copy of the photos and a narrow way to it.
 
-    python training/pack.py DATA pack.zip        here, where DATA/UTKFace is
-    unzip pack.zip -d DATA                       there
-    python -m gslopes train fader-gender-gpu --data DATA --device cuda
+    python training/pack.py fader-gender DATA packed/fader-gender.npz        here, where the data sets are
+    python -m gslopes train fader-gender-gpu --data packed --device cuda     there
 
-The files are the set's own, byte for byte, under their own names, so that each stays in its fold: the editors' fold and
-the held-out tenth, without the faces that a chip does not hold. What the recipes need besides is in weights/.
+The file holds the aligned chips as JPEG with their labels, weights and split, so that nothing but the weights of the
+recipe's model comes out of the machine. It holds photos of people: never commit it.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-import zipfile
 from pathlib import Path
-
-from tqdm import tqdm
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from gslopes.train import sets  # noqa: E402
+from gslopes.train.packed import write_packed  # noqa: E402
+from gslopes.train.recipe import find_spec  # noqa: E402
 
 
-def pack(data: Path, out: Path, device: str = "cpu") -> int:
-    """Write the zip and return the number of its photos.
+def pack(model: str, data: Path, out: Path, device: str = "cpu") -> int:
+    """Write the file and return the number of its photos.
 
-    data: the folder that holds ``UTKFace``.  device: where faces are found, if they are not in the cache yet.
+    model: an editor, such as ``fader-gender``.  data: the folder that holds the data sets.
+    device: where faces are found and read, if that is not in the cache yet.
 
-    Raises: DataMissing if the set is not there.
+    Raises: UnknownName, DataMissing.
     """
-    chips = sets.utkface_fold(data, "editors", device)
-    needed = [path for path, share in zip(chips.photos.paths, chips.outside, strict=True) if share <= sets.MOST_OUTSIDE]
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as file:  # JPEGs do not get smaller
-        for path in tqdm(needed, desc="pack", unit="photo"):
-            file.write(path, f"UTKFace/{path.name}")
-    return len(needed)
+    spec = find_spec(model)
+    return write_packed(sets.SETS["fader"](spec, data, device), out)
 
 
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path, help="the folder that holds UTKFace")
-    parser.add_argument("out", type=Path, help="the zip to write")
+    parser.add_argument("model", help="the editor, such as fader-gender")
+    parser.add_argument("data", type=Path, help="the folder that holds the data sets")
+    parser.add_argument("out", type=Path, help="the file to write, PACKED/<model>.npz")
     args = parser.parse_args()
-    count = pack(args.data, args.out)
+    count = pack(args.model, args.data, args.out)
     sys.stdout.write(f"{args.out}: {count} photos, {args.out.stat().st_size / 2**20:.1f} MiB\n")
 
 

@@ -22,14 +22,17 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
 @click.option("--photos", type=click.IntRange(min=40), metavar="N", help="At most so many photos. [default: all]")
 @click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where to compute. [default: auto]")
 @click.option("--write/--no-write", default=True, help="Also into metrics.json and the card. [default: write]")
+@click.option("--sheets", type=PATH, metavar="DIR", help="Of an editor, also write a contact sheet of each set there.")
 @json_option
-def evaluate(model: str, data: Path, photos: int | None, device: str, write: bool, as_json: bool) -> int:
+def evaluate(
+    model: str, data: Path, photos: int | None, device: str, write: bool, sheets: Path | None, as_json: bool
+) -> int:
     """Measure MODEL, a name or a folder of weights: what it edits, what else moves, for whom, how natural it looks."""
     from gslopes.core.runtime import pick_device
     from gslopes.studies.evaluate import evaluate as measure
     from gslopes.zoo.cards import tables_as_text
 
-    result = measure(model, data=data, photos=photos, device=pick_device(device), write=write)
+    result = measure(model, data=data, photos=photos, device=pick_device(device), write=write, sheets=sheets)
     if as_json:
         print_json(result)
         return 0

@@ -63,9 +63,11 @@ _WALK = (
     click.option("--range", type=Range(), metavar="LOW,HIGH", help="Ends of a sweep, or one number. [default: -2,2]"),
     click.option("--editor", metavar="MODEL", help="The model that edits. [default: fader-<attribute>]"),
     click.option("--min-face", type=int, metavar="PX", help="Smallest face that is used. [default: 32]"),
-    click.option("--region", metavar="face|skin", help="What of the face may change. [default: face]"),
+    click.option("--region", metavar="face|skin|head", help="What of the face may change. [default: face]"),
     click.option(
-        "--blend", metavar="difference|paste", help="Add the editor's change, or its picture. [default: difference]"
+        "--blend",
+        metavar="auto|difference|ratio|paste",
+        help="How an edit goes into the photo. [default: the editor's own]",
     ),
     click.option("--format", metavar="jpeg|png", help="How the pictures are written. [default: jpeg]"),
     click.option("--landmarks", type=PATH, metavar="CSV", help="Known faces instead of a face detector."),

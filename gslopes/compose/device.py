@@ -15,6 +15,8 @@ from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray, FloatArray
 
+OFFSET = 8.0  # as in paste.compose
+
 
 @torch.inference_mode()
 def blended(
@@ -24,15 +26,15 @@ def blended(
     matrix: NDArray[np.float64],
     corner: tuple[int, int],
     sigma: float,
-    paste: bool,
+    blend: str,
     device: str,
 ) -> ByteArray:
     """What stands in a box of the photo, (K, h, w, C) uint8, for K chips.
 
-    base: (h, w, C) uint8, the photo in the box.  layers: (K, S, S, C) float32, changes in levels, or pictures.
+    base: (h, w, C) uint8, the photo in the box.  layers: (K, S, S, C) float32, as ``paste.compose`` makes them.
     weight: (h, w) float32 in [0, 1].  matrix: (2, 3), photo frame to chip frame.  corner: x0 y0 of the box.
     sigma: of the Gaussian that smooths the chips first, pixels; 0 for none.
-    paste: the layers are pictures that take the photo's place, rather than changes that are added to it.
+    blend: as in ``paste.compose``.
     device: as torch names it.
     """
     chips = torch.from_numpy(np.ascontiguousarray(layers)).to(device).permute(0, 3, 1, 2)
@@ -41,8 +43,11 @@ def blended(
     # cubic interpolation runs beyond the chip's own values, where nothing was drawn
     there = there.clamp(chips.amin((2, 3), keepdim=True), chips.amax((2, 3), keepdim=True)).permute(0, 2, 3, 1)
     photo = torch.from_numpy(np.ascontiguousarray(base)).to(device).float()
-    change = there - photo if paste else there
-    mixed = photo + torch.from_numpy(weight).to(device)[..., None] * change
+    mask = torch.from_numpy(weight).to(device)[..., None]
+    if blend == "ratio":
+        mixed = photo + (photo + OFFSET) * torch.expm1(mask * there)
+    else:
+        mixed = photo + mask * (there - photo if blend == "paste" else there)
     result: ByteArray = mixed.round_().clamp_(0, 255).to(torch.uint8).cpu().numpy()
     return result
 

@@ -1,6 +1,6 @@
 """From "how likely is this pixel part of the region" to a mask that can be blended without a trace of its edge.
 
-Everything here is in the chip frame. The chip is tight: it often ends on the forehead or a cheek, so that the region
+Everything here is in the chip frame. The chip of a photo that is cut tight ends on the forehead or a cheek: the region
 runs over its border and a mask has to come down to zero before it gets there.
 """
 

@@ -12,15 +12,18 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.compose.chroma import without_tint
 from gslopes.compose.masks import LEAST, mask_is_degenerate
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.records import ByteArray, FloatArray
 
 __all__ = ["Blend", "Composite", "compose", "mask_is_degenerate", "warp_mask"]
 
-Blend = Literal["difference", "paste"]
+Blend = Literal["difference", "ratio", "paste"]
 Matrix = NDArray[np.float64]
 Box = tuple[int, int, int, int]
+
+OFFSET = 8.0  # levels, added before a logarithm is taken: black has one, and noise in shadows is not blown up
 
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)  # ITU-R BT.601, as Pillow makes gray
 
@@ -67,6 +70,8 @@ def compose(
     matrix: Matrix,
     blend: Blend = "difference",
     device: str = "cpu",
+    *,
+    chroma: float = 1.0,
 ) -> Composite:
     """Blend K edited chips into their photo.
 
@@ -76,15 +81,19 @@ def compose(
     neutral: (S, S, 3) float32 RGB, 0 to 255, the decoder's picture at the photo's own value.
     mask: (S, S) float32 in [0, 1], chip frame.
     matrix: (2, 3), photo frame to chip frame.
-    blend: ``paste``, m·edited + (1 - m)·photo, or ``difference``, photo + m·(edited - neutral); m is the mask in the
-        photo, and the sum is rounded and clipped once.
+    blend: with m the mask in the photo, ``difference``: photo + m·(edited - neutral); ``ratio``, for skin tones:
+        photo·exp(m·log(edited / neutral)), both offset by ``OFFSET`` levels; ``paste``: m·edited + (1 - m)·photo. The
+        result is rounded and clipped once.
     device: where the chips are carried into the photo; on a CUDA device by ``compose.device``, elsewhere by OpenCV.
+    chroma: share of the fine colour of a ``difference`` that stays, see ``without_tint``; 1 leaves all colour.
 
     Raises: UnknownName for another blend; ModelError if a chip holds values that are no numbers.
     """
     if blend not in get_args(Blend):
         raise UnknownName("blend", blend, get_args(Blend))
-    layers = edited - neutral if blend == "difference" else edited
+    layers = _layers(edited, neutral, blend)
+    if blend == "difference" and chroma < 1:
+        layers = without_tint(layers, mask, chroma)
     if not np.isfinite(layers).all():
         raise ModelError("The editor gave a picture with values that are not finite numbers.")
     weight, box = warp_mask(mask, matrix, pixels.shape[0], pixels.shape[1])
@@ -96,7 +105,7 @@ def compose(
     if weight.size and device.startswith("cuda"):
         from gslopes.compose.device import blended
 
-        patches[:] = blended(base, layers, weight, matrix, (x0, y0), _sigma(matrix), blend == "paste", device)
+        patches[:] = blended(base, layers, weight, matrix, (x0, y0), _sigma(matrix), blend, device)
     elif weight.size:
         photo = base.astype(np.float32)
         for patch, layer in zip(patches, layers, strict=True):
@@ -138,10 +147,23 @@ def _tight(weight: FloatArray, x0: int, y0: int) -> tuple[FloatArray, Box]:
     return np.ascontiguousarray(weight[top:bottom, left:right]), (x0 + left, y0 + top, x0 + right, y0 + bottom)
 
 
+def _layers(edited: FloatArray, neutral: FloatArray, blend: Blend) -> FloatArray:
+    """What is carried into the photo: pictures for ``paste``, levels to add for ``difference``, logarithms to add."""
+    if blend == "paste":
+        return edited
+    if blend == "difference":
+        return edited - neutral
+    floor = OFFSET / 2
+    return np.log(np.maximum(edited + OFFSET, floor)) - np.log(np.maximum(neutral + OFFSET, floor))
+
+
 def _blend(base: FloatArray, layer: FloatArray, weight: FloatArray, blend: Blend) -> ByteArray:
-    """Round and clip once. Where the weight is 0 the base comes out as it went in, in either blend."""
-    change = layer if blend == "difference" else layer - base
-    return np.clip(np.rint(base + weight * change), 0, 255).astype(np.uint8)
+    """Round and clip once. Where the weight is 0 the base comes out as it went in, in every blend."""
+    if blend == "ratio":
+        mixed = base + (base + OFFSET) * np.expm1(weight * layer)
+    else:
+        mixed = base + weight * (layer if blend == "difference" else layer - base)
+    return np.clip(np.rint(mixed), 0, 255).astype(np.uint8)
 
 
 def _to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:

@@ -30,6 +30,10 @@ REGIONS: dict[str, tuple[str, ...]] = {
         "skin", "left brow", "right brow", "left eye", "right eye", "nose", "mouth", "upper lip", "lower lip",
     ),
     "skin": ("skin", "nose"),
+    "head": (
+        "skin", "left brow", "right brow", "left eye", "right eye", "nose", "mouth", "upper lip", "lower lip",
+        "left ear", "right ear", "neck",
+    ),
 }  # fmt: skip
 
 
@@ -45,7 +49,7 @@ BLUR, FADE = 1 / 16, 1 / 24
 def region_classes(region: str | Iterable[str | int], labels: tuple[str, ...] = CLASSES) -> tuple[int, ...]:
     """Indices of the classes that make up a region, ascending.
 
-    region: ``face``, ``skin``, or any classes by name or index.
+    region: ``face``, ``skin``, ``head``, or any classes by name or index.
     labels: the parser's class names, in order.
 
     Raises: UnknownName for a region or class that there is not; ConfigError for no class at all.
@@ -82,9 +86,9 @@ class ParserMasker:
     sigma, border: of the mask's edge, in chip pixels; see ``soft_mask``.
 
     A parser sees what it was trained on. One whose spec says ``chip`` gets the chips. Any other gets its own framing,
-    cut anew from the photo at its own resolution along the face's matrix: the chip ends above the brows, which a parser
-    of whole heads has never seen. What it says is then cut back to the chip. Where that framing goes beyond the photo,
-    the photo is mirrored and blurred, as the pictures of CelebA-HQ were made (see ``framed``).
+    cut anew from the photo at its own resolution along the face's matrix: the chip ends at the chin, where a
+    parser of whole heads expects a neck. What it says is then cut back to the chip. Where that framing goes beyond the
+    photo, the photo is mirrored and blurred, as the pictures of CelebA-HQ were made (see ``framed``).
 
     Raises: UnknownName or ConfigError as ``region_classes``.
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,6 +101,7 @@ class Editor(Protocol):
     """Edits aligned chips.
 
     size: side of the chips in pixels.  sha256: of the weights.
+    blend, chroma: how its edits go into a photo unless the configuration says otherwise, see ``compose.paste``.
     sweep: chips (B, size, size, 3) uint8 RGB and values (K,) to
         (edited (B, K, size, size, 3) float32 in [0, 255], neutral (B, size, size, 3) float32, the reconstruction at the
         photo's own value, which the ``difference`` blend subtracts).
@@ -108,6 +109,8 @@ class Editor(Protocol):
 
     size: int
     sha256: str
+    blend: Literal["difference", "ratio", "paste"]
+    chroma: float
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> tuple[FloatArray, FloatArray]: ...
 

@@ -38,21 +38,21 @@ def read(
     if not folder.is_dir():
         raise DataMissing(f"There is no folder {folder}.", "Name the folder of the photos.")
     columns, rows = _table(table)
-    own = file_column or next((one for one in FILE_COLUMNS if one in columns), "")
-    if not own:
+    file_names = file_column or next((one for one in FILE_COLUMNS if one in columns), "")
+    if not file_names:
         raise DataMissing(f"{table} has no column of files, such as 'file'.", "Name it as file_column.")
-    for column in (own, *labels):
+    for column in (file_names, *labels):
         if column not in columns:
             raise UnknownName(f"column in {table}", column, columns)
-    paths = _photos(folder, table, [row[own] for row in rows])
+    paths = _photos(folder, table, [row[file_names] for row in rows])
     names: list[str] = []
     values: list[list[float]] = []
-    for column in labels or [one for one in columns if one != own]:
+    for column in labels or [one for one in columns if one != file_names]:
         for label, numbers in numbers_of(column, [row[column].strip() for row in rows]).items():
             names.append(label)
             values.append(numbers)
     if not names:
-        raise DataMissing(f"{table} has no column of labels beside {own!r}.")
+        raise DataMissing(f"{table} has no column of labels beside {file_names!r}.")
     return LabelledPhotos(name or folder.resolve().name, paths, tuple(names), np.array(values, np.float32).T)
 
 

@@ -1,17 +1,22 @@
 """Edit aligned chips: encode once, decode at K values of one attribute, the others held at the face's own values.
 
-Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``.
+Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``. An editor whose spec says ``odd_part`` edits by
+e(a) = (D(z, a) - D(z, -a)) / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of
+the attribute share, such as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there
+e(a) = a e(1). Where its blend is ``ratio`` the same is done with logarithms. An editor's ``gain`` multiplies its edits;
+without the odd part it shortens the steps of the condition instead, photo + gain (a - photo).
 """
 
 from __future__ import annotations
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from gslopes.core import runtime
 from gslopes.core.errors import ModelError
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.edit.own import OwnValues, best_fitting
+from gslopes.edit.photo_values import PhotoValues, best_fitting
 from gslopes.networks.fader import Fader
 from gslopes.networks.folded import FoldedFader
 from gslopes.zoo import LoadedModel, load
@@ -20,13 +25,16 @@ from gslopes.zoo import LoadedModel, load
 AT_ONCE = 4
 PICTURE = 1_400_000
 
+# Added to a level (0 to 255) before its logarithm is taken, so that black has one.
+OFFSET = 8.0
+
 
 class FaderEditor:
     """A records.Editor on one of the zoo's Fader Networks.
 
     model: its name, such as ``fader-gender``, or the model itself, loaded on the device.  device: where it runs.
-    reader: the model that reads a face's own values; None for an editor of a single attribute, whose own value is then
-        where its reconstruction fits best.
+    reader: the model that reads a face's own values; None takes them where the reconstruction fits best, as editors of
+        drawn faces need it.
 
     On a CUDA device the editor computes in 16 bits (fp16): 3 levels in 100 then round the other way, none by more than
     one (tests/edit/test_sweep.py). bf16 was up to 7 levels off.
@@ -34,27 +42,27 @@ class FaderEditor:
     Raises: UnknownName, ModelError.
     """
 
-    def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str | None = "reader") -> None:
+    def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str | None = "annotator") -> None:
         loaded = load(model, device) if isinstance(model, str) else model
         name = loaded.spec.name
         if not isinstance(loaded.module, Fader):
             raise ModelError(f"The model {name} is no editor.", "Models whose names begin with fader- are.")
-        if reader is None and len(loaded.spec.labels) > 1:
-            raise ModelError(f"The editor {name} holds {', '.join(loaded.spec.labels[1:])} fixed and needs a reader.")
         self.network = FoldedFader(loaded.module).eval()
-        self.told = loaded.module.told
+        self.condition, self.mirrored = loaded.module.condition, loaded.module.mirrored
+        self.gain = loaded.module.config.gain
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
+        self.blend, self.chroma = loaded.spec.blend, loaded.spec.chroma
         self.device = torch.device(device)
         if self.device.type == "cuda":
             self.network.half()
-        self.own = None if reader is None else OwnValues(load(reader, device), loaded.spec.labels)
+        self.photo_values = None if reader is None else PhotoValues(load(reader, device), loaded.spec.labels)
 
     @torch.inference_mode()
     def sweep(self, chips: ByteArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The chips at every value, and at their own.
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
-        Returns ((B, K, S, S, 3), (B, S, S, 3)) float32 RGB in [0, 255]: D(E(x), a) and D(E(x), own a).
+        Returns ((B, K, S, S, 3), (B, S, S, 3)) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond.
         """
         each = PICTURE * (self.size / 128) ** 2 * (len(values) + 1)
         step = runtime.at_once(str(self.device), each, AT_ONCE)
@@ -69,11 +77,39 @@ class FaderEditor:
         mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
         normal = (x - mean) / std
         latents = self.network.encode(normal)
-        if self.own is None:
-            own = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal)
+        if self.photo_values is None:
+            photo = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal, len(self.spec.labels))
         else:
-            own = self.own(x)
-        told = torch.stack([*(self.told(own, float(value)) for value in values), own], 1)  # (b, K + 1, A)
-        rgb = (self.network.sweep(latents, told).mul_(std).add_(mean)).mul_(255).clamp_(0, 255)
-        pictures = rgb.permute(0, 2, 3, 1).unflatten(0, told.shape[:2]).contiguous()
-        return np.asarray(pictures.cpu().numpy())
+            photo = self.photo_values(x)
+        if self.spec.odd_part:
+            pictures = self._odd_sweep(latents, photo, values)
+        else:
+            wanted = torch.stack([*(self.condition(photo, float(value)) for value in values), photo], 1)
+            pictures = self._decode(latents, photo[:, None] + self.gain * (wanted - photo[:, None]))
+        return np.asarray(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu().numpy())
+
+    def _decode(self, latents: Tensor, conditions: Tensor) -> Tensor:
+        """Latents (b, ...) at conditions (b, n, A) to levels (b, n, 3, S, S)."""
+        rgb = self.network.sweep(latents, conditions)
+        mean, std = (rgb.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
+        return rgb.mul_(std).add_(mean).mul_(255).clamp_(0, 255).unflatten(0, conditions.shape[:2])
+
+    def _odd_sweep(self, latents: Tensor, photo: Tensor, values: FloatArray) -> Tensor:
+        """(b, K + 1, 3, S, S) levels: the picture at the photo's own value plus gain (e(a) - e(o)); that picture last.
+
+        latents: (b, ...).  photo: (b, A) the photos' own values o, the edited attribute first.  values: (K,).
+        """
+        inner = sorted({min(abs(float(value)), 1.0) for value in values} - {0.0})
+        conditions = torch.stack([*(self.condition(photo, value) for value in inner), photo], 1)  # (b, n + 1, A)
+        decoded = self._decode(latents, torch.cat([conditions, self.mirrored(conditions)], 1))
+        ratio = self.spec.blend == "ratio"
+        if ratio:
+            decoded = decoded.add_(OFFSET).log_()
+        ahead, behind = decoded.chunk(2, 1)
+        odd, neutral = (ahead - behind) / 2, ahead[:, -1]
+        edits = [torch.zeros_like(neutral)] * len(values)
+        for k, value in enumerate(values.tolist()):
+            if value:
+                edits[k] = float(np.sign(value)) * max(abs(value), 1.0) * odd[:, inner.index(min(abs(value), 1.0))]
+        pictures = torch.stack([*(neutral + self.gain * (edit - odd[:, -1]) for edit in edits), neutral], 1)
+        return pictures.exp_().sub_(OFFSET) if ratio else pictures

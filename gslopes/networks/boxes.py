@@ -65,7 +65,7 @@ def _bins(first: Tensor, last: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return first[:, None] + (steps * length) // count, first[:, None] + ends
 
 
-def one_of_each(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> Tensor:
+def batched_nms(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> Tensor:
     """Indices of the boxes that stay when, in each picture, those that overlap a better one fall away.
 
     overlap: intersection over union from which two boxes say the same.
@@ -80,8 +80,8 @@ def one_of_each(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) ->
     return torch.cat([part[nms(boxes[part], scores[part], overlap)] for part in parts if len(part)])
 
 
-def apart(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> Tensor:
-    """As ``one_of_each``, but for the share of the smaller box that the intersection is: a box in a box goes too.
+def nms_min_area(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> Tensor:
+    """As ``batched_nms``, but for the share of the smaller box that the intersection is: a box in a box goes too.
 
     For few boxes on the CPU.
     """
@@ -100,14 +100,14 @@ def _of_the_smaller(box: Tensor, others: Tensor) -> Tensor:
     return shared / torch.minimum((box[2:] - box[:2] + 1).prod(), (others[:, 2:] - others[:, :2] + 1).prod(1))
 
 
-def squared(boxes: Tensor) -> Tensor:
+def to_square(boxes: Tensor) -> Tensor:
     """The squares around the boxes' centres, as wide as their longer sides."""
     side = (boxes[:, 2:] - boxes[:, :2]).amax(1, keepdim=True)
     low = boxes[:, :2] + (boxes[:, 2:] - boxes[:, :2]) * 0.5 - side * 0.5
     return torch.cat([low, low + side], 1)
 
 
-def moved(boxes: Tensor, by: Tensor, grown: float) -> Tensor:
-    """Boxes with each side moved by the share ``by`` (n, 4) of their width or height, taken ``grown`` longer."""
-    sides = boxes[:, 2:] - boxes[:, :2] + grown
-    return boxes + by * sides.repeat(1, 2)
+def apply_deltas(boxes: Tensor, deltas: Tensor, extra: float) -> Tensor:
+    """Boxes with each side moved by the share ``deltas`` (n, 4) of their width or height, taken ``extra`` longer."""
+    sides = boxes[:, 2:] - boxes[:, :2] + extra
+    return boxes + deltas * sides.repeat(1, 2)

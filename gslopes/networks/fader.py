@@ -1,9 +1,9 @@
-"""The Fader Network: an encoder whose latent forgets the attributes, a decoder that is told them at every layer.
+"""The Fader Network: an encoder whose latent forgets the attributes, a decoder conditioned on them at every layer.
 
-Source: Lample, Zeghidour, Usunier, Bordes, Denoyer, Ranzato 2017, Fader Networks, §4.1. Two changes, both after the
-paper: nearest-neighbour upsampling with 3x3 convolutions instead of transposed ones (no checkerboard), and one channel
-per attribute in [-1, 1] instead of the reference's one-hot pair (1 - alpha, alpha) with alpha = (a + 1) / 2, which
-spans the same functions.
+Source: Lample, Zeghidour, Usunier, Bordes, Denoyer, Ranzato 2017, Fader Networks, §4.1. Three changes:
+nearest-neighbour upsampling with 3x3 convolutions instead of transposed ones (no checkerboard); one channel per
+attribute in [-1, 1] instead of the reference's one-hot pair (1 - alpha, alpha) with alpha = (a + 1) / 2, which spans
+the same functions; and, where the configuration asks for it, a 1x1 convolution that narrows the latent.
 """
 
 from __future__ import annotations
@@ -19,17 +19,23 @@ from torch.nn import functional as F
 class FaderConfig:
     """Shape of a Fader Network.
 
-    attributes: what the decoder is told, the edited one first.
+    attributes: what the decoder is conditioned on, the edited one first.
     size: side of the chip, pixels; a multiple of 2 ** len(widths).
-    gain: how far an editor goes for each unit of the edited attribute: at a value a the decoder is told
-        own + gain (a - own), so that the own value stays where it is.
-    widths: channels after each encoder layer; the latent is (widths[-1], size / 2 ** len(widths), the same).
+    gain: how far an editor goes for each unit of the edited attribute, see ``edit.sweep``.
+    widths: channels after each encoder layer.
+    latent: channels of the latent, whose side is size / 2 ** len(widths); ``widths[-1]``, without narrowing, if None.
     """
 
     attributes: tuple[str, ...]
     size: int = 128
     gain: float = 1.0
     widths: tuple[int, ...] = (16, 32, 64, 128, 256)
+    latent: int | None = None
+
+    @property
+    def channels(self) -> int:
+        """Channels of the latent."""
+        return self.latent or self.widths[-1]
 
 
 class Fader(nn.Module):
@@ -41,49 +47,60 @@ class Fader(nn.Module):
     def __init__(self, config: FaderConfig) -> None:
         super().__init__()
         self.config = config
-        told = len(config.attributes)
+        conditions = len(config.attributes)
         inputs = (3, *config.widths[:-1])
         self.encoder = nn.Sequential(*(_down(a, b) for a, b in zip(inputs, config.widths, strict=True)))
+        self.narrow = None if config.latent is None else _narrow(config.widths[-1], config.latent)
+        inputs = (config.channels, *config.widths[-2::-1])
         outputs = (*config.widths[-2::-1], config.widths[0])
-        self.decoder = nn.ModuleList(Up(a, b, told) for a, b in zip(config.widths[::-1], outputs, strict=True))
+        self.decoder = nn.ModuleList(Up(a, b, conditions) for a, b in zip(inputs, outputs, strict=True))
         self.to_rgb = nn.Conv2d(config.widths[0], 3, 3, padding=1)
-        self.told_rgb = nn.Linear(told, 3, bias=False)
+        self.rgb_condition_bias = nn.Linear(conditions, 3, bias=False)
+        self.register_load_state_dict_pre_hook(_rename_old_keys)
 
     def encode(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S) to latents (B, C, s, s)."""
-        return self.encoder(chips)
+        latents = self.encoder(chips)
+        return latents if self.narrow is None else self.narrow(latents)
 
     def decode(self, latents: Tensor, attributes: Tensor) -> Tensor:
         """Latents (B, C, s, s) and attributes (B, A) to chips (B, 3, S, S) in (-1, 1)."""
         x = latents
         for layer in self.decoder:
             x = layer(x, attributes)  # (B, width, 2h, 2w)
-        return torch.tanh(self.to_rgb(x) + self.told_rgb(attributes)[:, :, None, None])  # (B, 3, S, S)
+        return torch.tanh(self.to_rgb(x) + self.rgb_condition_bias(attributes)[:, :, None, None])  # (B, 3, S, S)
 
-    def told(self, own: Tensor, value: float) -> Tensor:
-        """What the decoder is told, (B, A), so that faces of ``own`` values show ``value`` of the edited attribute."""
-        wanted = torch.cat([torch.full_like(own[:, :1], value), own[:, 1:]], 1)
-        return wanted if self.config.gain == 1 else own + self.config.gain * (wanted - own)
+    def condition(self, photo: Tensor, value: float) -> Tensor:
+        """The decoder's condition, (B, A), at which a face shows ``value`` of the edited attribute.
+
+        photo: (B, A) the photos' own values; all attributes but the first keep them.
+        """
+        return torch.cat([torch.full_like(photo[:, :1], value), photo[:, 1:]], 1)
+
+    def mirrored(self, condition: Tensor) -> Tensor:
+        """The condition (..., A) at the opposite value of the edited attribute."""
+        flipped = condition.clone()
+        flipped[..., 0] = -condition[..., 0]
+        return flipped
 
     def forward(self, chips: Tensor, attributes: Tensor) -> tuple[Tensor, Tensor]:
-        """Chips (B, 3, S, S) and attributes (B + n, A) to (latents, chips); the last n decode the first n again."""
+        """Chips (B, 3, S, S) and attributes (B, A) to (latents, reconstructed chips)."""
         latents = self.encode(chips)
-        again = latents[: len(attributes) - len(chips)]
-        return latents, self.decode(torch.cat([latents, again]), attributes)
+        return latents, self.decode(latents, attributes)
 
 
 class Up(nn.Module):
-    """One layer of the decoder: (B, inputs, h, w) and (B, told) to (B, outputs, 2h, 2w).
+    """One layer of the decoder: (B, inputs, h, w) and (B, conditions) to (B, outputs, 2h, 2w).
 
     Nearest-neighbour upsampling and a 3x3 convolution, computed as the one transposed convolution that they are, with
     less than half the operations; and a bias linear in the attributes, which is what an appended constant map amounts
     to (where the map is taken to go on beyond the border).
     """
 
-    def __init__(self, inputs: int, outputs: int, told: int) -> None:
+    def __init__(self, inputs: int, outputs: int, conditions: int) -> None:
         super().__init__()
         self.conv = nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)
-        self.told = nn.Linear(told, outputs, bias=False)
+        self.condition_bias = nn.Linear(conditions, outputs, bias=False)
         self.norm = nn.BatchNorm2d(outputs)
 
     def kernel(self) -> Tensor:
@@ -94,7 +111,7 @@ class Up(nn.Module):
         # in this layout oneDNN is five times as fast on the widest layer; a transposed view would choose the other
         kernel = self.kernel().transpose(0, 1).contiguous(memory_format=torch.channels_last)
         x = F.conv_transpose2d(x, kernel, stride=2, padding=1)
-        return F.relu(self.norm(x + self.told(attributes)[:, :, None, None]))
+        return F.relu(self.norm(x + self.condition_bias(attributes)[:, :, None, None]))
 
 
 def _down(inputs: int, outputs: int) -> nn.Sequential:
@@ -103,3 +120,16 @@ def _down(inputs: int, outputs: int) -> nn.Sequential:
         nn.BatchNorm2d(outputs),
         nn.LeakyReLU(0.2, inplace=True),
     )
+
+
+def _narrow(inputs: int, outputs: int) -> nn.Sequential:
+    # The norm fixes the latent's scale: an encoder must not blind the adversary by making its latents small.
+    return nn.Sequential(nn.Conv2d(inputs, outputs, 1, bias=False), nn.BatchNorm2d(outputs, affine=False))
+
+
+def _rename_old_keys(module: nn.Module, state: dict[str, Tensor], prefix: str, *rest: object) -> None:
+    """Weights written before 0.2 call the condition's biases ``told``."""
+    del module, rest
+    for key in [key for key in state if key.startswith(prefix) and "told" in key]:
+        renamed = key.replace("told_rgb", "rgb_condition_bias").replace(".told.", ".condition_bias.")
+        state[renamed] = state.pop(key)

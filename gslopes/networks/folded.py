@@ -1,7 +1,7 @@
 """A trained Fader Network folded for use: the same function with fewer operations, to be called and not trained.
 
 Batch norm becomes part of the convolution before it (Jacob et al. 2018, §3.2), upsampling and convolution one
-transposed convolution, and the attributes a bias per face: exact up to rounding.
+transposed convolution, and the condition a bias per face: exact up to rounding.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ class FoldedFader(nn.Module):
         with torch.no_grad():
             layers = [cast(nn.Sequential, layer) for layer in network.encoder]
             self.down = nn.ModuleList(_Down(layer) for layer in layers)
+            self.narrow = None if network.narrow is None else _Narrow(network.narrow)
             self.up = nn.ModuleList(_Up(cast(Up, layer)) for layer in network.decoder)
-        self.told_rgb = nn.Parameter(network.told_rgb.weight.repeat(2, 1), False)  # (6, A)
+        self.rgb_condition_bias = nn.Parameter(network.rgb_condition_bias.weight.repeat(2, 1), False)  # (6, A)
         self.bias_rgb = nn.Parameter(cast(Tensor, network.to_rgb.bias).repeat(2), False)
         self.kernel_rgb = nn.Parameter(_in_pairs(network.to_rgb.weight), False)
 
@@ -43,21 +44,21 @@ class FoldedFader(nn.Module):
         x = chips.to(self.dtype).contiguous(memory_format=LAST)
         for layer in self.down:
             x = layer(x)
-        return x
+        return x if self.narrow is None else self.narrow(x)
 
-    def sweep(self, latents: Tensor, told: Tensor) -> Tensor:
+    def sweep(self, latents: Tensor, conditions: Tensor) -> Tensor:
         """Latents (B, C, s, s), each at K attribute vectors (B, K, A), to chips (B * K, 3, S, S) float32 in (-1, 1).
 
         What the first layer makes of a latent is the same for all K: it is computed once.
         """
-        told = told.to(self.dtype)
-        each = told.flatten(0, 1)  # (B * K, A)
+        conditions = conditions.to(self.dtype)
+        each = conditions.flatten(0, 1)  # (B * K, A)
         first, *others = self.up
-        x = cast(_Up, first).spread(latents, told)
+        x = cast(_Up, first).spread(latents, conditions)
         for layer in others:
             x = layer(x, each)
         pairs = F.conv2d(x, self.kernel_rgb, stride=(1, 2), padding=1)  # (B * K, 6, S, S / 2)
-        pairs.add_(F.linear(each, self.told_rgb, self.bias_rgb)[:, :, None, None]).tanh_()
+        pairs.add_(F.linear(each, self.rgb_condition_bias, self.bias_rgb)[:, :, None, None]).tanh_()
         rgb = pairs.permute(0, 2, 3, 1).unflatten(3, (2, 3)).flatten(2, 3)  # (B * K, S, S, 3), no copy
         return rgb.permute(0, 3, 1, 2).float()
 
@@ -86,19 +87,35 @@ class _Down(nn.Module):
         return F.leaky_relu_(x, self.slope)
 
 
+class _Narrow(nn.Module):
+    """1x1 convolution and norm."""
+
+    def __init__(self, layer: nn.Sequential) -> None:
+        super().__init__()
+        conv, norm = cast(nn.Conv2d, layer[0]), cast(nn.BatchNorm2d, layer[1])
+        assert norm.running_mean is not None
+        assert norm.running_var is not None
+        scale = torch.rsqrt(norm.running_var + norm.eps)
+        self.kernel = nn.Parameter((conv.weight * scale[:, None, None, None]).contiguous(memory_format=LAST), False)
+        self.bias = nn.Parameter(-norm.running_mean * scale, False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return F.conv2d(x, self.kernel, self.bias)
+
+
 class _Up(nn.Module):
-    """Upsampling, convolution, attributes, norm and rectifier: see ``fader.Up``."""
+    """Upsampling, convolution, condition, norm and rectifier: see ``fader.Up``."""
 
     def __init__(self, layer: Up) -> None:
         super().__init__()
         scale, shift = _affine(layer.norm)
         kernel = layer.kernel() * scale[:, None, None, None]
         self.kernel = nn.Parameter(kernel.transpose(0, 1).contiguous(memory_format=LAST), False)
-        self.told = nn.Parameter(layer.told.weight * scale[:, None], False)
+        self.condition_bias = nn.Parameter(layer.condition_bias.weight * scale[:, None], False)
         self.shift = nn.Parameter(shift, False)
 
     def bias(self, attributes: Tensor) -> Tensor:
-        return F.linear(attributes, self.told, self.shift)
+        return F.linear(attributes, self.condition_bias, self.shift)
 
     def forward(self, x: Tensor, attributes: Tensor) -> Tensor:
         x = F.conv_transpose2d(x, self.kernel, stride=2, padding=1)

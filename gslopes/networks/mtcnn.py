@@ -18,7 +18,7 @@ from torch.nn.functional import interpolate
 
 from gslopes.core.records import ByteArray, Detections
 from gslopes.core.runtime import at_once
-from gslopes.networks.boxes import Areas, apart, moved, one_of_each, squared
+from gslopes.networks.boxes import Areas, apply_deltas, batched_nms, nms_min_area, to_square
 
 # The detector's own defaults: thresholds of its three stages and the step of its image pyramid.
 THRESHOLDS = (0.6, 0.7, 0.7)
@@ -73,15 +73,15 @@ class Mtcnn(nn.Module):
         boxes, owner = self._propose(pictures)
         areas = Areas(pictures)
         boxes, owner, (scores, by) = self._judge(areas, boxes, owner, 24, self.rnet, THRESHOLDS[1])
-        keep = one_of_each(boxes, scores, owner, 0.7)
-        boxes, owner = squared(moved(boxes[keep], by[keep], 1)), owner[keep]
+        keep = batched_nms(boxes, scores, owner, 0.7)
+        boxes, owner = to_square(apply_deltas(boxes[keep], by[keep], 1)), owner[keep]
         boxes, owner, (scores, by, points) = self._judge(areas, boxes, owner, 48, self.onet, THRESHOLDS[2])
         sides = boxes[:, 2:] - boxes[:, :2] + 1
         points = sides[:, :, None] * points.view(-1, 2, 5) + boxes[:, :2, None] - 1  # (n, 2, 5)
-        boxes = moved(boxes, by, 1)
+        boxes = apply_deltas(boxes, by, 1)
         found = [part.float().cpu() for part in (boxes, scores, points.transpose(1, 2))]
         owner = owner.cpu()
-        keep = apart(found[0], found[1], owner, 0.7)
+        keep = nms_min_area(found[0], found[1], owner, 0.7)
         boxes, scores, points = (part[keep] for part in found)
         owner = owner[keep]
         return [_detections(boxes[owner == i], scores[owner == i], points[owner == i]) for i in range(len(pictures))]
@@ -94,13 +94,13 @@ class Mtcnn(nn.Module):
         for scale in self._scales(max(min(picture.shape[:2]) for picture in pictures)):
             for indices, level in self._levels(pictures, scale):
                 boxes, owner = self._windows(level, scale)
-                keep = one_of_each(boxes[:, :4], boxes[:, 4], owner, 0.5)
+                keep = batched_nms(boxes[:, :4], boxes[:, 4], owner, 0.5)
                 found.append(boxes[keep])
                 owners.append(torch.tensor(indices, device=owner.device)[owner[keep]])
         boxes, owner = torch.cat(found), torch.cat(owners)
-        keep = one_of_each(boxes[:, :4], boxes[:, 4], owner, 0.7)
+        keep = batched_nms(boxes[:, :4], boxes[:, 4], owner, 0.7)
         boxes, owner = boxes[keep], owner[keep]
-        return squared(moved(boxes[:, :4], boxes[:, 5:], 0)), owner
+        return to_square(apply_deltas(boxes[:, :4], boxes[:, 5:], 0)), owner
 
     def _scales(self, side: int) -> Iterator[float]:
         """From pictures to the levels of their pyramid, down to where the shorter ``side`` is as P-Net's window."""

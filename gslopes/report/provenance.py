@@ -35,7 +35,7 @@ _OPTIONS = (
     (("find", "min_face"), "--min-face", 32),
     (("find", "landmarks"), "--landmarks", None),
     (("compose", "region"), "--region", "face"),
-    (("compose", "blend"), "--blend", "difference"),
+    (("compose", "blend"), "--blend", "auto"),
     (("compose", "format"), "--format", "jpeg"),
     (("compose", "masks"), "--masks", None),
     (("compose", "skin_weights"), "--skin-weights", None),

@@ -110,7 +110,7 @@ def _edited_by(config: RunConfig, attribute: str) -> tuple[str, ModelSpec, str]:
 
 def _reader_of(spec: ModelSpec) -> str | None:
     """An editor of a single attribute has nothing to hold fixed, hence nothing to read from the photo."""
-    return "reader" if len(spec.labels) > 1 else None
+    return "annotator" if len(spec.labels) > 1 else None
 
 
 def _editor(config: RunConfig, attribute: str, device: str) -> Editor:

@@ -77,16 +77,17 @@ class EditConfig:
 class ComposeConfig:
     """How the edited face goes back into the photo, and how the photo is written.
 
-    region: ``face`` (skin, nose, brows, eyes, lips, mouth) or ``skin`` (skin and nose).
-    blend: ``difference`` (the photo plus the editor's change) or ``paste`` (the editor's picture, as in the paper).
+    region: ``face`` (skin, nose, brows, eyes, lips, mouth), ``skin`` (skin and nose) or ``head`` (face, ears, neck).
+    blend: ``auto`` (the editor's own), ``difference`` (the photo plus the editor's change), ``ratio`` (the photo times
+        the editor's ratio) or ``paste`` (the editor's picture, as in the paper).
     format: ``jpeg`` (quality 95, 4:4:4) or ``png``.  masks: a folder of known masks instead of the parser's.
     skin_weights: a file with a public face parser instead of the shipped one; see ``zoo.load_parser``.
     placebo: also make three sweeps of each photo that should move nothing; see ``compose.placebo``. Findings stand
         against them: without them a slope that differs from 0 stays open.
     """
 
-    region: Literal["face", "skin"] = "face"
-    blend: Literal["difference", "paste"] = "difference"
+    region: Literal["face", "skin", "head"] = "face"
+    blend: Literal["auto", "difference", "ratio", "paste"] = "auto"
     format: Literal["jpeg", "png"] = "jpeg"
     masks: Path | None = None
     skin_weights: Path | None = None

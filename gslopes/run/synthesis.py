@@ -176,7 +176,11 @@ class Synthesis:
     ) -> list[Row]:
         """Write the K pictures of one photo, one at a time; their rows."""
         config = self.plan.config.compose
-        whole = compose(photo.pixels, photo.gray, edited, neutral, mask, face.matrix, config.blend, device)
+        editor = self.components.editors[attribute]
+        blend = editor.blend if config.blend == "auto" else config.blend
+        whole = compose(
+            photo.pixels, photo.gray, edited, neutral, mask, face.matrix, blend, device, chroma=editor.chroma
+        )
         files = Variants(photo.pixels, photo.gray, photo.icc, config.format)
         values = self.plan.values[attribute]
         steps = range(len(values))

@@ -132,7 +132,7 @@ def time_steps(
             photo, face = usable[index]
             with clock("compose"):
                 given = photo.pixels, photo.gray, edited[row], neutral[row], masks[index], face.matrix
-                whole = compose(*given, device=device)
+                whole = compose(*given, editor.blend, device, chroma=editor.chroma)
             with clock("encode and write"):
                 files = Variants(photo.pixels, photo.gray, photo.icc)
                 for step, patch in enumerate(whole.patches):

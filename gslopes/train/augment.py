@@ -14,7 +14,7 @@ def to_float(pixels: Tensor, mean: tuple[float, ...], std: tuple[float, ...]) ->
     return ((pixels.float() - shift) / scale).permute(0, 3, 1, 2).contiguous(memory_format=torch.channels_last)
 
 
-def places(batch: int, generator: torch.Generator, *, zoom: float, turn: float, shift: float) -> Tensor:
+def random_affine(batch: int, generator: torch.Generator, *, zoom: float, turn: float, shift: float) -> Tensor:
     """Random similarities with a flip, (B, 2, 3), as ``F.affine_grid`` takes them.
 
     zoom: largest change of scale (0.1: 0.9 to 1.1).  turn: radians.  shift: share of the side.
@@ -30,20 +30,49 @@ def places(batch: int, generator: torch.Generator, *, zoom: float, turn: float, 
     return torch.stack(rows, 1)
 
 
-def moved(x: Tensor, places: Tensor, mode: str = "bilinear") -> Tensor:
-    """Pictures (B, C, H, W) moved by ``places``; beyond the border they are mirrored."""
-    grid = F.affine_grid(places.to(x.device), list(x.shape), align_corners=False)
+def warp(x: Tensor, affine: Tensor, mode: str = "bilinear") -> Tensor:
+    """Pictures (B, C, H, W) carried by ``affine`` (B, 2, 3); beyond the border they are mirrored."""
+    grid = F.affine_grid(affine.to(x.device), list(x.shape), align_corners=False)
     return F.grid_sample(x, grid, mode=mode, padding_mode="reflection", align_corners=False)
 
 
-def coloured(x: Tensor, generator: torch.Generator, *, strength: float) -> Tensor:
+# The tightest rectangle that a face is cut to, in units of the chip's side: where UTKFace's own crops end.
+TIGHTEST = (0.17, 0.30, 0.83, 0.93)  # left, top, right, bottom
+
+
+def random_rectangle(batch: int, generator: torch.Generator, *, share: float) -> Tensor:
+    """(B, 4) left, top, right, bottom in [0, 1]: between the whole chip and ``TIGHTEST``; the whole for 1 - share."""
+    u = torch.rand(batch, 5, generator=generator, device=generator.device)
+    whole = u.new_tensor([0.0, 0.0, 1.0, 1.0])
+    inwards = u[:, :4] * (u[:, 4:] < share)
+    return whole + inwards * (u.new_tensor(TIGHTEST) - whole)
+
+
+def mirrored_outside(x: Tensor, rectangle: Tensor) -> Tensor:
+    """Pictures (B, C, S, S) seen through rectangles (B, 4) as above, mirrored beyond them, to the nearest pixel."""
+    size = x.shape[-1]
+    edges = (rectangle * size).round().long().to(x.device)
+    line = torch.arange(size, device=x.device)[None]
+
+    def mirrored(low: Tensor, high: Tensor) -> Tensor:
+        period = 2 * (high - low)
+        offset = (line - low[:, None]).remainder(period[:, None])
+        return low[:, None] + torch.minimum(offset, period[:, None] - 1 - offset)
+
+    columns, rows = mirrored(edges[:, 0], edges[:, 2]), mirrored(edges[:, 1], edges[:, 3])
+    index = torch.arange(len(x), device=x.device)[:, None, None]
+    # one gather; in channels-last memory a pixel's channels lie together
+    return x.permute(0, 2, 3, 1)[index, rows[:, :, None], columns[:, None, :]].permute(0, 3, 1, 2)
+
+
+def color_jitter(x: Tensor, generator: torch.Generator, *, strength: float) -> Tensor:
     """Random brightness, contrast and colour cast of (B, 3, H, W) pictures in [-1, 1], each up to ``strength``."""
     u = (torch.rand(len(x), 5, 1, 1, generator=generator, device=generator.device) * 2 - 1).to(x.device)
     mean = x.mean((1, 2, 3), keepdim=True)
     return (x - mean) * (1 + strength * u[:, :1]) + mean + strength * u[:, 1:2] + 0.4 * strength * u[:, 2:5]
 
 
-def blurred(x: Tensor, generator: torch.Generator, *, share: float) -> Tensor:
+def random_blur(x: Tensor, generator: torch.Generator, *, share: float) -> Tensor:
     """About ``share`` of the pictures loses detail, as small or soft photos do: down to a third or more, and up."""
     chosen = (torch.rand(len(x), generator=generator) < share).nonzero().flatten().to(x.device)
     if len(chosen) == 0:

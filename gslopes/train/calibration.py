@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch.nn import functional as F
 
 from gslopes.train.augment import to_float
-from gslopes.train.sets import TrainingSet
+from gslopes.train.training_set import TrainingSet
 from gslopes.zoo import ModelSpec, build
 
 LAST = "head.3"  # the tagger's linear layer, into which scale and shift are folded

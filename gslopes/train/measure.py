@@ -18,14 +18,15 @@ from torch import Tensor, nn
 
 from gslopes.core.records import ByteArray
 from gslopes.train.augment import to_float
-from gslopes.train.guide import window
 from gslopes.train.parser import middle
-from gslopes.train.regions import FACE, SKIN
-from gslopes.train.sets import TrainingSet
-from gslopes.train.sheet import sheet
+from gslopes.train.sheet import face_window, odd_part, sheet
+from gslopes.train.training_set import TrainingSet
 from gslopes.zoo import ModelSpec, load_folder
 
 RESAMPLES = 200
+# The regions that an edit may change, see compose.skin.
+FACE = ("skin", "nose", "left brow", "right brow", "left eye", "right eye", "mouth", "upper lip", "lower lip")
+SKIN = ("skin", "nose")
 Rows = NDArray[np.intp]
 Number = dict[str, float]
 
@@ -98,17 +99,16 @@ def _ratio(counts: NDArray[np.int64]) -> Number:
 
 def _fader(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: str) -> dict[str, Any]:
     """Reconstruction and the size of the edit; what others read on composites is ``gslopes evaluate``'s to say."""
-    region = window(spec.size).to(device)
+    region = face_window(spec.size).to(device)
     error, edit = [], []
     for rows, x in _batches(spec, data.pixels, device):
         a = torch.from_numpy(data.labels[rows]).to(device)
         z = module.encode(x)
         error.append((module.decode(z, a) - x).abs().mean((1, 2, 3)) / 2)
-        ends = [module.decode(z, module.told(a, v)) for v in (-2.0, 2.0)]
+        ends = [odd_part(module, z, module.condition(a, v)) for v in (-2.0, 2.0)]
         edit.append((region * (ends[1] - ends[0])).abs().mean((1, 2, 3)) / 2)
     chosen = np.linspace(0, len(data.pixels) - 1, 12).astype(int)
-    regions = None if data.regions is None else data.regions[chosen]
-    sheet(spec, module, data.pixels[chosen], data.labels[chosen], work / "sheet.png", device, regions)
+    sheet(spec, module, data.pixels[chosen], data.labels[chosen], work / "sheet.png", device)
     return {"l1": _mean(torch.cat(error)), "edit_size": _mean(torch.cat(edit))}
 
 

@@ -13,7 +13,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
-from gslopes.train.augment import blurred, coloured, moved, places, to_float
+from gslopes.train.augment import (
+    color_jitter,
+    mirrored_outside,
+    random_affine,
+    random_blur,
+    random_rectangle,
+    to_float,
+    warp,
+)
 from gslopes.train.checkpoint import Ema, load_state, save_state
 from gslopes.train.log import Log
 from gslopes.zoo import ModelSpec, build
@@ -29,6 +37,7 @@ def train_parser(
     steps: int = 3000,
     batch: int = 16,
     lr: float = 2e-3,  # peak, of a one-cycle cosine
+    mirrored: float = 0.0,  # share of the chips cut to a tight rectangle and mirrored beyond it
     decay: float = 0.01,  # AdamW's weight decay
     ema: float = 0.998,
     seed: int = 0,
@@ -60,13 +69,15 @@ def train_parser(
         for group in optimiser.param_groups:
             group["lr"] = rate
 
-        # A batch: photo and classes moved alike, left and right swapped where it is mirrored.
+        # A batch: photo and classes moved alike, some cut tight, left and right swapped where it is mirrored.
         index = torch.multinomial(odds, batch, replacement=True, generator=generator).to(device)
-        where = places(batch, generator, zoom=0.12, turn=0.2, shift=0.04)
-        x = middle(moved(to_float(x_all[index], spec.mean, spec.std), where), spec.size)
-        x = blurred(coloured(x, generator, strength=0.3), generator, share=0.2)
-        y = middle(moved(y_all[index, None].float(), where, mode="nearest"), spec.size)[:, 0].long()
-        flipped = (torch.linalg.det(where[:, :, :2]) < 0).to(device)
+        affine = random_affine(batch, generator, zoom=0.12, turn=0.2, shift=0.04)
+        rectangle = random_rectangle(batch, generator, share=mirrored)
+        x = middle(warp(to_float(x_all[index], spec.mean, spec.std), affine), spec.size)
+        x = random_blur(color_jitter(mirrored_outside(x, rectangle), generator, strength=0.3), generator, share=0.2)
+        y = middle(warp(y_all[index, None].float(), affine, mode="nearest"), spec.size)
+        y = mirrored_outside(y, rectangle)[:, 0].long()
+        flipped = (torch.linalg.det(affine[:, :, :2]) < 0).to(device)
         y = torch.where(flipped[:, None, None], mirror[y], y)
 
         loss = F.cross_entropy(network(x), y)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from gslopes.core.config import load_toml
+from gslopes.core.config import from_dict, load_toml, to_dict
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.train import parallel
 from gslopes.train.calibration import calibrated
@@ -64,7 +64,7 @@ def run_recipe(
     spec = find_spec(plan.model)
     options = check_options(plan, spec, path)
     if steps is not None:
-        options["steps"] = steps
+        options.get("optimisation", options)["steps"] = steps
     if plan.set not in SETS:
         raise UnknownName("training set", plan.set, SETS)
     folder = out or home.writable("weights") / plan.model
@@ -80,9 +80,8 @@ def run_recipe(
     everything = SETS[plan.set](spec, data, device)
     aside = everything.held_out if everything.calibration is None else everything.held_out | everything.calibration
     seen = everything.part(~aside)
-    if seen.regions is not None:
-        options["regions"] = seen.regions
-    state = LOOPS[spec.network](spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
+    loop = LOOPS[spec.network]
+    state = loop(spec, seen.pixels, seen.labels, seen.weights, work, device=device, **as_arguments(loop, options))
     if parallel.rank() > 0:
         return folder
 
@@ -116,15 +115,23 @@ def find_spec(model: str) -> ModelSpec:
 
 def check_options(plan: Recipe, spec: ModelSpec, path: Path) -> dict[str, Any]:
     """The recipe's options, each one a keyword of the loop.  Raises: ConfigError."""
-    known = {
-        name: parameter.default
-        for name, parameter in inspect.signature(LOOPS[spec.network]).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in ("device", "regions")
-    }
+    parameters = inspect.signature(LOOPS[spec.network]).parameters.values()
+    known = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "device"}
     unknown = sorted(set(plan.train) - set(known))
     if unknown:
         raise ConfigError(f"{path} has an unknown option {unknown[0]!r} under [train].", f"Known: {', '.join(known)}.")
-    return {**known, **plan.train}
+    sections = {name: type(default) for name, default in known.items() if is_dataclass(default)}
+    given = {name: from_dict(sections[name], plan.train.get(name, {}), where=f"train.{name}") for name in sections}
+    return {**to_dict(known), **plan.train, **to_dict(given)}
+
+
+def as_arguments(loop: Callable[..., dict[str, Any]], options: dict[str, Any]) -> dict[str, Any]:
+    """The loop's keywords from plain options: tables become its dataclasses."""
+    defaults = {p.name: p.default for p in inspect.signature(loop).parameters.values()}
+    return {
+        name: from_dict(type(defaults[name]), value) if is_dataclass(defaults[name]) else value
+        for name, value in options.items()
+    }
 
 
 def keep_options(path: Path, resolved: dict[str, Any]) -> None:

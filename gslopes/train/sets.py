@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
@@ -14,42 +13,17 @@ from PIL import Image
 
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
-from gslopes.datasets import celeba, celebamask, rendered, utkface
-from gslopes.datasets.labelled import held_out
+from gslopes.datasets import celeba, celeba_wide, celebamask, rendered, utkface
+from gslopes.datasets.labelled import LabelledPhotos, held_out
 from gslopes.train.augment import to_float
 from gslopes.train.chips import Chips, aligned, cache_folder, find_points, read_rgb, resized
-from gslopes.train.regions import parsed
+from gslopes.train.packed import packed
+from gslopes.train.training_set import TrainingSet
 from gslopes.zoo import ModelSpec, load
-from gslopes.zoo.crops import CHIP
+from gslopes.zoo.crops import CHIP, CROPS
 
 YOUNG = 35  # years; "young" means looks younger than this
-MOST_OUTSIDE = 0.15  # share of a chip outside its picture, of the faces that editors learn from
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TrainingSet:
-    """Chips and what is known of them.
-
-    pixels: (n, S, S, 3) uint8 RGB.  labels: (n, L) float32 (1, 0, NaN unknown), or (n, S, S) uint8 classes.
-    weights: (n,) how often a photo is drawn.  held_out: (n,) never trained on.
-    regions: (n, S, S) uint8, where an editor may change the chip, as ``regions.parsed`` codes it.
-    calibration: (n,) not trained on either: a reader's probabilities are calibrated on them.
-    """
-
-    pixels: ByteArray
-    labels: NDArray[np.float32]
-    weights: NDArray[np.float64]
-    held_out: NDArray[np.bool_]
-    regions: ByteArray | None = None
-    calibration: NDArray[np.bool_] | None = None
-
-    def part(self, chosen: NDArray[np.bool_]) -> TrainingSet:
-        """The chosen rows."""
-        regions = None if self.regions is None else self.regions[chosen]
-        calibration = None if self.calibration is None else self.calibration[chosen]
-        return TrainingSet(
-            self.pixels[chosen], self.labels[chosen], self.weights[chosen], self.held_out[chosen], regions, calibration
-        )
+SURE = 0.85  # a model labels an editor's photos only where its probability is at least this, or at most 1 less it
 
 
 def balanced(*columns: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -61,36 +35,54 @@ def balanced(*columns: NDArray[np.float32]) -> NDArray[np.float64]:
 
 def reader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     """The judges' fold of UTKFace for gender, race and age, CelebA for gender and smile; unknown labels stay open."""
-    utk, celebs = utkface_fold(data, "judges", device), aligned(celeba.read(data), device=device)
+    utk, celebs = utkface_fold(data, "judges", device), aligned(celeba.read(data), crop=spec.crop, device=device)
     first = _annotated(utk)
-    young = first[:, 6]
     second = np.full((len(celebs.photos), len(spec.labels)), np.nan, np.float32)
     second[:, spec.labels.index("masculine")] = celebs.photos.column("Male")
     second[:, spec.labels.index("smiling")] = celebs.photos.column("Smiling")
-    weights = balanced(first[:, 0], np.argmax(first[:, 1:6], 1).astype(np.float32), young)
-    other = balanced(celebs.photos.column("Male"), celebs.photos.column("Smiling"))
+    return _two_sets(spec, utk, first, celebs, second)
+
+
+def annotator(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
+    """The editors' fold of UTKFace for gender, race and age; wide CelebA, where the tagger is sure of gender and smile.
+
+    No photo of the reader's, so that what labels an editor's photos, or reads a face's own values, never judges.
+    """
+    utk, celebs = utkface_fold(data, "editors", device), aligned(celeba_wide.read(data), crop=spec.crop, device=device)
+    first = _annotated(utk)
+    tags = tagged(celeba_wide.read(data), celebs, device)
+    second = np.full((len(celebs.photos), len(spec.labels)), np.nan, np.float32)
+    for label, tag in (("masculine", "Male"), ("smiling", "Smiling")):
+        second[:, spec.labels.index(label)] = _where_sure(tags[tag])
+    return _two_sets(spec, utk, first, celebs, second)
+
+
+def _two_sets(
+    spec: ModelSpec, utk: Chips, first: NDArray[np.float32], celebs: Chips, second: NDArray[np.float32]
+) -> TrainingSet:
+    """UTKFace's labels and CelebA's; drawn evenly over gender, race and age, and over gender and smile."""
+    gender, smile = (second[:, spec.labels.index(name)] for name in ("masculine", "smiling"))
+    weights = balanced(first[:, 0], np.argmax(first[:, 1:6], 1).astype(np.float32), first[:, 6])
+    other = balanced(np.nan_to_num(gender, nan=0.5), np.nan_to_num(smile, nan=0.5))
     return TrainingSet(
         np.concatenate([resized(utk.pixels, spec.size), resized(celebs.pixels, spec.size)]),
         np.concatenate([first, second]),
         np.concatenate([weights / weights.sum(), 0.6 * other / other.sum()]),
         np.concatenate([utk.photos.held_out(), celebs.photos.held_out()]),
-        calibration=np.concatenate([utk.photos.between(0.1, 0.14), celebs.photos.between(0.1, 0.18)]),
+        calibration=np.concatenate([utk.photos.between(0.46, 0.5), celebs.photos.between(0.1, 0.18)])
+        | np.concatenate([utk.photos.between(0.1, 0.14), np.zeros(len(celebs.photos), bool)]),
     )
 
 
-def guide(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
-    """The editors' fold of UTKFace, its smiles as the reader sees them."""
-    utk = utkface_fold(data, "editors", device)
-    labels = _annotated(utk)
-    labels[:, 7] = read_labels(utk.pixels, "smiling", device)
-    weights = balanced(labels[:, 0], np.argmax(labels[:, 1:6], 1).astype(np.float32), labels[:, 6])
-    return TrainingSet(resized(utk.pixels, spec.size), labels, weights, utk.photos.held_out())
-
-
-def utkface_fold(data: Path, fold: str, device: str) -> Chips:
+def utkface_fold(data: Path, fold: str, device: str, crop: str = "tight") -> Chips:
     """Chips of UTKFace: one fold of it, and the held-out photos."""
-    chips = aligned(utkface.read(data), device=device)
+    chips = aligned(utkface.read(data), crop=crop, device=device)
     return chips.part(chips.photos.fold(fold) | chips.photos.held_out())
+
+
+def _where_sure(probability: NDArray[np.float32]) -> NDArray[np.float32]:
+    """1 or 0 where a model is sure, NaN elsewhere."""
+    return np.where(probability >= SURE, 1, np.where(probability <= 1 - SURE, 0, np.nan)).astype(np.float32)
 
 
 def _annotated(utk: Chips) -> NDArray[np.float32]:
@@ -114,7 +106,7 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     size = spec.size * 3 // 2
     photos, masks, names = [], [], []
     for (photo, mask), found in zip(pairs, points, strict=True):
-        matrix = None if found is None else similarity(found, CHIP * spec.size - 0.5 + spec.size / 4)
+        matrix = None if found is None else similarity(found, CROPS[spec.crop] * spec.size - 0.5 + spec.size / 4)
         if matrix is not None:
             with Image.open(mask) as classes:
                 flat = np.asarray(classes)
@@ -131,45 +123,96 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     return TrainingSet(np.stack(photos), np.stack(masks), np.ones(len(names)), keep)
 
 
-def fader(spec: ModelSpec, data: Path, device: str, *, most_outside: float = MOST_OUTSIDE) -> TrainingSet:
-    """The editors' fold of UTKFace with the spec's attributes as -1 and 1.
+def fader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
+    """Wide CelebA and the editors' fold of UTKFace with the spec's attributes from -1 to 1; glasses are left out.
 
-    The set has no smiles: they are as the reader sees them.
-
-    most_outside: chips with a larger share outside their picture are left out.
+    Gender and race of CelebA's faces are as the tagger and the annotator see them, where they are sure (Joo and
+    Kärkkäinen label CelebA with FairFace in the same way); UTKFace's are its annotators'. Smiles are the tagger's, the
+    other attributes that are held fixed the annotator's.
     """
-    chips = utkface_fold(data, "editors", device)
+    sets = [(celeba_wide.read(data), "editors"), (utkface.read(data), "editors")]
+    parts = []
+    for source, photos_of in sets:
+        chips = aligned(source, device=device)
+        tight = aligned(source, crop="tight", device=device)
+        fold = chips.photos.fold(photos_of) if source.set == "utkface" else ~chips.photos.held_out()
+        chosen = fold | chips.photos.held_out()
+        parts.append(_editor_part(spec, chips, tight, chosen, tagged(source, chips, device), device))
+    return _joined(parts)
+
+
+def _editor_part(
+    spec: ModelSpec, chips: Chips, tight: Chips, chosen: NDArray[np.bool_], tags: dict[str, NDArray[np.float32]],
+    device: str,
+) -> TrainingSet:  # fmt: skip
+    """One source of an editor's photos: those whose edited attribute is known, without glasses."""
     photos = chips.photos
-    keep = chips.outside <= most_outside
-    if spec.labels[0] == "race":
-        keep &= (photos.column("white") + photos.column("black")) > 0
-    index = np.flatnonzero(keep)
-    pixels = np.array(chips.pixels[index])
-    smile = read_labels(pixels, "smiling", device)
+    read = annotated(tight.pixels, device)
     known = {
-        "gender": photos.column("masculine")[index],
-        "race": photos.column("white")[index],
-        "young": (photos.column("age")[index] < YOUNG).astype(np.float32),
-        "smiling": smile,
+        "gender": _where_sure(tags["Male"]),
+        "race": _race(read),
+        "young": read["young"],
+        "smiling": tags["Smiling"],
     }
-    labels = np.stack([2 * known[name] - 1 for name in spec.labels], 1)
-    race = np.argmax(np.stack([photos.column(n) for n in ("white", "black", "asian", "indian", "other")], 1), 1)[index]
-    weights = balanced(known["gender"], race.astype(np.float32), known["young"])
-    held = photos.held_out()[index]
-    return TrainingSet(pixels, labels.astype(np.float32), weights, held, parsed(pixels, device))
+    if photos.set == "utkface":
+        human = photos.column("white") + photos.column("black")
+        known["gender"] = photos.column("masculine")
+        known["race"] = np.where(human > 0, photos.column("white"), np.nan)
+        known["young"] = (photos.column("age") < YOUNG).astype(np.float32)
+    edited = spec.labels[0]
+    if edited != "gender":
+        known["gender"] = read["masculine"]
+    if edited != "race":
+        known["race"] = read["white"] / (read["white"] + read["black"]).clip(1e-6)
+    index = np.flatnonzero(chosen & np.isfinite(known[edited]) & (tags["Eyeglasses"] < 0.5) & (chips.outside < 0.6))
+    labels = np.stack([2 * known[name][index] - 1 for name in spec.labels], 1)
+    dark = (read["black"] + read["indian"])[index]
+    weights = balanced(
+        known[edited][index], known["young"][index].round(), known["smiling"][index].round(), dark.round()
+    )
+    return TrainingSet(
+        np.array(chips.pixels[index]), labels.astype(np.float32), weights / weights.sum(), photos.held_out()[index]
+    )
 
 
-def read_labels(pixels: ByteArray, label: str, device: str) -> NDArray[np.float32]:
-    """The reader's probability of a label for chips (n, S, S, 3), (n,)."""
-    model = load("reader", device)
-    small = resized(pixels, model.spec.size)
-    column = model.spec.labels.index(label)
+def _race(read: dict[str, NDArray[np.float32]]) -> NDArray[np.float32]:
+    """1 where the annotator is sure of White, 0 of Black, NaN elsewhere."""
+    return np.where(read["white"] >= SURE, 1, np.where(read["black"] >= SURE, 0, np.nan)).astype(np.float32)
+
+
+def _joined(parts: list[TrainingSet], shares: tuple[float, ...] = (0.65, 0.35)) -> TrainingSet:
+    """Several sources as one set, each drawn as often as its share says."""
+    return TrainingSet(
+        np.concatenate([part.pixels for part in parts]),
+        np.concatenate([part.labels for part in parts]),
+        np.concatenate([share * part.weights for part, share in zip(parts, shares, strict=True)]),
+        np.concatenate([part.held_out for part in parts]),
+    )
+
+
+def annotated(tight: ByteArray, device: str) -> dict[str, NDArray[np.float32]]:
+    """The annotator's probabilities of its labels for tight chips (n, S, S, 3) uint8 RGB, each (n,)."""
+    return _probabilities("annotator", tight, device)
+
+
+def tagged(source: LabelledPhotos, chips: Chips, device: str) -> dict[str, NDArray[np.float32]]:
+    """The tagger's probabilities of its labels for the photos of ``chips``, each (n,), in the tagger's own crop."""
+    model = load("celeba-tagger", device)
+    portraits = aligned(source, crop=model.spec.crop, size=model.spec.size, device=device)
+    assert portraits.photos.paths == chips.photos.paths  # the same faces are found
+    return _probabilities("celeba-tagger", portraits.pixels, device)
+
+
+def _probabilities(name: str, pixels: ByteArray, device: str) -> dict[str, NDArray[np.float32]]:
+    model = load(name, device)
     out = []
     with torch.inference_mode():
-        for start in range(0, len(small), 256):
-            x = to_float(torch.from_numpy(small[start : start + 256]).to(device), model.spec.mean, model.spec.std)
-            out.append(model.module(x).sigmoid()[:, column].float().cpu().numpy())
-    return np.concatenate(out)
+        for start in range(0, len(pixels), 256):
+            small = resized(pixels[start : start + 256], model.spec.size)
+            x = to_float(torch.from_numpy(small).to(device), model.spec.mean, model.spec.std)
+            out.append(model.module(x).sigmoid().float().cpu().numpy())
+    shares = np.concatenate(out)
+    return {label: shares[:, column] for column, label in enumerate(model.spec.labels)}
 
 
 def rendered_faces(spec: ModelSpec, data: Path, device: str, *, faces: int = 12000, seed: int = 1) -> TrainingSet:
@@ -187,28 +230,14 @@ CONFOUND = {"hair": -0.6, "background": 0.5, "smile": -0.4}
 
 
 def rendered_confounded(spec: ModelSpec, data: Path, device: str, *, faces: int = 9000, seed: int = 2) -> TrainingSet:
-    """Rendered faces whose hair, background and smile go along with the cue, with their known regions."""
+    """Rendered faces whose hair, background and smile go along with the cue; the smile is told where the spec asks."""
     del data, device
     drawn = rendered.sample(faces, seed, confound=CONFOUND)
     drawn = drawn.replace(gender=np.clip(0.75 * drawn.gender, -1, 1).astype(np.float32))
-    chips, regions = zip(
-        *(_chips_and_regions(drawn.take(slice(i, i + 500)), spec.size) for i in range(0, faces, 500)), strict=True
-    )
-    held = np.arange(faces) % 10 == 0
-    return TrainingSet(np.concatenate(chips), drawn.gender[:, None], np.ones(faces), held, np.concatenate(regions))
-
-
-def _chips_and_regions(parameters: rendered.FaceParameters, size: int) -> tuple[ByteArray, ByteArray]:
-    """Aligned chips and their regions as ``regions.parsed`` codes them: 0 elsewhere, 1 face, 2 skin."""
-    drawn = rendered.render(parameters, 2 * size)
-    code = ((drawn.face_mask > 0.5).astype(np.uint8) + (drawn.skin_mask > 0.5)) * np.uint8(100)
-    chips, regions = [], []
-    for picture, mask, points in zip(drawn.pixels, code, drawn.points, strict=True):
-        matrix = similarity(points, CHIP * size - 0.5)
-        assert matrix is not None  # drawn landmarks span a plane
-        chips.append(warp(picture, matrix, size))
-        regions.append(warp(np.repeat(mask[..., None], 3, 2), matrix, size)[..., 0])
-    return np.stack(chips), np.rint(np.stack(regions) / 100).astype(np.uint8)
+    chips = np.concatenate([rendered_chips(drawn.take(slice(i, i + 500)), spec.size) for i in range(0, faces, 500)])
+    known = {"gender": drawn.gender, "smiling": 2 * drawn.smile - 1}
+    labels = np.stack([known[name] for name in spec.labels], 1).astype(np.float32)
+    return TrainingSet(chips, labels, np.ones(faces), np.arange(faces) % 10 == 0)
 
 
 def rendered_chips(parameters: rendered.FaceParameters, size: int) -> ByteArray:
@@ -222,10 +251,11 @@ def rendered_chips(parameters: rendered.FaceParameters, size: int) -> ByteArray:
 
 SETS: dict[str, Callable[[ModelSpec, Path, str], TrainingSet]] = {
     "reader": reader,
-    "guide": guide,
+    "annotator": annotator,
     "tagger": tagger,
     "parser": parser,
     "fader": fader,
+    "packed": packed,
     "rendered": rendered_faces,
     "rendered-confounded": rendered_confounded,
 }

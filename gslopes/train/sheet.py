@@ -8,16 +8,29 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image
-from torch import nn
+from torch import Tensor, nn
 
 from gslopes.core.records import ByteArray
 from gslopes.networks.fader import Fader
 from gslopes.train.augment import to_float
-from gslopes.train.guide import window
-from gslopes.train.regions import softened
 from gslopes.zoo import ModelSpec
 
 VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
+
+# The ellipse that holds the face of an aligned chip, in units of its side: centre x y, half axes x y.
+FACE = (0.5, 0.58, 0.30, 0.39)
+
+
+def face_window(size: int) -> Tensor:
+    """(size, size) float: 1 in the ellipse of the face, falling to 0 over an eighth of its radius."""
+    x, y = torch.meshgrid(*2 * [(torch.arange(size) + 0.5) / size], indexing="xy")
+    radius = (((x - FACE[0]) / FACE[2]) ** 2 + ((y - FACE[1]) / FACE[3]) ** 2).sqrt()
+    return ((1.125 - radius) * 8).clamp(0, 1)
+
+
+def odd_part(network: Fader, latents: Tensor, condition: Tensor) -> Tensor:
+    """e(a) = (D(z, a) - D(z, -a)) / 2 with all other attributes as they are; (B, 3, S, S)."""
+    return (network.decode(latents, condition) - network.decode(latents, network.mirrored(condition))) / 2
 
 
 @torch.no_grad()
@@ -28,24 +41,20 @@ def sheet(
     labels: NDArray[np.float32],
     path: Path,
     device: str,
-    regions: ByteArray | None = None,
 ) -> None:
-    """Write a picture with a row a face: the photo, D(z, a) at -2, -1, 0, 1, 2, then the photo plus the difference.
+    """Write a picture with a row a face: the photo, D(z, a) at -2, -1, 0, 1, 2, then the photo plus the odd part.
 
     pixels: (n, S, S, 3) uint8 RGB.  labels: (n, A) the faces' own values, the edited attribute first.
-    regions: (n, S, S) uint8 as ``regions.parsed`` codes them, where the difference is added; an ellipse by default.
     """
     assert isinstance(network, Fader)
     x = to_float(torch.from_numpy(np.array(pixels)), spec.mean, spec.std).to(device)
-    own = torch.from_numpy(np.array(labels)).to(device)
+    photo = torch.from_numpy(np.array(labels)).to(device)
     z = network.encode(x)
-    decoded = [network.decode(z, network.told(own, v)) for v in VALUES]
-    rebuilt = network.decode(z, own)
-    region = window(spec.size).to(device)
-    if regions is not None:
-        region = softened(torch.from_numpy(np.array(regions))[:, None].float().to(device), 0.0, torch.Generator())
-    columns = [x, *decoded, *(x + region * (picture - rebuilt) for picture in decoded)]
+    conditions = [network.condition(photo, value) for value in VALUES]
+    at_photo = odd_part(network, z, photo)
+    region = face_window(spec.size).to(device)
+    edits = [region * (odd_part(network, z, condition) - at_photo) for condition in conditions]
+    columns = [x, *(network.decode(z, condition) for condition in conditions), *(x + edit for edit in edits)]
     grid = torch.cat([torch.cat(list(column), 1) for column in columns], 2)  # (3, n S, columns S)
-    Image.fromarray(((grid.clamp(-1, 1).permute(1, 2, 0).cpu().numpy() + 1) * 127.5).round().astype(np.uint8)).save(
-        path
-    )
+    levels = (grid.clamp(-1, 1).permute(1, 2, 0).cpu().numpy() + 1) * 127.5
+    Image.fromarray(levels.round().astype(np.uint8)).save(path)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
-from gslopes.train.augment import blurred, coloured, moved, places, to_float
+from gslopes.train.augment import color_jitter, random_affine, random_blur, to_float, warp
 from gslopes.train.checkpoint import Ema, load_state, save_state
 from gslopes.train.log import Log
 from gslopes.zoo import ModelSpec, build
@@ -31,7 +31,7 @@ def train_tagger(
     lr: float = 2e-3,  # peak, of a one-cycle cosine
     decay: float = 0.02,  # AdamW's weight decay
     smooth: float = 0.02,  # label smoothing
-    attack: float = 0.0,  # L2 length, in normalised units, of the worst change that it should bear; 0 trains plainly
+    adversarial_radius: float = 0.0,  # L2 length, normalised units, of the worst change that it should bear
     ema: float = 0.998,
     seed: int = 0,
     device: str = "cpu",
@@ -40,9 +40,8 @@ def train_tagger(
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights.
 
-    Loss: binary cross-entropy averaged over the known labels of a batch. With ``attack`` on pictures changed for the
-    worse (one gradient step from a random start, after Wong et al. 2020, arXiv 2001.03994): such a network's gradients
-    show what a person would see (Santurkar et al. 2019), which is what a guide is for.
+    Loss: binary cross-entropy averaged over the known labels of a batch. With ``adversarial_radius`` on pictures
+    changed for the worse: one gradient step from a random start, after Wong et al. 2020, arXiv 2001.03994.
     """
     # What is trained, and where it stands.
     torch.manual_seed(seed)
@@ -67,15 +66,15 @@ def train_tagger(
         # A batch: drawn with replacement, moved, recoloured, sometimes blurred.
         index = torch.multinomial(odds, batch, replacement=True, generator=generator).to(device)
         x = to_float(x_all[index], spec.mean, spec.std)
-        x = moved(x, places(batch, generator, zoom=0.1, turn=0.15, shift=0.05))
-        x = blurred(coloured(x, generator, strength=0.25), generator, share=0.3)
+        x = warp(x, random_affine(batch, generator, zoom=0.1, turn=0.15, shift=0.05))
+        x = random_blur(color_jitter(x, generator, strength=0.25), generator, share=0.3)
 
         # One step on the known labels.
         y = y_all[index]
         known = y.isfinite()
         target = torch.where(known, y, 0.5) * (1 - 2 * smooth) + smooth
-        if attack:
-            x = worsened(network, x, target, known, attack * min(1.0, 3 * step / steps), generator)
+        if adversarial_radius:
+            x = l2_fgm(network, x, target, known, adversarial_radius * min(1.0, 3 * step / steps), generator)
         loss = loss_of(network(x), target, known)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
@@ -97,14 +96,14 @@ def loss_of(logits: Tensor, target: Tensor, known: Tensor) -> Tensor:
     return (losses * known).sum() / known.sum()
 
 
-def worsened(
+def l2_fgm(
     network: nn.Module, x: Tensor, target: Tensor, known: Tensor, radius: float, generator: torch.Generator
 ) -> Tensor:
     """Pictures (B, 3, S, S) moved by at most ``radius`` (L2) to where the loss is larger."""
     start = torch.randn(x.shape, generator=generator).to(x)
-    moved = (x + unit(start) * 0.5 * radius).detach().requires_grad_()
-    (slope,) = torch.autograd.grad(loss_of(network(moved), target, known), moved)
-    change = moved.detach() + unit(slope) * radius - x
+    perturbed = (x + unit(start) * 0.5 * radius).detach().requires_grad_()
+    (slope,) = torch.autograd.grad(loss_of(network(perturbed), target, known), perturbed)
+    change = perturbed.detach() + unit(slope) * radius - x
     length = change.flatten(1).norm(dim=1)[:, None, None, None]
     return x + change * (radius / length.clamp_min(1e-9)).clamp(max=1)
 

@@ -173,6 +173,38 @@ def _lab(chip: ByteArray) -> NDArray[np.float32]:
     return np.asarray(cv2.cvtColor(chip.astype(np.float32) / 255, cv2.COLOR_RGB2LAB))
 
 
+# -- the edge of the mask ---------------------------------------------------------------------------------------------
+
+
+def edge_gradient(picture: ByteArray, weight: FloatArray) -> float:
+    """Mean absolute slope of luminance across the edge of a mask, levels a pixel; NaN where the mask has no edge.
+
+    picture: (h, w, 3) uint8 RGB, at full size.  weight: (h, w) in [0, 1], the blending mask in the same frame.
+
+    The slope of each pixel along the mask's own gradient, weighted by that gradient's length: a seam runs along the
+    edge, so that its step is across it.
+    """
+    gray = cv2.cvtColor(np.ascontiguousarray(picture), cv2.COLOR_RGB2GRAY).astype(np.float32)
+    mask = np.ascontiguousarray(weight, np.float32)
+    (gx, gy), (mx, my) = (
+        [cv2.Sobel(a, cv2.CV_32F, *d, ksize=3, scale=1 / 8) for d in ((1, 0), (0, 1))] for a in (gray, mask)
+    )
+    length = np.hypot(mx, my)
+    total = float(length.sum())
+    return float(np.abs(gx * mx + gy * my).sum()) / total if total > 1e-6 else float("nan")
+
+
+def seam(photos: ArrayLike, composites: ArrayLike) -> Estimate:
+    """Mean ``edge_gradient`` of composites over that of their photos; 1 where the edge cannot be seen.
+
+    photos, composites: (n,) edge gradients, row by row of the same photo. The interval is over photos.
+    """
+    before, after = (np.asarray(x, np.float64) for x in (photos, composites))
+    known = np.isfinite(before) & np.isfinite(after)
+    before, after = before[known], after[known]
+    return estimates.interval(lambda rows: float(after[rows].mean() / before[rows].mean()), len(before))
+
+
 # -- readings ---------------------------------------------------------------------------------------------------------
 
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-# The editors' chip: eyes, nose tip and mouth corners. The proportions are the medians of UTKFace's; the scale is as
-# wide as UTKFace's tight crops allow, so that a frontal face of that set needs hardly a pixel from outside its picture
-# (training/NOTES.md has the counts). It ends at the chin, above the brows and at the cheeks.
+from gslopes.core.geometry import similarity
+
+# The editors' chip: eyes, nose tip and mouth corners. Hair to chin: the forehead is in it, and nothing that is edited
+# ends at its border.
 CHIP: NDArray[np.float64] = np.array(
+    [(0.35, 0.44), (0.65, 0.44), (0.5, 0.62), (0.374, 0.746), (0.626, 0.746)], np.float64
+)
+
+# The readers' chip: brows to chin, as tight as UTKFace is cropped; the medians of that set's own proportions.
+TIGHT: NDArray[np.float64] = np.array(
     [(0.26, 0.23), (0.74, 0.23), (0.5, 0.5166), (0.2841, 0.7209), (0.7159, 0.7209)], np.float64
 )
 
@@ -24,4 +30,11 @@ HEADSHOT: NDArray[np.float64] = np.array(
     [(0.375, 0.4788), (0.625, 0.4788), (0.5, 0.6329), (0.3893, 0.7406), (0.6107, 0.7406)], np.float64
 )
 
-CROPS = {"chip": CHIP, "portrait": PORTRAIT, "headshot": HEADSHOT}
+CROPS = {"chip": CHIP, "tight": TIGHT, "portrait": PORTRAIT, "headshot": HEADSHOT}
+
+
+def crop_within(crop: str, frame: str) -> NDArray[np.float64]:
+    """Where one crop lies in a picture of another, (2, 3), in the units of ``torch.nn.functional.affine_grid``."""
+    matrix = similarity(2 * CROPS[crop] - 1, 2 * CROPS[frame] - 1)
+    assert matrix is not None  # the templates span planes
+    return matrix

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 
 from gslopes.core.errors import ModelError
 from gslopes.core.records import ByteArray
+from gslopes.zoo.crops import crop_within
 from gslopes.zoo.loading import LoadedModel, load
 
 LEAST = 1e-6  # below this, White and Black together say nothing
@@ -93,7 +94,17 @@ def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
 
 def normalised(model: LoadedModel, chips: Tensor) -> Tensor:
     """Chips (B, 3, S, S), RGB in [0, 1], at a network's own size, in its own units."""
-    side = model.spec.size
-    small = chips if chips.shape[-1] == side else F.interpolate(chips, size=(side, side), mode="area")
+    side, crop = model.spec.size, model.spec.crop
+    if crop == "tight":  # the readers' part of the editors' chip; other crops are cut from the photo
+        small = cropped(chips, crop, side)
+    else:
+        small = chips if chips.shape[-1] == side else F.interpolate(chips, size=(side, side), mode="area")
     mean, std = (small.new_tensor(v)[:, None, None] for v in (model.spec.mean, model.spec.std))
     return (small - mean) / std
+
+
+def cropped(chips: Tensor, crop: str, size: int) -> Tensor:
+    """A crop of aligned chips (B, C, S, S) by its name in ``zoo.crops``, resampled to (B, C, size, size)."""
+    theta = chips.new_tensor(crop_within(crop, "chip")).expand(len(chips), -1, -1)
+    grid = F.affine_grid(theta, [len(chips), chips.shape[1], size, size], align_corners=False)
+    return F.grid_sample(chips, grid, mode="bilinear", padding_mode="reflection", align_corners=False)

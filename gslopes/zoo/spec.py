@@ -21,9 +21,11 @@ class ModelSpec:
     mean, std: of RGB in [0, 1]; the network sees (rgb - mean) / std.
     labels: what its outputs mean, in order; the editor's attributes for a Fader, the edited one first.
     crop: which part of a photo it sees: ``chip`` (the editors' aligned chip), ``portrait`` (CelebA's own framing)
-        or ``headshot`` (CelebA-HQ's).
+        ``headshot`` (CelebA-HQ's) or ``tight`` (brows to chin, as UTKFace is cropped).
     ends: for an editor, the words for -1 and +1 of the edited attribute.
-    values: for an editor, how many values its sweep has by default and how far it goes.
+    blend: for an editor, how its edits go into the photo by default, see ``compose.paste``.
+    odd_part: for an editor, whether what both ends share is taken out of its edits, see ``edit.sweep``.
+    chroma: for an editor, how much of the fine colour of its edits stays, see ``compose.chroma``; 1 leaves all colour.
     """
 
     name: str
@@ -38,8 +40,11 @@ class ModelSpec:
     config: dict[str, Any] = field(default_factory=dict)
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
-    crop: Literal["chip", "portrait", "headshot"] = "chip"
+    crop: Literal["chip", "tight", "portrait", "headshot"] = "chip"
     ends: tuple[str, ...] = ()
+    blend: Literal["difference", "ratio", "paste"] = "difference"
+    odd_part: bool = False
+    chroma: float = 1.0
 
 
 def read_spec(path: Path) -> ModelSpec:

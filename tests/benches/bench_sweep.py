@@ -38,24 +38,26 @@ class Reference(nn.Module):
 
     def __init__(self, ours: Fader) -> None:
         super().__init__()
-        self.encoder = ours.encoder
-        told = len(ours.config.attributes)
+        self.encoder, self.narrow = ours.encoder, ours.narrow or nn.Identity()
+        conditions = len(ours.config.attributes)
         self.up, self.norms = nn.ModuleList(), nn.ModuleList()
         for layer in ours.decoder:
             out, into = layer.conv.weight.shape[:2]
-            conv = nn.ConvTranspose2d(into + told, out, 4, 2, 1, bias=False)
-            share = layer.told.weight.t()[:, :, None, None].expand(-1, -1, 4, 4) / 4  # four taps meet in a pixel
+            conv = nn.ConvTranspose2d(into + conditions, out, 4, 2, 1, bias=False)
+            share = (
+                layer.condition_bias.weight.t()[:, :, None, None].expand(-1, -1, 4, 4) / 4
+            )  # four taps meet in a pixel
             conv.weight.data = torch.cat([layer.kernel().transpose(0, 1), share]).contiguous()
             self.up.append(conv)
             self.norms.append(layer.norm)
         out = ours.to_rgb
-        self.last = nn.Conv2d(out.in_channels + told, 3, 3, padding=1)
-        share = ours.told_rgb.weight[:, :, None, None].expand(-1, -1, 3, 3) / 9
+        self.last = nn.Conv2d(out.in_channels + conditions, 3, 3, padding=1)
+        share = ours.rgb_condition_bias.weight[:, :, None, None].expand(-1, -1, 3, 3) / 9
         self.last.weight.data = torch.cat([out.weight, share], 1).contiguous()
         self.last.bias.data = out.bias.data.clone()
 
     def encode(self, x: torch.Tensor) -> torch.Tensor:
-        return self.encoder(x)
+        return self.narrow(self.encoder(x))
 
     def decode(self, z: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
         for conv, norm in zip(self.up, self.norms, strict=True):
@@ -88,12 +90,14 @@ def main() -> None:
         folded.half()
     torch.manual_seed(0)
     chips = torch.rand(args.chips, 3, 128, 128, device=args.device) * 2 - 1
-    own = torch.rand(args.chips, 3, device=args.device) * 2 - 1
+    own = torch.rand(args.chips, len(network.config.attributes), device=args.device) * 2 - 1
     step = args.chips if cuda else AT_ONCE
 
     def swept(network: FoldedFader) -> torch.Tensor:
-        told = torch.stack([at(own, value) for value in VALUES], 1)
-        parts = zip(chips.split(step), told.split(step), strict=True)
+        # as the editor does it for the odd part: every value, the photo's own, and that one mirrored
+        mirrored = torch.cat([-own[:, :1], own[:, 1:]], 1)
+        conditions = torch.stack([*(at(own, value) for value in VALUES), own, mirrored], 1)
+        parts = zip(chips.split(step), conditions.split(step), strict=True)
         return torch.cat([network.sweep(network.encode(x), a) for x, a in parts])
 
     def ours() -> torch.Tensor:
@@ -113,7 +117,8 @@ def main() -> None:
         )
 
     inner = (slice(None), slice(None), slice(32, -32), slice(32, -32))
-    apart = float((ours()[inner] - batch().flatten(0, 1)[inner]).abs().max())
+    swept_once = ours().unflatten(0, (args.chips, -1))[:, : len(VALUES)].flatten(0, 1)
+    apart = float((swept_once[inner] - batch().flatten(0, 1)[inner]).abs().max())
     runs = {"ours": ours, "batch by value": batch, "one by one": alone}
     if cuda:
         runs["ours in 32 bits"] = lambda: swept(full)

@@ -31,10 +31,11 @@ import measure  # noqa: E402
 from bench_sweep import VALUES, Reference  # noqa: E402
 
 from gslopes import zoo  # noqa: E402
+from gslopes.compose.chroma import without_tint  # noqa: E402
 from gslopes.compose.masks import soft_mask  # noqa: E402
 from gslopes.compose.skin import region_classes  # noqa: E402
 from gslopes.core.geometry import similarity  # noqa: E402
-from gslopes.edit.own import OwnValues  # noqa: E402
+from gslopes.edit.photo_values import PhotoValues  # noqa: E402
 from gslopes.executors import OneProcess, Processes  # noqa: E402
 from gslopes.executors.threads import cores  # noqa: E402
 from gslopes.run import stages  # noqa: E402
@@ -52,9 +53,9 @@ class Plain:
         self.device = device
         self.mtcnn = MTCNN(keep_all=True, min_face_size=SMALLEST, device=device)
         editor, self.parser = zoo.load("fader-gender", device), zoo.load("parser", device)
-        self.told = editor.module.told
+        self.condition, self.chroma = editor.module.condition, editor.spec.chroma
         self.network = Reference(editor.module).to(device).eval()
-        self.own = OwnValues(zoo.load("reader", device), editor.spec.labels)
+        self.photo_values = PhotoValues(zoo.load("annotator", device), editor.spec.labels)
         self.region = list(region_classes("face", self.parser.spec.labels))
 
     @torch.inference_mode()
@@ -79,18 +80,22 @@ class Plain:
         mask = soft_mask(self.likely(x))
         if mask.mean() < 0.02:
             return
-        own = self.own(x)
+        own = self.photo_values(x)
         latent = self.network.encode(x * 2 - 1)
-        neutral = self.network.decode(latent, own)
+        neutral = self.odd(latent, own)
         place = (pixels.shape[1], pixels.shape[0])
         weight = self.back(mask, matrix, scale, place, cv2.INTER_LINEAR, cv2.BORDER_CONSTANT)[..., None]
         weight[weight < 1 / 255] = 0
         for step, value in enumerate(VALUES):
-            change = (self.network.decode(latent, self.told(own, value)) - neutral) * 127.5
-            layer = change[0].permute(1, 2, 0).cpu().numpy()
+            change = (self.odd(latent, self.condition(own, value)) - neutral) * 127.5
+            layer = without_tint(change.permute(0, 2, 3, 1).cpu().numpy(), mask, self.chroma)[0]
             layer = self.back(layer, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
             edited = np.clip(np.rint(pixels + weight * layer), 0, 255).astype(np.uint8)
             Image.fromarray(edited).save(f"{name}-{step}.jpg", quality=95, subsampling=0)
+
+    def odd(self, latent: torch.Tensor, condition: torch.Tensor) -> torch.Tensor:
+        mirrored = torch.cat([-condition[:, :1], condition[:, 1:]], 1)
+        return (self.network.decode(latent, condition) - self.network.decode(latent, mirrored)) / 2
 
     def likely(self, x: torch.Tensor) -> np.ndarray:
         spec = self.parser.spec

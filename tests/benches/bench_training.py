@@ -32,7 +32,7 @@ import measure  # noqa: E402
 from gslopes import zoo  # noqa: E402
 from gslopes.datasets import rendered  # noqa: E402
 from gslopes.networks.critics import LatentCritic  # noqa: E402
-from gslopes.train.fader import train_fader  # noqa: E402
+from gslopes.train.fader import Optimisation, train_fader  # noqa: E402
 from gslopes.train.sets import rendered_chips  # noqa: E402
 
 WIDTHS = (16, 32, 64, 128, 256)
@@ -73,7 +73,7 @@ class Reference(nn.Module):
 def peer(chips: np.ndarray, labels: np.ndarray, warm: int, steps: int, batch: int, device: str) -> float:
     """Seconds of so many steps of the reference, after those that warm up."""
     network = Reference().to(device).train()
-    critic = LatentCritic(WIDTHS[-1], 128 >> len(WIDTHS), 1, 512).to(device).train()
+    critic = LatentCritic(WIDTHS[-1], 128 >> len(WIDTHS), 1).to(device).train()
     one = torch.optim.Adam(network.parameters(), 2e-4, betas=(0.5, 0.999))
     two = torch.optim.Adam(critic.parameters(), 2e-4, betas=(0.5, 0.999))
     pictures = torch.from_numpy(chips).permute(0, 3, 1, 2)
@@ -101,9 +101,10 @@ def peer(chips: np.ndarray, labels: np.ndarray, warm: int, steps: int, batch: in
 
 
 def ours(chips: np.ndarray, labels: np.ndarray, warm: int, steps: int, batch: int, device: str) -> float:
-    """Seconds of so many steps of our loop, plain, without guidance, after those that warm up; by its own log."""
+    """Seconds of so many steps of our loop, after those that warm up; by its own log."""
     compiled = device.startswith("cuda")
-    options = {"steps": warm + steps, "batch": batch, "device": device, "compiled": compiled, "save_every": 10**9}
+    length = Optimisation(steps=warm + steps, batch=batch, compiled=compiled)
+    options = {"optimisation": length, "device": device, "save_every": 10**9}
     with tempfile.TemporaryDirectory() as folder:
         train_fader(
             SPEC, chips, labels, np.ones(len(chips)), Path(folder), report_every=math.gcd(warm, steps), **options

@@ -6,9 +6,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import interpolate
-from torchvision.ops import batched_nms
+from torchvision import ops
 
-from gslopes.networks.boxes import Areas, apart, moved, one_of_each, squared
+from gslopes.networks.boxes import Areas, apply_deltas, batched_nms, nms_min_area, to_square
 
 
 @given(st.integers(0, 10_000), st.sampled_from([24, 48]))
@@ -40,22 +40,24 @@ def test_pictures_do_not_suppress_each_others_boxes(seed):
     low = torch.rand(40, 2) * 30
     boxes, scores = torch.cat([low, low + 5 + torch.rand(40, 2) * 20], 1), torch.rand(40)
     owner = torch.randint(0, 4, (40,))
-    ours = one_of_each(boxes, scores, owner, 0.5)
-    assert set(ours.tolist()) == set(batched_nms(boxes, scores, owner, 0.5).tolist())
+    ours = batched_nms(boxes, scores, owner, 0.5)
+    assert set(ours.tolist()) == set(ops.batched_nms(boxes, scores, owner, 0.5).tolist())
 
 
 def test_a_box_within_a_better_one_falls_away_and_one_of_another_picture_stays():
     boxes = torch.tensor([[0.0, 0, 100, 100], [40, 40, 60, 60], [40, 40, 60, 60], [200, 200, 240, 240]])
     scores = torch.tensor([0.9, 0.8, 0.7, 0.6])
-    assert sorted(apart(boxes, scores, torch.tensor([0, 0, 1, 0]), 0.7).tolist()) == [0, 2, 3]
+    assert sorted(nms_min_area(boxes, scores, torch.tensor([0, 0, 1, 0]), 0.7).tolist()) == [0, 2, 3]
 
 
 def test_no_boxes_are_no_boxes():
     none = torch.zeros(0, 4)
-    assert len(one_of_each(none, none[:, 0], torch.zeros(0, dtype=torch.long), 0.5)) == 0
-    assert len(apart(none, none[:, 0], torch.zeros(0, dtype=torch.long), 0.5)) == 0
+    assert len(batched_nms(none, none[:, 0], torch.zeros(0, dtype=torch.long), 0.5)) == 0
+    assert len(nms_min_area(none, none[:, 0], torch.zeros(0, dtype=torch.long), 0.5)) == 0
 
 
 def test_squares_stand_around_the_centre():
-    assert squared(torch.tensor([[10.0, 10, 30, 20]])).tolist() == [[10, 5, 30, 25]]
-    assert moved(torch.tensor([[0.0, 0, 9, 19]]), torch.tensor([[0.1, 0.1, -0.1, 0]]), 1).tolist() == [[1, 2, 8, 19]]
+    assert to_square(torch.tensor([[10.0, 10, 30, 20]])).tolist() == [[10, 5, 30, 25]]
+    assert apply_deltas(torch.tensor([[0.0, 0, 9, 19]]), torch.tensor([[0.1, 0.1, -0.1, 0]]), 1).tolist() == [
+        [1, 2, 8, 19]
+    ]

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from gslopes.networks.critics import LatentCritic, PatchCritic
+from gslopes.networks.critics import LatentCritic
 from gslopes.networks.fader import Fader, FaderConfig, Up
 
 
@@ -19,14 +19,14 @@ def test_decoding_gives_chips_of_the_same_shape_within_the_range(fader):
     assert decoded.abs().max() <= 1
 
 
-def test_every_layer_of_the_decoder_hears_the_attributes(fader):
+def test_every_layer_of_the_decoder_is_conditioned_on_the_attributes(fader):
     fader.eval()
     attributes = torch.zeros(2, 2, requires_grad=True)
     x = fader.encode(torch.rand(2, 3, 32, 32)).detach()
     for layer in fader.decoder:
         x = layer(x, attributes).detach()
         assert torch.autograd.grad(layer(torch.rand_like(layer_input(layer, x)), attributes).sum(), attributes)[0].any()
-    assert fader.told_rgb.weight.shape == (3, 2)
+    assert fader.rgb_condition_bias.weight.shape == (3, 2)
 
 
 def layer_input(layer, output):
@@ -34,9 +34,12 @@ def layer_input(layer, output):
 
 
 def test_a_layer_is_nearest_upsampling_and_a_convolution():
-    layer = Up(5, 4, told=2).eval()
+    layer = Up(5, 4, conditions=2).eval()
     x, attributes = torch.rand(2, 5, 6, 7), torch.rand(2, 2)
-    plain = layer.conv(F.interpolate(x, scale_factor=2, mode="nearest")) + layer.told(attributes)[:, :, None, None]
+    plain = (
+        layer.conv(F.interpolate(x, scale_factor=2, mode="nearest"))
+        + layer.condition_bias(attributes)[:, :, None, None]
+    )
     torch.testing.assert_close(layer(x, attributes), F.relu(layer.norm(plain)))
 
 
@@ -51,7 +54,7 @@ def test_each_attribute_changes_the_picture_by_itself(fader):
 
 def test_the_adversarial_term_reaches_the_encoder(fader):
     # A detached latent would train nothing and say nothing.
-    critic = LatentCritic(24, 4, attributes=2, width=16)
+    critic = LatentCritic(24, 4, attributes=2, widths=(16, 8))
     logits = critic(fader.encode(torch.rand(4, 3, 32, 32)))
     F.binary_cross_entropy_with_logits(logits, torch.ones(4, 2)).backward()
     gradients = [parameter.grad for parameter in fader.encoder.parameters()]
@@ -59,26 +62,24 @@ def test_the_adversarial_term_reaches_the_encoder(fader):
     assert all(parameter.grad is None for parameter in fader.decoder.parameters())
 
 
-def test_the_patch_critic_judges_patches():
-    assert PatchCritic(8)(torch.rand(2, 3, 64, 64), torch.zeros(2)).shape == (2, 1, 4, 4)
+def test_a_narrow_latent_has_unit_scale_and_the_asked_channels():
+    torch.manual_seed(0)
+    narrow = Fader(FaderConfig(("gender",), size=32, widths=(8, 16, 24), latent=6)).train()
+    latents, decoded = narrow(torch.randn(64, 3, 32, 32), torch.zeros(64, 1))
+    assert latents.shape == (64, 6, 4, 4)
+    assert decoded.shape == (64, 3, 32, 32)
+    torch.testing.assert_close(latents.var((0, 2, 3), correction=0), torch.ones(6), atol=1e-3, rtol=0)
 
 
-def test_the_patch_critic_hears_which_end_it_should_see():
-    critic, chips = PatchCritic(8).eval(), torch.rand(2, 3, 64, 64)
-    assert not torch.allclose(critic(chips, torch.ones(2)), critic(chips, -torch.ones(2)))
+def test_weights_written_under_the_old_names_are_read(fader):
+    old = {key.replace("rgb_condition_bias", "told_rgb").replace("condition_bias", "told"): value
+           for key, value in fader.state_dict().items()}  # fmt: skip
+    assert any("told" in key for key in old)
+    fresh = Fader(fader.config)
+    fresh.load_state_dict(old)
+    assert all(torch.equal(fresh.state_dict()[key], value) for key, value in fader.state_dict().items())
 
 
-def test_attributes_beyond_the_chips_decode_the_first_ones_again(fader):
-    fader.eval()
-    chips, attributes = torch.rand(3, 3, 32, 32), torch.rand(5, 2)
-    latents, pictures = fader(chips, attributes)
-    assert pictures.shape == (5, 3, 32, 32)
-    assert torch.allclose(pictures[3:], fader.decode(latents[:2], attributes[3:]), atol=1e-6)
-
-
-def test_gain_shortens_every_step_from_the_faces_own_value():
-    own = torch.tensor([[1.0, 0.5], [-1.0, 0.2]])
-    whole, half = (Fader(FaderConfig(("gender", "young"), 32, gain, (8, 16, 24))) for gain in (1.0, 0.5))
-    assert whole.told(own, -2.0).tolist() == [[-2.0, 0.5], [-2.0, pytest.approx(0.2)]]
-    assert half.told(own, -2.0)[:, 0].tolist() == [-0.5, -1.5]
-    assert torch.equal(half.told(own[:1], 1.0), own[:1])
+def test_a_condition_holds_the_other_attributes_at_the_photos_own_values(fader):
+    photo = torch.tensor([[1.0, 0.5], [-1.0, 0.25]])
+    assert fader.condition(photo, -2.0).tolist() == [[-2.0, 0.5], [-2.0, 0.25]]

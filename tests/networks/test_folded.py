@@ -10,18 +10,18 @@ from gslopes.networks.fader import Fader, FaderConfig
 from gslopes.networks.folded import FoldedFader
 
 
-def plain(network: Fader, chips: torch.Tensor, told: torch.Tensor) -> torch.Tensor:
+def plain(network: Fader, chips: torch.Tensor, conditions: torch.Tensor) -> torch.Tensor:
     latents = network.encode(chips)
-    return torch.stack([network.decode(latents, told[:, k]) for k in range(told.shape[1])], 1).flatten(0, 1)
+    return torch.stack([network.decode(latents, conditions[:, k]) for k in range(conditions.shape[1])], 1).flatten(0, 1)
 
 
 @pytest.mark.parametrize("name", ["fader-gender", "fader-race", "fader-rendered"])
 @torch.inference_mode()
 def test_folding_moves_a_trained_editor_by_rounding_alone(name):
     network = zoo.load(name).module
-    size, told = network.config.size, len(network.config.attributes)
+    size, count = network.config.size, len(network.config.attributes)
     torch.manual_seed(0)
-    chips, values = torch.rand(3, 3, size, size) * 2 - 1, torch.rand(3, 7, told) * 4 - 2
+    chips, values = torch.rand(3, 3, size, size) * 2 - 1, torch.rand(3, 7, count) * 4 - 2
     folded = FoldedFader(network)
     # 1 / 127.5 of the range is one level of a picture: this is a hundredth of it
     torch.testing.assert_close(
@@ -29,19 +29,23 @@ def test_folding_moves_a_trained_editor_by_rounding_alone(name):
     )
 
 
+@pytest.mark.parametrize("latent", [None, 6])
 @torch.inference_mode()
-def test_norms_of_any_statistics_are_folded():
+def test_norms_of_any_statistics_are_folded(latent):
     torch.manual_seed(1)
-    network = Fader(FaderConfig(("gender", "young"), size=32, widths=(4, 8, 16))).eval()
+    network = Fader(FaderConfig(("gender", "young"), size=32, widths=(4, 8, 16), latent=latent)).eval()
     for module in network.modules():
         if isinstance(module, torch.nn.BatchNorm2d):
             module.running_mean.normal_()
             module.running_var.uniform_(0.5, 2)
-            module.weight.normal_()
-            module.bias.normal_()
-    chips, told = torch.rand(2, 3, 32, 32) * 2 - 1, torch.rand(2, 3, 2) * 2 - 1
+            if module.affine:
+                module.weight.normal_()
+                module.bias.normal_()
+    chips, conditions = torch.rand(2, 3, 32, 32) * 2 - 1, torch.rand(2, 3, 2) * 2 - 1
     folded = FoldedFader(network)
-    torch.testing.assert_close(folded.sweep(folded.encode(chips), told), plain(network, chips, told), atol=1e-5, rtol=0)
+    torch.testing.assert_close(
+        folded.sweep(folded.encode(chips), conditions), plain(network, chips, conditions), atol=1e-5, rtol=0
+    )
 
 
 @torch.inference_mode()

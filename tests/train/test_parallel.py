@@ -16,7 +16,7 @@ import torch
 from gslopes import zoo
 from gslopes.datasets import rendered
 from gslopes.train import parallel
-from gslopes.train.fader import train_fader
+from gslopes.train.fader import Optimisation, train_fader
 from gslopes.train.sets import rendered_chips
 
 torch.set_num_threads(1)
@@ -26,7 +26,9 @@ folder.mkdir()
 faces = rendered.sample(32, seed=5)
 spec = zoo.ModelSpec("small", "", "fader", 32, ("gender",), "", (), "", "", {"widths": [8, 16, 16]})
 labels = np.clip(faces.gender / 2, -1, 1)[:, None].astype(np.float32)
-state = train_fader(spec, rendered_chips(faces, 32), labels, np.ones(32), folder, steps=3, batch=8, report_every=1)
+length = Optimisation(steps=3, batch=8)
+chips = rendered_chips(faces, 32)
+state = train_fader(spec, chips, labels, np.ones(32), folder, optimisation=length, report_every=1)
 torch.save(state, out / f"state-{parallel.rank()}.pt")
 """
 

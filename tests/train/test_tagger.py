@@ -1,15 +1,15 @@
 import torch
 from torch import nn
 
-from gslopes.train.tagger import worsened
+from gslopes.train.tagger import l2_fgm
 
 
-def test_a_worsened_picture_is_near_and_worse():
+def test_a_l2_fgm_picture_is_near_and_worse():
     torch.manual_seed(0)
     network = nn.Sequential(nn.Flatten(), nn.Linear(3 * 16 * 16, 2))
     x, target = torch.rand(4, 3, 16, 16), torch.tensor([[1.0, 0.0]] * 4)
     known = torch.ones(4, 2, dtype=torch.bool)
-    moved = worsened(network, x, target, known, 2.0, torch.Generator().manual_seed(0))
+    moved = l2_fgm(network, x, target, known, 2.0, torch.Generator().manual_seed(0))
     assert (moved - x).flatten(1).norm(dim=1).max() <= 2.0001
     before, after = (nn.functional.binary_cross_entropy_with_logits(network(p), target) for p in (x, moved))
     assert after > before + 0.1
@@ -18,5 +18,5 @@ def test_a_worsened_picture_is_near_and_worse():
 def test_unknown_labels_worsen_nothing():
     network = nn.Sequential(nn.Flatten(), nn.Linear(3 * 16 * 16, 1))
     x, known = torch.rand(2, 3, 16, 16), torch.tensor([[True], [False]])
-    moved = worsened(network, x, torch.ones(2, 1), known, 1.0, torch.Generator().manual_seed(0))
+    moved = l2_fgm(network, x, torch.ones(2, 1), known, 1.0, torch.Generator().manual_seed(0))
     assert (moved[0] - x[0]).norm() > 0.9

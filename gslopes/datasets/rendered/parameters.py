@@ -131,7 +131,7 @@ def _stream(seed: int, name: str) -> np.random.Generator:
     return np.random.default_rng([seed, int.from_bytes(name.encode(), "big")])
 
 
-def _follow(leader: np.ndarray, own: np.ndarray, correlation: float) -> np.ndarray:
+def _follow(leader: np.ndarray, noise: np.ndarray, correlation: float) -> np.ndarray:
     """A uniform column with this Pearson correlation to a uniform leader.
 
     Source: for a Gaussian copula of correlation r, uniform margins correlate at 6 asin(r / 2) / pi.
@@ -140,7 +140,7 @@ def _follow(leader: np.ndarray, own: np.ndarray, correlation: float) -> np.ndarr
 
     r = np.clip(2 * np.sin(np.pi * correlation / 6), -1, 1)
     tiny = np.finfo(float).tiny  # random() may return 0, whose normal quantile is infinite
-    return np.asarray(ndtr(r * ndtri(np.maximum(leader, tiny)) + np.sqrt(1 - r * r) * ndtri(np.maximum(own, tiny))))
+    return np.asarray(ndtr(r * ndtri(np.maximum(leader, tiny)) + np.sqrt(1 - r * r) * ndtri(np.maximum(noise, tiny))))
 
 
 def _spread(column: Field[Any], uniform: np.ndarray, pose: float) -> FloatArray:

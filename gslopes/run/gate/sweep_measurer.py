@@ -150,6 +150,6 @@ def _same(boxes: NDArray[np.float32], known: NDArray[np.float64]) -> bool:
 def _middle() -> NDArray[np.float32]:
     """(CHIP_SIZE, CHIP_SIZE): 1 in the ellipse that a face fills."""
     mask = np.zeros((CHIP_SIZE, CHIP_SIZE), np.float32)
-    half = CHIP_SIZE // 2
-    cv2.ellipse(mask, (half, half), (int(0.42 * CHIP_SIZE), int(0.48 * CHIP_SIZE)), 0, 0, 360, 1.0, -1)
+    middle, axes = (round(0.5 * CHIP_SIZE), round(0.58 * CHIP_SIZE)), (int(0.27 * CHIP_SIZE), int(0.34 * CHIP_SIZE))
+    cv2.ellipse(mask, middle, axes, 0, 0, 360, 1.0, -1)
     return mask

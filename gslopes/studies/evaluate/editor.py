@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from gslopes.core.errors import DataMissing, UsageError
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.datasets.folder import open_photo
 from gslopes.edit.sweep import FaderEditor
-from gslopes.studies.evaluate.composites import REGIONS, VALUES, HeldOut, held_out_faces, swept
+from gslopes.studies.evaluate.composites import REGIONS, VALUES, HeldOut, held_out_faces, london_faces, swept, ways
+from gslopes.studies.evaluate.contact_sheet import contact_sheet
 from gslopes.studies.evaluate.judges import Judges, Readings
 from gslopes.studies.evaluate.tables import Table, asked, cell
 from gslopes.validate import identity, leakage, manipulation, realism, reconstruction
@@ -23,7 +25,6 @@ from gslopes.validate.calibration import auc
 from gslopes.validate.estimates import Estimate, mean
 from gslopes.zoo.loading import LoadedModel
 
-DEFAULT = ("face", "difference")
 OTHERS = {"gender": ("race", "young", "smiling"), "race": ("gender", "young", "smiling")}
 SEEN = 200  # faces on which the slow measures (detector, recogniser) are taken
 SIDE = 64  # pixels of the two-sample test's chips
@@ -40,14 +41,17 @@ class Seen:
     chips: way to (n, K, S, S, 3), of the default region with both blends.
     masks: region to (n, S, S).  found: (m, K) whether a face is found, default way.
     photos: of the first m faces the composites at every value, default way.
+    edges: (n, 1 + K) edge gradients, see ``Swept``.  default: the way of an audit.
     """
 
+    default: Way
     readings: dict[Way, Readings] = field(default_factory=dict)
     plain: dict[str, NDArray[np.float64]] = field(default_factory=dict)
     chips: dict[Way, ByteArray] = field(default_factory=dict)
     masks: dict[str, FloatArray] = field(default_factory=dict)
     found: NDArray[np.bool_] | None = None
     photos: list[list[ByteArray]] = field(default_factory=list)
+    edges: NDArray[np.float64] | None = None
 
 
 def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: str) -> tuple[str, dict[str, Table]]:
@@ -55,27 +59,51 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
     attribute = model.spec.labels[0]
     if model.spec.name.endswith("rendered"):
         raise UsageError(f"{model.spec.name} edits rendered faces.", "gslopes calibrate measures it against the truth.")
-    held = held_out_faces(data, attribute, most, device)
     editor, judges = FaderEditor(model, device), Judges(device)
-    seen = look(held, editor, judges, device)
-    tables = {
-        "what it edits": edited_table(seen, attribute),
-        "what else moves": leakage_table(seen, attribute),
-        "for whom": group_table(seen, held, attribute),
-        "how natural": realism_table(seen, held, judges),
-        "latent and reconstruction": latent_table(held, editor, judges, attribute, device),
-    } | identity_tables(held, seen, data)
-    judges_words = (
-        f"Measured on {len(held)} held-out faces of UTKFace, composited into their photos as an audit does. Judges: "
-        "the reader (no photo or weight shared with the editor or its guide) and the tagger's Male, Young and Smiling "
-        "(learned from CelebA alone). In brackets 95 % bootstrap intervals over photos."
+    tables: dict[str, Table] = {}
+    counts = []
+    for held in sets(data, attribute, most, device):
+        seen = look(held, editor, judges, device)
+        found = {
+            "what it edits": edited_table(seen, attribute),
+            "what else moves": leakage_table(seen, attribute),
+            "for whom": group_table(seen, held, attribute),
+            "how natural": realism_table(seen, held, judges),
+        }
+        if held.name == "UTKFace":
+            found |= {"latent and reconstruction": latent_table(held, editor, judges, attribute, device)}
+        found |= identity_tables(held, seen, data)
+        tables |= {f"{title}, {held.name}": table for title, table in found.items()}
+        counts.append(f"{len(held)} of {held.name}")
+    note = (
+        f"Measured on held-out faces, {' and '.join(counts)}, composited into their photos at full size as an audit "
+        "does. Judge: the reader, which shares no photo or weight with the editor, nor with what labelled its training "
+        "photos or reads a face's own values. In brackets 95 % bootstrap intervals over photos."
     )
-    return judges_words, {"asked and reached": asked(attribute, tables), **tables}
+    return note, {"asked and reached": asked(attribute, editor.blend, tables), **tables}
+
+
+def sets(data: Path, attribute: str, most: int | None, device: str) -> list[HeldOut]:
+    """UTKFace's held-out faces, and London's portraits where the set is there."""
+    found = [held_out_faces(data, attribute, most, device)]
+    with contextlib.suppress(DataMissing):
+        found.append(london_faces(data, device))
+    return found
+
+
+def contact_sheets(model: LoadedModel, data: Path, device: str, folder: Path) -> list[Path]:
+    """A contact sheet of twelve faces of each set, chosen by seed; the paths.  Raises: DataMissing, ModelError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    editor = FaderEditor(model, device)
+    return [
+        contact_sheet(held, editor, folder / f"{model.spec.name}-{held.name.lower()}.png")
+        for held in sets(data, model.spec.labels[0], None, device)
+    ]
 
 
 def look(held: HeldOut, editor: FaderEditor, judges: Judges, device: str) -> Seen:
     """Composite every face in every way and read it."""
-    seen = Seen()
+    seen = Seen(ways(editor.blend)[0])
     parts: dict[Any, list[Any]] = {}
     for batch in tqdm(swept(held, editor, device), total=-(-len(held) // 16), desc="composites", unit="batch"):
         faces = held.faces[batch.rows]
@@ -86,13 +114,16 @@ def look(held: HeldOut, editor: FaderEditor, judges: Judges, device: str) -> See
         for way, pictures in batch.pictures.items():
             readings, chips = judges.read(pictures, faces, batch.masks[way[0]])
             parts.setdefault(("readings", way), []).append(readings)
-            if way[0] == DEFAULT[0]:
+            if way == seen.default:
                 parts.setdefault(("chips", way), []).append(chips)
+        parts.setdefault("edges", []).append(batch.edges)
         if len(seen.photos) < SEEN:
-            seen.photos += batch.pictures[DEFAULT]
+            seen.photos += batch.pictures[seen.default]
     for key, values in parts.items():
         if key == "plain":
             seen.plain = {name: np.concatenate([v[name][:, 0] for v in values]) for name in values[0]}
+        elif key == "edges":
+            seen.edges = np.concatenate(values)
         elif key[0] == "mask":
             seen.masks[key[1]] = np.concatenate(values)
         elif key[0] == "chips":
@@ -114,6 +145,7 @@ def edited_table(seen: Seen, attribute: str) -> Table:
             target = readings[judge]
             row = {f"{v:+g}": cell(n) for v, n in zip(VALUES, manipulation.means_by_value(target), strict=True)}
             row["shift"] = cell(manipulation.shift(target))
+            row["shift, -1 to 1"] = cell(manipulation.shift(target[:, 1:-1]))
             row["monotone"] = cell(manipulation.share_monotone(target, VALUES))
             table[f"{way[0]}, {way[1]}: {'reader' if judge == attribute else judge}"] = row
     return table
@@ -140,8 +172,8 @@ def leakage_table(seen: Seen, attribute: str) -> Table:
 def group_table(seen: Seen, held: HeldOut, attribute: str) -> Table:
     """The shift by group, default way."""
     table: Table = {}
-    target = seen.readings[DEFAULT][attribute]
-    for kind, names in held.groups().items():
+    target = seen.readings[seen.default][attribute]
+    for kind, names in (held.groups() | {"skin tone": thirds(seen.plain["luminance"])}).items():
         groups = manipulation.by_group(target, names)
         for name, group in groups.each.items():
             if group.n >= 20:
@@ -149,6 +181,12 @@ def group_table(seen: Seen, held: HeldOut, attribute: str) -> Table:
         if groups.gap is not None:
             table[f"gap by {kind}"] = {"faces": len(held), "shift": cell(groups.gap)}
     return table
+
+
+def thirds(luminance: NDArray[np.float64]) -> NDArray[np.object_]:
+    """(n,) names of each face's third by the luminance of its skin in the photo."""
+    rank = np.argsort(np.argsort(luminance, kind="stable"), kind="stable") * 3 // max(1, len(luminance))
+    return np.array(["darkest third", "middle third", "lightest third"], object)[rank]
 
 
 def realism_table(seen: Seen, held: HeldOut, judges: Judges) -> Table:
@@ -169,7 +207,9 @@ def realism_table(seen: Seen, held: HeldOut, judges: Judges) -> Table:
                 "KID x 1000": cell(scaled(realism.kid(judges.features(chips[:, k]), features), 1000)),
                 "colour ratio": cell(realism.colour_ratio(own, chips[:, k], seen.masks[way[0]])),
             }
-            if way == DEFAULT and seen.found is not None:
+            if seen.edges is not None:
+                row["seam"] = cell(realism.seam(seen.edges[:, 0], seen.edges[:, 1 + k]))
+            if way == seen.default and seen.found is not None:
                 row["face found"] = cell(mean(seen.found[:, k].astype(float)))
             table[f"{way[0]}, {way[1]} at {value:+g}"] = row
     return table
@@ -220,7 +260,7 @@ def identity_tables(held: HeldOut, seen: Seen, data: Path) -> dict[str, Table]:
     table: Table = {
         "London, one person neutral and smiling": {"cosine": cell(mean(same))},
         "London, two persons": {"cosine": cell(mean(other))},
-        "UTKFace, two persons": {"cosine": cell(mean(apart))},
+        f"{held.name}, two of the faces": {"cosine": cell(mean(apart))},
     }
     centre = embed([row[CENTRE] for row in seen.photos], points)
     for k, value in enumerate(VALUES):

@@ -9,7 +9,7 @@ from typing import Any
 
 from gslopes.core.errors import ModelError
 from gslopes.core.runfolder import write_bytes
-from gslopes.studies.evaluate.editor import evaluate_editor
+from gslopes.studies.evaluate.editor import contact_sheets, evaluate_editor
 from gslopes.studies.evaluate.parser import evaluate_parser
 from gslopes.studies.evaluate.reader import evaluate_reader
 from gslopes.zoo import cards, home, load_folder
@@ -25,13 +25,20 @@ KINDS: dict[str, Callable[[LoadedModel, Path, int | None, str], tuple[str, dict[
 
 
 def evaluate(
-    model: str, *, data: Path, photos: int | None = None, device: str = "cpu", write: bool = True
+    model: str,
+    *,
+    data: Path,
+    photos: int | None = None,
+    device: str = "cpu",
+    write: bool = True,
+    sheets: Path | None = None,
 ) -> dict[str, Any]:
     """The numbers of a model as ``{"note": …, "tables": {title: {row: {column: number}}}}``.
 
     model: its name, or a folder of weights.
     data: the folder that holds the data sets.  photos: at most so many held-out photos, all of them by default.
     write: also into metrics.json beside the weights and into the card.
+    sheets: of an editor, a folder for a contact sheet of each set of faces: photos of people, not to be published.
 
     Raises: UnknownName, ModelError, DataMissing.
     """
@@ -39,6 +46,8 @@ def evaluate(
     loaded = load_folder(folder, device) if folder is not None else cards_missing(model)
     note, tables = KINDS[loaded.spec.network](loaded, data, photos, device)
     result = {"note": note, "tables": tables}
+    if sheets is not None and loaded.spec.network == "fader":
+        contact_sheets(loaded, data, device, sheets)
     if write and folder is not None:
         file = folder / "metrics.json"
         known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}

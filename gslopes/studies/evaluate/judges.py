@@ -1,7 +1,8 @@
 """What others see in a composite: the reader, which shares no photo and no weight with the editors, and the tagger.
 
-The reader learned from the judges' fold of UTKFace and from CelebA, the tagger from CelebA; the editors and their guide
-from the editors' fold of UTKFace.
+The reader learned from the judges' fold of UTKFace and from CelebA's first 10,000 pictures, whose identities are not
+among the editors' wide crops. The tagger labelled the gender of the editors' photos: what it says of gender edits is
+shown, and judges nothing.
 """
 
 from __future__ import annotations
@@ -58,13 +59,13 @@ class Judges:
             for row, frame, face in zip(pictures, frames, faces, strict=True)
             for picture in row
         ]
-        told = dict(zip(self.tagger.spec.labels, self._ask(self.tagger, np.stack(framed)).T, strict=True))
+        tags = dict(zip(self.tagger.spec.labels, self._ask(self.tagger, np.stack(framed)).T, strict=True))
         within = np.repeat(masks, steps, 0)
         columns = {
             **{name: attribute(read, name) for name in ("gender", "race", "young", "smiling")},
-            "tagger: Male": told["Male"],
-            "tagger: Young": told["Young"],
-            "tagger: Smiling": told["Smiling"],
+            "tagger: Male": tags["Male"],
+            "tagger: Young": tags["Young"],
+            "tagger: Smiling": tags["Smiling"],
             "luminance": luminance(flat, within),
             "sharpness": sharpness(flat, within),
         }

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from gslopes.core.records import ByteArray
 from gslopes.studies.evaluate.tables import Table, cell
 from gslopes.train.augment import to_float
+from gslopes.train.measure import FACE, SKIN
 from gslopes.train.parser import middle
-from gslopes.train.regions import FACE, SKIN
 from gslopes.train.sets import SETS
 from gslopes.validate import estimates
 from gslopes.zoo.loading import LoadedModel

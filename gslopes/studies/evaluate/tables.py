@@ -8,7 +8,20 @@ from gslopes.validate.estimates import Estimate
 
 Table = dict[str, dict[str, Any]]
 
-FACE, SKIN = "face, difference", "skin, difference"
+# What is asked: the bound for gender and for race.
+BOUNDS = {
+    "shift": (0.75, 0.65),
+    "shift, -1 to 1": (0.45, 0.4),
+    "monotone": (0.95, 0.95),
+    "two-sample AUC at 1": (0.62, 0.68),
+    "two-sample AUC at 2": (0.70, 0.78),
+    "colour ratio": (1.1, 1.15),
+    "seam": (1.1, 1.15),
+    "share": (0.12, 0.15),
+    "gap": (0.1, 0.1),
+    "probe": (0.65, 0.7),
+    "found": (0.995, 0.995),
+}
 
 
 def cell(number: Estimate) -> dict[str, float]:
@@ -16,36 +29,54 @@ def cell(number: Estimate) -> dict[str, float]:
     return {"value": round(number.value, 4), "low": round(number.low, 4), "high": round(number.high, 4)}
 
 
-def asked(attribute: str, tables: dict[str, Table]) -> Table:
+def asked(attribute: str, blend: str, tables: dict[str, Table]) -> Table:
     """What was asked of an editor, what it reaches, and whether that is enough: judged by the value alone."""
-    edits, others = tables["what it edits"], tables["what else moves"]
-    natural, latent, groups = tables["how natural"], tables["latent and reconstruction"], tables["for whom"]
-    face, skin = edits[f"{FACE}: reader"], edits[f"{SKIN}: reader"]
-    name = "P(masculine)" if attribute == "gender" else "P(White)"
-    rows: Table = {
-        f"shift of {name} from -2 to 2, face": _row("at least 0.7", face["shift"], 0.7, least=True),
-        f"shift of {name} from -2 to 2, skin": _row("at least 0.5", skin["shift"], 0.5, least=True),
-        "faces whose reading follows the values (tau 0.8)": _row("at least 0.95", face["monotone"], 0.95, least=True),
-        "probe on the latent, AUC": _row("under 0.65", latent["probe on the latent, AUC"]["number"], 0.65),
-    }
-    for kind in ("gender", "race"):
-        if f"gap by {kind}" in groups:
-            rows[f"gap of the shift by {kind}"] = _row("under 0.1", groups[f"gap by {kind}"]["shift"], 0.1)
-    for other, row in others.items():
-        rows[f"{other}, share of the target's slope"] = _row("under 0.15 either way", row[FACE], 0.15)
-    for value in ("-1", "+1"):
-        number = natural[f"{FACE} at {value}"]["two-sample AUC"]
-        rows[f"two-sample AUC at {value}"] = _row("at most 0.75", number, 0.75)
-    for value in ("-2", "+2"):
-        number = natural[f"{FACE} at {value}"]["colour ratio"]
-        rows[f"colour ratio at {value}"] = _row("at most 1.3", number, 1.3)
-    found = [row["face found"] for row in natural.values() if "face found" in row]
-    if found:
-        rows["face still found, worst value"] = _row("0.99", min(found, key=lambda n: n["value"]), 0.99, least=True)
+    column = 0 if attribute == "gender" else 1
+    bound = {name: pair[column] for name, pair in BOUNDS.items()}
+    target = "P(masculine)" if attribute == "gender" else "P(White)"
+    rows: Table = {}
+    for name in ("UTKFace", "London"):
+        if f"what it edits, {name}" in tables:
+            found = {title.removesuffix(f", {name}"): table for title, table in tables.items() if title.endswith(name)}
+            rows |= {f"{what}, {name}": row for what, row in _asked_of(attribute, blend, target, bound, found).items()}
     return rows
 
 
-def _row(wish: str, number: dict[str, float], bound: float, *, least: bool = False) -> dict[str, Any]:
-    value = number["value"]
-    met = value >= bound if least else abs(value) <= bound
-    return {"asked": wish, "reached": number, "met": "yes" if met else "no"}
+def _asked_of(attribute: str, blend: str, target: str, bound: dict[str, float], tables: dict[str, Table]) -> Table:
+    """As ``asked``, of one set of faces."""
+    way = f"face, {blend}"
+    edits, natural = tables["what it edits"][f"{way}: reader"], tables["how natural"]
+    rows: Table = {
+        f"shift of {target} from -2 to 2": _least(edits["shift"], bound["shift"]),
+        f"shift of {target} from -1 to 1": _least(edits["shift, -1 to 1"], bound["shift, -1 to 1"]),
+        "faces whose reading follows the values (tau 0.8)": _least(edits["monotone"], bound["monotone"]),
+    }
+    for value in ("-2", "-1", "+1", "+2"):
+        rows[f"two-sample AUC at {value}"] = _most(
+            natural[f"{way} at {value}"]["two-sample AUC"], bound[f"two-sample AUC at {value[1]}"]
+        )
+    for measure in ("colour ratio", "seam"):
+        worst = max((row[measure] for row in natural.values() if measure in row), key=lambda n: n["value"])
+        rows[f"{measure}, worst value"] = _most(worst, bound[measure])
+    for other, row in tables["what else moves"].items():
+        if other != "sharpness" and (other != "luminance" or attribute == "gender"):
+            rows[f"{other}, share of the target's slope"] = _most(row[way], bound["share"])
+    for name, row in tables["for whom"].items():
+        if name in ("gap by gender", "gap by race", "gap by age", "gap by skin tone"):
+            rows[f"{name} of the shift"] = _most(row["shift"], bound["gap"])
+    latent = tables.get("latent and reconstruction")
+    if latent:
+        rows["probe on the latent, AUC"] = _most(latent["probe on the latent, AUC"]["number"], bound["probe"])
+    found = [row["face found"] for row in natural.values() if "face found" in row]
+    if found:
+        rows["face still found, worst value"] = _least(min(found, key=lambda n: n["value"]), bound["found"])
+    return rows
+
+
+def _least(number: dict[str, float], bound: float) -> dict[str, Any]:
+    return {"asked": f"at least {bound:g}", "reached": number, "met": "yes" if number["value"] >= bound else "no"}
+
+
+def _most(number: dict[str, float], bound: float) -> dict[str, Any]:
+    met = abs(number["value"]) <= bound
+    return {"asked": f"at most {bound:g}", "reached": number, "met": "yes" if met else "no"}

@@ -1,0 +1,38 @@
+"""Take the tint out of an edit that should change forms, not colours: brows, lips and stubble keep theirs."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from gslopes.core.records import FloatArray
+
+LUMA = np.array([0.299, 0.587, 0.114], np.float32)  # ITU-R BT.601, as Pillow makes gray
+
+# Of the Gaussian that tells slowly varying colour from that of lips and brows, in units of the chip's side.
+SIGMA = 12 / 128
+
+
+def without_tint(layers: FloatArray, mask: FloatArray, kept: float) -> FloatArray:
+    """Changes of K chips without their slowly varying colour over the face, and with a share of their fine colour.
+
+    layers: (K, S, S, 3) float32, RGB, changes in levels.  mask: (S, S) in [0, 1], where they will be applied.
+    kept: share of the fine colour, that of lips and brows, that stays, 0 to 1.
+
+    Luminance stays as it is, at every pixel; colour is what is left of a pixel when its luminance is taken away.
+    """
+    total = float(mask.sum())
+    if total <= 0:
+        return layers
+    sigma = SIGMA * mask.shape[0]
+    weight = np.maximum(cv2.GaussianBlur(mask, (0, 0), sigma, borderType=cv2.BORDER_CONSTANT), 1e-3)
+    out = np.empty_like(layers)
+    for index, layer in enumerate(layers):
+        luminance = (layer @ LUMA)[..., None]
+        color = layer - luminance
+        # within the mask alone: what lies beyond it is never shown
+        slow = cv2.GaussianBlur(color * mask[..., None], (0, 0), sigma, borderType=cv2.BORDER_CONSTANT)
+        color = kept * (color - slow / weight[..., None])
+        color = color - (color * mask[..., None]).sum((0, 1)) / total
+        out[index] = luminance + color
+    return out

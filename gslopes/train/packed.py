@@ -1,0 +1,55 @@
+"""A training set in one file: chips as JPEG, labels, weights and split, for a machine without the photos."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from gslopes.core.errors import DataMissing
+from gslopes.core.records import ByteArray
+from gslopes.train.training_set import TrainingSet
+from gslopes.zoo import ModelSpec
+
+QUALITY = 80  # of the JPEGs: about 2.5 KB for a chip of 128 x 128
+
+
+def write_packed(data: TrainingSet, path: Path) -> int:
+    """Write the set and return how many photos it has; the folder is made if missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files = [_encoded(chip) for chip in data.pixels]
+    np.savez(
+        path,
+        jpeg=np.concatenate(files),
+        ends=np.cumsum([len(file) for file in files]),
+        labels=data.labels,
+        weights=data.weights,
+        held_out=data.held_out,
+    )
+    return len(files)
+
+
+def packed(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
+    """The set that ``training/pack.py`` wrote to ``data/<model>.npz``.  Raises: DataMissing."""
+    del device
+    path = data / f"{spec.name}.npz"
+    if not path.is_file():
+        raise DataMissing(
+            f"There is no packed set {path}.", f"Make it: python training/pack.py {spec.name} DATA {path}"
+        )
+    with np.load(path) as file:
+        jpeg, starts = file["jpeg"], np.concatenate([[0], file["ends"]])
+        chips = np.stack([_decoded(jpeg[a:b]) for a, b in pairwise(starts)])
+        return TrainingSet(chips, file["labels"], file["weights"], file["held_out"])
+
+
+def _encoded(chip: ByteArray) -> ByteArray:
+    return np.asarray(cv2.imencode(".jpg", chip[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1], np.uint8)
+
+
+def _decoded(file: ByteArray) -> ByteArray:
+    picture = cv2.imdecode(file, cv2.IMREAD_COLOR)
+    assert picture is not None  # written by write_packed
+    return np.asarray(picture[..., ::-1], np.uint8)

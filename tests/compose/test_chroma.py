@@ -1,0 +1,37 @@
+import numpy as np
+import pytest
+
+from gslopes.compose.chroma import LUMA, without_tint
+
+SIZE = 64
+
+
+@pytest.fixture
+def mask() -> np.ndarray:
+    y, x = np.mgrid[:SIZE, :SIZE] - SIZE / 2
+    return (np.hypot(x, y) < 24).astype(np.float32)
+
+
+def test_a_cast_over_the_whole_face_goes_and_its_luminance_stays(mask):
+    layer = np.broadcast_to(np.float32([30, -10, 4]), (1, SIZE, SIZE, 3)).copy()
+    out = without_tint(layer, mask, kept=0.5)
+    inside = mask > 0
+    np.testing.assert_allclose(out[0][inside], np.full((inside.sum(), 3), np.float32([30, -10, 4]) @ LUMA), atol=0.5)
+
+
+def test_luminance_is_the_same_at_every_pixel(mask):
+    layers = np.random.default_rng(0).normal(0, 20, (2, SIZE, SIZE, 3)).astype(np.float32)
+    np.testing.assert_allclose(without_tint(layers, mask, kept=0.5) @ LUMA, layers @ LUMA, atol=1e-3)
+
+
+def test_half_the_colour_of_something_as_small_as_lips_stays(mask):
+    layers = np.zeros((1, SIZE, SIZE, 3), np.float32)
+    layers[0, 40:43, 26:38] = (24, -12, -6)
+    out = without_tint(layers, mask, kept=0.5)[0, 41, 32]
+    color = np.float32([24, -12, -6]) - np.float32([24, -12, -6]) @ LUMA
+    assert (out - out @ LUMA) @ color > 0.35 * color @ color
+
+
+def test_an_empty_mask_changes_nothing(mask):
+    layers = np.ones((1, SIZE, SIZE, 3), np.float32)
+    assert without_tint(layers, 0 * mask, kept=0.5) is layers

@@ -1,0 +1,32 @@
+"""A packed set is the set, but for what JPEG loses."""
+
+import numpy as np
+import pytest
+
+from gslopes.core.errors import DataMissing
+from gslopes.datasets import rendered
+from gslopes.train.packed import packed, write_packed
+from gslopes.train.recipe import find_spec
+from gslopes.train.sets import rendered_chips
+from gslopes.train.training_set import TrainingSet
+
+
+def test_a_packed_set_comes_back_whole(tmp_path):
+    spec = find_spec("fader-rendered")
+    drawn = rendered.sample(20, seed=3)
+    chips = rendered_chips(drawn, spec.size)
+    held = np.arange(20) % 5 == 0
+    count = write_packed(
+        TrainingSet(chips, drawn.gender[:, None], np.arange(20.0), held), tmp_path / f"{spec.name}.npz"
+    )
+    again = packed(spec, tmp_path, "cpu")
+    assert count == len(again.pixels) == 20
+    assert np.abs(again.pixels.astype(int) - chips).mean() < 4
+    np.testing.assert_array_equal(again.labels, drawn.gender[:, None])
+    np.testing.assert_array_equal(again.weights, np.arange(20.0))
+    np.testing.assert_array_equal(again.held_out, held)
+
+
+def test_without_the_file_it_says_how_to_make_it(tmp_path):
+    with pytest.raises(DataMissing, match=r"pack\.py fader-rendered"):
+        packed(find_spec("fader-rendered"), tmp_path, "cpu")
