@@ -31,9 +31,9 @@ import measure  # noqa: E402
 from bench_sweep import VALUES, Reference  # noqa: E402
 
 from gslopes import zoo  # noqa: E402
-from gslopes.compose.chroma import without_tint  # noqa: E402
 from gslopes.compose.masks import soft_mask  # noqa: E402
 from gslopes.compose.skin import region_classes  # noqa: E402
+from gslopes.compose.tone import without_tint  # noqa: E402
 from gslopes.core.geometry import similarity  # noqa: E402
 from gslopes.edit.photo_values import PhotoValues  # noqa: E402
 from gslopes.executors import OneProcess, Processes  # noqa: E402

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gslopes.compose.masks import border_ramp, soft_mask
-from gslopes.compose.paste import LUMA, Blend, compose, warp_mask
+from gslopes.compose.paste import LUMA, OFFSET, Blend, compose, warp_mask
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.geometry import warp
 from gslopes.datasets.folder import list_photos, open_photo
@@ -45,7 +46,7 @@ def scenes(draw: st.DrawFn) -> dict:
         "neutral": rng.uniform(0, 255, (S, S, 3)).astype(np.float32),
         "mask": mask.astype(np.float32),
         "matrix": where,
-        "blend": draw(st.sampled_from(BLENDS)),
+        "blend": draw(st.sampled_from(get_args(Blend))),
     }
 
 
@@ -254,3 +255,14 @@ def test_on_the_device_of_the_networks_the_pictures_are_the_same_but_for_roundin
     assert apart.max(initial=0) <= 1
     assert (apart > 0).mean() < 0.002 if apart.size > 10_000 else (apart > 0).sum() < 20
     np.testing.assert_array_equal(there.patches[:, here.weight == 0], here.patches[:, here.weight == 0])
+
+
+def test_an_even_ratio_multiplies_skin_and_keeps_its_texture() -> None:
+    texture = np.random.default_rng(0).integers(40, 200, (S, S, 3), np.uint8)
+    neutral = np.full((S, S, 3), 120, np.float32)
+    edited = ((neutral + OFFSET) * 0.6 - OFFSET)[None]
+    scene = identity_scene(
+        pixels=texture, edited=edited, neutral=neutral, blend="ratio", mask=np.ones((S, S), np.float32)
+    )
+    picture = compose(**scene).picture(0)
+    np.testing.assert_allclose(picture, (texture + OFFSET) * 0.6 - OFFSET, atol=0.51)
