@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.compose.masks import LEAST, mask_is_degenerate
-from gslopes.compose.tone import even_tone, without_tint
+from gslopes.compose.tone import without_tint
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.records import ByteArray, FloatArray
 
@@ -82,7 +82,7 @@ def compose(
     mask: (S, S) float32 in [0, 1], chip frame.
     matrix: (2, 3), photo frame to chip frame.
     blend: with m the mask in the photo, ``difference``: photo + m·(edited - neutral); ``ratio``, for skin tones:
-        photo·exp(m·log(edited / neutral)), all offset by ``OFFSET`` levels, the ratio made even (``even_tone``);
+        photo·exp(m·log(edited / neutral)), all offset by ``OFFSET`` levels;
         ``paste``: m·edited + (1 - m)·photo. The result is rounded and clipped once.
     device: where the chips are carried into the photo; on a CUDA device by ``compose.device``, elsewhere by OpenCV.
     chroma: share of the fine colour of a ``difference`` that stays, see ``without_tint``; 1 leaves all colour.
@@ -94,8 +94,6 @@ def compose(
     layers = _layers(edited, neutral, blend)
     if blend == "difference" and chroma < 1:
         layers = without_tint(layers, mask, chroma)
-    elif blend == "ratio":
-        layers = even_tone(layers, mask)
     if not np.isfinite(layers).all():
         raise ModelError("The editor gave a picture with values that are not finite numbers.")
     weight, box = warp_mask(mask, matrix, pixels.shape[0], pixels.shape[1])

@@ -3,8 +3,9 @@
 Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``. An editor whose spec says ``odd_part`` edits by
 e(a) = (D(z, a) - D(z, -a)) / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of
 the attribute share, such as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there
-e(a) = a e(1). Where its blend is ``ratio`` the same is done with logarithms. An editor's ``gain`` multiplies its edits;
-without the odd part it shortens the steps of the condition instead, photo + gain (a - photo).
+e(a) = a e(1). Where its blend is ``ratio`` the same is done with logarithms; with a template in its weights, the edit's
+colour and form are the template's and its mean lightness alone is the face's own. An editor's ``gain`` multiplies its
+edits; without the odd part it shortens the steps of the condition instead, photo + gain (a - photo).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from gslopes.edit.photo_values import PhotoValues, best_fitting
 from gslopes.networks.fader import Fader
 from gslopes.networks.folded import FoldedFader
 from gslopes.zoo import LoadedModel, load
+from gslopes.zoo.reader import face_window
 
 # Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128, and in 16 bits half.
 AT_ONCE = 4
@@ -27,6 +29,8 @@ PICTURE = 1_400_000
 
 # Added to a level (0 to 255) before its logarithm is taken, so that black has one.
 OFFSET = 8.0
+
+LUMA = (0.299, 0.587, 0.114)  # ITU-R BT.601, as Pillow makes gray
 
 
 class FaderEditor:
@@ -49,7 +53,8 @@ class FaderEditor:
             raise ModelError(f"The model {name} is no editor.", "Models whose names begin with fader- are.")
         self.network = FoldedFader(loaded.module).eval()
         self.condition, self.mirrored = loaded.module.condition, loaded.module.mirrored
-        self.gain = loaded.module.config.gain
+        self.gain, self.template = loaded.module.config.gain, loaded.module.template
+        self.face = face_window(loaded.spec.size).to(device)
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
         self.blend, self.chroma = loaded.spec.blend, loaded.spec.chroma
         self.device = torch.device(device)
@@ -111,5 +116,19 @@ class FaderEditor:
         for k, value in enumerate(values.tolist()):
             if value:
                 edits[k] = float(np.sign(value)) * max(abs(value), 1.0) * odd[:, inner.index(min(abs(value), 1.0))]
-        pictures = torch.stack([*(neutral + self.gain * (edit - odd[:, -1]) for edit in edits), neutral], 1)
+        edits = [edit - odd[:, -1] for edit in edits]
+        if self.template is not None:
+            edits = [self._by_template(e, value - photo[:, 0]) for e, value in zip(edits, values.tolist(), strict=True)]
+        pictures = torch.stack([*(neutral + self.gain * edit for edit in edits), neutral], 1)
         return pictures.exp_().sub_(OFFSET) if ratio else pictures
+
+    def _by_template(self, edits: Tensor, distance: Tensor) -> Tensor:
+        """Edits (b, 3, S, S), logarithms, as the template has them at a distance (b,), with their own mean lightness."""
+        assert self.template is not None
+        luma = edits.new_tensor(LUMA)[:, None, None]
+
+        def lightness(layers: Tensor) -> Tensor:
+            return ((layers * luma).sum(-3) * self.face).sum((-1, -2)) / self.face.sum()
+
+        form = distance[:, None, None, None] * self.template
+        return form + (lightness(edits) - lightness(form))[:, None, None, None]

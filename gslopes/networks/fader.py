@@ -24,6 +24,7 @@ class FaderConfig:
     gain: how far an editor goes for each unit of the edited attribute, see ``edit.sweep``.
     widths: channels after each encoder layer.
     latent: channels of the latent, whose side is size / 2 ** len(widths); ``widths[-1]``, without narrowing, if None.
+    template: whether the weights hold a template of the edit, (3, size, size), see ``train.template``.
     """
 
     attributes: tuple[str, ...]
@@ -31,6 +32,7 @@ class FaderConfig:
     gain: float = 1.0
     widths: tuple[int, ...] = (16, 32, 64, 128, 256)
     latent: int | None = None
+    template: bool = False
 
     @property
     def channels(self) -> int:
@@ -44,6 +46,8 @@ class Fader(nn.Module):
     Chips are (B, 3, size, size) float, RGB in [-1, 1]; attributes are (B, A) float, -1 and 1 the ends of training.
     """
 
+    template: Tensor | None
+
     def __init__(self, config: FaderConfig) -> None:
         super().__init__()
         self.config = config
@@ -56,6 +60,8 @@ class Fader(nn.Module):
         self.decoder = nn.ModuleList(Up(a, b, conditions) for a, b in zip(inputs, outputs, strict=True))
         self.to_rgb = nn.Conv2d(config.widths[0], 3, 3, padding=1)
         self.rgb_condition_bias = nn.Linear(conditions, 3, bias=False)
+        template = torch.zeros(3, config.size, config.size) if config.template else None
+        self.register_buffer("template", template)
         self.register_load_state_dict_pre_hook(_rename_old_keys)
 
     def encode(self, chips: Tensor) -> Tensor:

@@ -24,8 +24,9 @@ from gslopes.train import parallel
 from gslopes.train.augment import color_jitter, mirrored_outside, random_affine, random_rectangle, to_float, warp
 from gslopes.train.checkpoint import Ema, Recent, load_state, save_state
 from gslopes.train.log import Log
-from gslopes.train.sheet import face_window, sheet
+from gslopes.train.sheet import sheet
 from gslopes.zoo import ModelSpec, build
+from gslopes.zoo.reader import face_window
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,10 @@ from torch import Tensor, nn
 from gslopes.core.records import ByteArray
 from gslopes.train.augment import to_float
 from gslopes.train.parser import middle
-from gslopes.train.sheet import face_window, odd_part, sheet
+from gslopes.train.sheet import odd_part, sheet
 from gslopes.train.training_set import TrainingSet
 from gslopes.zoo import ModelSpec, load_folder
+from gslopes.zoo.reader import face_window
 
 RESAMPLES = 200
 # The regions that an edit may change, see compose.skin.

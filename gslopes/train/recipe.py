@@ -20,6 +20,7 @@ from gslopes.train.measure import measure
 from gslopes.train.parser import train_parser
 from gslopes.train.sets import SETS
 from gslopes.train.tagger import train_tagger
+from gslopes.train.template import with_template
 from gslopes.zoo import ModelSpec, home, read_spec, weights
 
 LOOPS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -34,10 +35,12 @@ class Recipe:
     """One training/*.toml.
 
     model: a name in models/.  set: a name of train.sets.  train: options of the loop for the model's network.
+    template: of an editor whose spec has one: on how many training photos it is taken, see ``train.template``.
     """
 
     model: str
     set: str
+    template: int = 0
     train: dict[str, Any] = field(default_factory=dict)
 
 
@@ -85,6 +88,8 @@ def run_recipe(
     if parallel.rank() > 0:
         return folder
 
+    if plan.template:
+        state = with_template(spec, state, seen.pixels[:: max(1, len(seen.pixels) // plan.template)], device)
     if everything.calibration is not None:
         state = calibrated(spec, state, everything.part(everything.calibration), device)
     digest = weights.save(folder, spec, state)

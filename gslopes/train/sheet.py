@@ -14,18 +14,9 @@ from gslopes.core.records import ByteArray
 from gslopes.networks.fader import Fader
 from gslopes.train.augment import to_float
 from gslopes.zoo import ModelSpec
+from gslopes.zoo.reader import face_window
 
 VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
-
-# The ellipse that holds the face of an aligned chip, in units of its side: centre x y, half axes x y.
-FACE = (0.5, 0.58, 0.30, 0.39)
-
-
-def face_window(size: int) -> Tensor:
-    """(size, size) float: 1 in the ellipse of the face, falling to 0 over an eighth of its radius."""
-    x, y = torch.meshgrid(*2 * [(torch.arange(size) + 0.5) / size], indexing="xy")
-    radius = (((x - FACE[0]) / FACE[2]) ** 2 + ((y - FACE[1]) / FACE[3]) ** 2).sqrt()
-    return ((1.125 - radius) * 8).clamp(0, 1)
 
 
 def odd_part(network: Fader, latents: Tensor, condition: Tensor) -> Tensor:

@@ -108,3 +108,14 @@ def cropped(chips: Tensor, crop: str, size: int) -> Tensor:
     theta = chips.new_tensor(crop_within(crop, "chip")).expand(len(chips), -1, -1)
     grid = F.affine_grid(theta, [len(chips), chips.shape[1], size, size], align_corners=False)
     return F.grid_sample(chips, grid, mode="bilinear", padding_mode="reflection", align_corners=False)
+
+
+# The ellipse that holds the face of an aligned chip, in units of its side: centre x y, half axes x y.
+FACE_ELLIPSE = (0.5, 0.58, 0.30, 0.39)
+
+
+def face_window(size: int) -> Tensor:
+    """(size, size) float: 1 in the ellipse of the face, falling to 0 over an eighth of its radius."""
+    x, y = torch.meshgrid(*2 * [(torch.arange(size) + 0.5) / size], indexing="xy")
+    radius = (((x - FACE_ELLIPSE[0]) / FACE_ELLIPSE[2]) ** 2 + ((y - FACE_ELLIPSE[1]) / FACE_ELLIPSE[3]) ** 2).sqrt()
+    return ((1.125 - radius) * 8).clamp(0, 1)

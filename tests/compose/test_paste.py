@@ -257,7 +257,7 @@ def test_on_the_device_of_the_networks_the_pictures_are_the_same_but_for_roundin
     np.testing.assert_array_equal(there.patches[:, here.weight == 0], here.patches[:, here.weight == 0])
 
 
-def test_an_even_ratio_multiplies_skin_and_keeps_its_texture() -> None:
+def test_a_ratio_multiplies_skin_and_keeps_its_texture() -> None:
     texture = np.random.default_rng(0).integers(40, 200, (S, S, 3), np.uint8)
     neutral = np.full((S, S, 3), 120, np.float32)
     edited = ((neutral + OFFSET) * 0.6 - OFFSET)[None]
