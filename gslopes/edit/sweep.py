@@ -123,7 +123,7 @@ class FaderEditor:
         return pictures.exp_().sub_(OFFSET) if ratio else pictures
 
     def _by_template(self, edits: Tensor, distance: Tensor) -> Tensor:
-        """Edits (b, 3, S, S), logarithms, as the template has them at a distance (b,), with their own mean lightness."""
+        """Edits (b, 3, S, S), logarithms, as the template has them at a distance (b,), of their own mean lightness."""
         assert self.template is not None
         luma = edits.new_tensor(LUMA)[:, None, None]
 
