@@ -55,6 +55,7 @@ class Editor:
     """Adds ten times the value to every pixel."""
 
     size, sha256 = SIZE, "0" * 64
+    blend, chroma = "difference", 1.0
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         neutral = chips.astype(np.float32)
