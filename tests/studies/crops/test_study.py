@@ -198,7 +198,7 @@ def test_left_orders_alone_mistake_the_side_for_the_group(portraits, tmp_path):
     own = both.positions.set_index("cropper").loc["left-bonus"]
     assert own["left"] > 0
     assert own["ci_low"] > 0
-    assert fair["ci_low"] < truth(portraits) < fair["ci_high"]
+    assert 0.5 < fair["p"] <= truth(portraits)  # two orders do not take sides; the bonus only hides some of the effect
 
 
 def test_what_cannot_be_done_is_said_before_any_work(portraits, tmp_path):
