@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
+from gslopes.core.files import csv_bytes
 from gslopes.core.runfolder import show
 from gslopes.run import presence
 from gslopes.run.config import FitConfig
@@ -19,6 +20,7 @@ from gslopes.run.gate.halves import half_verdicts, read_along
 if TYPE_CHECKING:
     from gslopes.fit.findings import Findings
 
+SENSITIVITY = "sensitivity.csv"  # in a run folder: slopes beside those at a lower and a higher cut
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
 TONES = ("darkest third", "middle third", "lightest third")
 KEYS = ("photo", "path", "file", "filename", "name", "id")
@@ -37,9 +39,11 @@ def fit_folder(
     Raises: TableError, ConfigError, StorageError.
     """
     from gslopes.fit.findings import analyse
-    from gslopes.fit.presence import present
+    from gslopes.fit.presence import ALL, present
+    from gslopes.fit.sensitivity import sensitivity
 
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
+    counted = None if photos is None else set(photos)
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
     found = analyse(
         present(scores, limits),
@@ -49,7 +53,7 @@ def fit_folder(
         about=None if config.photos_csv is None else read_about(config.photos_csv, run),
         groups=config.groups,
         cluster=config.cluster,
-        photos=None if photos is None else set(photos),
+        photos=counted,
         reach=reach_of(run, values),
         tones=tones_of(run),
         gates=half_verdicts(run, values) or None,
@@ -57,6 +61,9 @@ def fit_folder(
     told = {name: str(cut) for name, cut in sorted(limits.items())}
     limited = {name: {"score": cut.score, "most": cut.most} for name, cut in sorted(limits.items())}
     runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": told, "limits": limited})
+    if any(cut != ALL for cut in limits.values()):
+        beside = sensitivity(scores, asked, limits, values, counted)
+        runfolder.write_bytes(run / SENSITIVITY, csv_bytes(beside, digits=6))
     order = sorted(found.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
     for table, frame in order:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")

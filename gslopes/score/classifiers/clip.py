@@ -5,7 +5,8 @@ returned) or ``clip:ViT-L-14,pretrained=openai,labels=traits,top_k=0,threshold=0
 
 The score of a label is its share in the softmax, over all labels of the list, of the model's scaled cosine similarities
 (Radford et al. 2021, section 3.1.2); a label's text embedding is the mean over the templates (section 3.1.4). Scores
-therefore depend on the list: they compare its labels with one another.
+therefore depend on the list: they compare its labels with one another. A SigLIP model has a sigmoid and a bias instead
+(Zhai et al. 2023, arXiv 2303.15343, equation 1): its labels are scored each on its own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.score.classifiers.model_file import digest_of, existing, read_labels
@@ -38,6 +39,7 @@ class ClipOptions:
     labels: ``occupations``, ``traits``, or a text file, one label a line.
     template: prompts with ``{}`` for the label, ``|`` between several; empty: those of the list, or "a photo of a {}".
     top_k, threshold: as in ``torch_model.LibraryOptions``.
+    activation: ``auto``: sigmoid for a model that was trained with it and has a bias (SigLIP), else softmax.
     """
 
     model: str = field(metadata=ARGUMENT)
@@ -48,6 +50,7 @@ class ClipOptions:
     template: str = ""
     top_k: int = 5
     threshold: float = 0.0
+    activation: Literal["auto", "softmax", "sigmoid"] = "auto"
 
     def __post_init__(self) -> None:
         check_presence(self.top_k, self.threshold)
@@ -76,11 +79,15 @@ class ClipClassifier(TorchModel):
         templates = (options.template or _TEMPLATES.get(options.labels, "a photo of a {}")).split("|")
         text = _embedded(model, library.get_tokenizer(options.model), labels, templates)
         self._weights = (model.logit_scale.exp().detach() * text).to(device)
-        rule = LibraryOptions(options.model, top_k=options.top_k, threshold=options.threshold)
+        bias = getattr(model, "logit_bias", None)
+        own: Literal["softmax", "sigmoid"] = "softmax" if bias is None else "sigmoid"
+        activation = own if options.activation == "auto" else options.activation
+        self._bias = 0.0 if bias is None else float(bias.detach())
+        rule = LibraryOptions(options.model, top_k=options.top_k, threshold=options.threshold, activation=activation)
         super().__init__(name, _version(options, labels, templates), model, transform, labels, rule, device)
 
     def _forward(self, batch: Any) -> Any:
-        return self._module.encode_image(batch, normalize=True) @ self._weights.T
+        return self._module.encode_image(batch, normalize=True) @ self._weights.T + self._bias
 
 
 def label_list(name: str) -> tuple[str, ...]:

@@ -55,6 +55,7 @@ LOCALS: Mapping[str, Listed] = {
             "template=",
             "top_k=5",
             "threshold=0",
+            "activation=auto",
         ),
         extra="gslopes[clip]",
         needs=("open_clip",),
