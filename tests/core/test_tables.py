@@ -114,7 +114,7 @@ def test_every_column_states_its_unit_and_keys_are_columns(table: Table):
 
 @EVERY
 def test_a_missing_column_is_named(table: Table):
-    for name in table.columns:
+    for name in set(table.columns) - {"detail"}:  # which a reason of version 0.1 holds in itself
         with pytest.raises(TableError, match=f"The {table.name} table lacks {name}") as caught:
             tables.check(table, some(table).drop(columns=name))
         assert all(column in caught.value.hint for column in table.columns)

@@ -81,8 +81,9 @@ def walk(
     home: Path, components: Components, photos: Path, tmp_path: Path
 ) -> Callable[..., tuple[pd.DataFrame, pd.DataFrame]]:
     def walked(**options: object) -> tuple[pd.DataFrame, pd.DataFrame]:
-        plan = make_plan(configure(photos, {"steps": 3, "min_face": 30, **options}), tmp_path / "run")
-        (plan.run / "edits" / "gender").mkdir(parents=True, exist_ok=True)
+        plan = make_plan(configure(photos, {"steps": 3, "min_face": 30, "placebo": False, **options}), tmp_path / "run")
+        for sweep in plan.values:
+            (plan.run / "edits" / sweep).mkdir(parents=True, exist_ok=True)
         work = synthesis.Synthesis(plan, components, synthesis.same_bytes(plan.files))
         for part in range(plan.parts):
             work(part, lambda count: None)
