@@ -74,6 +74,21 @@ def test_every_test_file_mirrors_a_module_or_stands_at_the_top():
     assert not strangers
 
 
+def test_every_module_has_a_test_file_or_says_what_reaches_it_instead():
+    modules = {path.relative_to(ROOT / "gslopes") for path in MODULES if not path.name.startswith("__")}
+    untested = {
+        path.as_posix() for path in modules if not (ROOT / "tests" / path.parent / f"test_{path.name}").is_file()
+    }
+    entries = tomllib.loads((ROOT / "tests/mirror.toml").read_text("utf-8"))["reached"]
+    assert [entry["by"] for entry in entries if not entry["why"] or not (ROOT / entry["by"]).exists()] == []
+    known = {name for entry in entries for name in entry["modules"]}
+    folders = tuple(name for name in known if name.endswith("/"))
+    assert sorted(name for name in untested - known if not name.startswith(folders)) == [], "no test file, no reason"
+    assert sorted(name for name in known - untested if name not in folders) == [], (
+        "a reason that is not needed any more"
+    )
+
+
 def test_the_package_says_that_it_is_typed():
     assert (ROOT / "gslopes/py.typed").is_file()
 
