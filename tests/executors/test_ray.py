@@ -12,6 +12,8 @@ from gslopes.executors import RayCluster
 from gslopes.executors import ray as rays
 from tests.executors.scripted_tasks import ScriptedTasks, runs
 
+pytestmark = pytest.mark.ray
+
 
 def run(tasks: ScriptedTasks, parts: int = 4, progress: bool = False) -> None:
     executor = RayCluster(2, "cpu", progress)

@@ -146,6 +146,7 @@ def test_portraits_in_two_processes_one_killed(london, undisturbed, tmp_path, ki
     assert "A worker was lost" in capfd.readouterr().err
 
 
+@pytest.mark.ray
 @pytest.mark.slow
 def test_portraits_on_a_ray_cluster_one_worker_killed(london, undisturbed, tmp_path, kill_one, capfd, monkeypatch):
     if find_spec("ray") is None:

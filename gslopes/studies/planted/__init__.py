@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gslopes.studies.planted.study import Calibration, calibrate
+from gslopes.studies.planted.study import PlantedStudy, calibrate
 
-__all__ = ["Calibration", "calibrate"]
+__all__ = ["PlantedStudy", "calibrate"]

@@ -33,7 +33,7 @@ LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class PlantedStudy:
     """What was found.
 
     labels: a row a label, see ``compare``.  summary: what is said in one line each.
@@ -51,7 +51,7 @@ class Calibration:
 
 def calibrate(
     out: str | Path, executor: Executor, *, faces: int = 1000, sets: int = 10, seed: int = 0, device: str = "auto"
-) -> Calibration:
+) -> PlantedStudy:
     """Draw faces, audit them, compare with the truth; called again, it goes on where it was stopped.
 
     faces: how many are drawn.  sets: into how many audits they are dealt, each fitted by itself.
@@ -85,7 +85,7 @@ def calibrate(
     runfolder.write_bytes(table, csv_bytes(labels))
     runfolder.write_bytes(picture, draw_planted(labels, reach))
     runfolder.write_json(out / "calibration.json", {"faces": faces, "sets": sets, "reach": reach, **summary})
-    return Calibration(labels, summary, reach, table, picture, run)
+    return PlantedStudy(labels, summary, reach, table, picture, run)
 
 
 def audit_drawn(
