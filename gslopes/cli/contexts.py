@@ -52,7 +52,7 @@ class Canvas(click.ParamType):  # type: ignore[type-arg]
         "gslopes contexts PEOPLE --people people.csv --backgrounds rooms -c rekognition --budget 10 --out run",
         "gslopes contexts PEOPLE --people people.csv --sweep gender --classifier celeba-tagger --out run",
         "gslopes contexts run --typology mine.toml --ratings ratings.csv",
-        "gslopes score run --classifier clarifai && gslopes contexts run",
+        "gslopes contexts run --typology starter --typology todo.csv",
     ),
 )
 @click.argument("people", type=PATH)

@@ -15,7 +15,6 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
     epilog=examples(
         "gslopes typology starter",
         "gslopes typology run --out todo.csv",
-        "gslopes contexts run --typology starter --typology todo.csv",
         "gslopes typology --import dataverse --map map.toml --out published.toml",
     ),
 )

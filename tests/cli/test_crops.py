@@ -49,7 +49,8 @@ def test_one_picture_drawn(tmp_path):
     assert len(told) == 4
     square = next(row for row in told if row["cropper"] == "spectral-residual" and row["ratio"] == 1)
     assert square["left"] > 35
-    assert Image.open(out).size == (1280, 2 * (360 + 24))
+    with Image.open(out) as drawn:
+        assert drawn.size == (1280, 2 * (360 + 24))
 
 
 def test_help_has_examples():

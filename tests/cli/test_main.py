@@ -50,7 +50,7 @@ def test_without_a_verb_the_help_is_shown_and_the_code_is_2(gslopes):
     ("args", "sentence"),
     [
         (["auidt"], "Did you mean 'audit'?"),
-        (["xyz"], "Verbs: collect, census, audit"),
+        (["xyz"], "Verbs: " + ", ".join(VERBS) + "."),
         (["audit"], "--out"),
         (["audit", "--out", "run"], "No folder of photos"),
         (["audit", "none", "--out", "run"], "There is no folder"),

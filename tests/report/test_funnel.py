@@ -19,7 +19,7 @@ def test_every_step_loses_the_photos_that_it_lost(make: Callable[..., Path], tmp
     # six files are no photos; one picture of one photo was refused
     assert one.counts == {"found": 26, "edited": 20, "asked": 20, "answered": 19, "judged": 19}
     ids = tables.read(tables.EDITS, run / "edits.parquet")["photo"].unique()
-    plain = {"attribute": "gender", "reason": "", "looked": 2, "found": 2, "tau": 0.9, "shift": 0.5}
+    plain = {"attribute": "gender", "reason": "", "detail": "", "looked": 2, "found": 2, "tau": 0.9, "shift": 0.5}
     rest = {"off_target": None, "off_target_reading": "", "mask_area": 0.1, "mask_share": None, "change": None}
     kept = [index >= 3 for index in range(len(ids))]
     verdicts = pd.DataFrame({"photo": ids, "kept": kept, **plain, **rest}).reindex(columns=tables.VERDICTS.columns)
