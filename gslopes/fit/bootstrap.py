@@ -108,7 +108,8 @@ def _products(profile: Profiles, kind: str) -> list[sparse.csr_array]:
     """Matrices of units: for presence the unvarying part and (L * K) varying parts, for scores the slopes."""
     units, labels, width = len(profile.sizes), profile.labels, len(profile.values)
     if kind != "rate":
-        slope = (profile.numbers @ line_weights(profile.values).astype(np.float32)).astype(np.float32)
+        with np.errstate(invalid="ignore"):  # BLAS may raise the flag for lanes of a vector that hold no number
+            slope = (profile.numbers @ line_weights(profile.values).astype(np.float32)).astype(np.float32)
         return [_matrix(slope, profile.unit, profile.starts, units)]
     moves = (profile.numbers != profile.numbers[:, :1]).any(axis=1)
     label = profile.label

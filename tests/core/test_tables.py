@@ -31,7 +31,8 @@ def values(field: pa.Field) -> st.SearchStrategy:
     elif pa.types.is_boolean(kind):
         drawn = st.booleans()
     elif pa.types.is_integer(kind):
-        drawn = st.integers(-(2 ** (kind.bit_width - 1)), 2 ** (kind.bit_width - 1) - 1)
+        bits = min(kind.bit_width - 1, 53) if field.nullable else kind.bit_width - 1  # pandas holds nulls as floats
+        drawn = st.integers(-(2**bits), 2**bits - 1)
     elif pa.types.is_list(kind):
         drawn = st.lists(st.floats(width=32, allow_nan=False), max_size=10)
     else:

@@ -49,7 +49,7 @@ def test_two_processes_do_every_part_and_only_stderr_tells(tmp_path, capfd):
     assert not any(map(runs, pids))
     captured = capfd.readouterr()
     assert captured.out == ""
-    assert "14/14" in captured.err
+    assert "14 of 14 parts" in captured.err
     assert "out loud" in captured.err
 
 
@@ -71,7 +71,7 @@ def test_a_killed_worker_is_replaced_and_its_part_done_again(tmp_path, capfd):
     assert sorted(tasks.done()) == [0, 1, 2, 3]
     err = capfd.readouterr().err
     assert "A worker was lost at the tasks of part 1: it was killed (SIGKILL), as the system does when memory" in err
-    assert "10/10" in err
+    assert "10 of 10 parts" in err
 
 
 def test_a_part_that_kills_every_worker_is_named_and_the_others_are_done(tmp_path):

@@ -42,7 +42,7 @@ def test_two_workers_do_every_part_and_only_stderr_tells(cluster, tmp_path, capf
     captured = capfd.readouterr()
     assert captured.out == ""
     assert "2 workers, on 1 machine with 2 CPU cores" in captured.err
-    assert "14/14" in captured.err
+    assert "14 of 14 parts" in captured.err
 
 
 def test_a_killed_worker_is_replaced_and_its_part_done_again(cluster, tmp_path, capfd):
@@ -52,7 +52,7 @@ def test_a_killed_worker_is_replaced_and_its_part_done_again(cluster, tmp_path, 
     captured = capfd.readouterr()
     assert captured.out == ""
     assert "A worker was lost at the tasks of part 1: " in captured.err
-    assert "10/10" in captured.err
+    assert "10 of 10 parts" in captured.err
 
 
 def test_a_part_that_kills_every_worker_is_named_and_the_others_are_done(cluster, tmp_path):

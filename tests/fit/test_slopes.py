@@ -101,7 +101,8 @@ def test_photo_refused_at_one_step_drops_out_whole(answers, present: np.ndarray,
     without = paper_slopes(scores[scores["photo"] != gone], asked[asked["photo"] != gone], values=values).set_index(
         "label"
     )
-    pd.testing.assert_frame_equal(with_refusal.loc[without.index], without)
+    # whole numbers that may be null have another dtype in a table without any row
+    pd.testing.assert_frame_equal(with_refusal.loc[without.index], without, check_dtype=len(without) > 0)
     assert (with_refusal["active"].drop(without.index) == 0).all()
 
 

@@ -18,7 +18,7 @@ from gslopes.score.cost import Budget, estimate
 from gslopes.score.limits import Limits
 from gslopes.score.retry import RetryPolicy
 
-QUICK = RetryPolicy(base_delay=0.001, max_delay=0.002, max_retry_after=0.05)
+QUICK = RetryPolicy(base_delay=0.001, max_delay=0.002, max_retry_after=1.0)
 
 
 class Service:
