@@ -23,7 +23,7 @@ PACKAGES = (
     "pyarrow",
     "scipy",
     "pillow",
-    "opencv-python-headless",
+    "opencv-contrib-python-headless",
     "facenet-pytorch",
     "onnxruntime",
 )
