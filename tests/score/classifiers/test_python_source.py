@@ -49,9 +49,7 @@ def test_a_declared_version_stands(package):
     assert version(package, "moods:ask,version=3") == "3"
 
 
-@pytest.mark.parametrize(
-    ("body", "line"), [("raise SystemExit(3)", 3), ("import sys; sys.exit('no')", 3), ("1 / 0", 3)]
-)
+@pytest.mark.parametrize("body", ["raise SystemExit(3)", "import sys; sys.exit('no')", "1 / 0"])
 def test_a_module_that_ends_the_program_is_our_error_with_its_line(tmp_path, body):
     (tmp_path / "rude.py").write_text(f"\n\n{body}\ndef ask(p): return []\n")
     done = subprocess.run(
