@@ -28,6 +28,7 @@ def audit(
     out: str | Path,
     *,
     classifier: str | Function | Classifier | Sequence[str | Function | Classifier] | None = None,
+    classifiers: Sequence[Classifier] = (),
     progress: bool = False,
     **options: Any,
 ) -> Audit:
@@ -39,6 +40,7 @@ def audit(
     classifier: a name such as ``celeba-tagger`` or ``onnx:model.onnx``, a function, or several. A function takes a
         list of pictures, (H, W, 3) uint8 RGB arrays of any sizes, and returns for each a mapping of label to score in
         [0, 1], or None where it will not answer.
+    classifiers: ready objects, beside those of ``classifier``.
     progress: show lines of progress on stderr.
     options: as of ``gslopes audit --help``, with underscores: attribute, steps, range, placebo, gate, limit, seed, ...
 
@@ -58,11 +60,11 @@ def audit(
     from gslopes.executors import OneProcess
     from gslopes.run import stages
 
-    check_names("audit", options, {*Options.__annotations__, "classifier", "progress", "classifiers", "components"})
+    check_names("audit", options, {*Options.__annotations__, "classifier", "classifiers", "progress", "components"})
     given = _listed(classifier)
     names = tuple(one for one in given if isinstance(one, str))
     objects = [one for one in given if not isinstance(one, str)]
-    ready = tuple(FunctionClassifier(one) if inspect.isroutine(one) else one for one in objects)
+    ready = (*(FunctionClassifier(one) if inspect.isroutine(one) else one for one in objects), *classifiers)
     if names:
         options["classifier"] = names
     executor = OneProcess(progress=progress)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -95,7 +96,7 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     planted, drawn_cue = true_slopes(classifier, faces, seed)
     reach = cue_per_unit(classifier, first.run) / drawn_cue
     assert first.slopes is not None
-    paper = first.slopes[first.slopes["estimator"] == "paper"]
+    paper = first.slopes.query("estimator == 'paper' and attribute == 'gender'")
     found = paper.set_index("label")[["slope", "ci_low", "ci_high", "n"]]
     recovered = planted.join(found).rename_axis("label").reset_index()
 
@@ -104,7 +105,9 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     with runfolder.storage(out):
         photos.mkdir(exist_ok=True)
         write_astronaut(photos / "astronaut.png")
-    portrait = stages.audit(photos, out / "astronaut", executor=executor, gate=False, seed=seed, device=device)
+    known: dict[str, Any] = {"gate": False, "seed": seed, "device": device}
+    # of one photo nothing is judged: no placebo sweeps
+    portrait = stages.audit(photos, out / "astronaut", executor=executor, placebo=False, **known)
     return Demo(
         recovered, reach, first, portrait, write_sweep(portrait.run, photos / "astronaut.png", out / "sweep.png")
     )
@@ -165,7 +168,7 @@ def cue_per_unit(classifier: PlantedClassifier, run: Path) -> float:
     """The slope of the mean cue as read from a run's edited pictures."""
     edits = tables.read(tables.EDITS, run / "edits.parquet")
     values, cue = [], []
-    for value, group in edits.groupby("value"):
+    for value, group in edits[edits["attribute"] == "gender"].groupby("value"):
         read = classifier.ask([(run / file).read_bytes() for file in group["file"]])
         values.append(float(value))  # type: ignore[arg-type]
         cue.append(np.asarray(read, np.float64)[:, 0].mean())

@@ -78,8 +78,10 @@ def test_neither_device_nor_classifiers_nor_seed_are_part_of_the_configuration_t
 def test_the_plan_counts_photos_pictures_and_calls(home, draw, tmp_path):
     faces = draw(5)
     options = {"attribute": ("gender", "race"), "classifier": ("celeba-tagger", "celeba-tagger:threshold=0.2")}
-    plan = make_plan(configure(faces.photos, options), tmp_path / "run")
+    plan = make_plan(configure(faces.photos, {**options, "placebo": False}), tmp_path / "run")
     assert (len(plan.files), plan.images, plan.calls) == (5, 60, 120)
+    plan = make_plan(configure(faces.photos, options), tmp_path / "run")
+    assert (len(plan.files), plan.images, plan.calls) == (5, 240, 480)  # by default with three placebo sweeps
     assert (plan.parts, plan.done) == (1, 0)
     assert not (tmp_path / "run").exists()
 

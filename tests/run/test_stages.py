@@ -57,19 +57,20 @@ def faces(draw, home):
     return draw(5)
 
 
-def test_findings_of_an_audit_stand_against_its_placebos(faces, tmp_path):
+def test_findings_of_an_audit_stand_against_its_placebos(faces, toy, tmp_path):
     """By default: three placebo sweeps, and a decision for every label that is tested."""
     file = tmp_path / "audit.toml"
     file.write_text("[fit]\nbootstrap = 0\npermutations = 50\nmin_varying = 1\n")
     known = {key: value for key, value in faces.known.items() if key != "placebo"}
-    audit = gslopes.audit(faces.photos, tmp_path / "run", steps=3, config=file, **known)
+    audit = gslopes.audit(faces.photos, tmp_path / "run", steps=3, config=file, classifier=toy, **known)
     asked = tables.read(tables.ASKED, audit.run / "asked.parquet")
     assert set(asked["attribute"]) == {"gender", "gender-same", "gender-light", "gender-random"}
     placebos = tables.read(tables.PLACEBOS, audit.run / "placebos.parquet")
     assert set(placebos["placebo"]) == {"same", "light", "random"}
     rate = audit.slopes.query("estimator == 'photo-rate' and attribute == 'gender'")
     assert set(rate["decision"]) <= {"finding", "placebo", "open", "none", "unjudged"}
-    assert rate["q_placebo"].notna().any()
+    assert len(rate) > 0
+    assert rate["q_placebo"].notna().all()
 
 
 def test_an_audit_writes_every_table_and_the_page(faces, tmp_path):

@@ -17,7 +17,8 @@ from gslopes.core import runfolder, tables
 from gslopes.run import stages, stamps
 from gslopes.run.config import FitConfig
 
-QUICK = "part = 2\n[fit]\nbootstrap = 20\npermutations = 50\n"
+QUICK = "part = 2\n[fit]\nbootstrap = 20\npermutations = 50\nmin_varying = 1\n"
+FIT = FitConfig(bootstrap=20, permutations=50, min_varying=1)
 STANDARD = {"p": 0.001, "slope": 0.03, "embed": "thumbs"}
 DONE = ("fit        up to date", "report     up to date")
 AGAIN = """
@@ -76,7 +77,7 @@ def of_run(run: Path) -> tuple[dict[str, list[float]], int]:
 
 def current(run: Path, **options: object) -> dict[str, bool]:
     """Which of the two stages an audit would leave as it is."""
-    reads = stamps.fit_reads(run, FitConfig(bootstrap=20, permutations=50), *of_run(run))
+    reads = stamps.fit_reads(run, FIT, *of_run(run))
     drawn = stamps.report_reads(run, STANDARD | options)
     return {"fit": stamps.is_current(run, "fit", reads), "report": stamps.is_current(run, "report", drawn)}
 
@@ -103,11 +104,12 @@ def test_a_rerun_imports_no_torch_and_asks_nobody(audit):
     assert times(audit.run) == before
 
 
-def test_other_options_of_the_fit_are_fitted_anew_and_reported_anew(audit):
+def test_other_options_of_the_fit_are_fitted_anew_and_reported_anew(audit, toy):
+    audit(classifier=toy)  # its answers vary on every photo
     before = tables.read(tables.SLOPES, audit.run / "slopes.parquet")
-    assert not set(DONE) & set(audit(QUICK.replace("= 20", "= 30")))
+    assert not set(DONE) & set(audit(QUICK.replace("= 20", "= 30"), classifier=toy))
     assert not before.equals(tables.read(tables.SLOPES, audit.run / "slopes.parquet"))
-    assert set(DONE) <= set(audit(QUICK.replace("= 20", "= 30")))
+    assert set(DONE) <= set(audit(QUICK.replace("= 20", "= 30"), classifier=toy))
 
 
 def test_other_answers_are_fitted_anew(audit):
@@ -134,7 +136,10 @@ def test_other_verdicts_of_the_gate_leave_neither_slopes_nor_page_as_they_were(a
     }
     row |= {"photo": asked["photo"][0], "reason": "too dark", "detail": ""}
     runfolder.write_table(tables.VERDICTS, pd.DataFrame([row]), audit.run / "verdicts.parquet")
-    assert current(audit.run) == {"fit": True, "report": False}
+    assert current(audit.run) == {"fit": False, "report": False}  # the table gating is fitted to the verdicts
+    stages.run_fit(audit.run, FIT)
+    stages.run_report(audit.run, stages.QUIET)
+    assert current(audit.run) == {"fit": True, "report": True}
     stages.run_score(audit.run, [], stages.QUIET, gate=True)
     assert current(audit.run) == {"fit": False, "report": False}
 
@@ -176,7 +181,7 @@ def test_the_report_follows_from_its_options(audit):
 
 
 def test_the_fit_follows_from_the_values_the_seed_and_the_table_of_photos(audit, tmp_path):
-    config, (values, seed) = FitConfig(bootstrap=20, permutations=50), of_run(audit.run)
+    config, (values, seed) = FIT, of_run(audit.run)
     known = stamps.fit_reads(audit.run, config, values, seed)
     assert stamps.is_current(audit.run, "fit", known)
     people = tmp_path / "people.csv"
@@ -214,7 +219,7 @@ def test_a_folder_that_is_moved_stays_up_to_date(audit, tmp_path):
 
 def test_the_verbs_themselves_always_work(audit):
     before = times(audit.run)
-    stages.run_fit(audit.run, FitConfig(bootstrap=20, permutations=50))
+    stages.run_fit(audit.run, FIT)
     stages.run_report(audit.run, stages.QUIET)
     page = audit.run / "report" / "index.html"
     assert times(audit.run)[page] != before[page]

@@ -38,6 +38,15 @@ def test_its_pages_and_its_sweep_are_where_it_says(finished):
         assert sweep.size == (8 * 256, 256)
 
 
+def test_the_drawn_faces_are_swept_beside_their_placebos_and_the_table_is_of_the_edit_alone(finished):
+    edits = tables.read(tables.EDITS, finished[0] / "rendered" / "edits.parquet")
+    names = ("gender", "gender-same", "gender-light", "gender-random")
+    assert edits["attribute"].value_counts().to_dict() == dict.fromkeys(names, 40 * 7)
+    slopes = tables.read(tables.SLOPES, finished[0] / "rendered" / "slopes.parquet")
+    known = slopes.query("estimator == 'paper' and attribute == 'gender'").set_index("label")["slope"].to_dict()
+    assert {row["label"]: row["slope"] for row in finished[1]["slopes"]} == pytest.approx(known)
+
+
 def test_the_astronaut_was_edited_and_answered_at_every_value(finished):
     run = finished[0] / "astronaut"
     assert len(tables.read(tables.EDITS, run / "edits.parquet")) == 7

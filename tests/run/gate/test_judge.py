@@ -143,7 +143,9 @@ VERDICT = ["kept", "reason", "detail"]
 
 
 def test_nothing_is_measured_twice_and_other_thresholds_judge_anew(run, monkeypatch):
-    first = stages.run_gate(run, OneProcess(), GateConfig(shift=-1, tau=-1, off_target=9, least_change=0))
+    first = stages.run_gate(
+        run, OneProcess(), GateConfig(shift=-1, tau=-1, off_target=9, least_change=0, most_change=255)
+    )
     assert first["kept"].all()
     assert (first["looked"] == 0).all()  # faces known from a table are drawn: no detector is asked
 
