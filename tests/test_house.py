@@ -162,7 +162,10 @@ def test_the_version_is_one():
     ("marker", "told"),
     [
         ("demo-command", "pip install . && gslopes demo"),
-        ("test-command", """pip install -e '.[dev]' && python -m pytest -n auto --dist loadfile -m "not slow" """.strip()),
+        (
+            "test-command",
+            """pip install -e '.[dev]' && python -m pytest -n auto --dist loadfile -m "not slow" """.strip(),
+        ),
     ],
 )
 def test_ci_runs_the_two_commands_that_the_readme_tells(marker: str, told: str):

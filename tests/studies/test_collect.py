@@ -49,9 +49,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("open_sources.Openverse", "open_sources.Wikimedia", "keyed_sources.Google", "keyed_sources.Bing"):
         module, _, class_name = name.partition(".")
         source = getattr(__import__(f"gslopes.collect.{module}", fromlist=[class_name]), class_name)
-        for kind in ("terms", "anonymous", "registered"):
-            if hasattr(source, kind):
-                monkeypatch.setattr(source, kind, dataclasses.replace(getattr(source, kind), gap=0.0))
+        terms = "anonymous" if hasattr(source, "anonymous") else "terms"  # Openverse has others with a token
+        monkeypatch.setattr(source, terms, dataclasses.replace(getattr(source, terms), gap=0.0))
 
 
 def planned(server: PhotoServer, out: Path, source: str = "openverse", **options: object) -> CollectPlan:
