@@ -164,7 +164,7 @@ def test_the_version_is_one():
         ("demo-command", "pip install . && gslopes demo"),
         (
             "test-command",
-            """pip install -e '.[dev]' && python -m pytest -n auto --dist loadfile -m "not slow" """.strip(),
+            """pip install -e '.[dev]' && python -m pytest -m "not slow" """.strip(),
         ),
     ],
 )

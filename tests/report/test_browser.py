@@ -274,7 +274,7 @@ def test_keyboard_reaches_labels_photos_and_slider(page: Any) -> None:
     explorer(page)
     reached = set()
     page.locator("#app-f0 input[type=search]").focus()
-    for _ in range(120):
+    for _ in range(400):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("(document.activeElement.type || '') + '.' + document.activeElement.className"))
     assert {"button.sort", "button.label", "button.photo", "range.", "checkbox.", "search."} <= {
