@@ -60,7 +60,7 @@ def browser() -> Iterator[Any]:
     if path is None:
         if os.environ.get("GSLOPES_BROWSER") == "required":
             pytest.fail("apt-get install chromium")
-        pytest.skip("apt-get install chromium")
+        pytest.skip("The review page is tested in Chromium, and none is installed: apt-get install chromium.")
     with sync_api.sync_playwright() as driver:
         found = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield found
