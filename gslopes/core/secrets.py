@@ -56,5 +56,25 @@ def secret_in_address(text: str) -> str:
     return ""
 
 
+def secrets_within(url: str) -> list[str]:
+    """What may be secret in an address that is one as a whole: user, password, values, path segments with a digit.
+
+    The host and words of a path are none: a label or another address may hold them, and must come back as they are.
+
+    >>> secrets_within("https://me:word@host.example/predictions/k3yk3yk3y?size=2")
+    ['me', 'word', 'k3yk3yk3y', '2']
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return []
+    user, found, _ = parts.netloc.rpartition("@")
+    return [
+        *(user.split(":") if found else []),
+        *(segment for segment in parts.path.split("/") if re.search(r"\d", segment)),
+        *(value for _, value in parse_qsl(f"{parts.query}&{parts.fragment}")),
+    ]
+
+
 def _is_secret(value: str) -> bool:
     return bool(_SHAPED.search(value)) or any(secret in value for secret in secret_values())

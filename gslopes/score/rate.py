@@ -25,6 +25,7 @@ SPACING = 1.03  # times the quota's interval, between two slots
 WINDOW_MARGIN = 1.015  # times the window: latency varies a little, and so does what is known of the arrival time
 LATENESS_EARNED = 0.02  # windows of assumed lateness that each request earns
 LATENESS_MAX = 3.0  # windows of assumed lateness that can be saved up; also the start value, when connections are made
+MIN_ANSWERS = 6  # on open connections, before the fastest of them passes for the shortest way to the service
 MAX_CATCH_UP = 1.0  # seconds of unused slots that are made up for
 POLLS_PER_WINDOW = 100  # how often a waiting request checks whether a pending answer has arrived
 
@@ -107,8 +108,9 @@ class Schedule:
         self._judge(slot)
 
     def _fastest(self, interval: float) -> float:
-        """Lowest latency on an open connection; 0 while threads may still be opening theirs."""
-        return self._least.get(interval, 0.0) if self._answers > self._limits.concurrency else 0.0
+        """Lowest latency on an open connection; 0 while threads may still be opening theirs, or too few are known."""
+        known = self._answers >= self._limits.concurrency + MIN_ANSWERS
+        return self._least.get(interval, 0.0) if known else 0.0
 
     def _judge(self, slot: Slot) -> None:
         if slot.latency is None or not slot.interval:

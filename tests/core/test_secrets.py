@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gslopes.core.secrets import secret_in_address
+from gslopes.core.secrets import secret_in_address, secrets_within
 
 SECRET = "s3cr3t-Value_0123456789"
 
@@ -40,3 +40,9 @@ def test_a_key_in_an_address_is_found_and_not_repeated(address, monkeypatch):
 )
 def test_an_address_without_a_key_is_one(address):
     assert secret_in_address(address) == ""
+
+
+def test_of_an_address_that_is_a_secret_the_host_and_plain_words_are_none():
+    found = secrets_within(f"https://me:{SECRET}@gateway.example:8443/predictions/h00k-9f/tag?code=abc&size=2#t=xyz")
+    assert found == ["me", SECRET, "h00k-9f", "abc", "2", "xyz"]
+    assert secrets_within("http://[") == []

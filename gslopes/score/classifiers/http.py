@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import base64
 import os
-import re
 import weakref
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from gslopes.core.errors import ConfigError, CredentialsError, Refused, ServiceError
 from gslopes.core.records import Answer
+from gslopes.core.secrets import secrets_within
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.local import LOCALS
 from gslopes.score.limits import ServiceOptions
@@ -81,7 +81,7 @@ class HttpClassifier:
             self._url = os.environ.get(self._variable, "")
             if not self._url:
                 raise CredentialsError("http", [self._variable])
-            for part in (self._url, *re.split(r"[/?&=:@]", self._url)):
+            for part in (self._url, *secrets_within(self._url)):
                 remember_secret(part)
             self._url = wire.address(self._url)
         if self._token:

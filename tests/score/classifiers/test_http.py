@@ -160,6 +160,7 @@ def test_an_address_with_a_key_is_taken_from_the_environment_and_stored_nowhere(
     assert classifier.name == "http:env:TEAM_ENDPOINT"
     assert classifier.ask([b"picture"])
     assert "s3cr3t-0123456789" not in scrub("refused s3cr3t-0123456789")
+    assert scrub("at http://127.0.0.1:80") == "at http://127.0.0.1:80"  # the host is no secret
 
 
 def test_a_variable_that_is_not_set_is_named(monkeypatch):
