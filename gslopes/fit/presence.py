@@ -3,7 +3,8 @@
 Services are asked for all that one price buys, so that a later question costs nothing; but the paper's services were
 asked as they come, and a label that every picture has, with some score, has no slope. A cut says what counts: scores
 from a threshold on, the so many highest of a picture, or both. Rows below it are as if they had not been returned, so
-asking for more never changes a slope.
+asking for more never changes a slope (but where scores are equal at the last place that counts: a service that is asked
+for no more leaves some of them out).
 """
 
 from __future__ import annotations

@@ -113,6 +113,12 @@ def _block(part: pd.DataFrame, floor: pd.DataFrame, limit: int, funnel: Funnel |
         f"{words.printable(first['classifier'])} along {words.perceived(attribute)}",
         wrap(headline(part, found, attribute).sentence),
     ]
+    if part[["slope_lower", "slope_higher"]].notna().any(axis=None):
+        lines.append(
+            wrap(
+                f"Present: {words.printable(first['cut'])}. Other cuts: 0.1 below and above, or twice and half as many."
+            )
+        )
     if funnel is not None:
         lines.append(f"Photos: {funnel.text()}")
     judged = part[[found[str(label)].code != decisions.UNJUDGED for label in part["label"]]]
@@ -127,6 +133,7 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
     codes = [found[str(label)] for label in judged["label"]]
     order = judged.assign(_plain=[not one.moves for one in codes], _flat=-judged["t"].abs())
     shown = order.sort_values(["_plain", "_flat", "label"])[:limit].sort_values(["slope", "label"])
+    cuts = bool(judged[["slope_lower", "slope_higher"]].notna().any(axis=None))
     kinds = [kind for kind in PLACEBOS if any(placebo.split(str(name))[1] == kind for name in floor["attribute"])]
     beside = {
         (placebo.split(str(row["attribute"]))[1], str(row["label"])): words.points(row["slope"])
@@ -138,6 +145,7 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
         Column("95 % interval", number=False),
         Column("decision", number=False),
         Column("q"),
+        *([Column("other cuts", number=False)] if cuts else []),
         *(Column(PLACEBOS[kind]) for kind in kinds),
         Column("photos"),
     ]
@@ -148,6 +156,7 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
             words.points_interval(row["ci_low"], row["ci_high"]),
             decisions.SHOWN[found[str(row["label"])].code],
             words.probability(row["q"]),
+            *([f"{words.points(row['slope_lower'])} … {words.points(row['slope_higher'])}"] if cuts else []),
             *(beside.get((kind, str(row["label"])), "0.0") for kind in kinds),
             f"{row['active']:,} of {row['n']:,}",
         ]

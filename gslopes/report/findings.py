@@ -18,7 +18,7 @@ from gslopes.report.decisions import Decision
 
 READING, PAPER = "photo-rate", "paper"
 PHOTOS_A_FILE = 20
-_NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_perm", "q")
+_NUMBERS = ("slope", "ci_low", "ci_high", "p", "p_perm", "q", "slope_lower", "slope_higher")
 
 
 def script(name: str, content: Any) -> bytes:
@@ -66,6 +66,7 @@ def finding(
         "floor": _floor(floor, labels),
         "decision": [decided[label].code if label in decided else decisions.UNJUDGED for label in labels],
         "why": [decided[label].why if label in decided else "" for label in labels],
+        "cut": cut(slopes),
     }
     return content | _curves(answers, labels) | {"moved": _moved(answers, labels, index)}
 
@@ -104,6 +105,12 @@ def photo_scores(answers: Answers) -> dict[str, list[list[Any]]]:
 def is_placebo(attributes: pd.Series) -> pd.Series[bool]:
     """Which rows belong to placebo sweeps."""
     return attributes.map(lambda name: bool(placebo.split(name)[1])).astype(bool)
+
+
+def cut(slopes: pd.DataFrame) -> str:
+    """What counted as present, where slopes at a lower and a higher cut stand beside the slopes; else empty."""
+    moved = slopes[["slope_lower", "slope_higher"]].notna().any(axis=None)
+    return words.printable(slopes["cut"].dropna().iloc[0]) if moved else ""
 
 
 def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:

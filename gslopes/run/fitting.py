@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -40,11 +41,12 @@ def fit_folder(
     """
     from gslopes.fit.findings import analyse
     from gslopes.fit.presence import ALL, present
-    from gslopes.fit.sensitivity import sensitivity
+    from gslopes.fit.sensitivity import sensitivity, with_sensitivity
 
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
     counted = None if photos is None else set(photos)
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
+    gates = half_verdicts(run, values) or None
     found = analyse(
         present(scores, limits),
         asked,
@@ -56,14 +58,17 @@ def fit_folder(
         photos=counted,
         reach=reach_of(run, values),
         tones=tones_of(run),
-        gates=half_verdicts(run, values) or None,
+        gates=gates,
     )
     told = {name: str(cut) for name, cut in sorted(limits.items())}
     limited = {name: {"score": cut.score, "most": cut.most} for name, cut in sorted(limits.items())}
     runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": told, "limits": limited})
+    beside = sensitivity(scores, asked, limits, values, counted, gates)
     if any(cut != ALL for cut in limits.values()):
-        beside = sensitivity(scores, asked, limits, values, counted)
         runfolder.write_bytes(run / SENSITIVITY, csv_bytes(beside, digits=6))
+    else:
+        (run / SENSITIVITY).unlink(missing_ok=True)  # of an earlier fit
+    found = replace(found, slopes=with_sensitivity(found.slopes, beside, limits))
     order = sorted(found.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
     for table, frame in order:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")

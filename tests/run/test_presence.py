@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 
 from gslopes.core.errors import ConfigError
 from gslopes.fit.presence import ALL, Cut
 from gslopes.run import stages
 from gslopes.run.config import FitConfig
-from gslopes.run.fitting import PRESENCE
+from gslopes.run.fitting import PRESENCE, SENSITIVITY
 from gslopes.run.presence import cuts, own_cut
-from tests.fake_provider import FakeProvider
+from tests.fake_provider import FakeProvider, pictures
 from tests.fake_provider.folder import write_run
 
 
@@ -55,3 +56,40 @@ def test_the_cut_decides_the_slope_and_is_told(provider: FakeProvider, tmp_path)
     assert found["none"] == pytest.approx(-0.375, abs=0.02)
     assert len(set(found.values())) == 3
     assert told["cuts"] == {"rekognition": "score at least 0.55"}
+
+
+@pytest.mark.parametrize(
+    ("few", "more", "cut"),
+    [
+        ("rekognition:min_confidence=55", "rekognition:min_confidence=0", "score at least 0.55"),
+        ("google:max_results=10", "google:max_results=50", "the 10 highest of a picture"),
+    ],
+)
+def test_asking_a_service_for_more_changes_no_slope(provider: FakeProvider, tmp_path, monkeypatch, few, more, cut):
+    scores = [*(0.98 - 0.02 * place for place in range(7)), *(0.3 - 0.02 * place for place in range(10))]
+    monkeypatch.setattr(pictures, "FURNITURE", {f"Thing {place:02d}": score for place, score in enumerate(scores)})
+    run = write_run(tmp_path / "run", 16, part=8)
+    stages.score_photos(run, [f"{few},rate=500", f"{more},rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
+    slopes = stages.run_fit(run, FitConfig(bootstrap=0, permutations=0))
+    names = sorted(slopes["classifier"].unique())
+    assert len(names) == 2
+    one, other = (slopes[slopes["classifier"] == name].set_index(["estimator", "label"]) for name in names)
+    assert (one["slope"].abs() > 0.1).any()
+    pd.testing.assert_series_equal(one["slope"], other["slope"])
+    assert set(slopes["cut"]) == {cut}
+
+
+def test_slopes_at_other_cuts_stand_in_the_table_and_go_when_nothing_is_cut(provider: FakeProvider, tmp_path):
+    run = write_run(tmp_path / "run", 16, part=8)
+    stages.score_photos(run, ["rekognition:rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
+    slopes = stages.run_fit(run, FitConfig(bootstrap=0, permutations=0))
+    beside = pd.read_csv(run / SENSITIVITY).set_index(["label", "estimator"])
+    rate = slopes[slopes["estimator"] == "photo-rate"].set_index("label")
+    assert rate[["slope_lower", "slope_higher"]].notna().any(axis=None)
+    for label, row in rate.iterrows():
+        told = beside.loc[(label, "photo-rate")]
+        assert row["slope"] == pytest.approx(told["slope"], abs=1e-4)
+        assert row["slope_lower"] == pytest.approx(told["slope_lower"], abs=1e-4, nan_ok=True)
+    slopes = stages.run_fit(run, FitConfig(presence="none", bootstrap=0, permutations=0))
+    assert not (run / SENSITIVITY).exists()
+    assert slopes[["slope_lower", "slope_higher"]].isna().all(axis=None)

@@ -52,6 +52,9 @@ SLOPES = Table(
                 "trimmed_low", "slope of the photos answered at every value, if refusals are monotone (Lee), lower end"
             ),
             number("trimmed_high", "the same, upper end"),
+            column("cut", pa.string(), "what counted as present, in words; see fit.presence", null=True),
+            number("slope_lower", "slope at a lower cut; see fit.sensitivity; null where there is no cut"),
+            number("slope_higher", "the same, at a higher cut"),
         ]
     ),
     ("classifier", "attribute", "estimator", "label"),
