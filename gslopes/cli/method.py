@@ -14,21 +14,30 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
     short_help="How a run differs from the paper, and why.",
     epilog=examples(
         "gslopes method",
+        "gslopes method --as-published",
         "gslopes method run",
-        "gslopes method run --markdown > method.md",
+        "gslopes method --attribute gender --attribute race --markdown",
     ),
 )
 @click.argument("run", type=PATH, required=False)
+@click.option("--attribute", multiple=True, metavar="NAME", help="Without RUN; may be repeated. [default: gender]")
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
+@click.option("--as-published", is_flag=True, help="What still differs when all that can be set is set.")
 @json_option
-def method(run: Path | None, markdown: bool, as_json: bool) -> int:
+def method(run: Path | None, attribute: tuple[str, ...], markdown: bool, as_published: bool, as_json: bool) -> int:
     """List every way in which a run differs from Joo & Kärkkäinen (2020), with its reason; without RUN, the defaults.
 
     Whatever can be set as the paper has it is set by gslopes audit --as-published.
     """
+    from gslopes.core.config import to_dict
+    from gslopes.core.errors import UsageError
     from gslopes.report.method import choices, of_run, print_method, to_markdown
+    from gslopes.run.config import configure
 
-    found = choices({}) if run is None else of_run(run)
+    if run is not None and (as_published or attribute):
+        raise UsageError("A run is as it is.", "Leave out RUN, or --as-published and --attribute.")
+    options = {"as_published": as_published, "attribute": attribute}
+    found = of_run(run) if run else choices(to_dict(configure("PHOTOS", options)))
     if as_json:
         print_json([{**asdict(one), "same": one.same} for one in found])
         return 0

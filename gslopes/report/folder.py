@@ -64,10 +64,13 @@ def write(run: Path, options: ReportOptions) -> Path:
         credited = _credits(run, finding, album, known, drawn)
         sections.append(replace(page.section(finding, drawn, options), credits=credited))
     _write_explorer(report, source, album, scores, known)
-    if (run / runfolder.MANIFEST).is_file():
-        runfolder.write_bytes(report / "method.md", method.to_markdown(method.of_run(run)).encode())
+    differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
+    if differs:
+        runfolder.write_bytes(report / "method.md", method.to_markdown(differs).encode())
     extras = _extras(source, entries, album, options)
-    extras = replace(extras, papers=papers, prints=sorted(path.name for path in report.glob("*.[ps][dv][fg]")))
+    extras = replace(
+        extras, method=differs, papers=papers, prints=sorted(path.name for path in report.glob("*.[ps][dv][fg]"))
+    )
     manifest = provenance.anonymous(source.manifest) if options.embed == "none" else source.manifest
     extras = replace(extras, commands=provenance.commands(manifest, options.p, options.slope), screens=_ranked(screens))
     html = page.render(manifest, _photos(source, options), sections, options=options, extras=extras)

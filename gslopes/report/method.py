@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.runfolder import show
+from gslopes.zoo import home
+from gslopes.zoo.spec import ModelSpec, read_spec
 
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
 VALUES = {"gender": 7, "race": 5}  # K of the paper, section 4.3
+THRESHOLDS = (0.001, 0.03)  # of its tables: p below, |slope| above
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,13 @@ class Choice:
         return self.paper == self.here
 
 
-def of_run(run: Path) -> list[Choice]:
-    """The list for a run folder.  Raises: UsageError if it is none; TableError."""
+def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choice]:
+    """The list for a run folder.
+
+    thresholds: p and slope of the report's tables.
+
+    Raises: UsageError if it is none; TableError.
+    """
     file, told = run / runfolder.MANIFEST, run / PRESENCE
     if not file.is_file():
         raise UsageError(f"{show(run)} is no run folder.", "Name the folder that gslopes audit --out has made.")
@@ -46,19 +54,28 @@ def of_run(run: Path) -> list[Choice]:
     if (run / "slopes.parquet").is_file():
         slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
         config["fit"] = {"estimators": tuple(sorted(set(slopes["estimator"])))}
-    return choices(config, json.loads(told.read_text("utf-8")) if told.is_file() else None)
+    presence = json.loads(told.read_text("utf-8")) if told.is_file() else None
+    return choices(config, presence, thresholds)
 
 
-def choices(config: Mapping[str, Any], presence: Mapping[str, Any] | None = None) -> list[Choice]:
+def choices(
+    config: Mapping[str, Any],
+    presence: Mapping[str, Any] | None = None,
+    thresholds: tuple[float, float] = THRESHOLDS,
+) -> list[Choice]:
     """The list for one run.
 
     config: the run's configuration by sections, as in ``run.json``; sections and keys that it lacks are the defaults'.
     presence: what ``presence.json`` holds; None if the run was not fitted yet.
+    thresholds: p and slope of the report's tables.
     """
     find, edit, compose = (config.get(name) or {} for name in ("find", "edit", "compose"))
     fit, judged = config.get("fit") or {}, (config.get("gate") or {}).get("on")
+    models = _editors(edit)
     return [
-        *_edits(edit, compose),
+        *_edits(edit),
+        *(choice for name, spec in models.items() for choice in _editor(name, spec)),
+        *_composed(compose, models),
         Choice(
             "smallest face",
             "not said",
@@ -74,25 +91,81 @@ def choices(config: Mapping[str, Any], presence: Mapping[str, Any] | None = None
         ),
         *_fits(fit, presence),
         Choice(
-            "photos",
-            "Bing's images of 129 occupations and six keywords, 64,500",
-            "the user's folder, or openly licensed photos of 129 occupations",
-            "Bing's service has ended; titles that the paper does not print are our own choice.",
+            "thresholds of the tables",
+            _past(THRESHOLDS),
+            _past(thresholds),
+            "Chosen for this report.",
+            f"gslopes report --p {THRESHOLDS[0]} --slope {THRESHOLDS[1]}",
         ),
         Choice(
-            "training data, size, loss",
-            "CelebA at 256 pixels, facial skin alone, classifier loss of the Fader Network",
-            "public photos of faces at 128 pixels, hair to chin; each model's card has its recipe",
-            "What could be trained openly on small hardware; `gslopes evaluate` measures what the editor reaches.",
+            "photos",
+            "64,500 images of Bing's search: 129 occupations, six keywords",
+            "the user's folder, or openly licensed photos that gslopes collect found",
+            "Bing's service has ended.",
+        ),
+        Choice(
+            "occupations",
+            "129 of the US Bureau of Labor Statistics, some of them printed",
+            "gslopes collect's bls-129: those that the paper prints, and our own choice of the others",
+            "The paper's list is not public; its column printed says which titles the paper has.",
         ),
     ]
 
 
-def _edits(edit: Mapping[str, Any], compose: Mapping[str, Any]) -> list[Choice]:
+def _past(thresholds: tuple[float, float]) -> str:
+    return f"p < {thresholds[0]:g}, |slope| > {thresholds[1]:g}"
+
+
+def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
+    """Name to spec of the run's editors, as far as this installation has them."""
+    attributes = list(edit.get("attributes") or ["gender"])
+    names = [str(edit.get("model") or f"fader-{attribute}") for attribute in attributes]
+    found = {}
+    for name in dict.fromkeys(names):
+        folder = home.find("models", name) if name.replace("-", "").isalnum() else None
+        try:
+            if folder is not None:
+                found[name] = read_spec(folder / "spec.toml")
+        except ConfigError:  # a model of the user's that is no longer whole
+            continue
+    return found
+
+
+def _editor(name: str, spec: ModelSpec) -> list[Choice]:
+    odd = "the odd part of the decoder, from the photo's own value; a straight line beyond -1 and 1"
+    return [
+        Choice(
+            f"edit of {name}",
+            "the decoder's picture at each value",
+            odd if spec.odd_part else "the decoder's picture at each value",
+            "What both ends share, such as a colour cast, cancels; no training has seen a value beyond -1 and 1.",
+        ),
+        Choice(
+            f"picture size of {name}",
+            "256 pixels",
+            f"{spec.size} pixels",
+            "The size that could be trained on small hardware; the change alone is scaled up to the photo.",
+        ),
+        Choice(
+            f"training data of {name}",
+            "CelebA",
+            ", ".join(spec.data) or "not said",
+            "Data that we could get and may use; hair to chin is seen, not the facial skin alone.",
+        ),
+        Choice(
+            f"loss of {name}",
+            "Fader Network, with a classifier of the attribute",
+            f"reconstruction and the latent adversary alone (training/{spec.recipe}.toml)",
+            "A classifier that guides is satisfied by casts of colour before the face changes.",
+        ),
+    ]
+
+
+def _edits(edit: Mapping[str, Any]) -> list[Choice]:
     steps = edit.get("steps")
     attributes = list(edit.get("attributes") or ["gender"])
     spread = edit.get("range") or [-2, 2]
-    found = [
+    return [
         Choice(
             f"values of {name}",
             f"{VALUES.get(name, 7)} from -2 to 2",
@@ -102,9 +175,13 @@ def _edits(edit: Mapping[str, Any], compose: Mapping[str, Any]) -> list[Choice]:
         )
         for name in attributes
     ]
-    region, blend = str(compose.get("region") or "face"), str(compose.get("blend") or "difference")
+
+
+def _composed(compose: Mapping[str, Any], models: Mapping[str, ModelSpec]) -> list[Choice]:
+    region, blend = str(compose.get("region") or "face"), str(compose.get("blend") or "auto")
+    if blend == "auto" and models:
+        blend = ", ".join(sorted({spec.blend for spec in models.values()}))
     return [
-        *found,
         Choice(
             "region",
             "skin",
@@ -139,7 +216,7 @@ def _fits(fit: Mapping[str, Any], presence: Mapping[str, Any] | None) -> list[Ch
         Choice(
             "presence",
             vendors,
-            vendors if which == "vendor" and not told else told or f"presence {which}",
+            vendors if which == "vendor" else told or f"presence {which}",
             "Services were asked for all that one price buys; the cut comes afterwards, by default the vendor's own.",
             "--presence vendor",
         ),
@@ -156,7 +233,6 @@ def _fits(fit: Mapping[str, Any], presence: Mapping[str, Any] | None) -> list[Ch
             "two-sided t with K - 2 degrees of freedom; permutations within photos",
             "The paper prints p < 0.001 and names no test; this is the usual one of a least squares slope.",
         ),
-        Choice("thresholds of the tables", "p < 0.001, |slope| > 0.03", "p < 0.001, |slope| > 0.03"),
     ]
 
 
@@ -175,9 +251,9 @@ def print_method(found: list[Choice]) -> str:
 
 def to_markdown(found: list[Choice]) -> str:
     """The list as a Markdown table."""
-    rows = [
-        f"| {one.what} | {one.paper} | {'the same' if one.same else one.here} | {'' if one.same else one.reason} |"
-        for one in found
+    cells = [
+        (one.what, one.paper, "the same" if one.same else one.here, "" if one.same else one.reason) for one in found
     ]
+    rows = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in cells]
     head = ["# Method", "", "How this run differs from Joo & Kärkkäinen (2020), doi 10.1145/3422841.3423533.", ""]
     return "\n".join([*head, "| choice | paper | this run | reason |", "| --- | --- | --- | --- |", *rows, ""])

@@ -21,6 +21,7 @@ from gslopes.report.credit import Credit
 from gslopes.report.findings import READING, inline
 from gslopes.report.glossary import GLOSSARY
 from gslopes.report.loading import Finding, ReportOptions
+from gslopes.report.method import Choice
 from gslopes.report.planted import planted
 from gslopes.report.provenance import citation
 from gslopes.report.screen import Screen
@@ -123,6 +124,7 @@ class Extras:
     data: for the scripts, see ``folder``.  sweeps, floors, dropped: see ``validity``.  calibration: see ``planted``.
     papers: tables of the paper, without ending.  prints: figures for print.  commands, cards: see ``provenance``.
     album: photos in the explorer.  embed: which pictures the report has.  screens: see ``screen``, the strongest first.
+    method: how the run differs from the paper, see ``method``.
     """
 
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -137,6 +139,7 @@ class Extras:
     album: int = 0
     embed: str = "none"
     screens: Sequence[Screen] = ()
+    method: Sequence[Choice] = ()
 
 
 NOTHING = Extras()
@@ -259,6 +262,8 @@ def render(
             papers=extras.papers,
             prints=extras.prints,
             commands=extras.commands,
+            differs=[one for one in extras.method if not one.same],
+            alike=[one for one in extras.method if one.same],
             cards=extras.cards,
             citation=citation(manifest),
             used=[

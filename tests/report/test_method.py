@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from gslopes.report.method import choices, print_method, to_markdown
+from collections.abc import Callable
+from pathlib import Path
+
+from markupsafe import escape
+
+from gslopes.core.config import to_dict
+from gslopes.report import write_report
+from gslopes.report.method import Choice, choices, of_run, print_method, to_markdown
 from gslopes.run.config import PUBLISHED, configure
 
-PUBLISHED_CONFIG = {
-    "compose": {"region": "skin", "blend": "paste", "placebo": False},
-    "gate": {"on": False},
-    "fit": {"estimators": ("paper",), "presence": "vendor"},
-}
+ROOT = Path(__file__).resolve().parents[2]
+BOTH = ("gender", "race")
+
+
+def of(**options: object) -> dict[str, Choice]:
+    """The list for the options of an audit."""
+    return {one.what: one for one in choices(to_dict(configure("photos", options)))}
 
 
 def test_the_defaults_differ_and_every_difference_has_its_reason():
-    found = {one.what: one for one in choices({})}
+    found = of()
     assert (found["region"].here, found["blend"].here) == ("face", "difference")
     assert all(one.reason for one in found.values() if not one.same)
     for name in ("region", "blend", "gate", "placebo sweeps", "estimator"):
@@ -21,17 +30,51 @@ def test_the_defaults_differ_and_every_difference_has_its_reason():
         assert found[name].option
 
 
-def test_as_published_only_what_cannot_be_set_differs():
-    differs = [one for one in choices(PUBLISHED_CONFIG) if not one.same]
-    assert {one.what for one in differs} == {"smallest face", "photos", "training data, size, loss", "test"}
-    assert not any(one.option for one in differs)
+def test_as_published_sets_all_that_can_be_set():
+    can = {name for name, one in of(attribute=BOTH).items() if one.option}
+    assert {"values of gender", "values of race", "region", "blend", "gate", "estimator", "presence"} <= can
+    published = of(attribute=BOTH, as_published=True)
+    assert [name for name in can if not published[name].same] == []
+    left = {name.partition(" of fader")[0] for name, one in published.items() if not one.same}
+    assert left == {"edit", "picture size", "training data", "loss", "smallest face", "test", "photos", "occupations"}
 
 
-def test_what_as_published_sets_is_what_the_list_calls_the_same():
+def test_what_as_published_sets_is_what_is_listed():
     config = configure("photos", {"as_published": True})
     for (section, key), value in PUBLISHED.items():
         assert getattr(getattr(config, section), key) == value
-        assert PUBLISHED_CONFIG[section][key] == value
+    for (section, key), value in PUBLISHED.items():  # each of them is told: without it the list is another
+        changed = to_dict(config)
+        changed[section] = {**changed[section], key: None if isinstance(value, bool) else "other"}
+        if key == "estimators":
+            changed[section][key] = ("paper", "photo-rate")
+        if key == "placebo":
+            changed[section][key] = True
+        assert choices(changed) != choices(to_dict(config))
+
+
+def test_the_page_of_the_repository_is_that_of_the_defaults():
+    """Made by: gslopes method --attribute gender --attribute race --markdown > METHOD.md"""
+    found = choices(to_dict(configure("PHOTOS", {"attribute": BOTH})))
+    assert (ROOT / "METHOD.md").read_text("utf-8").rstrip() == to_markdown(found).rstrip()
+    assert "](METHOD.md)" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_thresholds_of_another_report_are_a_difference():
+    found = {one.what: one for one in choices({}, None, (0.05, 0.01))}["thresholds of the tables"]
+    assert (found.same, found.here) == (False, "p < 0.05, |slope| > 0.01")
+
+
+def test_the_page_of_a_run_has_the_list_in_its_method_section(make: Callable[..., Path], tmp_path: Path):
+    run = make(tmp_path / "run", [("celeba-tagger", "gender")], photos=20)
+    page = write_report(run, p=0.01, embed="none").read_text("utf-8")
+    section = page[page.index('id="provenance"') :]
+    for one in of_run(run, (0.01, 0.03)):
+        assert str(escape(one.what)) in section
+        if not one.same:
+            assert str(escape(one.reason)) in section
+    assert "p &lt; 0.01, |slope| &gt; 0.03" in section
+    assert "p < 0.01, \\|slope\\| > 0.03" in (run / "report" / "method.md").read_text("utf-8")
 
 
 def test_values_of_the_run_are_told():
