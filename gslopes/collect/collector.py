@@ -31,6 +31,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.collection import MANIFEST
 from gslopes.core.errors import CredentialsError, ServiceError
 from gslopes.core.killpoints import reach
+from gslopes.core.reasons import Reason, Why, explained
 
 STAGE = "collect"
 OVERSAMPLE = 1.5  # results that are asked for, of the photos that are wanted: some are gone, some repeat others
@@ -118,7 +119,7 @@ class Collector:
         if rows and self._failures >= len(rows):
             self._failed_parts.append(part)
         if part + 1 == len(self.queries) and self._failures and not self._any_outcome:
-            self._stop_for_outage(rows[-1]["reason"] if rows else "no result")
+            self._stop_for_outage(explained(rows[-1]["reason"], rows[-1]["detail"]) if rows else "no result")
 
     # -- searching ----------------------------------------------------------------------------------------------------
 
@@ -172,9 +173,9 @@ class Collector:
         except DownloadError as error:
             return error
         except OSError as error:
-            return DownloadError("refused", f"cannot be read: {error.strerror}")
+            return DownloadError("refused", Why(Reason.UNREADABLE, str(error.strerror)))
         except (ArithmeticError, LookupError, RecursionError, ValueError) as error:  # one photo's, whatever it sent
-            return DownloadError("refused", f"it cannot be asked for ({type(error).__name__})")
+            return DownloadError("refused", Why(Reason.CANNOT_BE_REQUESTED, type(error).__name__))
 
     def _judge(self, query: Query, rank: int, candidate: Candidate, coming: Future[Outcome]) -> Row:
         """The manifest row of one result; its file is on the disk for good if it is kept."""
@@ -189,12 +190,12 @@ class Collector:
             picture = examine(outcome, self.limits.min_side)
         except DownloadError as error:
             self._count(error)
-            return row | {"status": error.status, "reason": error.reason}
+            return row | {"status": error.status, **error.reason.columns}
         self._failures, self._failed_parts, self._any_outcome = 0, [], True
         row["phash"] = f"{picture.phash:016x}"
         again = self.duplicates.find(picture)
         if again is not None:
-            return row | {"status": "duplicate", "photo": again[0], "path": again[1], "reason": again[2]}
+            return row | {"status": "duplicate", "photo": again[0], "path": again[1], **again[2].columns}
         row["path"] = f"{folder_name(query.occupation)}/{picture.photo[:16]}.{picture.suffix}"
         self._store(self.out / row["path"], outcome)
         size = {"width": picture.width, "height": picture.height, "bytes": len(outcome)}
@@ -278,6 +279,8 @@ def _read_line(line: bytes, out: Path) -> tuple[int, Row, bool] | None:
         return None
     try:
         row: Row = json.loads(line)
+        if "detail" not in row:  # as version 0.1 wrote them
+            row |= Why.of(row["reason"], row["status"]).columns
         return int(row["rank"]), row, row["status"] != "kept" or (out / row["path"]).is_file()
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, OSError):
         return None

@@ -11,6 +11,7 @@ from PIL import Image
 
 from gslopes.collect.fetch import DownloadError
 from gslopes.core.errors import PhotoError, UsageError
+from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import ByteArray
 from gslopes.datasets.decode import decode
 
@@ -38,7 +39,7 @@ def check_type(content_type: str) -> None:
     """Raises: DownloadError unless a server's type is that of a picture, or says nothing about the contents."""
     if content_type in _BINARY or (content_type.startswith("image/") and "svg" not in content_type):
         return
-    raise DownloadError("refused", f"not sent as a picture but as {content_type[:60] or 'nothing'}")
+    raise DownloadError("refused", Why(Reason.NOT_SENT_AS_PICTURE, content_type[:60]))
 
 
 def examine(data: bytes, min_side: int) -> Picture:
@@ -50,16 +51,15 @@ def examine(data: bytes, min_side: int) -> Picture:
     """
     suffix = next((name for magic, name in (*_KINDS, (b"MM\0*", "tif")) if data.startswith(magic)), "")
     if not suffix:
-        raise DownloadError("refused", "not a JPEG, PNG, WebP, BMP or TIFF file")
+        raise DownloadError("refused", Why(Reason.UNKNOWN_FORMAT))
     try:
         pixels, _, _ = decode(data, "")
     except PhotoError as error:
-        raise DownloadError("refused", error.reason) from error
+        raise DownloadError("refused", Why.of(error.reason)) from error
     height, width = pixels.shape[:2]
     if min(width, height) < min_side:
-        raise DownloadError(
-            "refused", f"too small (shorter side {min(width, height)} pixels, at least {min_side} wanted)"
-        )
+        detail = f"shorter side {min(width, height)} pixels, at least {min_side} wanted"
+        raise DownloadError("refused", Why(Reason.TOO_SMALL, detail))
     return Picture(sha256(data).hexdigest(), suffix, width, height, perceptual_hash(pixels))
 
 
@@ -101,20 +101,20 @@ class DuplicateIndex:
         self._places[photo] = place
         self._files.append((photo, path))
 
-    def find(self, picture: Picture) -> tuple[str, str, str] | None:
-        """The photo that this one repeats, its path, and how it was found; None if it is new.
+    def find(self, picture: Picture) -> tuple[str, str, Why] | None:
+        """The photo that this one repeats, its path, and how that is known; None if it is new.
 
         Of several near ones the nearest, of equally near ones the earliest.
         """
         if picture.photo in self._places:
-            return (*self._files[self._places[picture.photo]], "same bytes")
+            return (*self._files[self._places[picture.photo]], Why(Reason.DUPLICATE))
         if not self._files or self.near < 0:
             return None
         distances = _bits(self._hashes[: len(self._files)] ^ np.uint64(picture.phash))
         place = int(distances.argmin())
         if distances[place] > self.near:
             return None
-        return (*self._files[place], f"looks the same ({int(distances[place])} of 64 bits differ)")
+        return (*self._files[place], Why(Reason.LOOKS_THE_SAME, f"{int(distances[place])} of 64 bits differ"))
 
 
 def _bits(numbers: NDArray[np.uint64]) -> NDArray[np.int64]:

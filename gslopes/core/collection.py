@@ -8,6 +8,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from gslopes.core.tables import Table
+from gslopes.core.tables.schema import DETAIL
 
 
 def _text(name: str, unit: str) -> pa.Field:
@@ -30,7 +31,8 @@ MANIFEST = Table(
             _text("photo", "sha256 of the file's bytes, hex; of a duplicate, that of the photo it repeats; or empty"),
             _text("path", "relative to the collection; of a duplicate, that of the photo it repeats; or empty"),
             _text("status", "kept, duplicate, refused or failed"),
-            _text("reason", "why it was not kept; empty if it was"),
+            _text("reason", "why it was not kept, a core.reasons.Reason; empty if it was"),
+            DETAIL,
             _text("occupation", "as searched for"),
             _text("soc", "code in the 2018 SOC; empty if unknown"),
             _text("keyword", "demographic keyword of the search; empty if none"),
@@ -80,7 +82,8 @@ CENSUS = Table(
             _text("path", "relative to the photos folder; undecodable bytes as \\xNN"),
             _text("occupation", "of the manifest, else the first folder of the path; empty if there is none"),
             _text("status", "read or skipped"),
-            _text("reason", "why there is no reading; empty if there is one"),
+            _text("reason", "why there is no reading, a core.reasons.Reason; empty if there is one"),
+            DETAIL,
             _whole("faces", "faces found"),
             pa.field("box", pa.list_(pa.float32()), nullable=True, metadata={"unit": "x0 y0 x1 y1, share of the side"}),
             _number("masculine", "the reader's calibrated probability"),

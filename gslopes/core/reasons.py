@@ -1,6 +1,7 @@
-"""Why a photo was skipped, or its sweep dropped: a fixed word, and what is particular to that photo beside it.
+"""Why something is missing: a photo skipped, a sweep dropped, a picture refused, a download that came to nothing.
 
-Tables have both as two columns, ``reason`` and ``detail``: rows are counted by the one and explained by the other.
+A reason is one of a fixed list, and a detail says what is particular to the row. Tables have both as two columns,
+``reason`` and ``detail``: rows are counted by the one and explained by the other.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Self
 
 
 class Reason(StrEnum):
-    """The column ``reason`` of the tables photos and verdicts; its values are what people read."""
+    """The column ``reason`` of the tables that have a ``detail`` beside it; its values are what people read."""
 
     NONE = ""
 
@@ -51,8 +52,64 @@ class Reason(StrEnum):
     YOUNG_MOVES = "the reading of young moves too"
     SMILING_MOVES = "the reading of smiling moves too"
 
+    # of questions to a classifier; the first two are of downloads as well, where nothing more is known
+    REFUSED = "refused"
+    FAILED = "failed"
+    INVALID_ANSWER = "not a valid answer"
+    NOT_FINITE = "the model's output is not a finite number"
+    NO_CAPTION = "the captioner gave no caption"
+    UNAVAILABLE = "the classifier was not available"
+    PICTURE_UNREADABLE = "the edited photo cannot be read"
+    PICTURE_CHANGED = "the edited photo changed while it was asked about"
+
+    # of downloads
+    HTTP_ERROR = "HTTP error"
+    NO_CONNECTION = "no connection"
+    CONNECTION_BROKE = "the connection broke"
+    NO_ANSWER = "no answer in time"
+    TOO_SLOW = "not finished in time"
+    CUT_SHORT = "cut short"
+    TOO_MANY_REDIRECTS = "too many redirects"
+    FILE_TOO_LARGE = "file too large"
+    COMPRESSED = "compressed, though we asked for it not to be"
+    INVALID_ADDRESS = "not a valid address"
+    PRIVATE_ADDRESS = "its address is private, loopback or link-local"
+    CANNOT_BE_REQUESTED = "cannot be requested"
+    ROBOTS_FORBIDS = "its robots.txt does not allow it"
+    ROBOTS_UNREADABLE = "its robots.txt cannot be read"
+    ROBOTS_UNAVAILABLE = "its robots.txt cannot be fetched"
+    NOT_SENT_AS_PICTURE = "not sent as a picture"
+    UNKNOWN_FORMAT = "not a JPEG, PNG, WebP, BMP or TIFF file"
+    TOO_SMALL = "too small"
+    LOOKS_THE_SAME = "looks the same"
+
 
 VALUES = frozenset(reason.value for reason in Reason)
+
+# How version 0.1 wrote some of them, as one text: the reason for what begins so; the rest is the detail.
+_OLD_BEGINNINGS = {
+    "same bytes as ": Reason.DUPLICATE,
+    "unreadable: the disk says: ": Reason.DISK_ERROR,
+    f"{Reason.UNREADABLE}: ": Reason.UNREADABLE,
+    "cannot be read: ": Reason.UNREADABLE,
+    "HTTP ": Reason.HTTP_ERROR,
+    "more than ": Reason.TOO_MANY_REDIRECTS,
+    "larger than ": Reason.FILE_TOO_LARGE,
+    "not finished after ": Reason.TOO_SLOW,
+    "its robots.txt cannot be had: ": Reason.ROBOTS_UNAVAILABLE,
+    "not sent as a picture but as ": Reason.NOT_SENT_AS_PICTURE,
+    "the edited photo ": Reason.PICTURE_UNREADABLE,
+}
+_OLD_TEXTS = {
+    "same bytes": (Reason.DUPLICATE, ""),
+    "the edited photo was changed while it was asked": (Reason.PICTURE_CHANGED, ""),
+    "an address or an answer that makes no sense": (Reason.INVALID_ADDRESS, "or an answer that makes no sense"),
+    "not an address of http or https": (Reason.INVALID_ADDRESS, "not http or https"),
+    "an address with a port that does not exist": (Reason.INVALID_ADDRESS, "there is no such port"),
+    "an address with a password": (Reason.INVALID_ADDRESS, "it holds a password"),
+    "a local socket": (Reason.PRIVATE_ADDRESS, "a local socket"),
+}
+_OF_STATUS = {"refused": Reason.REFUSED, "failed": Reason.FAILED}
 
 
 class Why(str):
@@ -71,6 +128,14 @@ class Why(str):
         why.reason, why.detail = reason, detail
         return why
 
+    @classmethod
+    def of(cls, text: str, status: str = "") -> Self:
+        """The two parts of a text: of a Why its own, of any other what ``split_prose`` finds."""
+        if isinstance(text, cls):
+            return text
+        reason, detail = split_prose(text, status)
+        return cls(Reason(reason), detail) if reason in VALUES else cls(Reason.FAILED, text)
+
     def __getnewargs__(self) -> tuple[Reason, str]:  # type: ignore[override]
         """Pickled in its two parts: errors that carry one come home from workers."""
         return self.reason, self.detail
@@ -86,21 +151,26 @@ def explained(reason: str, detail: str) -> str:
     return f"{reason} ({detail})" if detail else str(reason)
 
 
-def split_prose(text: str) -> tuple[str, str]:
-    """(reason, detail) of one text that held both, as tables had it up to version 0.1; unknown ones stay as they are.
+def split_prose(text: str, status: str = "") -> tuple[str, str]:
+    """(reason, detail) of one text that holds both: as a classifier gives it, or as tables had it in version 0.1.
+
+    status: of its row.  What is none of the reasons is the detail of ``refused`` or ``failed`` if that is its status;
+        otherwise it stays as it is.
 
     >>> split_prose("same bytes as people/1.jpg")
     ('same bytes as another photo', 'people/1.jpg')
+    >>> split_prose("against the content policy", "refused")
+    ('refused', 'against the content policy')
     """
     if text in VALUES:
         return text, ""
-    for start, reason in (("same bytes as ", Reason.DUPLICATE), ("unreadable: the disk says: ", Reason.DISK_ERROR)):
-        if text.startswith(start):
-            return reason.value, text.removeprefix(start)
+    if text in _OLD_TEXTS:
+        reason, detail = _OLD_TEXTS[text]
+        return reason.value, detail
     known, parenthesis, detail = text.partition(" (")
     if known in VALUES and parenthesis and detail.endswith(")"):
         return known, detail[:-1]
-    start = f"{Reason.UNREADABLE}: "
-    if text.startswith(start):
-        return Reason.UNREADABLE.value, text.removeprefix(start)
-    return text, ""
+    for start, reason in _OLD_BEGINNINGS.items():
+        if text.startswith(start):
+            return reason.value, text.removeprefix(start)
+    return (_OF_STATUS[status].value, text) if status in _OF_STATUS else (text, "")

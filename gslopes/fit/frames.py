@@ -136,7 +136,7 @@ def _every(scores: pd.DataFrame, levels: Mapping[str, np.ndarray], photos: Colle
         frame = {"photo": np.repeat(ids, steps), "step": np.tile(np.arange(steps, dtype=np.int16), len(ids))}
         parts.append(pd.DataFrame(frame).assign(classifier=str(classifier), attribute=str(attribute)))
     whole = pd.concat(parts, ignore_index=True) if parts else tables.ASKED.empty()
-    return whole.assign(status="answered", reason="")
+    return whole.assign(status="answered", reason="", detail="")
 
 
 def _asked(asked: pd.DataFrame, scores: pd.DataFrame, levels: Mapping[str, np.ndarray]) -> pd.DataFrame:
@@ -147,6 +147,6 @@ def _asked(asked: pd.DataFrame, scores: pd.DataFrame, levels: Mapping[str, np.nd
         if name not in frame:
             frame = frame.merge(pd.DataFrame({name: sorted(set(scores[name]))}), how="cross")
     frame = _stepped(frame, levels, "asked rows")
-    defaults = {"status": "answered", "reason": ""}
+    defaults = {"status": "answered", "reason": "", "detail": ""}
     frame = frame.assign(**{name: value for name, value in defaults.items() if name not in frame})
     return frame.drop_duplicates([*_KEY, "status"])

@@ -37,7 +37,7 @@ def paper_slopes(
     Raises: TableError, ConfigError as ``sweeps.values_by_attribute``.
     Source: Joo & Kärkkäinen 2020, section 4.3, doi 10.1145/3422841.3423533.
 
-    >>> asked = [(photo, "gender", step, "c", "answered", "") for photo in "ab" for step in range(3)]
+    >>> asked = [(photo, "gender", step, "c", "answered", "", "") for photo in "ab" for step in range(3)]
     >>> asked = pd.DataFrame(asked, columns=tables.ASKED.columns)
     >>> found = [("a", 0), ("a", 1), ("a", 2), ("b", 2)]
     >>> scores = [(photo, "gender", step, step - 1.0, "c", "Chef", 0.9) for photo, step in found]

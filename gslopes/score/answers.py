@@ -9,7 +9,16 @@ import numpy as np
 import pandas as pd
 
 from gslopes.core import tables
-from gslopes.core.errors import AnswerError, ClassifierError, GslopesError, PhotoError, Refused
+from gslopes.core.errors import (
+    AnswerError,
+    ClassifierError,
+    GslopesError,
+    PhotoError,
+    Refused,
+    Throttled,
+    Unavailable,
+)
+from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import Answer, Classifier
 from gslopes.score.questions import Question
 from gslopes.score.scrub import scrub, scrub_text
@@ -56,7 +65,9 @@ def failed_answer(error: Exception) -> Answer:
     if isinstance(error, PhotoError):
         return Answer("failed", (), scrub(error.reason))
     text = error.message if isinstance(error, GslopesError) else f"{type(error).__name__}: {error}"
-    return Answer("failed", (), scrub(text))
+    kinds = {AnswerError: Reason.INVALID_ANSWER, Throttled: Reason.UNAVAILABLE, Unavailable: Reason.UNAVAILABLE}
+    reason = kinds.get(type(error))
+    return Answer("failed", (), Why(reason, scrub(text)) if reason else scrub(text))
 
 
 def raise_if_fatal(error: Exception) -> None:
@@ -69,7 +80,11 @@ def raise_if_fatal(error: Exception) -> None:
 
 def asked_rows(questions: Sequence[Question], outcomes: Sequence[Answer], name: str) -> pd.DataFrame:
     """Rows of the asked table, sorted by their key."""
-    rows = [(q.photo, q.attribute, q.step, name, a.status, a.reason) for q, a in zip(questions, outcomes, strict=True)]
+    rows = []
+    for question, answer in zip(questions, outcomes, strict=True):
+        why = Why.of(answer.reason, answer.status)
+        key = (question.photo, question.attribute, question.step, name)
+        rows.append((*key, answer.status, why.reason.value, why.detail))
     return _frame(tables.ASKED, rows)
 
 

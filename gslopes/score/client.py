@@ -17,6 +17,7 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core.errors import ClassifierError, PhotoError, Refused
+from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import Answer, Classifier
 from gslopes.score.answers import asked_rows, failed_answer, score_rows
 from gslopes.score.cache import AnswerCache
@@ -26,7 +27,6 @@ from gslopes.score.payload import fit_pictures
 from gslopes.score.progress import PartProgress
 from gslopes.score.questions import digest, ordered, read_picture
 from gslopes.score.retry import RetryPolicy
-from gslopes.score.scrub import scrub
 from gslopes.score.worker import ClassifierCache, Worker
 
 MAX_OPEN_PARTS = 16  # parts that wait for answers
@@ -141,7 +141,7 @@ class Client:
             try:
                 data = read_picture(folder, progress.questions[position].file)
             except PhotoError as error:
-                progress.mark_unreadable(position, Answer("failed", (), scrub(error.reason)))
+                progress.mark_unreadable(position, failed_answer(error))
                 self._count(progress.outcome(position), 1)
                 continue
             key = digest(data)
@@ -234,7 +234,7 @@ class Client:
             self._submit({key: dict(zip(map(digest, photo), pictures, strict=True))[key]})
         except (PhotoError, Refused, KeyError):  # changed under our hands
             self._cache.release([key])
-            self._record(key, Answer("failed", (), "the edited photo was changed while it was asked"))
+            self._record(key, Answer("failed", (), Why(Reason.PICTURE_CHANGED)))
 
     def _record(self, key: bytes, answer: Answer, parts: Sequence[PartProgress] = ()) -> None:
         for progress in parts or self._in_flight.pop(key, []):

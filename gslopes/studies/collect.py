@@ -183,7 +183,7 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
 
 def _summary(out: Path, searches: int, table: pd.DataFrame) -> Collection:
     kept = table[table["status"] == "kept"]
-    others = table[table["status"] != "kept"]["reason"].str.replace(r" \(.*", "", regex=True)
+    others = table[table["status"] != "kept"]["reason"]
     licences = Counter(licence or "none stated" for licence in kept["licence"])
     statuses, reasons = Counter(table["status"]), Counter(others)
     counts = [dict(counter.most_common()) for counter in (statuses, reasons, licences)]

@@ -68,6 +68,7 @@ def write(folder: Path, photos: int, labels: int) -> None:
         "classifier": np.full(count, "service"),
         "status": np.full(count, "answered"),
         "reason": np.full(count, ""),
+        "detail": np.full(count, ""),
     }
     pq.write_table(pa.table(asked).cast(tables.ASKED.schema.remove_metadata()), folder / "asked.parquet")
 

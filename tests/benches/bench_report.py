@@ -52,7 +52,7 @@ def make(run: Path, photos: int, classifiers: int, labels: int) -> None:
     edits["mask_area"] = 0.2
     tables.write(tables.EDITS, edits, run / "edits.parquet")
     names = [f"classifier-{index}" for index in range(classifiers)]
-    asked = edits[["photo", "attribute", "step"]].assign(status="answered", reason="")
+    asked = edits[["photo", "attribute", "step"]].assign(status="answered", reason="", detail="")
     everything = pd.concat([asked.assign(classifier=name) for name in names])
     tables.write(tables.ASKED, everything[tables.ASKED.columns], run / "asked.parquet")
     parts = [scores(rng, ids, labels, name) for name in names]

@@ -50,14 +50,14 @@ def test_what_can_be_had_is_had_whole(server, fetcher, trouble):
 @pytest.mark.parametrize(
     ("trouble", "status", "reason"),
     [
-        ("gone", "refused", "HTTP 404"),
+        ("gone", "refused", r"HTTP error \(404\)"),
         ("loopback", "refused", "private, loopback or link-local"),
-        ("file", "refused", "not an address of http"),
-        ("loop", "refused", "more than 5 redirects"),
-        ("endless", "refused", "larger than 1 MiB"),
+        ("file", "refused", "not http or https"),
+        ("loop", "refused", "too many redirects"),
+        ("endless", "refused", "more than 1 MiB"),
         ("gzip", "refused", "compressed"),
-        ("slow", "failed", "not finished after 2 seconds"),
-        ("busy", "failed", "HTTP 503"),
+        ("slow", "failed", r"not finished in time \(2 seconds\)"),
+        ("busy", "failed", r"HTTP error \(503\)"),
         ("cut", "failed", "connection broke|cut short"),
         ("drop", "failed", "connection broke"),
     ],
@@ -157,7 +157,7 @@ def test_a_retry_after_that_makes_no_sense_or_is_too_long_fails_the_photo_alone(
     reply = f"HTTP/1.1 503 Busy\r\nRetry-After: {value}\r\nContent-Length: 0\r\n\r\n".encode()
     with raw_server([reply]) as (host, _):
         asking = Fetcher(dataclasses.replace(fetcher.policy, allowed=(host,)), threading.Event())
-        with pytest.raises(DownloadError, match="HTTP 503"):
+        with pytest.raises(DownloadError, match=r"HTTP error \(503\)"):
             asking.get(f"http://{host}/a.jpg")
         asking.close()
 
@@ -177,7 +177,7 @@ def test_no_drip_evades_the_time_limit(fetcher, drip):
     with raw_server(DRIPS[drip], pause=0.1) as (host, _):
         patient = Fetcher(dataclasses.replace(fetcher.policy, seconds=1, allowed=(host,)), threading.Event())
         began = time.monotonic()
-        with pytest.raises(DownloadError, match="not finished after 1 seconds"):
+        with pytest.raises(DownloadError, match="not finished in time"):
             patient.get(f"http://{host}/a.jpg")
         assert time.monotonic() - began < 5  # 40 seconds of drips
         patient.close()

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from gslopes.core import tables
+from gslopes.core.collection import CENSUS, MANIFEST
 from gslopes.core.errors import TableError
 from gslopes.core.reasons import Reason, Why, explained, split_prose
 
@@ -23,6 +24,20 @@ PROSE = {
     "unreadable: struck by lightning": ("unreadable", "struck by lightning"),
     "the reading of young moves too (-0.20 per unit)": ("the reading of young moves too", "-0.20 per unit"),
     "too dark (by far)": ("too dark (by far)", ""),
+    "HTTP 404": ("HTTP error", "404"),
+    "more than 5 redirects": ("too many redirects", "5 redirects"),
+    "looks the same (3 of 64 bits differ)": ("looks the same", "3 of 64 bits differ"),
+    "its robots.txt cannot be had: no connection": ("its robots.txt cannot be fetched", "no connection"),
+    "an address with a password": ("not a valid address", "it holds a password"),
+    "the edited photo lies outside the run folder": ("the edited photo cannot be read", "lies outside the run folder"),
+}
+
+OLD = {
+    ("kept", ""): ("", ""),
+    ("refused", "HTTP 410"): ("HTTP error", "410"),
+    ("failed", "not finished after 60 seconds"): ("not finished in time", "60 seconds"),
+    ("refused", "struck by lightning"): ("refused", "struck by lightning"),
+    ("skipped", "no face found"): ("no face found", ""),
 }
 
 
@@ -72,3 +87,34 @@ def test_a_table_that_lacks_more_is_still_refused(old: Path):
         tables.read(tables.PHOTOS, old)
     with pytest.raises(TableError, match="lacks path"):
         tables.read_columns(tables.PHOTOS, old, ["photo"])
+
+
+def test_a_status_tells_what_an_unknown_text_is_about():
+    assert split_prose("content policy", "refused") == ("refused", "content policy")
+    assert split_prose("RuntimeError: no", "failed") == ("failed", "RuntimeError: no")
+    assert split_prose("no face found", "refused") == ("no face found", "")
+    assert Why.of("content policy", "refused").columns == {"reason": "refused", "detail": "content policy"}
+    assert Why.of(Why(Reason.TOO_SMALL, "9 px"), "failed").detail == "9 px"
+
+
+def test_every_row_of_an_old_asked_table_has_a_reason_of_the_list(tmp_path: Path):
+    texts = {"answered": "", "refused": "too dark", "failed": "the edited photo is missing"}
+    rows = [("p", "gender", step, "c", status, text) for step, (status, text) in enumerate(texts.items())]
+    schema = pa.schema([field for field in tables.ASKED.schema if field.name != "detail"])
+    frame = pd.DataFrame(rows, columns=schema.names)
+    pq.write_table(pa.Table.from_pandas(frame, schema=schema, preserve_index=False), tmp_path / "asked.parquet")
+    found = tables.read(tables.ASKED, tmp_path / "asked.parquet")
+    assert found["reason"].tolist() == ["", "refused", "the edited photo cannot be read"]
+    assert found["detail"].tolist() == ["", "too dark", "is missing"]
+    assert {*found["reason"]} <= {*Reason}
+
+
+@pytest.mark.parametrize("table", [MANIFEST, CENSUS])
+def test_old_tables_of_collections_are_still_read(tmp_path: Path, table: tables.Table):
+    row = {field.name: 0 if pa.types.is_integer(field.type) else "" for field in table.schema if not field.nullable}
+    own = [{"path": str(place), "status": one, "reason": prose} for place, (one, prose) in enumerate(OLD)]
+    rows = [row | one for one in own]
+    schema = pa.schema([field for field in table.schema if field.name != "detail"])
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), tmp_path / "old.parquet")
+    found = tables.read(table, tmp_path / "old.parquet")
+    assert list(zip(found["reason"], found["detail"], strict=True)) == list(OLD.values())

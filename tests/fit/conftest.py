@@ -42,6 +42,7 @@ def build(
             "classifier": classifier,
             "status": "answered",
             "reason": "",
+            "detail": "",
         }
     )
     return scores[tables.SCORES.columns], asked[tables.ASKED.columns]

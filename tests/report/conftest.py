@@ -70,9 +70,10 @@ def answers(ids: list[str], attribute: str, classifier: str, seed: int) -> tuple
             "classifier": classifier,
             "status": "answered",
             "reason": "",
+            "detail": "",
         }
     )
-    asked.loc[9, ["status", "reason"]] = ["refused", "too small"]
+    asked.loc[9, ["status", "reason", "detail"]] = ["refused", "refused", "too small"]
     return scores, asked
 
 

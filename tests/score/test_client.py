@@ -10,6 +10,7 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.errors import AnswerError, ClassifierError, ConfigError, ModelError, TableError
+from gslopes.core.reasons import explained
 from gslopes.core.records import Answer
 from gslopes.score.answers import check_answer
 from gslopes.score.classifiers import load_classifier
@@ -148,7 +149,7 @@ def test_answers_land_at_the_picture_that_they_are_about(make_edits, tmp_path):
 def test_refusals_are_recorded_with_their_reason(make_edits, tmp_path):
     asked, scores = ask_part(make_edits(1), tmp_path, Box(lambda text: Answer("refused", (), "policy")))
     assert set(asked["status"]) == {"refused"}
-    assert set(asked["reason"]) == {"policy"}
+    assert set(zip(asked["reason"], asked["detail"], strict=True)) == {("refused", "policy")}
     assert scores.empty
 
 
@@ -164,7 +165,8 @@ def test_a_picture_that_makes_a_batch_fail_costs_only_itself(make_edits, tmp_pat
     asked, scores = ask_part(make_edits(3), tmp_path, Box(answer))
     failed = asked[asked["status"] == "failed"]
     assert list(zip(failed["photo"], failed["step"], strict=True)) == [(photo(1), 2)]
-    assert failed["reason"].item() == "RuntimeError: cannot judge this"
+    assert failed["reason"].item() == "failed"
+    assert failed["detail"].item() == "RuntimeError: cannot judge this"
     assert len(scores) == 3 * STEPS - 1
 
 
@@ -189,8 +191,8 @@ def test_a_picture_that_cannot_be_read_is_failed_and_not_asked(make_edits, tmp_p
     asked, _ = ask_part(edits, tmp_path, box)
     failed = asked[asked["status"] == "failed"]
     assert failed["step"].tolist() == [1]
-    assert failed["reason"].item().startswith("the edited photo")
-    assert str(tmp_path) not in failed["reason"].item()
+    assert failed["reason"].item() == "the edited photo cannot be read"
+    assert str(tmp_path) not in failed["detail"].item()
     assert len(box.seen) == 2 * STEPS - 1
 
 
@@ -218,7 +220,7 @@ def test_an_answer_that_makes_no_sense_is_failed_with_what_is_wrong(make_edits, 
     asked, scores = ask_part(make_edits(1), tmp_path, box)
     failed = asked[asked["status"] == "failed"]
     assert failed["step"].tolist() == [3]
-    assert reason.lower() in failed["reason"].item().lower()
+    assert reason.lower() in failed["detail"].item().lower()
     assert 3 not in scores["step"].tolist()
 
 
@@ -311,7 +313,7 @@ def test_no_secret_reaches_the_asked_table(make_edits, tmp_path, text):
     for answer in (raising, lambda _: Answer("failed", (), text)):
         asked, _ = ask_part(make_edits(1), tmp_path, Box(answer))
         assert set(asked["status"]) == {"failed"}
-        assert not asked["reason"].str.contains("planted-secret").any()
+        assert not asked["detail"].str.contains("planted-secret").any()
 
 
 # --- a whole table ---
@@ -360,4 +362,6 @@ def test_no_picture_outside_the_run_folder_is_ever_sent(make_edits, tmp_path, fi
     asked, _ = ask_part(edits, run, box)
     assert box.seen == []
     assert set(asked["status"]) == {"failed"}
-    assert set(asked["reason"]) == {"the edited photo lies outside the run folder"}
+    assert set(map(explained, asked["reason"], asked["detail"])) == {
+        "the edited photo cannot be read (lies outside the run folder)"
+    }

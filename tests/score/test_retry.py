@@ -124,7 +124,7 @@ def test_a_refusal_is_recorded_once_for_all(ask):
     first, second = Service(trouble), Service(trouble)
     rows, _ = ask(first)
     refused = rows[rows["status"] == "refused"]
-    assert refused[["photo", "step", "reason"]].values.tolist() == [["2", 3, "policy"]]
+    assert refused[["photo", "step", "detail"]].values.tolist() == [["2", 3, "policy"]]
     again, _ = ask(second)
     assert second.sent == []
     assert (again["status"] == "refused").sum() == 1

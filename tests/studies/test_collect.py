@@ -20,6 +20,7 @@ from gslopes.collect.fetch import FetchPolicy
 from gslopes.core import runfolder, tables
 from gslopes.core.collection import MANIFEST
 from gslopes.core.errors import ConfigError, CredentialsError, RunFolderMismatch, ServiceError, StorageError
+from gslopes.core.reasons import Reason
 from gslopes.studies.collect import CollectConfig, CollectPlan, collect, plan_collection
 from tests.collect.server import TROUBLES, PhotoServer, serving
 
@@ -112,15 +113,15 @@ def test_whatever_goes_wrong_with_a_photo_costs_that_photo_alone(server, tmp_pat
     server.troubles = {number: trouble for number, trouble in enumerate(TROUBLES) if trouble != "slow"}
     found = collect(planned(server, tmp_path / "out", per_query=20))
     rows = found.table.set_index("rank")
-    fates = {
-        trouble: (rows.at[number + 1, "status"], rows.at[number + 1, "reason"])
-        for number, trouble in enumerate(TROUBLES)
-    }
-    refused = {trouble for trouble, (status, _) in fates.items() if status == "refused"}
+    whys = rows["status"], rows["reason"], rows["detail"]
+    fates = {trouble: tuple(column[number + 1] for column in whys) for number, trouble in enumerate(TROUBLES)}
+    refused = {trouble for trouble, (status, *_) in fates.items() if status == "refused"}
     assert refused == {"gone", "wrong-type", "loopback", "file", "endless", "bomb", "not-a-picture", "loop", "gzip"}
-    assert {trouble for trouble, (status, _) in fates.items() if status == "failed"} == {"cut", "busy", "drop"}
+    assert {trouble for trouble, (status, *_) in fates.items() if status == "failed"} == {"cut", "busy", "drop"}
     assert "too large" in fates["bomb"][1]
     assert "private" in fates["loopback"][1]
+    assert fates["gone"] == ("refused", "HTTP error", "404")
+    assert {reason for _, reason, _ in fates.values()} <= {*Reason}
     assert fates["throttle"][0] == fates["moved"][0] == "kept"
     assert found.photos == len(contents(tmp_path / "out")) == 18
 

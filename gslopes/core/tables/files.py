@@ -21,7 +21,8 @@ def check(table: Table, frame: pd.DataFrame) -> pa.Table:
     Raises: TableError if a column is missing, unknown, null where it may not be, or cannot be cast safely to its type.
     """
     if DETAIL.name in table.columns and DETAIL.name not in frame.columns and "reason" in frame.columns:
-        pairs = [split_prose(text) for text in frame["reason"]]
+        statuses = frame["status"] if "status" in frame.columns else [""] * len(frame)
+        pairs = [split_prose(text, status) for text, status in zip(frame["reason"], statuses, strict=True)]
         frame = frame.assign(reason=[reason for reason, _ in pairs], detail=[detail for _, detail in pairs])
     missing = [name for name in table.columns if name not in frame.columns]
     unknown = [name for name in frame.columns if name not in table.columns]

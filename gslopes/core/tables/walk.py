@@ -50,7 +50,8 @@ ASKED = Table(
             STEP,
             CLASSIFIER,
             column("status", pa.string(), "answered, refused or failed"),
-            column("reason", pa.string(), "empty if answered"),
+            column("reason", pa.string(), "why not, a core.reasons.Reason; empty if answered"),
+            DETAIL,
         ]
     ),
     ("classifier", "photo", "attribute", "step"),

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from gslopes.core.errors import AnswerError, ConfigError, ModelError
+from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
 from gslopes.datasets.decode import decode
 from gslopes.language.labels import Labeller, labeller
@@ -39,7 +40,7 @@ def answer_of(texts: Sequence[str | None], words: Labeller, version: str = "") -
     """
     said = [text for text in texts if text is not None]
     if not said:
-        return Answer("refused", (), "the captioner gave no caption", version)
+        return Answer("refused", (), Reason.NO_CAPTION, version)
     counts: Counter[str] = Counter()
     for text in said:
         if not text.strip() or len(text) > LONGEST:

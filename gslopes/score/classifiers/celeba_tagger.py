@@ -15,6 +15,7 @@ import numpy as np
 
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.geometry import similarity, warp
+from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
 from gslopes.core.runtime import pick_device
 from gslopes.datasets.decode import decode
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 # Faces are looked for in a picture of at most this many pixels a side, and down to this many pixels.
 LOOK, MIN_FACE = 640, 20
-NO_FACE = "no face found"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class CelebaTagger:
     def parse(self, raw: object) -> Answer:
         """40 logits to the labels whose sigmoid reaches the threshold; no face, no answer."""
         if raw is None:
-            return Answer("refused", (), NO_FACE)
+            return Answer("refused", (), Reason.NO_FACE)
         logits = np.asarray(cast("list[float]", raw), np.float64)
         shares = 0.5 * (1 + np.tanh(logits / 2))  # the sigmoid, without overflow at either end
         pairs = zip(self.labels, shares.tolist(), strict=True)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.files import inside
+from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
 from gslopes.score.classifiers.model_file import ACTIVATIONS, ModelFileOptions, choose, digest_of, existing, read_labels
 from gslopes.score.pictures import batch_of, normalise
@@ -64,7 +65,7 @@ class OnnxClassifier:
         """Outputs to labels; an output that is no finite number fails the picture."""
         outputs = np.asarray(raw, np.float64)
         if not np.isfinite(outputs).all():
-            return Answer("failed", (), "the model's output is not a finite number")
+            return Answer("failed", (), Reason.NOT_FINITE)
         scores = ACTIVATIONS[self._options.activation](outputs)
         return Answer("answered", choose(self.labels, scores, self._options.threshold, self._options.top_k))
 

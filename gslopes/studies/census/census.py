@@ -17,6 +17,7 @@ from gslopes.core import runfolder, runtime, tables
 from gslopes.core.collection import CENSUS, COMPOSITION, MANIFEST
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.files import csv_bytes
+from gslopes.core.reasons import Why
 from gslopes.core.records import Finder, Photo
 from gslopes.core.runfolder import show
 from gslopes.datasets.folder import PhotoFile, list_photos, open_photo
@@ -182,7 +183,7 @@ class _Work:
             try:
                 photo = open_photo(file.path)
             except PhotoError as error:
-                rows.append(self._row(file, "", status="skipped", reason=error.reason))
+                rows.append(self._row(file, "", status="skipped", **Why.of(error.reason).columns))
                 continue
             size = photo.pixels.shape[0] * photo.pixels.shape[1]
             if held and pixels + size > _BATCH_PIXELS:
@@ -196,7 +197,7 @@ class _Work:
     def _row(self, file: PhotoFile, photo: str, **known: Any) -> dict[str, Any]:
         empty = dict.fromkeys(("box", "masculine", *RACES, "young"))
         head = {"photo": photo, "path": file.relative, "occupation": self.occupations.get(file.relative, "")}
-        return {**empty, **head, "faces": 0, "status": "read", "reason": "", **known}
+        return {**empty, **head, "faces": 0, "status": "read", "reason": "", "detail": "", **known}
 
     def _read(self, batch: list[tuple[PhotoFile, Photo]]) -> list[dict[str, Any]]:
         rows, chips, read = [], [], []
@@ -206,7 +207,7 @@ class _Work:
             row = self._row(file, photo.id, faces=len(detections.scores))
             rows.append(row)
             if isinstance(face, str):
-                row.update(status="skipped", reason=face)
+                row.update(status="skipped", **Why.of(face).columns)
                 continue
             row["box"] = (face.box / np.array([width, height, width, height], np.float32)).astype(np.float32)
             chips.append(align.warp(photo.pixels, face.matrix, self.reader.size))

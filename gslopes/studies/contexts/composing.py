@@ -13,7 +13,7 @@ import pandas as pd
 from gslopes.audits.context.canvas import DoesNotFit, Placement, box, paste, place, resample, share_of_canvas
 from gslopes.compose.encode import QUALITY, SUFFIX, Variants
 from gslopes.core import runfolder, tables
-from gslopes.core.reasons import VALUES, Reason
+from gslopes.core.reasons import VALUES, Reason, split_prose
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.core.tables.contexts import COMPOSITES
 from gslopes.datasets.folder import PhotoFile, open_photo
@@ -251,8 +251,8 @@ def _why(row: Row | None) -> tuple[Reason, str]:
         return Reason.UNKNOWN_PERSON, ""
     if row["status"] == "flagged":
         return Reason.CUTOUT_FLAGGED, str(row["reason"])
-    head, _, rest = str(row["reason"]).partition(" (")
-    return (Reason(head), rest.rstrip(")")) if head in VALUES and head else (Reason.UNREADABLE, str(row["reason"]))
+    reason, detail = split_prose(str(row["reason"]))
+    return (Reason(reason), detail) if reason in VALUES and reason else (Reason.UNREADABLE, str(row["reason"]))
 
 
 def _varying(layers: list[FloatArray]) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -19,6 +19,7 @@ from gslopes.audits.crops.heads import HEAD, checked_crop, head_box, larger_shar
 from gslopes.audits.crops.policies import outcomes
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import AnswerError, UsageError
+from gslopes.core.reasons import Reason
 from gslopes.core.records import Cropper, Finder, Saliency
 from gslopes.core.runfolder import show
 from gslopes.core.tables.crops import DUELS
@@ -150,7 +151,9 @@ class _SweepWork:
                 key = {"photo": self.photos[person], "attribute": self.attribute, "step": step}
                 said = numbers[mine].mean(axis=0)
                 ok = not np.isnan(said[0])
-                told = {"status": "answered" if ok else "failed", "reason": "" if ok else "the cropper gave no answer"}
+                told = {"status": "answered", "reason": "", "detail": ""}
+                if not ok:
+                    told = {"status": "failed", "reason": Reason.FAILED, "detail": "the cropper gave no answer"}
                 asked.append({**key, "classifier": f"crop:{self.name}", **told})
                 for label, score in zip(labels, said, strict=True):
                     if not np.isnan(score):
