@@ -51,13 +51,14 @@ def fit(run: Path, as_json: bool, **options: Any) -> int:
     """
     from gslopes.core.config import from_dict
     from gslopes.core.runfolder import show
+    from gslopes.executors import OneProcess
     from gslopes.report.evidence import print_evidence
     from gslopes.report.funnel import funnels
     from gslopes.run import stages
     from gslopes.run.config import FitConfig
 
     config = from_dict(FitConfig, {name: value for name, value in options.items() if value not in (None, ())})
-    slopes = stages.run_fit(run, config)
+    slopes = stages.run_fit(run, config, OneProcess(progress=True))
     if as_json:
         print_json(rows(slopes))
         return 0

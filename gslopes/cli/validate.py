@@ -46,7 +46,6 @@ def validate(
     are within bounds. With other thresholds the sweeps are judged anew, without measuring again; gslopes score then
     asks about those that are kept.
     """
-    from gslopes.core import runfolder
     from gslopes.core.config import from_dict
     from gslopes.core.runfolder import show
     from gslopes.core.runtime import pick_device
@@ -55,7 +54,7 @@ def validate(
     from gslopes.run import stages
     from gslopes.run.config import GateConfig
     from gslopes.run.likeness import compare_faces, recogniser
-    from gslopes.run.validation import format_summary, summarise
+    from gslopes.run.validation import format_summary, keep_summaries, summarise
 
     config = from_dict(GateConfig, {name: value for name, value in given.items() if value is not None})
     executor = OneProcess(progress=True)
@@ -64,8 +63,7 @@ def validate(
     embed = recogniser()
     compared = compare_faces(run, embed, executor) if embed else None
     summaries = summarise(run, photos_csv, groups)
-    with runfolder.storage(run):
-        runfolder.write_json(run / "validity.json", {"attributes": [summary.facts() for summary in summaries]})
+    keep_summaries(run, summaries)
     if as_json:
         print_json({"run": str(run), "attributes": [summary.facts() for summary in summaries]})
         return 0

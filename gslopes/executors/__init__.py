@@ -5,9 +5,10 @@ ticks for each photo done, and with the parts that are missing. Parts do not dep
 which they are done: whoever does them, the tables are the same.
 """
 
-from gslopes.executors.executor import Executor, Portable, RemoteTask, Tick, Work
+from gslopes.executors.executor import Executor, Portable, RemoteTask, Work
 from gslopes.executors.one_process import OneProcess
 from gslopes.executors.processes import Processes
+from gslopes.executors.progress import Tick
 from gslopes.executors.ray import RayCluster
 
 __all__ = ["Executor", "OneProcess", "Portable", "Processes", "RayCluster", "RemoteTask", "Tick", "Work"]

@@ -50,6 +50,11 @@ class Engine:
         self.given.note(text)
 
     @property
+    def progress(self) -> bool:
+        """Whether progress is shown."""
+        return self.given.progress
+
+    @property
     def resolved(self) -> str:
         """The engine that ``auto`` stands for."""
         if self.name != "auto":

@@ -7,7 +7,8 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Event
 
-from gslopes.executors.executor import Tick, Work, progress_line, tell
+from gslopes.executors.executor import Work
+from gslopes.executors.progress import Tick, progress_line, tell
 from gslopes.executors.threads import MAX_SLOTS, cores, one_thread_each
 
 

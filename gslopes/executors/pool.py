@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gslopes.core.errors import WorkerLost
-from gslopes.executors.executor import Tick
+from gslopes.executors.progress import Tick
 
 # So often may workers be lost on one part; and so often, times their number, without any part finished in between.
 MAX_ATTEMPTS = 3

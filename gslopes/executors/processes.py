@@ -19,8 +19,9 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 
 from gslopes.core.runtime import pick_device
-from gslopes.executors.executor import Work, pack, progress_line, tell
+from gslopes.executors.executor import Work, pack
 from gslopes.executors.pool import Event, Lost, run_parts
+from gslopes.executors.progress import progress_line, tell
 from gslopes.executors.threads import cores, slots_and_threads
 
 CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not given

@@ -19,9 +19,10 @@ from typing import Any
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.core.runtime import gslopes_version
-from gslopes.executors.executor import Work, pack, progress_line, tell
+from gslopes.executors.executor import Work, pack
 from gslopes.executors.pool import Done, Event, Failed, Lost, Ready, Ticked, portable, run_parts
 from gslopes.executors.processes import CORES_EACH
+from gslopes.executors.progress import progress_line, tell
 from gslopes.executors.threads import cores, limit_threads, slots_and_threads
 
 ADDRESS = "RAY_ADDRESS"

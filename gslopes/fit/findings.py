@@ -6,7 +6,7 @@ It is one pure function of tables. A placebo sweep is another attribute in the s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
 
@@ -77,6 +77,7 @@ def analyse(
     reach: pd.DataFrame | None = None,
     tones: pd.Series | None = None,
     gates: Mapping[str, pd.DataFrame] | None = None,
+    tick: Callable[[int], None] | None = None,
 ) -> Findings:
     """Fit everything.
 
@@ -102,6 +103,7 @@ def analyse(
     tones: photo to the name of its skin tone's group; the table reach has slopes by them.
     gates: attribute to what a gate said of each sweep: index photo, columns kept, even and odd, see ``fit.gating``.
         Slopes are then of the kept sweeps, and gating compares them with the others.
+    tick: called with 1 whenever a classifier along a sweep is finished, placebo sweeps included.
 
     Raises: TableError, ConfigError as ``sweeps.values_by_attribute``; TableError for a status that is unknown or scores
         beyond [0, 1]; ConfigError for a column that ``about`` lacks.
@@ -124,6 +126,8 @@ def analyse(
     for key in whole:
         for name, frame in _tables_of(inputs, *key):
             found[name].append(frame)
+        if tick is not None:
+            tick(1)
     real = [inputs.sweep(*key) for key in whole if not placebo.split(key[1])[1]]
     for one, other in combinations(real, 2):
         if one.classifier == other.classifier:

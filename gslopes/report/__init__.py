@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["write_report"]
+__all__ = ["Watch", "write_report"]
+
+# How many steps there are, to what is called with the number of those that are done.
+Watch = Callable[[int], AbstractContextManager[Callable[[int], None]]]
 
 
 def write_report(
-    run: Path | str, *, p: float = 0.001, slope: float = 0.03, embed: Literal["full", "thumbs", "none"] = "thumbs"
+    run: Path | str,
+    *,
+    p: float = 0.001,
+    slope: float = 0.03,
+    embed: Literal["full", "thumbs", "none"] = "thumbs",
+    watch: Watch | None = None,
 ) -> Path:
     """Write RUN/report/ from the run folder alone: the page, its data and pictures, the paper's tables and figures.
 
@@ -29,6 +39,7 @@ def write_report(
     p, slope: a label is reported as pulled if its p is below ``p`` and the absolute value of its slope above ``slope``.
     embed: ``thumbs``: a strip of small squares around the face for each sweep; ``full``: copies of the pictures;
         ``none``: no picture at all, Figure 3 included, and no file name: for photos that must not leave the machine.
+    watch: shows progress: called once with the number of steps, gives what is called with those that are done.
 
     Returns the path of index.html.
 
@@ -39,4 +50,4 @@ def write_report(
     from gslopes.report.folder import write  # here: matplotlib takes its time, and most verbs need the tables alone
     from gslopes.report.loading import ReportOptions
 
-    return write(Path(run), ReportOptions(p, slope, embed))
+    return write(Path(run), ReportOptions(p, slope, embed), watch)

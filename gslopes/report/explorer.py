@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,10 +30,23 @@ class Album:
     files: Mapping[tuple[str, str], list[str]]
 
 
-def build_album(run: Path, report: Path, attributes: Mapping[str, int], embed: pictures.Embed) -> Album:
+def count_sweeps(run: Path, attributes: Mapping[str, int]) -> int:
+    """How many sweeps ``build_album`` goes through."""
+    edits = tally.read(tables.EDITS, run, ["photo", "attribute"])
+    return len(edits[edits["attribute"].isin(list(attributes))].drop_duplicates())
+
+
+def build_album(
+    run: Path,
+    report: Path,
+    attributes: Mapping[str, int],
+    embed: pictures.Embed,
+    tick: Callable[[int], None] | None = None,
+) -> Album:
     """Write the pictures of all photos that have sweeps, as ``embed`` says.
 
     attributes: name to K, real sweeps only.  With ``none`` a photo is named by its id: names may tell who is on it.
+    tick: called with 1 for every sweep whose pictures are there.
     """
     edits = tally.read(tables.EDITS, run, ["photo", "attribute", "step", "file"])
     edits = edits[edits["attribute"].isin(list(attributes))].sort_values(["attribute", "photo", "step"])
@@ -47,7 +60,7 @@ def build_album(run: Path, report: Path, attributes: Mapping[str, int], embed: p
             box = face_box(known.at[photo, "box"]) if photo in known.index else None
             steps = tuple(run / file for file in of_photo["file"])
             wanted.append(pictures.Wanted(str(photo), str(attribute), box, steps))
-    files = pictures.write(report, run, wanted, embed)
+    files = pictures.write(report, run, wanted, embed, tick)
     return Album(order, shown, {photo: place for place, photo in enumerate(order)}, files)
 
 

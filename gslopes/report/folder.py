@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from matplotlib.figure import Figure
 from gslopes.core import runfolder, tables
 from gslopes.core.files import csv_bytes
 from gslopes.core.reasons import explained
-from gslopes.report import answers as matrix
 from gslopes.report import (
+    Watch,
     comparisons,
     credit,
     decisions,
@@ -34,21 +35,30 @@ from gslopes.report import (
     validity,
     words,
 )
+from gslopes.report import answers as matrix
 from gslopes.report import paper as paper_tables
 from gslopes.report.loading import Finding, ReportOptions, Source, load
 from gslopes.report.tables import pulled
 
+_STEPS = 20  # of progress: the figures of a finding take about as long as the pictures of so many sweeps
 
-def write(run: Path, options: ReportOptions) -> Path:
+
+def write(run: Path, options: ReportOptions, watch: Watch | None = None) -> Path:
     """See ``gslopes.report.write_report``."""
     options.check()
     source = load(run)
+    sweeps = 0 if options.embed == "none" else explorer.count_sweeps(run, _steps(source))
+    with (watch or _unseen)(sweeps + _STEPS * len(source.findings)) as tick:
+        return _write(run, source, options, tick)
+
+
+def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[int], None]) -> Path:
     report = run / "report"
     with runfolder.storage(report):
         report.mkdir(exist_ok=True)
         clear(report)
         papers = _write_tables(report, source, options)
-        album = explorer.build_album(run, report, _steps(source), options.embed)
+        album = explorer.build_album(run, report, _steps(source), options.embed, tick)
     known = credit.read(run) if options.embed != "none" else {}
     funnels = {(one.classifier, one.attribute): one for one in funnel.funnels(run)}
     sections, screens, entries, scores = [], [], [], {}
@@ -63,6 +73,7 @@ def write(run: Path, options: ReportOptions) -> Path:
         entries.append({**entry, "forest": screens[-1].forest})
         credited = _credits(run, finding, album, known, drawn)
         sections.append(replace(page.section(finding, drawn, options), credits=credited))
+        tick(_STEPS)
     _write_explorer(report, source, album, scores, known)
     differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
     if differs:
@@ -78,6 +89,13 @@ def write(run: Path, options: ReportOptions) -> Path:
     runfolder.write_bytes(index, html.encode("utf-8", "backslashreplace"))
     runfolder.settle(sorted(path for path in report.iterdir() if path.is_file()))
     return index
+
+
+@contextmanager
+def _unseen(steps: int) -> Iterator[Callable[[int], None]]:
+    """Nobody watches."""
+    del steps
+    yield lambda done: None
 
 
 def clear(report: Path) -> None:

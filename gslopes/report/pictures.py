@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,12 +54,20 @@ def copy_name(photo: str, attribute: str, step: int, suffix: str) -> str:
     return f"{FOLDER}/{runfolder.slug(attribute)}/{photo[:16]}-{step}{suffix}"
 
 
-def write(report: Path, run: Path, sweeps: Sequence[Wanted], embed: Embed) -> dict[tuple[str, str], list[str]]:
+def write(
+    report: Path,
+    run: Path,
+    sweeps: Sequence[Wanted],
+    embed: Embed,
+    tick: Callable[[int], None] | None = None,
+) -> dict[tuple[str, str], list[str]]:
     """Write the pictures, and remove those that an earlier report left and this one does not name.
 
     Strips: K squares around the face side by side, WebP.  A strip that is newer than its pictures is kept.
 
     Beside each lies a strip of differences from the picture at the middle value, see ``differences``.
+
+    tick: called with 1 for every sweep.
 
     Returns, by (photo, attribute), the files relative to the report: none, one strip, or K copies.
 
@@ -73,7 +81,12 @@ def write(report: Path, run: Path, sweeps: Sequence[Wanted], embed: Embed) -> di
         (report / FOLDER / runfolder.slug(attribute)).mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(2) as workers:  # Pillow lets go of the interpreter while it decodes
         made = workers.map(lambda sweep: _make(report, run, sweep, embed, side), sweeps)
-        written = {(s.photo, s.attribute): names for s, names in zip(sweeps, made, strict=True) if names}
+        written: dict[tuple[str, str], list[str]] = {}
+        for sweep, names in zip(sweeps, made, strict=True):
+            if names:
+                written[sweep.photo, sweep.attribute] = names
+            if tick is not None:
+                tick(1)
     keep = {report / name for names in written.values() for name in names}
     keep |= {report / difference_name(*pair) for pair in written}
     for file in _files(report / FOLDER):

@@ -14,6 +14,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.runfolder import show
+from gslopes.executors.progress import Watch, counted
 from gslopes.run import presence
 from gslopes.run.config import FitConfig
 from gslopes.run.gate.halves import half_verdicts, read_along
@@ -28,7 +29,13 @@ KEYS = ("photo", "path", "file", "filename", "name", "id")
 
 
 def fit_folder(
-    run: Path, config: FitConfig, values: dict[str, list[float]], seed: int, photos: Iterable[str] | None = None
+    run: Path,
+    config: FitConfig,
+    values: dict[str, list[float]],
+    seed: int,
+    photos: Iterable[str] | None = None,
+    *,
+    watch: Watch | None = None,
 ) -> Findings:
     """Answers of a run folder to the tables of a fit in it, see ``fit.findings.Findings``.
 
@@ -36,6 +43,7 @@ def fit_folder(
     gating; where a reader read the pictures, slopes per unit of its log-odds stand in the table reach.
 
     values: attribute to its K values.  seed: of the run.  photos: ids of those that count; all if None.
+    watch: shows progress, given the number of sweeps.
 
     Raises: TableError, ConfigError, StorageError.
     """
@@ -44,26 +52,29 @@ def fit_folder(
     from gslopes.fit.sensitivity import sensitivity, with_sensitivity
 
     scores, asked = (_answers(run, table) for table in (tables.SCORES, tables.ASKED))
-    counted = None if photos is None else set(photos)
+    ids = None if photos is None else set(photos)
     limits = presence.cuts(scores.column("classifier").unique().to_pylist(), config.presence)
     gates = half_verdicts(run, values) or None
-    found = analyse(
-        present(scores, limits),
-        asked,
-        values=values,
-        options=config.options(seed),
-        about=None if config.photos_csv is None else read_about(config.photos_csv, run),
-        groups=config.groups,
-        cluster=config.cluster,
-        photos=counted,
-        reach=reach_of(run, values),
-        tones=tones_of(run),
-        gates=gates,
-    )
+    sweeps = asked.select(["classifier", "attribute"]).group_by(["classifier", "attribute"]).aggregate([]).num_rows
+    with (watch or counted(None, "fit", "sweeps"))(sweeps) as tick:
+        found = analyse(
+            present(scores, limits),
+            asked,
+            values=values,
+            options=config.options(seed),
+            about=None if config.photos_csv is None else read_about(config.photos_csv, run),
+            groups=config.groups,
+            cluster=config.cluster,
+            photos=ids,
+            reach=reach_of(run, values),
+            tones=tones_of(run),
+            gates=gates,
+            tick=tick,
+        )
     told = {name: str(cut) for name, cut in sorted(limits.items())}
     limited = {name: {"score": cut.score, "most": cut.most} for name, cut in sorted(limits.items())}
     runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": told, "limits": limited})
-    beside = sensitivity(scores, asked, limits, values, counted, gates)
+    beside = sensitivity(scores, asked, limits, values, ids, gates)
     if any(cut != ALL for cut in limits.values()):
         runfolder.write_bytes(run / SENSITIVITY, csv_bytes(beside, digits=6))
     else:

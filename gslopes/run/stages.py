@@ -14,6 +14,7 @@ from gslopes.core.config import from_dict
 from gslopes.core.records import Classifier
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.engines import engine
+from gslopes.executors.progress import counted
 from gslopes.fit.options import LEAST_KEPT
 from gslopes.run import manifest, outcome, stamps, synthesis
 from gslopes.run.components import Components, default_components, model_records
@@ -88,7 +89,7 @@ STAGES = (
     Stage(
         "fit",
         lambda walk: is_fitted(walk.run, walk.plan.config.fit),
-        lambda walk: run_fit(walk.run, walk.plan.config.fit),
+        lambda walk: run_fit(walk.run, walk.plan.config.fit, walk.executor),
     ),
     Stage(
         "report",
@@ -248,17 +249,19 @@ def is_judged(run: Path, config: GateConfig) -> bool:
 
 def run_gate(run: Path, executor: Executor, config: GateConfig | None = None, *, device: str = "cpu") -> pd.DataFrame:
     """Pictures to verdicts, see ``run.gate.judge``.  Raises: UsageError, UnknownName, ModelError, StorageError."""
+    from gslopes.run.validation import keep_summaries, summarise
+
     parts = manifest.complete_parts(run)
     config = config or GateConfig()
     with runfolder.locked(run):
         verdicts = judge_folder(run, parts, config, device, executor)
         made = [run / f"{table.name}.parquet" for table in (tables.VERDICTS, tables.READINGS)]
         stamps.stamp(run, "gate", stamps.gate_reads(run, config, reader_digest()), made)
+        keep_summaries(run, summarise(run))
     kept = int(verdicts["kept"].sum())
     if kept < LEAST_KEPT * len(verdicts):
-        executor.note(
-            f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
-        )
+        few = f"gate       fewer than {LEAST_KEPT:.0%} are kept: compare with the ungated slopes in gating.parquet"
+        executor.note(few)
     executor.note(
         f"gate       {kept:,} of {len(verdicts):,} sweeps kept" + (" (see gslopes validate)" * (kept < len(verdicts)))
     )
@@ -318,7 +321,7 @@ def is_fitted(run: Path, config: FitConfig) -> bool:
     return stamps.is_current(run, "fit", stamps.fit_reads(run, config, content["values"], int(content["seed"])))
 
 
-def run_fit(run: Path, config: FitConfig | None = None) -> pd.DataFrame:
+def run_fit(run: Path, config: FitConfig | None = None, executor: Executor = QUIET) -> pd.DataFrame:
     """Answers to slopes and the tables beside them, see ``run.fitting``; returns the slopes.
 
     Raises: UsageError if there are no answers yet or the CSV does not fit the run; ConfigError, TableError,
@@ -329,7 +332,8 @@ def run_fit(run: Path, config: FitConfig | None = None) -> pd.DataFrame:
     config = config or FitConfig()
     with runfolder.locked(run):
         reads = stamps.fit_reads(run, config, content["values"], int(content["seed"]))
-        slopes = fit_folder(run, config, content["values"], int(content["seed"])).slopes
+        watch = counted(executor, "fit", "sweeps")
+        slopes = fit_folder(run, config, content["values"], int(content["seed"]), watch=watch).slopes
         stamps.stamp(run, "fit", reads, stamps.fit_made(run))
         return slopes
 
@@ -362,8 +366,7 @@ def run_report(
     manifest.require(run, tables.SLOPES, "has no slopes yet", "gslopes fit RUN")
     with runfolder.locked(run), runfolder.storage(run):
         reads = stamps.report_reads(run, {"p": p, "slope": slope, "embed": embed})
-        executor.note("report     writing the page")
-        write_report(run, p=p, slope=slope, embed=embed)
+        write_report(run, p=p, slope=slope, embed=embed, watch=counted(executor, "report", "steps"))
         stamps.stamp(run, "report", reads, stamps.report_made(run))
     return outcome.of_audit(run)
 

@@ -19,6 +19,7 @@ from gslopes.validate import leakage, manipulation
 from gslopes.validate.estimates import Estimate, Groups
 from gslopes.validate.gate import JUDGED, RESOLUTION
 
+VALIDITY = "validity.json"  # in a run folder: the summaries of its sweeps
 # How the reader sees the unedited photo, by two of its readings: names of the groups below and above one half.
 PERCEIVED = {"gender": ("read as feminine", "read as masculine"), "race": ("read as Black", "read as White")}
 
@@ -71,6 +72,14 @@ def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] 
         for name, own in verdicts.groupby("attribute")
     ]
     return [replace(one, identity=likeness(run, one.attribute)) for one in found]
+
+
+def keep_summaries(run: Path, summaries: Sequence[Summary]) -> Path:
+    """Write RUN/validity.json, from which the page says what else moves; its path.  Raises: StorageError."""
+    path = run / VALIDITY
+    with runfolder.storage(run):
+        runfolder.write_json(path, {"attributes": [summary.facts() for summary in summaries]})
+    return path
 
 
 def _one(

@@ -274,12 +274,24 @@ def test_keyboard_reaches_labels_photos_and_slider(page: Any) -> None:
     explorer(page)
     reached = set()
     page.locator("#app-f0 input[type=search]").focus()
-    for _ in range(400):
+    for _ in range(110):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("(document.activeElement.type || '') + '.' + document.activeElement.className"))
     assert {"button.sort", "button.label", "button.photo", "range.", "checkbox.", "search."} <= {
         kind.replace("submit.", "button.") for kind in reached
     }
+    page.locator("#app-f0 button.label").first.focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.textContent") == labels(page)[1]
+    page.keyboard.press("End")
+    assert page.evaluate("document.activeElement.textContent") == labels(page)[-1]
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") != "label"  # the list is one stop
+    page.locator("button.photo").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"  # focus stays in the list
+    assert page.locator(".forest a[tabindex='0']").count() == page.locator(".forest svg").count()
     slider = page.get_by_role("slider")
     slider.focus()
     before = slider.input_value()

@@ -89,6 +89,24 @@ function choice(options, value, onchange) {
   return select;
 }
 
+// Many controls of one kind are one stop of the Tab key; arrows, Home and End go from one to the next.
+function roving(root, selector) {
+  const all = () => [...root.querySelectorAll(selector)];
+  const stop = (chosen) => { for (const one of all()) one.setAttribute("tabindex", one === chosen ? "0" : "-1"); };
+  const settle = () => { const items = all(); stop(items.find((one) => one.getAttribute("aria-pressed") === "true") ?? items[0]); };
+  root.addEventListener("focusin", (event) => { const one = event.target.closest(selector); if (one) stop(one); });
+  root.addEventListener("keydown", (event) => {
+    const items = all(), at = items.indexOf(event.target.closest?.(selector));
+    const to = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: items.length - 1 }[event.key];
+    if (at < 0 || to === undefined) return;
+    event.preventDefault();
+    items[Math.max(0, Math.min(items.length - 1, to))].focus();
+  });
+  new MutationObserver(settle).observe(root, { childList: true, subtree: true });
+  settle();
+  return root;
+}
+
 // A link that a stranger named: to http(s) alone, and it tells nobody where the reader came from. Else the text.
 function outward(text, address) {
   return /^https?:\/\//.test(address) ? el("a", { href: address, rel: "noreferrer noopener" }, text) : text;

@@ -119,6 +119,6 @@ function comparisonApp(kind, section, finding, all, title) {
   show();
   return [el("div", { class: "controls" }, field("Find a label or group", text)), counted,
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `${title}, ${section.classifier}` },
-      el("table", {}, el("thead", {}, el("tr", {}, ...heads)), body)),
+      el("table", {}, el("thead", {}, roving(el("tr", {}, ...heads), "button")), body)),
     more, el("p", { class: "method" }, about.note)];
 }

@@ -5,7 +5,7 @@ let showPhoto = () => {};
 function explorerApp(root, album) {
   const names = Object.keys(page.attributes), state = { attribute: names[0], photo: 0, step: 0, from: 0, text: "", heat: false };
   const hits = () => album.names.map((_, i) => i).filter((i) => album.names[i].toLowerCase().includes(state.text));
-  const list = el("ul", { class: "album" }), pages = el("p", { class: "count", role: "status" });
+  const list = roving(el("ul", { class: "album", "aria-label": "Photos; arrow keys go from one to the next" }), "button"), pages = el("p", { class: "count", role: "status" });
   const back = el("button", { class: "plain", onclick: () => { state.from -= LISTED; listPhotos(); } }, "Earlier photos");
   const on = el("button", { class: "plain", onclick: () => { state.from += LISTED; listPhotos(); } }, "More photos");
   const text = el("input", { type: "search", oninput: () => { state.text = text.value.trim().toLowerCase(); state.from = 0; listPhotos(); } });
@@ -41,7 +41,7 @@ function explorerApp(root, album) {
     state.from = Math.max(0, Math.min(state.from, found.length - 1));
     const shown = found.slice(state.from, state.from + LISTED);
     list.replaceChildren(...shown.map((photo) => el("li", {}, el("button", {
-      class: "photo", "aria-pressed": String(photo === state.photo), onclick: () => { state.photo = photo; choose(); listPhotos(); },
+      class: "photo", "aria-pressed": String(photo === state.photo), onclick: () => { state.photo = photo; choose(); listPhotos(); list.querySelector("[aria-pressed=true]")?.focus(); },
     }, el("span", { class: "thumb" }, crop(photo, page.attributes[state.attribute].middle)), el("span", { class: "file" }, album.names[photo])))));
     pages.textContent = found.length ? `${state.from + 1}–${state.from + shown.length} of ${found.length.toLocaleString("en")} photos` : "No photo of that name";
     back.hidden = state.from === 0;

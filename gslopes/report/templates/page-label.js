@@ -83,6 +83,7 @@ function openLabel(panel, section, finding, i) {
     const place = el("div", { class: "moved" }), rows = finding.moved[i] ?? [];
     if (rows.length) {
       load("photos").then((album) => {
+        roving(place, ".moved-photo button");
         place.append(el("h5", {}, "The photos that moved most"), ...rows.map(([photo, slope, ...scores]) => movedPhoto(album, section, photo, slope, scores)),
           el("p", { class: "method" }, "Chosen because they moved: an illustration, no estimate. Below each picture the label's score; a dash: not returned."));
       }, (error) => place.append(el("p", { class: "none" }, error.message)));

@@ -69,7 +69,7 @@ function forest(section, width, open) {
     event.preventDefault();
     open(Number(link.getAttributeNS("http://www.w3.org/1999/xlink", "href").split("-").pop()));
   });
-  return root;
+  return roving(root, "a");
 }
 
 // Every label: its slope across, how unlikely by chance upwards. A press on a dot opens its panel.

@@ -5,16 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
+from gslopes.executors.progress import LOG_INTERVAL, add_bar, bars, tell
 from gslopes.score.cost import UsageStats
-
-LOG_INTERVAL = 60.0  # seconds between lines where nobody sits at a terminal
 
 
 class ProgressBars:
-    """Progress of several classifiers at once: lively lines on a terminal, a line a minute in a log file.
+    """Progress of several classifiers at once: bars on a terminal, a line a minute in a log file.
 
     show: whether anybody looks.
     """
@@ -22,6 +21,7 @@ class ProgressBars:
     def __init__(self, show: bool) -> None:
         self._show = show
         self._interactive = show and sys.stderr.isatty()
+        self._progress: Any = None
         self._bars: dict[str, Any] = {}
         self._totals: dict[str, tuple[int, int]] = {}
         self._begun = self._last_line = time.monotonic()
@@ -33,44 +33,31 @@ class ProgressBars:
         totals: name to (pictures done by earlier commands, all pictures).
         """
         self._totals = dict(totals)
-        if self._interactive:
-            from tqdm import tqdm
-
-            for position, (name, (done, total)) in enumerate(totals.items()):
-                shape: dict[str, Any] = {"file": sys.stderr, "dynamic_ncols": True, "mininterval": 0.2}
-                name_shown = f"score      {name}"[:40]
-                self._bars[name] = tqdm(
-                    desc=name_shown,
-                    unit=" pictures",
-                    total=total,
-                    initial=done,
-                    position=position,
-                    smoothing=0.05,
-                    **shape,
-                )
-        try:
-            yield
-        finally:
-            for bar in self._bars.values():
-                bar.close()
-            self._bars.clear()
+        with ExitStack() as stack:
+            if self._interactive:
+                self._progress = stack.enter_context(bars())
+                for name, (done, total) in totals.items():
+                    self._bars[name] = add_bar(self._progress, f"score      {name}"[:40], "pictures", done, total)
+            try:
+                yield
+            finally:
+                self._bars.clear()
 
     def update(self, usages: Mapping[str, UsageStats]) -> None:
         """Bring the lines up to date; to be called by one thread."""
         for name, bar in self._bars.items():
             usage = usages[name]
-            bar.set_postfix_str(str(usage), refresh=False)
-            bar.update(bar.initial + usage.pictures - bar.n)
+            self._progress.update(bar, completed=self._totals[name][0] + usage.pictures, note=str(usage))
         if self._show and not self._interactive and time.monotonic() - self._last_line >= LOG_INTERVAL:
             self._last_line = time.monotonic()
             for name in self._totals:
-                print(self._line(name, usages[name]), file=sys.stderr, flush=True)  # noqa: T201 - progress
+                tell(self._line(name, usages[name]))
 
     def _line(self, name: str, usage: UsageStats) -> str:
         before, total = self._totals[name]
         rate = usage.pictures / max(time.monotonic() - self._begun, 1e-9)
-        left = (total - before - usage.pictures) / rate / 60 if rate else float("inf")
+        left = f"{(total - before - usage.pictures) / rate / 60:,.0f} minutes left" if rate else "time left unknown"
         details = f", {usage}" if str(usage) else ""
         done = before + usage.pictures
-        state = f"{done:,} of {total:,} pictures, {rate:,.1f} a second, {left:,.0f} minutes left"
+        state = f"{done:,} of {total:,} pictures, {rate:,.1f} a second, {left}"
         return f"score      {name}: {state}{details}"

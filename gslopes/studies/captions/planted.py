@@ -14,7 +14,7 @@ from gslopes.audits.captions import context, distributions, inclusion, people, s
 from gslopes.audits.captions.material import Box, Caption, Coverage, Material, Pair
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.core import runfolder
-from gslopes.executors.executor import progress_line
+from gslopes.executors.progress import progress_line
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
 from gslopes.language.senses import Senses

@@ -51,7 +51,7 @@ def test_before_the_first_answer_nobody_divides_by_nothing(clock, screen):
     with shown.watch({"google": (0, 5)}):
         clock[0] += 61
         shown.update({"google": UsageStats()})
-    assert "0 of 5 pictures, 0.0 a second, inf minutes left" in text.getvalue()
+    assert "0 of 5 pictures, 0.0 a second, time left unknown" in text.getvalue()
 
 
 def test_a_terminal_has_a_line_for_each_classifier(screen):

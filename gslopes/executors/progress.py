@@ -1,0 +1,109 @@
+"""What a user sees of long work, on stderr: bars with the expected end on a terminal, a line a minute in a log file."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+LOG_INTERVAL = 60.0  # seconds between lines where nobody sits at a terminal
+WIDTH = 100  # columns at most
+Tick = Callable[[int], None]
+Watch = Callable[[int], AbstractContextManager[Tick]]
+_shown: list[Progress] = []  # the bars on the screen; notes are printed above them
+
+
+def is_shown(executor: object) -> bool:
+    """Whether an executor shows progress: those of others need not say."""
+    return bool(getattr(executor, "progress", False))
+
+
+@contextmanager
+def progress_line(shown: bool, parts: Mapping[int, int], label: str, unit: str, done: int) -> Iterator[Tick]:
+    """A tick that moves a bar with the expected end, or does nothing.
+
+    parts, label, unit, done: as ``executor.Executor`` has them.
+    """
+    total = done + sum(parts.values())
+    if not shown:
+        yield _silent
+        return
+    if not sys.stderr.isatty():
+        yield _line_a_minute(label, unit, done, total)
+        return
+    with bars() as progress:
+        task = add_bar(progress, label, unit, done, total)
+        yield lambda count: progress.advance(task, count)
+
+
+def counted(executor: object, label: str, unit: str) -> Watch:
+    """For work that learns by itself how many steps it has: called with their number, it gives ``progress_line``."""
+    return lambda total: progress_line(is_shown(executor), {0: total}, label, unit, 0)
+
+
+@contextmanager
+def bars() -> Iterator[Progress]:
+    """Bars on the terminal: how much of all is done, the time left (the time taken, at the end), and a note."""
+    from rich import progress as rich
+    from rich.console import Console
+
+    console = Console(file=sys.stderr, highlight=False, markup=False, emoji=False)
+    console.width = min(console.width, WIDTH)
+    columns = (
+        rich.TextColumn("{task.description:<10}", markup=False),
+        rich.BarColumn(18),
+        rich.TextColumn("{task.completed:,.0f}/{task.total:,.0f} {task.fields[unit]}", markup=False),
+        rich.TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+        rich.TextColumn("{task.fields[note]}", markup=False),
+    )
+    with rich.Progress(*columns, console=console, speed_estimate_period=60) as progress:
+        _shown.append(progress)
+        try:
+            yield progress
+        finally:
+            _shown.remove(progress)
+
+
+def add_bar(progress: Progress, label: str, unit: str, done: int, total: int) -> TaskID:
+    """One more bar.  label, unit, done, total: as in ``progress_line``."""
+    return progress.add_task(label, total=total, completed=done, unit=unit, note="")
+
+
+def tell(text: str) -> None:
+    """A line on stderr, above the bars if there are any."""
+    if _shown:
+        _shown[-1].console.print(text, soft_wrap=True)
+        return
+    print(text, file=sys.stderr, flush=True)  # noqa: T201 - a note
+
+
+def _line_a_minute(label: str, unit: str, done: int, total: int) -> Tick:
+    """For log files: a line at once, then one a minute and one at the end, with the rate and the minutes left."""
+    begun = last = time.monotonic()
+    now = done
+    lock = Lock()
+
+    def tick(count: int) -> None:
+        nonlocal now, last
+        with lock:
+            now += count
+            passed = time.monotonic() - begun
+            if now < total and time.monotonic() - last < LOG_INTERVAL:
+                return
+            last = time.monotonic()
+            rate = (now - done) / max(passed, 1e-9)
+            left = f", {(total - now) / rate / 60:,.0f} minutes left" if rate and now < total else ""
+            tell(f"{label:<10} {now:,} of {total:,} {unit}, {rate:,.1f} a second{left}")
+
+    tell(f"{label:<10} {done:,} of {total:,} {unit}")
+    return tick
+
+
+def _silent(count: int) -> None:
+    """No progress wanted."""
