@@ -28,6 +28,7 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
 
     result = run_demo(out, OneProcess(progress=True), faces=faces, seed=seed, device=device)
     places = {"page": result.rendered.page, "portrait_page": result.portrait.page, "sweep": result.sweep}
+    places["pipeline"] = result.pipeline
     if as_json:
         print_json(
             {
@@ -50,4 +51,5 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
         "(OLS over K = 7 shares; its interval is about the straightness of the line, not about sampling photos)."
     )
     click.echo(f"\nsweep    {places['sweep']}\npages    {places['page']}\n         {places['portrait_page']}", err=True)
+    click.echo(f"figure   {places['pipeline']}", err=True)
     return 0

@@ -29,8 +29,10 @@ def write_report(
     report/slopes.csv       the whole slopes table
     report/pulled_negative.csv, pulled_positive.csv    labels past both thresholds, all columns
     report/tables/          Tables 1 to 4 of the paper, as far as the run has them, as CSV, Markdown and LaTeX
-    report/curves.png       Figure 2: frequency along the sweep of the steepest labels; also as PDF and SVG
-    report/sweeps.png       Figure 3: edited photos with the labels' scores beneath; also as PDF and SVG
+    report/curves.png       frequency along the sweep of the steepest labels; also as PDF and SVG
+    report/sweeps.png       edited photos with the labels' scores beneath; also as PDF and SVG
+    report/figure1.png, figure2.png, figure3.png    those of the paper: the walk of one photo; one label, a curve for
+                            each classifier; every classifier's labels under each picture; also as PDF and SVG
 
     Where the run has several classifiers or attributes, the figures are named curves-<attribute>-<classifier>.png and
     so on.  Each file is replaced whole, and the page last.
@@ -38,7 +40,7 @@ def write_report(
     run: the run folder, with run.json and slopes.parquet; sections whose tables or pictures are not there are left out.
     p, slope: a label is reported as pulled if its p is below ``p`` and the absolute value of its slope above ``slope``.
     embed: ``thumbs``: a strip of small squares around the face for each sweep; ``full``: copies of the pictures;
-        ``none``: no picture at all, Figure 3 included, and no file name: for photos that must not leave the machine.
+        ``none``: no picture at all, nor Figures 1 and 3, and no file name: for photos that must not leave the machine.
     watch: shows progress: called once with the number of steps, gives what is called with those that are done.
 
     Returns the path of index.html.

@@ -1,4 +1,4 @@
-"""Figure 2 of the paper, in points: how often labels appear along the sweep.  Matplotlib without a display."""
+"""After Figure 2 of the paper, in points: how often labels appear along the sweep.  Matplotlib without a display."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ from gslopes.report import (
     funnel,
     method,
     page,
+    paper_figures,
     pictures,
     planted,
     provenance,
@@ -76,11 +77,16 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
         tick(_STEPS)
     _write_explorer(report, source, album, scores, known)
     differs = method.of_run(run, (options.p, options.slope)) if (run / runfolder.MANIFEST).is_file() else []
+    numbered = paper_figures.write(report, source, pictures=options.embed != "none")
     if differs:
         runfolder.write_bytes(report / "method.md", method.to_markdown(differs).encode())
     extras = _extras(source, entries, album, options)
     extras = replace(
-        extras, method=differs, papers=papers, prints=sorted(path.name for path in report.glob("*.[ps][dv][fg]"))
+        extras,
+        method=differs,
+        numbered=numbered,
+        papers=papers,
+        prints=sorted(path.name for path in report.glob("*.[ps][dv][fg]")),
     )
     manifest = provenance.anonymous(source.manifest) if options.embed == "none" else source.manifest
     extras = replace(extras, commands=provenance.commands(manifest, options.p, options.slope), screens=_ranked(screens))
@@ -100,7 +106,12 @@ def _unseen(steps: int) -> Iterator[Callable[[int], None]]:
 
 def clear(report: Path) -> None:
     """Remove what an earlier report drew and handed to its page: it may show photos that this one may not."""
-    for old in [*report.glob("curves*.*"), *report.glob("sweeps*.*"), *report.glob("data/*.js")]:
+    for old in [
+        *report.glob("curves*.*"),
+        *report.glob("figure[123]*.*"),
+        *report.glob("sweeps*.*"),
+        *report.glob("data/*.js"),
+    ]:
         old.unlink()
     (report / "data").mkdir(exist_ok=True)
 

@@ -124,7 +124,7 @@ class Extras:
     data: for the scripts, see ``folder``.  sweeps, floors, dropped: see ``validity``.  calibration: see ``planted``.
     papers: tables of the paper, without ending.  prints: figures for print.  commands, cards: see ``provenance``.
     album: photos in the explorer.  embed: which pictures the report has.  screens: see ``screen``, the strongest first.
-    method: how the run differs from the paper, see ``method``.
+    method: how the run differs from the paper, see ``method``.  numbered: its figures, see ``paper_figures``.
     """
 
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -140,6 +140,7 @@ class Extras:
     embed: str = "none"
     screens: Sequence[Screen] = ()
     method: Sequence[Choice] = ()
+    numbered: Sequence[str] = ()
 
 
 NOTHING = Extras()
@@ -263,6 +264,7 @@ def render(
             prints=extras.prints,
             commands=extras.commands,
             differs=[one for one in extras.method if not one.same],
+            numbered=extras.numbered,
             alike=[one for one in extras.method if one.same],
             cards=extras.cards,
             citation=citation(manifest),

@@ -56,7 +56,7 @@ def write(report: Path, run: Path, slopes: pd.DataFrame, *, p: float, slope: flo
     plain = plain_concepts(run)
     for name, (frame, caption) in frames.items():
         frame, grey = set_apart(frame, plain)
-        runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(frame[~grey], digits=6))
+        runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(left_out(frame, grey), digits=6))
         shown = as_text(frame)
         caption += " Greyed: plain concepts, which the paper leaves out." if grey.any() else ""
         texts = to_markdown(shown, caption, grey), to_latex(shown, caption, name, grey)
@@ -133,12 +133,40 @@ def plain_concepts(run: Path) -> frozenset[str]:
 
 
 def set_apart(frame: pd.DataFrame, plain: frozenset[str]) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
-    """Rows of plain concepts at the end, and which rows those are; only tables with a column Label have any."""
-    if "Label" not in frame:
-        return frame, np.zeros(len(frame), dtype=bool)
-    grey = frame["Label"].str.casefold().isin(plain).to_numpy(dtype=bool)
-    order = np.argsort(grey, kind="stable")
-    return frame.iloc[order].reset_index(drop=True), grey[order]
+    """Plain concepts at the end, and (rows, columns) which cells are theirs; a table without labels has none.
+
+    In a table of two sides each side has its own end.
+    """
+    grey = np.zeros(frame.shape, dtype=bool)
+    parts = []
+    for columns in _sides_of(frame):
+        side = frame[columns]
+        pale = side[columns[0] if "Label" not in columns else "Label"].astype(str).str.casefold().isin(plain)
+        after = side.isna().all(axis=1).to_numpy()  # the shorter side's empty cells stay below
+        order = np.argsort(pale.to_numpy() + 2 * after, kind="stable")
+        grey[:, frame.columns.get_indexer(pd.Index(columns))] = pale.to_numpy()[order][:, None]
+        parts.append(side.iloc[order].reset_index(drop=True))
+    return (pd.concat(parts, axis=1), grey) if parts else (frame, grey)
+
+
+def left_out(frame: pd.DataFrame, grey: NDArray[np.bool_]) -> pd.DataFrame:
+    """The table without the plain concepts, as the paper prints it."""
+    sides = _sides_of(frame)
+    if not sides:
+        return frame
+    kept = [
+        frame.loc[~grey[:, frame.columns.get_loc(columns[0])], columns].dropna(how="all").reset_index(drop=True)
+        for columns in sides
+    ]
+    return pd.concat(kept, axis=1)
+
+
+def _sides_of(frame: pd.DataFrame) -> list[list[str]]:
+    """The columns of each list of labels in a table; none in Table 3, which is of occupations."""
+    columns = [str(column) for column in frame]
+    if columns == list(RACES):
+        return [columns[:3], columns[3:]]
+    return [columns] if "Label" in columns else []
 
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:
@@ -152,7 +180,7 @@ def as_text(frame: pd.DataFrame) -> pd.DataFrame:
 def _cell(column: str, value: object) -> str:
     if isinstance(value, float):
         if pd.isna(value):
-            return "–"
+            return "–" if column.strip() not in _TEXTS else ""
         if column.strip() == "Slope":
             return words.signed(value).replace("-", "−")
         return words.probability(value).replace("-", "−") if column in ("p", "q") else f"{value:.1%}"
@@ -160,11 +188,14 @@ def _cell(column: str, value: object) -> str:
 
 
 def to_markdown(shown: pd.DataFrame, caption: str, grey: NDArray[np.bool_] | None = None) -> str:
-    """A table of texts as Markdown under its caption, cells escaped, numbers to the right; grey rows in italics."""
-    grey = np.zeros(len(shown), dtype=bool) if grey is None else grey
+    """A table of texts as Markdown under its caption, cells escaped, numbers to the right; grey cells in italics."""
+    grey = np.zeros(shown.shape, dtype=bool) if grey is None else grey
     right = [_is_number(column) for column in shown]
     rows = [[_escaped(cell) for cell in row] for row in shown.to_numpy().tolist()]
-    rows = [[f"*{cell}*" if pale else cell for cell in row] for row, pale in zip(rows, grey, strict=True)]
+    rows = [
+        [f"*{cell}*" if pale else cell for cell, pale in zip(*pair, strict=True)]
+        for pair in zip(rows, grey.tolist(), strict=True)
+    ]
     lines = [
         caption,
         "",
@@ -191,10 +222,10 @@ def _escaped(cell: str) -> str:
 def to_latex(shown: pd.DataFrame, caption: str, label: str, grey: NDArray[np.bool_] | None = None) -> str:
     r"""A table of texts as LaTeX with booktabs, cells escaped; the classifier stands at its first row only.
 
-    grey: (rows,) those that are printed in grey, which needs xcolor.
+    grey: (rows, columns) cells that are printed in grey, which needs xcolor.
     Where rows come from one classifier after the other, ``\midrule`` parts them.
     """
-    grey = np.zeros(len(shown), dtype=bool) if grey is None else grey
+    grey = np.zeros(shown.shape, dtype=bool) if grey is None else grey
     kinds = "".join("r" if _is_number(column) else "l" for column in shown)
     text = io.StringIO()
     packages = "booktabs,xcolor" if grey.any() else "booktabs"
@@ -209,7 +240,10 @@ def to_latex(shown: pd.DataFrame, caption: str, label: str, grey: NDArray[np.boo
         elif before and "API" in shown:
             text.write("\\midrule\n")
         before = first
-        cells = [f"\\textcolor{{gray}}{{{latex(cell)}}}" if pale and cell else latex(cell) for cell in row]
+        cells = [
+            f"\\textcolor{{gray}}{{{latex(cell)}}}" if dim and cell else latex(cell)
+            for cell, dim in zip(row, pale, strict=True)
+        ]
         text.write(" & ".join(cells) + " \\\\\n")
     text.write("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
     return text.getvalue()

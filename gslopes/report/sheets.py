@@ -1,4 +1,4 @@
-"""Figure 3 of the paper: edited photos in rows, the labels' scores beneath them."""
+"""After Figure 3 of the paper: edited photos in rows, the labels' scores beneath them."""
 
 from __future__ import annotations
 
@@ -69,16 +69,16 @@ def picture(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # still an error at twice the limit
             with Image.open(path) as image:
-                window = (0.0, 0.0, *image.size) if isinstance(box, str) else _window(image.size, box)
+                region = (0.0, 0.0, *image.size) if isinstance(box, str) else window(image.size, box)
                 square = image.convert("RGB").resize(
-                    (side, side), Image.Resampling.LANCZOS, box=window, reducing_gap=3.0
+                    (side, side), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0
                 )
     except (OSError, ValueError, SyntaxError, UnidentifiedImageError, Image.DecompressionBombError):
         return None
     return np.asarray(square)
 
 
-def _window(size: tuple[int, int], box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float]:
+def window(size: tuple[int, int], box: tuple[float, float, float, float] | None) -> tuple[float, float, float, float]:
     """The square to show: four faces wide, where the photo has so much, and never outside the photo."""
     wide, high = size
     x0, y0, x1, y1 = box or (0.0, 0.0, wide, high)

@@ -41,7 +41,7 @@ class Demo:
     recovered: a row a label: label, planted (slope under re-rendering), slope, ci_low, ci_high (see report).
     reach: how far the edit moved the drawn cue per unit, as a share of drawing the face anew; slopes scale with it.
     rendered: the audit of the drawn faces.  portrait: that of the astronaut.
-    sweep: a picture of the astronaut's sweep.
+    sweep: a picture of the astronaut's sweep.  pipeline: Figure 1 of the paper, of the astronaut.
     """
 
     recovered: pd.DataFrame
@@ -49,6 +49,7 @@ class Demo:
     rendered: stages.Audit
     portrait: stages.Audit
     sweep: Path
+    pipeline: Path
 
 
 class PlantedClassifier:
@@ -108,9 +109,9 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
     known: dict[str, Any] = {"gate": False, "seed": seed, "device": device}
     # of one photo nothing is judged: no placebo sweeps
     portrait = stages.audit(photos, out / "astronaut", executor=executor, placebo=False, **known)
-    return Demo(
-        recovered, reach, first, portrait, write_sweep(portrait.run, photos / "astronaut.png", out / "sweep.png")
-    )
+    photo = photos / "astronaut.png"
+    sweep = write_sweep(portrait.run, photo, out / "sweep.png")
+    return Demo(recovered, reach, first, portrait, sweep, write_pipeline(portrait.run, photo, out / "pipeline.png"))
 
 
 def audit_rendered(
@@ -192,4 +193,18 @@ def write_sweep(run: Path, photo: Path, path: Path) -> Path:
             cut.append(np.asarray(picture.convert("RGB"))[:256, 96:352])
     with runfolder.storage(path.parent):
         Image.fromarray(np.concatenate(cut, 1)).save(path)
+    return path
+
+
+def write_pipeline(run: Path, photo: Path, path: Path) -> Path:
+    """Figure 1 of the paper of a run's photo: found, edited, composed, scored, fitted."""
+    from gslopes.report import figures, paper_figures
+    from gslopes.report.loading import load
+    from gslopes.report.paper_drawing import pipeline_figure
+
+    here = load(run).findings
+    found = paper_figures.pipeline(run, here, photo)
+    if found is not None:
+        figure = pipeline_figure(found, here[0].values, attribute=here[0].attribute)
+        runfolder.write_bytes(path, figures.render(figure, "png"))
     return path

@@ -89,12 +89,32 @@ def test_plain_concepts_stand_at_the_end_greyed_and_a_runs_own_list_replaces_our
     frame = pd.DataFrame(rows, columns=list(paper.COLUMNS))
     apart, grey = paper.set_apart(frame, paper.plain_concepts(tmp_path))
     assert apart["Label"].tolist() == ["nurse", "chef", "Man", "FACE"]
-    assert grey.tolist() == [False, False, True, True]
+    assert grey.tolist() == [[False] * 3, [False] * 3, [True] * 3, [True] * 3]
+    assert paper.left_out(apart, grey)["Label"].tolist() == ["nurse", "chef"]
     shown = paper.as_text(apart)
     assert "| *a* | *Man* | *−0.500* |" in paper.to_markdown(shown, "A caption.", grey)
     assert paper.to_latex(shown, "A caption.", "t", grey).count("\\textcolor{gray}") >= 4
     (tmp_path / paper.PLAIN).write_text("# ours\nchef\n")
-    assert paper.set_apart(frame, paper.plain_concepts(tmp_path))[1].tolist() == [False, False, False, True]
+    assert paper.set_apart(frame, paper.plain_concepts(tmp_path))[1][:, 0].tolist() == [False, False, False, True]
+
+
+def test_in_the_table_of_two_sides_each_side_has_its_own_plain_concepts() -> None:
+    rows = [
+        ("Face", "a", -0.5, "chef", "a, b", 0.4),
+        ("nurse", "b", -0.3, "Man", "a", 0.2),
+        (None, None, None, "x", "b", 0.1),
+    ]
+    frame = pd.DataFrame(rows, columns=list(paper.RACES))
+    apart, grey = paper.set_apart(frame, frozenset({"face", "man"}))
+    assert apart["Black"].tolist()[:2] == ["nurse", "Face"]
+    assert apart["White"].tolist() == ["chef", "x", "Man"]
+    assert grey[:, 0].tolist() == [False, True, False]
+    assert grey[:, 3].tolist() == [False, False, True]
+    kept = paper.left_out(apart, grey)
+    assert kept["Black"].dropna().tolist() == ["nurse"]
+    assert kept["White"].tolist() == ["chef", "x"]
+    text = paper.to_markdown(paper.as_text(apart), "A caption.", grey)
+    assert "| *Face* | *a* | *−0.500* | x | b | +0.100 |" in text
 
 
 @pytest.mark.parametrize("text", ["50 % of R&D_x", "a\\b~c^d{e}#$", "<|>"])

@@ -36,6 +36,8 @@ def test_its_pages_and_its_sweep_are_where_it_says(finished):
             assert "perceived gender" in page.read()
     with Image.open(finished[1]["sweep"]) as sweep:
         assert sweep.size == (8 * 256, 256)
+    with Image.open(finished[1]["pipeline"]) as pipeline:
+        assert pipeline.size[0] > 3 * pipeline.size[1] > 1000
 
 
 def test_the_drawn_faces_are_swept_beside_their_placebos_and_the_table_is_of_the_edit_alone(finished):

@@ -1,0 +1,98 @@
+"""Figures 1 to 3 of the paper, of a run: what is chosen for them, and that it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from gslopes.report import paper_figures, write_report
+from gslopes.report.loading import load
+from tests.report.conftest import VALUES
+
+
+@pytest.fixture(scope="module")
+def run(make: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two classifiers along gender."""
+    return make(tmp_path_factory.mktemp("numbered") / "run", [("a", "gender"), ("b", "gender")], photos=40)
+
+
+def test_a_report_has_the_three_figures_in_all_forms_and_its_page_shows_them(run: Path) -> None:
+    page = write_report(run).read_text("utf-8")
+    for name in ("figure1", "figure2", "figure3"):
+        assert f'src="{name}.png"' in page
+        for form in ("png", "pdf", "svg"):
+            assert (run / "report" / f"{name}.{form}").stat().st_size > 2000
+        with Image.open(run / "report" / f"{name}.png") as image:
+            assert len(np.unique(np.asarray(image.convert("L")))) > 10  # something is drawn
+
+
+def test_without_pictures_there_is_figure_2_alone_and_older_ones_go(run: Path) -> None:
+    (run / "report").mkdir(exist_ok=True)
+    (run / "report" / "figure3-race.png").touch()
+    write_report(run, embed="none")
+    assert {path.stem for path in (run / "report").glob("figure*.*")} == {"figure2"}
+
+
+def test_figure_2_is_of_a_label_that_all_classifiers_have_and_its_lines_are_those_of_the_table(run: Path) -> None:
+    source = load(run)
+    label = paper_figures.common_label(source.findings, frozenset())
+    found = paper_figures.lines(run, source.findings, label)
+    assert [line.classifier for line in found] == ["a", "b"]
+    for line, finding in zip(found, source.findings, strict=True):
+        row = finding.of("paper").set_index("label").loc[label]
+        assert line.slope == pytest.approx(row["slope"])
+        assert line.ratio[len(VALUES) // 2] == pytest.approx(1)
+        fitted = np.polyfit(VALUES, line.ratio, 1)
+        assert fitted == pytest.approx([line.slope, line.intercept], abs=1e-6)
+
+
+def test_a_plain_concept_is_taken_only_where_there_is_no_other_label(run: Path) -> None:
+    findings = load(run).findings
+    first = paper_figures.common_label(findings, frozenset())
+    second = paper_figures.common_label(findings, frozenset({first.casefold()}))
+    assert second not in ("", first)
+    everything = frozenset(label.casefold() for label in findings[0].rows["label"])
+    assert paper_figures.common_label(findings, everything) == first
+
+
+def test_figure_3_has_every_classifiers_labels_under_each_picture(run: Path) -> None:
+    photos = paper_figures.answered(run, load(run).findings, frozenset({"outdoors"}))
+    assert len(photos) == paper_figures.PHOTOS
+    for photo in photos:
+        assert len(photo.pictures) == len(VALUES)
+        assert all(picture is not None for picture in photo.pictures)
+        assert [name for name, _ in photo.labels] == ["a", "b"]
+        assert all(len(by_step) == len(VALUES) for _, by_step in photo.labels)
+
+
+def test_labels_that_change_come_first_and_say_towards_which_end() -> None:
+    rows = [("p", step, "always", 0.9) for step in range(3)]
+    rows += [("p", 2, "late", 0.6), ("p", 0, "early", 0.4), ("other", 0, "not of this photo", 0.9)]
+    scores = pd.DataFrame(rows, columns=["photo", "step", "label", "score"])
+    found = paper_figures.labels_of(scores, "p", np.array([-1.0, 0.0, 1.0]), frozenset({"always"}))
+    assert [[(one.label, one.side, one.plain) for one in labels] for labels, _ in found] == [
+        [("early", -1, False), ("always", 0, True)],
+        [("always", 0, True)],
+        [("late", 1, False), ("always", 0, True)],
+    ]
+
+
+def test_more_labels_than_there_is_room_for_are_counted() -> None:
+    rows = [("p", step, f"l{number}", 0.9 - number / 100) for step in range(3) for number in range(9)]
+    scores = pd.DataFrame(rows, columns=["photo", "step", "label", "score"])
+    found = paper_figures.labels_of(scores, "p", np.array([-1.0, 0.0, 1.0]), frozenset())
+    assert [(len(labels), more) for labels, more in found] == [(paper_figures.LABELS, 9 - paper_figures.LABELS)] * 3
+
+
+def test_figure_1_is_of_a_photo_with_its_box_and_the_scores_of_its_steepest_label(run: Path) -> None:
+    found = paper_figures.pipeline(run, load(run).findings)
+    assert found is not None
+    assert len(found.faces) == len(found.pictures) == len(found.scores) == len(VALUES)
+    x0, y0, x1, y1 = found.box
+    assert 0 <= x0 < x1 <= 1
+    assert 0 <= y0 < y1 <= 1
