@@ -15,6 +15,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
     epilog=examples(
         "gslopes collect --source openverse --out photos --dry-run",
         "gslopes collect --source wikimedia --contact me@example.org --occupations chef,nurse --out photos",
+        "gslopes collect --source wikidata --contact me@example.org --per-query 5000 --out people",
         "gslopes collect --source urls:list.csv --out photos",
         "gslopes collect --source folder:idenprof --per-query 100 --out photos",
     ),
@@ -23,7 +24,8 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
     "--source",
     default="openverse",
     metavar="NAME",
-    help="openverse, wikimedia, google or bing (your keys in the environment), urls:FILE or folder:DIR."
+    help="openverse, wikimedia, google or bing (your keys in the environment), urls:FILE or folder:DIR; wikidata, or "
+    "wikidata:FILE with a saved answer: people of named ethnic groups, with a people.csv for gslopes crops."
     " [default: openverse]",
 )
 @click.option("--out", "-o", type=PATH, required=True, metavar="PHOTOS", help="The collection's folder.")
@@ -32,6 +34,8 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
 @click.option("--per-query", type=int, metavar="N", help="Photos of one search. [default: 250]")
 @click.option("--near", type=int, metavar="BITS", help="Duplicates differ in so many of 64 bits at most. [default: 4]")
 @click.option("--min-side", type=int, metavar="PX", help="Of the shorter side. [default: 64]")
+@click.option("--min-ethnic", type=int, metavar="N", help="Of wikidata: people of an ethnic group. [default: 40]")
+@click.option("--min-group", type=int, metavar="N", help="Of wikidata: people of a group and gender. [default: 100]")
 @click.option("--gap", type=float, metavar="S", help="Seconds between requests to one host. [default: 1]")
 @click.option("--contact", metavar="MAIL", help="Where operators reach you; goes into the user agent.")
 @click.option(
@@ -78,11 +82,17 @@ def collect(out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
     found = carry_out(plan, OneProcess(progress=True))
     if as_json:
         facts = {"searches": found.searches, "photos": found.photos, "statuses": found.statuses}
-        print_json({**facts, "reasons": found.reasons, "licences": found.licences, "out": str(out)})
+        more = {"people": dict(found.people)} if found.people else {}
+        print_json({**facts, "reasons": found.reasons, "licences": found.licences, **more, "out": str(out)})
         return 0
     lines = [f"{found.photos:,} photos of {found.searches:,} searches in {show(out)}"]
     lines += [f"  {count:>7,}  licence: {licence}" for licence, count in found.licences.items()]
     lines += [f"  {count:>7,}  not kept: {reason}" for reason, count in found.reasons.items()]
+    lines += [f"  {count:>7,}  people {told}" for told, count in found.people]
     click.echo("\n".join(lines))
-    click.echo(f"\nmanifest   {show(out)}/manifest.csv\nnext       gslopes census {show(out)} --out census", err=True)
+    following = f"gslopes census {show(out)} --out census"
+    if found.people:
+        table = f"{show(out)}/people.csv"
+        following = f"gslopes crops {show(out)} --people {table} --groups group,gender --source wikidata --out RUN"
+    click.echo(f"\nmanifest   {show(out)}/manifest.csv\nnext       {following}", err=True)
     return 0

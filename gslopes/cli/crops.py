@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json, rows
+from gslopes.cli.options import PATH, examples, json_option, print_json, rows, terms_options
 
 
 class _Crops(click.Group):
@@ -59,7 +59,8 @@ _CROPPER = click.option(
     multiple=True,
     metavar="NAME",
     help="Whom to ask; may be repeated: spectral-residual, fine-grained, faces, centre, thirds, random, smartcrop, "
-    "vips-attention, fastgaze:PATH, onnx:PATH, torchscript:PATH, python:MODULE:FUNCTION, replay:FILE. "
+    "vips-attention, vips-entropy, http:URL, fastgaze:PATH, onnx:PATH, torchscript:PATH, python:MODULE:FUNCTION, "
+    "replay:FILE. "
     "[default: spectral-residual]",
 )
 _RATIOS = click.option(
@@ -75,6 +76,9 @@ _SEED = click.option("--seed", type=int, metavar="S", help="Of everything that i
         "gslopes crops PEOPLE --people people.csv --groups gender --out RUN",
         "gslopes crops PEOPLE --people people.csv --groups gender,ethnicity --policy sample --policy average --out RUN",
         "gslopes crops PEOPLE --people people.csv --groups gender --preset published --seed 42 --out RUN",
+        "gslopes crops PEOPLE --people people.csv --groups gender,ethnicity --together 5000 --out RUN",
+        "gslopes crops PEOPLE --people people.csv --groups gender --cropper https://crop.example/v1,answer=image,"
+        "token=CROP_TOKEN --pairs 500 --max-calls 4000 --out RUN",
         "gslopes crops PEOPLE --people people.csv --groups gender --dry-run --out RUN",
     ),
 )
@@ -99,6 +103,10 @@ _SEED = click.option("--seed", type=int, metavar="S", help="Of everything that i
 @_RATIOS
 @click.option("--policy", multiple=True, metavar="NAME", help="May be repeated. [default: argmax, sample]")
 @click.option("--temperature", type=float, metavar="T", help="Of the softmax. [default: by the model's unit]")
+@click.option("--together", type=int, metavar="N", help="Also N pictures with one person of each group. [default: 0]")
+@click.option(
+    "--stability", type=int, metavar="N", help="Pictures asked about again after small edits; 0: none. [default: 24]"
+)
 @click.option("--ties", type=click.Choice(["half", "first"]), help="[default: half]")
 @click.option("--symmetry", type=click.Choice(["program", "notebook", "saliency", "off"]), help="[default: program]")
 @click.option("--epsilon", type=float, metavar="E", help="Parity is lacking at a ratio of 1-E. [default: 0.2]")
@@ -110,6 +118,7 @@ _SEED = click.option("--seed", type=int, metavar="S", help="Of everything that i
 @click.option("--embed", type=click.Choice(["thumbs", "full", "none"]), default="thumbs", help="[default: thumbs]")
 @_SEED
 @_DEVICE
+@terms_options
 @click.option("--dry-run", is_flag=True, help="Print the plan and write nothing.")
 @json_option
 def audit(
@@ -133,6 +142,7 @@ def audit(
     from gslopes.studies.crops import PRESETS, CropsConfig, plan_crops
     from gslopes.studies.crops import crops as run
 
+    terms = _terms(options)
     given = {name: value for name, value in options.items() if value is not None}
     if cropper:
         given["cropper"] = cropper
@@ -141,9 +151,18 @@ def audit(
     names = tuple(name.strip() for name in groups.split(",") if name.strip())
     config = CropsConfig(**{**PRESETS[preset], "groups": names, **given})
     if dry_run:
-        return _print_plan(plan_crops(photos, people, config), as_json)
-    found = run(photos, out, people=people, config=config, executor=OneProcess(progress=True), embed=embed)
+        return _print_plan(plan_crops(photos, people, config, terms), as_json)
+    found = run(photos, out, people=people, config=config, executor=OneProcess(progress=True), embed=embed, terms=terms)
     return _print(found, as_json)
+
+
+def _terms(options: dict[str, Any]) -> Any:
+    """The options about services, taken out of the others."""
+    from gslopes.run.config import ScoreConfig
+
+    names = ("cache", "budget", "max_calls", "confirm_above", "yes", "retry_failed")
+    given = {name: options.pop(name, None) for name in names}
+    return ScoreConfig(**{name: value for name, value in given.items() if value is not None})
 
 
 def _print_plan(plan: Any, as_json: bool) -> int:
@@ -155,6 +174,8 @@ def _print_plan(plan: Any, as_json: bool) -> int:
         f"pairs        {plan.pairs:,} of photos of different groups",
         f"pictures     {plan.pictures:,} for each of {', '.join(plan.croppers)}",
     ]
+    lines += [f"together     {plan.together:,} pictures with one person of each group"] * bool(plan.together)
+    lines += [f"requests     {told}" for told in plan.estimates]
     for column, counts in plan.groups.items():
         lines.append(f"{column:<12} {', '.join(f'{name} {count}' for name, count in counts.items())}")
     for column, why in plan.left_out.items():

@@ -8,9 +8,11 @@ reason parts must be carried out in their order.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
+import shutil
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -140,16 +142,25 @@ class Collector:
             with runfolder.storage(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
             runfolder.write_json(path, [asdict(one) for one in unique.values()])
+            shutil.rmtree(path.parent / "answers", ignore_errors=True)
         return [Candidate(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
 
     def _ask(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
         """The JSON of an answer.  Raises: ServiceError, CredentialsError; neither tells the address or a key."""
         address = httpx.URL(url, params=dict(params))
+        kept = self.out / "parts" / STAGE / "answers" / f"{hashlib.sha256(str(address).encode()).hexdigest()[:32]}.json"
+        if kept.is_file():
+            return json.loads(kept.read_text(encoding="utf-8"))
         rate_key = f"interface of {self.source.name}"  # its pace is its own, even where it also serves the photos
         self.fetcher.rate.set_min_interval(rate_key, self.source.terms.gap)
         try:
             sent = {"Accept": "application/json", **headers}
-            return json.loads(self.fetcher.get(str(address), headers=sent, rate_key=rate_key).body)
+            answer = json.loads(self.fetcher.get(str(address), headers=sent, rate_key=rate_key).body)
+            if getattr(self.source, "keeps_answers", False):  # they are many, and the service slow
+                with runfolder.storage(kept):
+                    kept.parent.mkdir(parents=True, exist_ok=True)
+                runfolder.write_json(kept, answer)
+            return answer
         except DownloadError as error:
             variables = getattr(self.source, "variables", ())
             if error.code in (401, 403) and variables:

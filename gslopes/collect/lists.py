@@ -56,7 +56,7 @@ def read_occupations(which: str) -> list[Occupation]:
     Raises: UsageError if there is no such list, or nothing in it.
     """
     if which in OCCUPATIONS or _is_file(which):
-        rows = _rows(OCCUPATIONS.get(which, Path(which)), "occupation")
+        rows = read_rows(OCCUPATIONS.get(which, Path(which)), "occupation")
         found = [Occupation(row["occupation"], row.get("soc", ""), row.get("cps", "")) for row in rows]
         found = [job for job in found if job.name]
     else:
@@ -78,7 +78,7 @@ def read_keywords(which: str) -> list[str]:
     Raises: UsageError if there is no such file.
     """
     if which in KEYWORDS or _is_file(which):
-        return list(dict.fromkeys(row["keyword"] for row in _rows(KEYWORDS.get(which, Path(which)), "keyword")))
+        return list(dict.fromkeys(row["keyword"] for row in read_rows(KEYWORDS.get(which, Path(which)), "keyword")))
     _no_file(which)
     return list(dict.fromkeys(["", *(word.strip() for word in which.split(",") if word.strip() not in ("", "none"))]))
 
@@ -94,7 +94,7 @@ def women_of(names: Sequence[str], occupations: str = "bls-129") -> dict[str, fl
     names: as searched for, or as folders are named: ``police`` stands for ``police officer`` as long as no other title
         begins with that word; ``hair-stylist`` and ``hair_stylist`` for ``hair stylist``.
     """
-    shares = {row["cps"]: float(row["women"]) / 100 for row in _rows(WOMEN, "cps") if row["women"]}
+    shares = {row["cps"]: float(row["women"]) / 100 for row in read_rows(WOMEN, "cps") if row["women"]}
     jobs = {job.name: job.cps for job in read_occupations(occupations)}
     found = {}
     for name in names:
@@ -122,7 +122,7 @@ def _no_file(which: str) -> None:
         raise UsageError(f"There is no file {show(which)}.", "Name a CSV file, or the words with commas between them.")
 
 
-def _rows(path: Path, column: str) -> list[dict[str, str]]:
+def read_rows(path: Path, column: str) -> list[dict[str, str]]:
     """Rows of a CSV whose lines that begin with # are comments.  Raises: UsageError."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()

@@ -119,7 +119,7 @@ class Wikimedia(Web):
 def _wikimedia(page: dict[str, object]) -> Candidate:
     infos = page["imageinfo"]
     info = infos[0] if isinstance(infos, list) else {}
-    fields = {key: _plain(value.get("value")) for key, value in (info.get("extmetadata") or {}).items()}
+    fields = {key: plain(value.get("value")) for key, value in (info.get("extmetadata") or {}).items()}
     return Candidate(
         url=text(info.get("thumburl") or info.get("url")),
         page=text(info.get("descriptionurl")),
@@ -130,6 +130,6 @@ def _wikimedia(page: dict[str, object]) -> Candidate:
     )
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
     """Commons writes names as HTML."""
     return text(html.unescape(re.sub(r"<[^>]*>", " ", str(value or ""))))

@@ -8,6 +8,7 @@ from gslopes.collect.keyed_sources import Bing, Google
 from gslopes.collect.open_sources import Openverse, Wikimedia
 from gslopes.collect.source import Source
 from gslopes.collect.user_sources import Folder, Urls
+from gslopes.collect.wikidata import Wikidata
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.secrets import secret_in_address
 
@@ -18,14 +19,14 @@ _WEB: dict[str, type[Openverse] | type[Wikimedia] | type[Google] | type[Bing]] =
     "bing": Bing,
 }
 _USER: dict[str, type[Urls] | type[Folder]] = {"urls": Urls, "folder": Folder}
-NAMES = (*_WEB, *_USER)
+NAMES = (*_WEB, Wikidata.name, *_USER)
 
 
 def load_source(spec: str) -> Source:
     """A source from its name, with what follows it.
 
     spec: ``openverse``, ``wikimedia``, ``google`` or ``bing``, each optionally with ``:base=URL`` for an interface of
-        the same form elsewhere; ``urls:FILE``; ``folder:DIR``.
+        the same form elsewhere; ``wikidata``, see ``collect.wikidata``; ``urls:FILE``; ``folder:DIR``.
 
     Raises: UnknownName with the nearest name; ConfigError for a missing or unknown parameter.
     """
@@ -34,6 +35,10 @@ def load_source(spec: str) -> Source:
         if not rest:
             raise ConfigError(f"The source {name!r} needs a place.", f"Write it as {name}:PATH.")
         return _USER[name](Path(rest))
+    if name == Wikidata.name:
+        if found := secret_in_address(rest.partition("base=")[2]):
+            raise ConfigError(f"The address of {name} holds {found}, which would be stored with the photos.")
+        return Wikidata(rest)
     if name not in _WEB:
         raise UnknownName("source", name, NAMES)
     if not rest:

@@ -172,8 +172,8 @@ class Saliency(Protocol):
         with the neighbour.
     maps: (H, W, 3) uint8 RGB pictures to one map each.
 
-    Optional, for a model that sees a small version of the picture alone: ``shrink`` and ``maps_of_shrunk``, see
-    ``audits.crops.croppers.opencv``.
+    Optional, for a model that sees a small version of the picture alone: ``view``, ``shrink`` and ``maps_of_shrunk``,
+    see ``audits.crops.croppers.opencv``.
     """
 
     name: str

@@ -16,12 +16,14 @@ import pandas as pd
 from gslopes.collect.collector import OVERSAMPLE, STAGE, CollectionLimits, Collector
 from gslopes.collect.fetch import FetchPolicy
 from gslopes.collect.lists import Query, make_queries, read_keywords, read_occupations
+from gslopes.collect.people import people_of
 from gslopes.collect.source import Source
 from gslopes.collect.sources import load_source
+from gslopes.collect.wikidata import Wikidata
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.collection import MANIFEST
 from gslopes.core.config import to_dict
-from gslopes.core.errors import ConfigError
+from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.executors import OneProcess
 
@@ -38,6 +40,7 @@ class CollectConfig:
     -1 removes equal files alone.  min_side: pixels.  gap: seconds between two requests to one host.
     contact: a mail address or page at which operators reach the user, for the user agent.
     test_servers: ``host:port`` at private addresses that may be asked.
+    min_ethnic, min_group: of ``wikidata``, see ``collect.people``.
     """
 
     source: str
@@ -49,6 +52,8 @@ class CollectConfig:
     gap: float = 1.0
     contact: str = ""
     test_servers: tuple[str, ...] = ()
+    min_ethnic: int = 40
+    min_group: int = 100
 
     def __post_init__(self) -> None:
         if self.per_query < 1:
@@ -123,6 +128,7 @@ class Collection:
 
     out: the folder.  searches: that are finished.  photos: kept.  statuses: of all results.
     reasons: why results were not kept, with their counts.  licences: of the photos kept, with their counts.
+    people: of ``wikidata``, whose table of people is written beside the manifest: how many were left after each step.
     """
 
     out: Path
@@ -132,6 +138,7 @@ class Collection:
     reasons: dict[str, int]
     licences: dict[str, int]
     table: pd.DataFrame = field(repr=False)
+    people: tuple[tuple[str, int], ...] = ()
 
 
 def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
@@ -141,6 +148,9 @@ def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
     """
     source = load_source(config.source)
     source.check()
+    if getattr(source, "needs_contact", False) and not config.contact:
+        hint = "Give a mail address or a page with --contact."
+        raise UsageError(f"{source.name} asks for a way to reach you in the user agent.", hint)
     queries = source.queries()
     if queries is None:
         queries = make_queries(read_occupations(config.occupations), read_keywords(config.keywords))
@@ -178,16 +188,21 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
             runfolder.merge(out, MANIFEST, [STAGE], finished)
             table = tables.read(MANIFEST, out / "manifest.parquet")
             _write_csv(table, out / "manifest.csv")
-    return _summary(out, finished, table)
+    people: tuple[tuple[str, int], ...] = ()
+    if plan.source.name == Wikidata.name:
+        counted = people_of(table, config.min_ethnic, config.min_group)
+        _write_csv(counted.table, out / "people.csv")
+        people = counted.steps
+    return _summary(out, finished, table, people)
 
 
-def _summary(out: Path, searches: int, table: pd.DataFrame) -> Collection:
+def _summary(out: Path, searches: int, table: pd.DataFrame, people: tuple[tuple[str, int], ...]) -> Collection:
     kept = table[table["status"] == "kept"]
     others = table[table["status"] != "kept"]["reason"]
     licences = Counter(licence or "none stated" for licence in kept["licence"])
     statuses, reasons = Counter(table["status"]), Counter(others)
     counts = [dict(counter.most_common()) for counter in (statuses, reasons, licences)]
-    return Collection(out, searches, len(kept), counts[0], counts[1], counts[2], table)
+    return Collection(out, searches, len(kept), counts[0], counts[1], counts[2], table, people)
 
 
 def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]:

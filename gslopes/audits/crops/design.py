@@ -66,6 +66,28 @@ def published_draws(groups: Mapping[str, Sequence[int]], draws: int = 10_000, se
     return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
 
 
+def one_of_each(groups: Mapping[str, Sequence[int]], count: int, seed: int = 0) -> Pairs:
+    """(count, k) of one person of each of k groups side by side.
+
+    Each person of a group is shown equally often (within one), each group stands at each place equally often: the order
+    of the groups is that of one of all their orders after the other, in a drawn sequence.
+    """
+    generator = np.random.default_rng([seed, 10])
+    names = list(groups)
+    columns = []
+    for name in names:
+        own = np.asarray(groups[name], dtype=np.int64)
+        laps = [generator.permutation(own) for _ in range(-(-count // len(own)))]
+        columns.append(np.concatenate(laps)[:count])
+    shown = np.stack(columns, axis=1)
+    turn = np.arange(len(names))
+    for start in range(0, count, len(names)):
+        order = generator.permutation(len(names))
+        for place in range(start, min(start + len(names), count)):
+            shown[place] = shown[place][(order + turn[place - start]) % len(names)]
+    return shown
+
+
 def ordered(pairs: Pairs, orders: Orders = "both") -> Pairs:
     """The pictures to ask about, (left, right): each pair in both orders, or the first group on the left only."""
     return pairs if orders == "left" else np.concatenate([pairs, pairs[:, ::-1]])

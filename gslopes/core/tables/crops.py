@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from gslopes.core.tables.crops_beside import DUELS, GAZE, REGIONS, SHARES, STABILITY, TOGETHER
 from gslopes.core.tables.schema import PHOTO, Table, column, number
 
 _CROPPER = column("cropper", pa.string(), "name with parameters")
@@ -239,7 +240,7 @@ POLICIES = Table(
             *_with_ends("amplification", "deviation of argmax over deviation; null where that may be 0"),
             number("exposure", "mean of the smaller share in a picture: 0, everybody sees the same person"),
             number("low_focus", "share of focal points below the map's median"),
-            number("instability", "mean move of the focal point under three small edits, share of the longer side"),
+            number("instability", "mean move of the crop under three small edits, share of the longer side"),
             number("whole", "share of pictures with both heads in the crop of the ratio nearest to 1"),
             column("agency", pa.string(), "of the user, in the paper's Table 1"),
             column("automation", pa.string(), "in the paper's Table 1"),
@@ -287,41 +288,6 @@ STRENGTHS = Table(
     ("cropper", "variant", "column", "group"),
 )
 
-REGIONS = Table(
-    "regions",
-    pa.schema(
-        [
-            _CROPPER,
-            PHOTO,
-            column("region", pa.int16(), "from the largest, 0 on"),
-            *(column(name, pa.int32(), "pixels") for name in ("x0", "y0", "x1", "y1")),
-            number("area", "pixels"),
-            column("cells", pa.int32(), "of the map; 0 of a pixel mask"),
-            _single("on_head", "share of the region's box on the head; null without one"),
-            column("kind", pa.string(), "text, number, badge, skin, clothing, background; empty if nobody said"),
-            column("by", pa.string(), "who said so; empty if nobody"),
-        ]
-    ),
-    ("cropper", "photo", "region"),
-)
-
-GAZE = Table(
-    "gaze",
-    pa.schema(
-        [
-            _CROPPER,
-            column("column", pa.string(), "of people.csv"),
-            column("group", pa.string(), "whose"),
-            column("photos", pa.int32(), "with a face, a map and the height asked for"),
-            column("off_head", pa.int32(), "focal point outside of the head's box"),
-            column("crop_off_head", pa.int32(), "crop of ratio 1 with less than half of the head"),
-            *(number(f"{name}_{end}", "share, and its 95 % Wilson ends") for name in ("off", "crop_off")
-              for end in ("share", "low", "high")),
-        ]
-    ),
-    ("cropper", "column", "group"),
-)  # fmt: skip
-
 COVARIATES = Table(
     "covariates",
     pa.schema([PHOTO, column("name", pa.string(), "what"), number("value", "see audits.crops.covariates.UNITS")]),
@@ -348,25 +314,9 @@ EXPLAINED = Table(
     ("cropper", "variant", "column", "group", "other", "covariates"),
 )
 
-DUELS = Table(
-    "duels",
-    pa.schema(
-        [
-            _CROPPER,
-            column("attribute", pa.string(), "name of the edited attribute"),
-            number("low", "the smaller value; null: the mean over all pairs of values"),
-            number("high", "the larger value"),
-            column("persons", pa.int32(), "whose two pictures were joined"),
-            number("p", "chance that the picture at the larger value is favoured; of the mean: D in [-1, 1]"),
-            number("ci_low", "lower end of the 95 % t interval over persons"),
-            number("ci_high", "upper end of the 95 % t interval over persons"),
-        ]
-    ),
-    ("cropper", "attribute", "low", "high"),
-)
-
 ALL = (
     *(PEOPLE, TRAITS, SALIENCY, PAIRS, OUTCOMES, CROPS),
     *(PARITY, AGGREGATES, POSITIONS, POLICIES, SPREAD, STRENGTHS),
+    *(TOGETHER, SHARES, STABILITY),
     *(REGIONS, GAZE, COVARIATES, EXPLAINED, DUELS),
 )

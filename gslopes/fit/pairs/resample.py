@@ -53,6 +53,9 @@ def simultaneous(
     if not usable:
         return [(float("nan"), float("nan"))] * len(estimates)
     away = np.array([np.abs(draws[index] - estimates[index]) / errors[index] for index in usable])
+    away = away[:, ~np.isnan(away).all(axis=0)]  # a draw of people may have no pair that was asked about
+    if not away.shape[1]:
+        return [(float("nan"), float("nan"))] * len(estimates)
     quantile = float(np.quantile(np.nanmax(away, axis=0), confidence))
     return [
         (max(0.0, p - quantile * error), min(1.0, p + quantile * error)) if error > 0 else (float("nan"), float("nan"))

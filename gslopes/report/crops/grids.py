@@ -104,6 +104,10 @@ def other_grids(own: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> list[G
         )
     if len(own["policies"]):
         grids.append(_policy_grid(own["policies"]))
+    if len(own["shares"]):
+        grids.append(_shares_grid(own["shares"]))
+    if len(own["stability"]):
+        grids.append(_stability_grid(own["stability"]))
     if len(own["explained"]):
         grids.append(
             _grid(
@@ -140,6 +144,39 @@ def other_grids(own: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> list[G
     return grids
 
 
+def _shares_grid(shares: pd.DataFrame) -> Grid:
+    caption = "One person of each group in one picture: whose share is it?"
+    return _grid(
+        shares,
+        caption,
+        {
+            "group": lambda r: r["group"],
+            "people": lambda r: f"{r['persons']}",
+            "pictures": lambda r: f"{r['pictures']:,}",
+            "favoured": lambda r: percent(r["share"]),
+            "95 % bootstrap over people": lambda r: interval(r["ci_low"], r["ci_high"]),
+            "even would be": lambda r: percent(r["even"]),
+            "by the pairs (Bradley-Terry)": lambda r: percent(r["predicted"]),
+            "head kept": lambda r: percent(r["kept"]),
+        },
+    )
+
+
+def _stability_grid(stability: pd.DataFrame) -> Grid:
+    caption = "Small edits of a picture: how far the crop of the ratio nearest to 1 moves"
+    return _grid(
+        stability,
+        caption,
+        {
+            "policy": lambda r: r["policy"],
+            "edit": lambda r: r["edit"],
+            "pictures": lambda r: f"{r['pictures']:,}",
+            "mean move, of the longer side": lambda r: percent(r["move"]),
+            "moved by more than 1 %": lambda r: percent(r["moved"]),
+        },
+    )
+
+
 def _odds(row: Mapping[str, Any], when: str) -> str:
     value, low, high = (row[f"beta_{when}{end}"] for end in ("", "_low", "_high"))
     return f"{value:+.2f} ({low:+.2f} to {high:+.2f})".replace("-", "−")
@@ -163,6 +200,7 @@ def _policy_grid(policies: pd.DataFrame) -> Grid:
             "argmax leans more by": lambda r: points(r, "difference"),
             "amplification": lambda r: "–" if np.isnan(r["amplification"]) else f"{r['amplification']:.2f}",
             "exposure": lambda r: f"{r['exposure']:.3f}",
+            "instability": lambda r: percent(r["instability"]),
             "both heads kept": lambda r: percent(r["whole"]),
             "user agency": lambda r: r["agency"],
             "automation": lambda r: r["automation"],

@@ -22,6 +22,7 @@ from gslopes.core.tables import crops as schemas
 from gslopes.report import words as plain
 from gslopes.report.crops import drawing, pictures
 from gslopes.report.crops.grids import Grid, other_grids, parity_grid
+from gslopes.report.crops.selection import selected
 from gslopes.report.crops.words import LIMITS, RECTANGLE, interval, main_rows, percent
 from gslopes.report.paper import to_latex, to_markdown
 
@@ -240,7 +241,17 @@ def _left_out(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) ->
             f"padding, {row['refused']:,} refused and {row['failed']:,} failed of "
             f"{row['pictures'] + row['failed'] + row['refused']:,} pictures.{warning}"
         )
+        told += _selection(row["cropper"], found, manifest)
     return told
+
+
+def _selection(cropper: str, found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> list[str]:
+    pairs, people, traits = found["pairs"], found["people"], found["traits"]
+    person = dict(zip(people["photo"], people["person"], strict=True))
+    own = traits[traits["column"] == manifest["columns"][0]]
+    group = dict(own[["person", "value"]].itertuples(index=False))
+    sentences = selected(pairs[pairs["cropper"] == cropper], person, group)
+    return [f"Warning, {plain.printable(cropper)}: {plain.printable(told)}" for told in sentences]
 
 
 def _write_tables(report: Path, found: Mapping[str, pd.DataFrame]) -> None:

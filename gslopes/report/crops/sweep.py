@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from gslopes.core import placebo, runfolder, tables
-from gslopes.core.tables import crops as schemas
+from gslopes.core.tables.crops_beside import DUELS
 from gslopes.report import words as plain
 from gslopes.report.crops import drawing
 from gslopes.report.crops.grids import Grid
@@ -30,7 +30,7 @@ def write_sweep_report(run: Path) -> Path:
     """
     manifest = runfolder.read_manifest(run)
     scores, slopes = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.SLOPES))
-    duels = tables.read(schemas.DUELS, run / f"{schemas.DUELS.name}.parquet")
+    duels = tables.read(DUELS, run / f"{DUELS.name}.parquet")
     sections = []
     pairs = {(str(c), str(a)) for c, a in zip(slopes["classifier"], slopes["attribute"], strict=True)}
     for classifier, attribute in sorted(pairs):

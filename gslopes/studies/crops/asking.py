@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.audits.crops.croppers.opencv import GRID, centres
+from gslopes.audits.crops.croppers.opencv import centres
 from gslopes.audits.crops.joining import Layout, join, layout
 from gslopes.audits.crops.saliency import check_map
 from gslopes.core.errors import AnswerError
@@ -51,7 +51,7 @@ class Asker:
     config: CropsConfig
     shortcut: bool = True
     note: Callable[[str], None] = lambda text: None
-    _halves: dict[tuple[int, int], ByteArray] = field(default_factory=dict)
+    _halves: dict[tuple[int, tuple[int, int]], ByteArray] = field(default_factory=dict)
     _checked: bool = False
 
     def maps(self, pictures: NDArray[np.int64]) -> Iterator[MapBatch | tuple[int, str]]:
@@ -63,8 +63,8 @@ class Asker:
             plan = layout(sizes, self._attach, self.config.gap)
             for start in range(0, len(rows), BATCH):
                 part = rows[start : start + BATCH]
-                if self._may_assemble(sizes):
-                    batch = self._assembled(pictures, part, plan)
+                if (view := self._view(sizes)) is not None:
+                    batch = self._assembled(pictures, part, plan, view)
                     if self._checked or self._agrees(pictures, batch):
                         yield batch
                         continue
@@ -80,26 +80,28 @@ class Asker:
 
     # -- put together ----------------------------------------------------------------------------------------------
 
-    def _may_assemble(self, sizes: tuple[tuple[int, int], ...]) -> bool:
-        if not self.shortcut or self.config.gap or self.config.jpeg is not None:
-            return False
-        same = len(set(sizes)) == 1 and GRID % len(sizes) == 0
-        return same and hasattr(self.model, "shrink") and min(sizes[0]) * len(sizes) >= GRID
-
-    def _assembled(self, pictures: NDArray[np.int64], rows: Rows, plan: Layout) -> MapBatch:
+    def _view(self, sizes: tuple[tuple[int, int], ...]) -> tuple[int, int] | None:
+        """The size to which each photo is shrunk where that is all the model sees of it."""
+        if not self.shortcut or self.config.gap or self.config.jpeg is not None or not hasattr(self.model, "view"):
+            return None
         model: Any = self.model
-        people = pictures.shape[1]
+        found: tuple[int, int] | None = model.view(sizes, vertical=self._attach == "vertical")
+        return found
+
+    def _assembled(self, pictures: NDArray[np.int64], rows: Rows, plan: Layout, view: tuple[int, int]) -> MapBatch:
+        model: Any = self.model
         axis = 1 if self._attach == "horizontal" else 0
-        wide, tall = (GRID // people, GRID) if axis == 1 else (GRID, GRID // people)
-        shrunk = np.empty((len(rows), GRID, GRID), dtype=np.uint8)
-        for place, row in enumerate(rows):
-            halves = []
-            for number in pictures[row].tolist():
-                if (number, people) not in self._halves:
-                    self._halves[number, people] = model.shrink(self.photo(number), wide, tall)
-                halves.append(self._halves[number, people])
-            shrunk[place] = np.concatenate(halves, axis=axis)
-        return MapBatch(rows, model.maps_of_shrunk(shrunk), *centres(plan.width, plan.height, GRID, GRID), plan)
+        for number in np.unique(pictures[list(rows)]).tolist():
+            if (number, view) not in self._halves:
+                self._halves[number, view] = model.shrink(self.photo(number), *view)
+        shrunk = np.stack(
+            [
+                np.concatenate([self._halves[number, view] for number in pictures[row].tolist()], axis=axis)
+                for row in rows
+            ]
+        )
+        scores = model.maps_of_shrunk(shrunk)
+        return MapBatch(rows, scores, *centres(plan.width, plan.height, *scores.shape[:0:-1]), plan)
 
     def _agrees(self, pictures: NDArray[np.int64], batch: MapBatch) -> bool:
         """Whether the first pictures give the same maps both ways, bit for bit."""

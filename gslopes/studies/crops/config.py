@@ -24,6 +24,7 @@ class CropsConfig:
     pairs: at most so many pairs of photos, balanced over people; None: all, up to ``max_pairs`` pictures.
     draws: with replacement for each pair of groups, as published, instead.
     together: pictures with one person of each group; 0: none.
+    stability: pictures, drawn by lot, that are asked about again after three small edits; 0: none.
     ratios: height/width.  policies, temperature (None: 1 for log densities and the published model, else that of an
     entropy of a tenth of the cells), weights, ties: see ``audits.crops.policies``.
     symmetry: version of the test.  epsilon: see ``fit.pairs.impact``.  inside: share of a head that counts as kept.
@@ -43,6 +44,7 @@ class CropsConfig:
     max_pairs: int = 20_000
     draws: int | None = None
     together: int = 0
+    stability: int = 24
     ratios: tuple[float, ...] = RATIOS
     policies: tuple[str, ...] = DEFAULT_POLICIES
     temperature: float | None = None
@@ -84,6 +86,8 @@ class CropsConfig:
             ("min_group", 2, self.min_group),
             ("bootstrap", 100, self.bootstrap),
             ("max_pairs", 2, self.max_pairs),
+            ("together", 0, self.together),
+            ("stability", 0, self.stability),
         ):
             if number is not None and number < least:
                 raise ConfigError(f"{name} is {number}; it must be {least} at least.")

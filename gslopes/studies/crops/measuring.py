@@ -26,13 +26,15 @@ from gslopes.core.tables.crops import (
     SPREAD,
     STRENGTHS,
 )
+from gslopes.core.tables.crops_beside import SHARES, STABILITY, TOGETHER
 from gslopes.studies.crops.config import CropsConfig
 from gslopes.studies.crops.explaining import explain
 from gslopes.studies.crops.measure import Measurer
 from gslopes.studies.crops.pairs import RECTANGLE
 from gslopes.studies.crops.panel import Panel
-from gslopes.studies.crops.people import People
+from gslopes.studies.crops.people import CROSS, People
 from gslopes.studies.crops.policy_measures import policy_rows
+from gslopes.studies.crops.together import shares as shares_of
 
 SAME = 1e-6
 Frames = dict[str, list[pd.DataFrame]]
@@ -49,16 +51,24 @@ def measure_run(out: Path, table: People, config: CropsConfig) -> dict[str, pd.D
         outcomes = tables.read(OUTCOMES, out / f"{OUTCOMES.name}.parquet")
         crops = tables.read(CROPS, out / f"{CROPS.name}.parquet")
         covariates = tables.read(COVARIATES, out / f"{COVARIATES.name}.parquet")
+        together, stability = (_optional(schema, out) for schema in (TOGETHER, STABILITY))
         for cropper, own in pairs.groupby("cropper", sort=True):
-            shown, cut = (frame[frame["cropper"] == cropper] for frame in (outcomes, crops))
-            _joined(frames, measurer, str(cropper), own, shown, cut, covariates)
+            shown, cut, sets, moves = (
+                frame[frame["cropper"] == cropper] for frame in (outcomes, crops, together, stability)
+            )
+            _joined(frames, measurer, str(cropper), own, shown, cut, sets, moves, covariates)
     _alone(frames, measurer, saliency)
     if len(saliency):
         frames["spread"].append(measurer.spread(saliency))
     found = {}
-    for schema in (PARITY, AGGREGATES, POSITIONS, POLICIES, SPREAD, STRENGTHS, EXPLAINED):
+    for schema in (PARITY, AGGREGATES, POSITIONS, POLICIES, SPREAD, STRENGTHS, SHARES, EXPLAINED):
         found[schema.name] = _write(schema, frames[schema.name], out)
     return found
+
+
+def _optional(schema: Table, out: Path) -> pd.DataFrame:
+    path = out / f"{schema.name}.parquet"
+    return tables.read(schema, path) if path.is_file() else schema.empty()
 
 
 def _write(schema: Table, frames: list[pd.DataFrame], out: Path) -> pd.DataFrame:
@@ -75,6 +85,8 @@ def _joined(
     pairs: pd.DataFrame,
     outcomes: pd.DataFrame,
     crops: pd.DataFrame,
+    together: pd.DataFrame,
+    stability: pd.DataFrame,
     covariates: pd.DataFrame,
 ) -> None:
     config, panel = measurer.config, measurer.panel
@@ -104,10 +116,32 @@ def _joined(
         frames["parity"].append(measurer.parity(row, panel.favoured(known, left, right), kept))
     main = "argmax" if "argmax" in shares else RECTANGLE
     if main in shares:
-        frames["strengths"].append(measurer.strengths(key, shares[main], {}))
+        strengths = measurer.strengths(key, shares[main], _observed(together))
+        frames["strengths"].append(strengths)
+        crossed = CROSS.join(config.groups)
+        predicted = _predicted(strengths[strengths["column"] == crossed], together)
+        if len(together):
+            frames["shares"].append(shares_of(together, panel.person_of, crossed, config, predicted))
         frames["explained"].append(explain(measurer, key, shares[main], covariates))
     if "argmax" in shares:
-        frames["policies"].append(policy_rows(measurer, key, shares, outcomes, crops, {}))
+        frames["policies"].append(policy_rows(measurer, key, shares, outcomes, crops, _instability(stability)))
+
+
+def _observed(together: pd.DataFrame) -> dict[str, float]:
+    answered = together[together["status"] == "answered"]
+    return {str(name): float(own.mean()) for name, own in answered.groupby("group")["share"]}
+
+
+def _predicted(strengths: pd.DataFrame, together: pd.DataFrame) -> dict[str, float]:
+    """Strengths of the groups that stood together, sum 1."""
+    own = strengths[strengths["group"].isin(set(together["group"]))]
+    total = float(own["strength"].sum())
+    return {str(r["group"]): float(r["strength"]) / total for r in own.to_dict("records")} if total > 0 else {}
+
+
+def _instability(stability: pd.DataFrame) -> dict[str, float]:
+    """Policy to the mean move over the three edits."""
+    return {str(name): float(own.mean()) for name, own in stability.groupby("policy")["move"]}
 
 
 def _alone(frames: Frames, measurer: Measurer, saliency: pd.DataFrame) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,33 @@ from gslopes.audits.crops.joining import Layout
 from gslopes.audits.crops.policies import POINTED, Settings, cell_weights, outcomes
 from gslopes.audits.crops.saliency import maxima, owners
 from gslopes.core import runfolder
-from gslopes.core.errors import AnswerError
+from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.records import Crop, Cropper
 from gslopes.core.tables.crops import CROPS, OUTCOMES, PAIRS
 from gslopes.executors import Tick
 from gslopes.studies.crops.asking import Asker, MapBatch
 from gslopes.studies.crops.config import CropsConfig
+from gslopes.studies.crops.remote import Remote
 
-PART = 2048
+PART = 1024
 RECTANGLE = "rectangle"
+
+
+def asked(cropper: Cropper, asker: Asker, pictures: NDArray[np.int64], out: Path, tick: Tick) -> Iterator[list[int]]:
+    """The photos of each picture, once the cropper may be asked about it; ticks for each.
+
+    One over a network (``studies.crops.remote``) is asked about all of them before the first is given out.
+    """
+    everything = pictures.tolist()
+    if isinstance(cropper, Remote):
+        cropper.ask_about(out, lambda: (asker.picture(photos)[0] for photos in everything), tick)
+        yield from everything
+        return
+    for row, photos in enumerate(everything):
+        yield photos
+        if row % 16 == 15:
+            tick(16)
+    tick(len(everything) % 16)
 
 
 @dataclass(slots=True, eq=False)
@@ -61,11 +79,8 @@ class PairsWork:
         pictures = self.pictures[part * PART : (part + 1) * PART]
         rows = Rows([], [], [])
         if self.cropper is not None:
-            for row, photos in enumerate(pictures.tolist()):
+            for photos in asked(self.cropper, self.asker, pictures, self.out, tick):
                 self._rectangles(rows, photos)
-                if row % 16 == 15:
-                    tick(16)
-            tick(len(pictures) % 16)
         else:
             draw = np.random.default_rng([self.config.seed, 7, part]).random(len(pictures))
             for found in self.asker.maps(pictures):
@@ -181,6 +196,9 @@ class PairsWork:
         except AnswerError as error:
             self._failed(rows, photos, str(error))
             return
+        except Refused as error:
+            self._failed(rows, photos, error.reason, "refused")
+            return
         for ratio, (crop, other) in found.items():
             rows.crops.append(self._crop_row(photos, key, RECTANGLE, ratio, crop, plan, other=other))
         crop = found[main][0]
@@ -210,10 +228,10 @@ class PairsWork:
         told = {"share_left": np.float32(shares[0]), "share_right": np.float32(shares[1]), "low": None}
         rows.outcomes.append({**key, "policy": RECTANGLE, **told})
 
-    def _failed(self, rows: Rows, photos: list[int], reason: str) -> None:
+    def _failed(self, rows: Rows, photos: list[int], reason: str, status: str = "failed") -> None:
         empty = dict.fromkeys(("max_left", "max_right", "mass_left", "won"))
         sizes = {"width": 0, "height": 0, "x": -1, "y": -1, "on_padding": False}
-        rows.pairs.append({**self._key(photos), **empty, **sizes, "status": "failed", "reason": reason})
+        rows.pairs.append({**self._key(photos), **empty, **sizes, "status": status, "reason": reason})
 
     def _key(self, photos: list[int]) -> dict[str, Any]:
         left, right = (self.ids[photo] for photo in photos)

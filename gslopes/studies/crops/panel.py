@@ -30,6 +30,11 @@ class Panel:
         number = {name: index for index, name in enumerate(persons)}
         return cls(persons, {str(p): number[name] for p, name in zip(used["photo"], used["person"], strict=True)})
 
+    @property
+    def person_of(self) -> dict[str, str]:
+        """Photo to the name of its person."""
+        return {photo: self.persons[number] for photo, number in self.of_photo.items()}
+
     def numbers(self, names: Sequence[str]) -> NDArray[np.int64]:
         """Numbers of the persons that have a photo."""
         known = {name: index for index, name in enumerate(self.persons)}

@@ -30,7 +30,7 @@ def policy_rows(
     """Rows of POLICIES.
 
     key: cropper, variant.  tables: policy to its (N, N) h.  outcomes, crops: of this cropper and variant.
-    instability: policy to the mean move of its focal point, if it was measured.
+    instability: policy to the mean move of its crop under small edits, if it was measured; ``pad`` never moves.
     """
     rows: list[dict[str, Any]] = []
     shown = _shown(outcomes, crops)
@@ -53,7 +53,7 @@ def policy_rows(
                 with np.errstate(divide="ignore", invalid="ignore"):
                     ratio = _ends("amplification", hard / soft, hard_draws / draws) if known else {}
                 row |= ratio or _ends("amplification", np.nan, np.array([np.nan]))
-                row |= shown[policy] | {"instability": instability.get(policy, np.nan)}
+                row |= shown[policy] | {"instability": 0.0 if policy == "pad" else instability.get(policy, np.nan)}
                 row |= dict(zip(("agency", "automation", "coverage", "risk"), TABLE_1[policy], strict=True))
                 rows.append(row)
     return pd.DataFrame(rows, columns=POLICIES.columns)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,22 +13,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.audits.crops.croppers import has_map, load_cropper
-from gslopes.audits.crops.design import all_pairs, balanced_pairs, ordered, published_draws
-from gslopes.audits.crops.geometry import Box
-from gslopes.audits.crops.policies import temperature_for
+from gslopes.audits.crops.design import ordered
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import AnswerError, UnknownName, UsageError
 from gslopes.core.records import Cropper, Finder, Saliency
 from gslopes.core.runfolder import show
-from gslopes.core.tables.crops import COVARIATES, CROPS, OUTCOMES, PAIRS, PEOPLE, SALIENCY, TRAITS
+from gslopes.core.tables.crops import COVARIATES, PEOPLE, SALIENCY, TRAITS
 from gslopes.datasets.folder import open_photo
 from gslopes.executors import Executor, OneProcess
+from gslopes.run.config import ScoreConfig
 from gslopes.studies.crops import look
-from gslopes.studies.crops.asking import Asker
 from gslopes.studies.crops.config import CropsConfig
-from gslopes.studies.crops.look import LookWork, Shelf, scaled
-from gslopes.studies.crops.pairs import PART, PairsWork
+from gslopes.studies.crops.design import by_person, pairs_of, sets_of
+from gslopes.studies.crops.look import LookWork, scaled
 from gslopes.studies.crops.people import CROSS, People, read_people
+from gslopes.studies.crops.questions import Questions, remote_pictures
+from gslopes.studies.crops.remote import Remote, opened
 
 IDENTITY = ("kind", "photos", "inputs", "config", "croppers")
 QUIET = OneProcess()
@@ -55,32 +54,49 @@ class Crops:
 
 @dataclass(frozen=True, slots=True)
 class CropsPlan:
-    """What an audit would do: persons, pairs of photos and pictures asked of each cropper, and size of the groups."""
+    """What an audit would do.
+
+    persons, photos.  pairs: of photos of different groups.  pictures: of two people, asked of each cropper.
+    together: pictures with one person of each group.  estimates: requests, minutes and price of each service and ratio.
+    groups: column to group to people.  left_out: column to why to how many.
+    """
 
     persons: int
     photos: int
     pairs: int
     pictures: int
+    together: int
+    estimates: tuple[str, ...]
     croppers: tuple[str, ...]
     groups: dict[str, dict[str, int]]
     left_out: dict[str, dict[str, int]]
 
 
-def plan_crops(photos: Path, people: Path, config: CropsConfig) -> CropsPlan:
-    """Read the table and count; no photo is opened.  Raises: UsageError."""
+def plan_crops(photos: Path, people: Path, config: CropsConfig, terms: ScoreConfig | None = None) -> CropsPlan:
+    """Read the table and count; no photo is opened, nobody is asked.  Raises: UsageError, CredentialsError."""
     table = _people(photos, people, config)
-    numbers = _by_person(table, range(len(table.portraits)))
-    pairs = _pairs(table, numbers, config)
+    numbers = by_person([portrait.person for portrait in table.portraits])
+    pairs = pairs_of(table, numbers, config)
     persons = {portrait.person for portrait in table.portraits}
+    asked = len(ordered(pairs, config.orders)) if config.attach != "none" else 0
+    sets = sets_of(table, numbers, config) if config.attach != "none" else ()
     return CropsPlan(
         len(persons),
         len(table.portraits),
         len(pairs),
-        len(ordered(pairs, config.orders)) if config.attach != "none" else 0,
+        asked,
+        len(sets),
+        _estimates(config, terms or ScoreConfig(), remote_pictures(asked, len(sets), config)),
         config.cropper,
         {column: {name: len(own) for name, own in groups.items()} for column, groups in table.groups.items()},
         {column: dict(why) for column, why in table.left_out.items() if why},
     )
+
+
+def _estimates(config: CropsConfig, terms: ScoreConfig, pictures: int) -> tuple[str, ...]:
+    services = [load_cropper(name) for name in config.cropper if name.startswith(("http:", "https:"))]
+    ready = opened(services, terms, config.ratios, config.seed)
+    return tuple(str(one) for model in ready if isinstance(model, Remote) for one in model.requests(pictures))
 
 
 def crops(
@@ -93,6 +109,7 @@ def crops(
     finder: Finder | None = None,
     executor: Executor = QUIET,
     embed: str = "thumbs",
+    terms: ScoreConfig | None = None,
     **options: Any,
 ) -> Crops:
     """Whom do croppers favour and keep, of two people side by side?  Called again, it resumes.
@@ -101,19 +118,20 @@ def crops(
     people: a CSV of their groups, see ``studies.crops.people``.  config: the whole of it; else ``options`` make one:
         fields of CropsConfig, such as ``groups=["gender"]`` and ``cropper="spectral-residual"``.
     croppers: ready objects beside those that ``config`` names.  finder: instead of MTCNN.
+    terms: of croppers over a network: cache, budget, calls.
 
     Raises: UsageError, ConfigError, ModelError, AnswerError, RunFolderMismatch, StorageError; all that can be known
-        beforehand before any work.
+        beforehand before any work. Of services CredentialsError, ServiceError, ClassifierError, BudgetReached: what
+        they answered is kept.
     """
     photos, out, people = Path(photos), Path(out), Path(people)
-    config = config or _configured(options)
+    config, terms = config or _configured(options), terms or ScoreConfig()
     table = _people(photos, people, config)
     device = runtime.pick_device(config.device)
     finder = finder or _mtcnn(device)
-    models = [
-        *(load_cropper(name, finder=finder, device=device, seed=config.seed) for name in config.cropper),
-        *croppers,
-    ]
+    named = [load_cropper(name, finder=finder, device=device, seed=config.seed) for name in config.cropper]
+    models = opened([*named, *croppers], terms, config.ratios, config.seed)
+    sets_of(table, by_person([portrait.person for portrait in table.portraits]), config)
     if config.attach == "none" and not all(has_map(model) for model in models):
         names = ", ".join(model.name for model in models if not has_map(model))
         raise UsageError(
@@ -130,9 +148,12 @@ def crops(
         seen = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet")
         _check_bytes(seen, table)
         if config.attach != "none":
+            questions = Questions.of(out, seen, table, config, terms, executor)
+            questions.confirm(models)
             for model in models:
-                _ask(out, seen, table, model, config, executor)
-        return _finish(out, table, models, config, embed)
+                questions.ask(model)
+            questions.merge(models)
+        return _finish(out, table, config, embed)
 
 
 def _configured(options: dict[str, Any]) -> CropsConfig:
@@ -186,106 +207,13 @@ def _check_bytes(seen: pd.DataFrame, table: People) -> None:
         del photo
 
 
-# -- pairs ------------------------------------------------------------------------------------------------------------
-
-
-def _ask(
-    out: Path, seen: pd.DataFrame, table: People, model: Saliency | Cropper, config: CropsConfig, executor: Executor
-) -> None:
-    used = seen[seen["status"] == "used"].drop_duplicates("photo").reset_index(drop=True)
-    path = {portrait.relative: portrait.path for portrait in table.portraits}
-    shelf = Shelf([path[name] for name in used["path"]], config.height, config.max_side)
-    numbers: dict[str, list[int]] = {}
-    for index, person in enumerate(used["person"]):
-        numbers.setdefault(person, []).append(index)
-    pictures = ordered(_pairs(table, numbers, config), config.orders)
-    sizes, heads = _as_joined(used, config)
-    stage = f"pairs-{runfolder.slug(f'{model.name} {config.variant}')}"
-    count = max(1, -(-len(pictures) // PART))
-    missing = runfolder.missing_parts(out, stage, PAIRS, count)
-    todo = {part: len(pictures[part * PART : (part + 1) * PART]) for part in missing}
-    if missing:
-        asker = Asker(cast("Saliency", model), shelf.__getitem__, sizes, config, note=executor.note)
-        own = None if has_map(model) else cast("Cropper", model)
-        settings = replace(config.settings, temperature=temperature(model, asker, len(used), config))
-        work = PairsWork(out, stage, model.name, pictures, used["photo"].tolist(), heads, asker, own, config, settings)
-        executor(work, todo, label=model.name[:10], unit="pictures", done=len(pictures) - sum(todo.values()))
-        told = _temperatures(out) | {model.name: settings.temperature}
-        runfolder.write_json(out / "temperatures.json", told)
-
-
-def temperature(model: Saliency | Cropper, asker: Asker, photos: int, config: CropsConfig) -> float:
-    """The temperature of the softmax: given, 1 where scores are log densities, else by the rule of entropy.
-
-    The rule: over the maps of the first photos joined with their neighbours, the median of the temperatures at which a
-    map spreads over a tenth of its cells.
-    """
-    if config.temperature is not None:
-        return config.temperature
-    if not has_map(model) or getattr(model, "log", False) or model.name.startswith("fastgaze"):
-        return 1.0
-    first = min(photos, 8)
-    some = np.array([[index, (index + 1) % photos] for index in range(first)])
-    found = [batch.scores for batch in asker.maps(some) if not isinstance(batch, tuple)]
-    known = [temperature_for(own.astype(np.float64)) for scores in found for own in scores]
-    return float(np.float32(np.median(known))) if known else 1.0
-
-
-def _temperatures(out: Path) -> dict[str, float]:
-    path = out / "temperatures.json"
-    return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {}
-
-
-def _as_joined(used: pd.DataFrame, config: CropsConfig) -> tuple[list[tuple[int, int]], dict[int, Box]]:
-    """Sizes of the photos as they are joined, and heads in them."""
-    sizes, heads = [], {}
-    for index, row in enumerate(used.to_dict("records")):
-        wide, tall = int(row["width"]), int(row["height"])
-        new = scaled_size(wide, tall, config)
-        sizes.append(new)
-        if row["head"] is not None:
-            x0, y0, x1, y1 = (float(value) for value in row["head"])
-            across, down = new[0] / wide, new[1] / tall
-            heads[index] = Box(x0 * across, y0 * down, x1 * across, y1 * down)
-    return sizes, heads
-
-
-def scaled_size(width: int, height: int, config: CropsConfig) -> tuple[int, int]:
-    """(width, height) of ``look.scaled`` without any pixel."""
-    if config.height:
-        return max(1, width * config.height // height), config.height
-    longer = max(width, height)
-    if config.max_side and longer > config.max_side:
-        across, down = (max(1, round(side * config.max_side / longer)) for side in (width, height))
-        return across, down
-    return width, height
-
-
-def _pairs(table: People, numbers: dict[str, list[int]], config: CropsConfig) -> NDArray[np.int64]:
-    groups = {
-        name: [number for person in persons for number in numbers.get(person, [])]
-        for name, persons in table.cells.items()
-    }
-    groups = {name: own for name, own in groups.items() if own}
-    if config.draws:
-        large = {name: own for name, own in groups.items() if len(own) >= config.min_group}
-        return published_draws(large, config.draws, config.seed)
-    most = config.pairs or config.max_pairs // (2 if config.orders == "both" else 1)
-    whole = all_pairs(groups)
-    return whole if len(whole) <= most else balanced_pairs(groups, most, config.seed)
-
-
 # -- measure and report -----------------------------------------------------------------------------------------------
 
 
-def _finish(out: Path, table: People, models: Models, config: CropsConfig, embed: str) -> Crops:
+def _finish(out: Path, table: People, config: CropsConfig, embed: str) -> Crops:
     from gslopes.report.crops import write_crops_report
     from gslopes.studies.crops.measuring import measure_run
 
-    stages = [f"pairs-{runfolder.slug(f'{model.name} {config.variant}')}" for model in models]
-    if config.attach != "none":
-        for kind in (PAIRS, OUTCOMES, CROPS):
-            _merge_all(out, kind, stages)
     found = measure_run(out, table, config)
     page = write_crops_report(out, embed=embed, photos={p.relative: p.path for p in table.portraits})
     people = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet")
@@ -301,12 +229,6 @@ def _finish(out: Path, table: People, models: Models, config: CropsConfig, embed
     )
 
 
-def _merge_all(out: Path, kind: tables.Table, stages: Sequence[str]) -> None:
-    """Parts of all croppers as one table; their numbers of parts are the same, as are their pictures."""
-    count = len(list((out / "parts" / stages[0]).glob(f"{PAIRS.name}-*.parquet")))
-    runfolder.merge(out, kind, stages, count)
-
-
 # -- what is there ----------------------------------------------------------------------------------------------------
 
 
@@ -319,13 +241,6 @@ def _people(photos: Path, people: Path, config: CropsConfig) -> People:
     if config.limit < 2:
         raise UsageError(f"A limit of {config.limit} photos leaves nobody to compare.", "Give 2 or more.")
     return replace(found, portraits=found.portraits[: config.limit])
-
-
-def _by_person(table: People, numbers: range) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {}
-    for number in numbers:
-        found.setdefault(table.portraits[number].person, []).append(number)
-    return found
 
 
 def _refuse_inside(photos: Path, out: Path) -> None:

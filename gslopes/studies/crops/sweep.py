@@ -22,7 +22,7 @@ from gslopes.core.errors import AnswerError, UsageError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Cropper, Finder, Saliency
 from gslopes.core.runfolder import show
-from gslopes.core.tables.crops import DUELS
+from gslopes.core.tables.crops_beside import DUELS
 from gslopes.executors import Executor, OneProcess, Tick
 from gslopes.fit.findings import analyse
 from gslopes.studies.crops.asking import Asker

@@ -28,6 +28,8 @@ REGISTRY = Registry(
         "vips-attention": f"{_HOME}.packages:VipsAttention",
         "vips-entropy": f"{_HOME}.packages:VipsEntropy",
         "replay": f"{_HOME}.replay:Replay",
+        "http": f"{_HOME}.http:Http",
+        "https": f"{_HOME}.http:Http",
     },
     "gslopes.croppers",
 )
@@ -107,6 +109,11 @@ def load_cropper(text: str, *, finder: Finder | None = None, device: str = "cpu"
         raise UsageError(f"The cropper {name!r} is no class or function.")
     made = cast(Any, factory)(Request(text, argument, options, finder, device, seed))
     return cast("Saliency | Cropper", made)
+
+
+def is_remote(cropper: Saliency | Cropper) -> bool:
+    """Whether it is asked over a network, by ``studies.crops.remote`` alone."""
+    return hasattr(cropper, "at")
 
 
 def has_map(cropper: Saliency | Cropper) -> bool:

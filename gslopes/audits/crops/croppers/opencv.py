@@ -6,11 +6,12 @@ import cv2
 import numpy as np
 
 from gslopes.audits.crops.croppers import Request
-from gslopes.audits.crops.joining import fitted
+from gslopes.audits.crops.joining import fitted, resized
 from gslopes.core.errors import ConfigError
 from gslopes.core.records import ByteArray, FloatArray, SaliencyMap
 
 GRID = 64
+Sizes = tuple[tuple[int, int], ...]  # (width, height) of photos that are joined, pixels
 
 
 class SpectralResidual:
@@ -38,6 +39,16 @@ class SpectralResidual:
             scores = self.maps_of_shrunk(self.shrink(picture, GRID, GRID)[None])[0]
             found.append(SaliencyMap(scores, *centres(width, height, GRID, GRID)))
         return found
+
+    def view(self, sizes: Sizes, *, vertical: bool = False) -> tuple[int, int] | None:
+        """(width, height) to which photos are shrunk that are joined side by side; None if that is not the same.
+
+        It is where all have one size, the grid can be shared out, and nothing is enlarged.
+        """
+        people = len(sizes)
+        if len(set(sizes)) > 1 or GRID % people or min(sizes[0]) * people < GRID:
+            return None
+        return (GRID, GRID // people) if vertical else (GRID // people, GRID)
 
     def shrink(self, picture: ByteArray, width: int, height: int) -> ByteArray:
         """(height, width) uint8 gray of a picture, as the model shrinks it."""
@@ -80,16 +91,40 @@ class FineGrained:
 
         A cell is the mean of 4 x 4 pixels: single edge pixels would decide otherwise.
         """
-        model = cv2.saliency.StaticSaliencyFineGrained.create()
         found = []
         for picture in pictures:
             height, width = picture.shape[:2]
-            small = fitted(picture, self.size, "area")
-            scores = model.computeSaliency(small[..., ::-1])[1]
-            columns, rows = max(1, small.shape[1] // 4), max(1, small.shape[0] // 4)
-            cells = cv2.resize(scores, (columns, rows), interpolation=cv2.INTER_AREA)
-            found.append(SaliencyMap(np.asarray(cells, np.float32), *centres(width, height, columns, rows)))
+            scores = self.maps_of_shrunk(fitted(picture, self.size, "area")[None])[0]
+            found.append(SaliencyMap(scores, *centres(width, height, scores.shape[1], scores.shape[0])))
         return found
+
+    def view(self, sizes: Sizes, *, vertical: bool = False) -> tuple[int, int] | None:
+        """(width, height) to which photos are shrunk that are joined side by side; None if that is not the same.
+
+        A pixel of the fitted picture is the mean of a rectangle. Where all photos have one size and share the fitted
+        pixels out evenly, no rectangle reaches over a seam.
+        """
+        people, (width, height) = len(sizes), sizes[0]
+        whole = (width, height * people) if vertical else (width * people, height)
+        scale = min(self.size / side for side in whole)
+        wide, tall = (max(1, round(side * scale)) for side in whole)
+        if len(set(sizes)) > 1 or scale > 1 or (tall if vertical else wide) % people:
+            return None
+        return (wide, tall // people) if vertical else (wide // people, tall)
+
+    def shrink(self, picture: ByteArray, width: int, height: int) -> ByteArray:
+        """(height, width, 3) uint8 RGB of a picture, as the model's own fitting shrinks it."""
+        return resized(picture, width, height, "area")
+
+    def maps_of_shrunk(self, shrunk: ByteArray) -> FloatArray:
+        """(B, h, w, 3) uint8 RGB fitted pictures to (B, h // 4, w // 4) float32 in [0, 1]."""
+        model = cv2.saliency.StaticSaliencyFineGrained.create()
+        columns, rows = max(1, shrunk.shape[2] // 4), max(1, shrunk.shape[1] // 4)
+        result = np.empty((len(shrunk), rows, columns), dtype=np.float32)
+        for index, picture in enumerate(shrunk):
+            scores = model.computeSaliency(np.ascontiguousarray(picture[..., ::-1]))[1]
+            result[index] = cv2.resize(scores, (columns, rows), interpolation=cv2.INTER_AREA)
+        return result
 
 
 def centres(width: int, height: int, columns: int, rows: int) -> tuple[FloatArray, FloatArray]:

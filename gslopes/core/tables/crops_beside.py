@@ -1,0 +1,125 @@
+"""The tables beside those of the pairs: many people at once, small edits, where photos are looked at, and sweeps."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from gslopes.core.tables.schema import PHOTO, Table, column, number
+
+_CROPPER = column("cropper", pa.string(), "name with parameters")
+_VARIANT = column("variant", pa.string(), "how photos are joined, such as native or height 256")
+_POLICY = column("policy", pa.string(), "what is done with a map; rectangle for croppers that give no map")
+
+
+def _single(name: str, unit: str) -> pa.Field:
+    return column(name, pa.float32(), unit, null=True)
+
+
+TOGETHER = Table(
+    "together",
+    pa.schema(
+        [
+            _CROPPER,
+            _VARIANT,
+            column("picture", pa.int32(), "number of a picture with one person of each group"),
+            column("place", pa.int16(), "of the person, 0 the leftmost"),
+            PHOTO,
+            column("group", pa.string(), "the person's"),
+            _single("share", "1 favoured, 0 not, 1/k shared with others; null without an answer"),
+            _single("kept", "share of the head in the crop of the ratio nearest to 1; null without a head"),
+            column("status", pa.string(), "of the picture: answered, refused or failed"),
+            column("reason", pa.string(), "empty if answered"),
+        ]
+    ),
+    ("cropper", "variant", "picture", "place"),
+)
+
+SHARES = Table(
+    "shares",
+    pa.schema(
+        [
+            _CROPPER,
+            _VARIANT,
+            column("column", pa.string(), "of people.csv; a + b crosses two"),
+            column("group", pa.string(), "whose"),
+            column("persons", pa.int32(), "of the group"),
+            column("pictures", pa.int64(), "answered, one person of each group on it"),
+            number("share", "of the pictures in which the group's person is favoured"),
+            number("ci_low", "lower end of the 95 % bootstrap interval over people"),
+            number("ci_high", "upper end of the 95 % bootstrap interval over people"),
+            number("even", "1 over the number of groups"),
+            number("kept", "share of the pictures that keep the person's head, at the ratio nearest to 1"),
+            number("predicted", "by the Bradley-Terry strengths of the pairs"),
+            column("left_out", pa.int64(), "pictures refused or failed"),
+        ]
+    ),
+    ("cropper", "variant", "column", "group"),
+)
+
+STABILITY = Table(
+    "stability",
+    pa.schema(
+        [
+            _CROPPER,
+            _VARIANT,
+            _POLICY,
+            column("edit", pa.string(), "of the picture: jpeg 75, 2 px to the right, 5 % brighter"),
+            column("pictures", pa.int32(), "drawn by lot, each asked about before and after"),
+            number("move", "mean move of the crop of the ratio nearest to 1, share of the picture's longer side"),
+            number("moved", "share of the pictures whose crop moved by more than a hundredth of it"),
+        ]
+    ),
+    ("cropper", "variant", "policy", "edit"),
+)
+
+REGIONS = Table(
+    "regions",
+    pa.schema(
+        [
+            _CROPPER,
+            PHOTO,
+            column("region", pa.int16(), "from the largest, 0 on"),
+            *(column(name, pa.int32(), "pixels") for name in ("x0", "y0", "x1", "y1")),
+            number("area", "pixels"),
+            column("cells", pa.int32(), "of the map; 0 of a pixel mask"),
+            _single("on_head", "share of the region's box on the head; null without one"),
+            column("kind", pa.string(), "text, number, badge, skin, clothing, background; empty if nobody said"),
+            column("by", pa.string(), "who said so; empty if nobody"),
+        ]
+    ),
+    ("cropper", "photo", "region"),
+)
+
+GAZE = Table(
+    "gaze",
+    pa.schema(
+        [
+            _CROPPER,
+            column("column", pa.string(), "of people.csv"),
+            column("group", pa.string(), "whose"),
+            column("photos", pa.int32(), "with a face, a map and the height asked for"),
+            column("off_head", pa.int32(), "focal point outside of the head's box"),
+            column("crop_off_head", pa.int32(), "crop of ratio 1 with less than half of the head"),
+            *(number(f"{name}_{end}", "share, and its 95 % Wilson ends") for name in ("off", "crop_off")
+              for end in ("share", "low", "high")),
+        ]
+    ),
+    ("cropper", "column", "group"),
+)  # fmt: skip
+
+DUELS = Table(
+    "duels",
+    pa.schema(
+        [
+            _CROPPER,
+            column("attribute", pa.string(), "name of the edited attribute"),
+            number("low", "the smaller value; null: the mean over all pairs of values"),
+            number("high", "the larger value"),
+            column("persons", pa.int32(), "whose two pictures were joined"),
+            number("p", "chance that the picture at the larger value is favoured; of the mean: D in [-1, 1]"),
+            number("ci_low", "lower end of the 95 % t interval over persons"),
+            number("ci_high", "upper end of the 95 % t interval over persons"),
+        ]
+    ),
+    ("cropper", "attribute", "low", "high"),
+)

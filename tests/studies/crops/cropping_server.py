@@ -1,0 +1,106 @@
+"""A loopback service that keeps the lighter half of a picture, in JSON or as a picture, and misbehaves."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+from PIL import Image
+
+
+def lighter(picture, ratio):
+    """(left, top, width, height) of the lighter half, at height/width."""
+    height, width = picture.shape[:2]
+    wide, tall = (
+        (min(round(height / ratio), width), height) if height / width <= ratio else (width, round(ratio * width))
+    )
+    left = picture[:, : width // 2].mean() > picture[:, width // 2 :].mean()
+    return (0 if left else width - wide), 0, wide, tall
+
+
+class Service:
+    """troubles: the first answers, one after the other, instead of a rectangle.  refuse: whether it will not judge."""
+
+    def __init__(self):
+        self.troubles: list[str] = []
+        self.refuse = lambda picture: False
+        self.token = ""
+        self.down = False
+        self.asked: Counter[str] = Counter()
+        self.lock = threading.Lock()
+        self.port = 0
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}/crop"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    service: Service
+
+    def do_POST(self):
+        own, url = self.service, urlsplit(self.path)
+        data = self.rfile.read(int(self.headers["Content-Length"]))
+        ratio = float(parse_qs(url.query)["ratio"][0])
+        with own.lock:
+            own.asked[f"{sha256(data).hexdigest()}@{ratio:g}"] += 1
+            trouble = own.troubles.pop(0) if own.troubles else ""
+        if own.down:
+            return self.send(503, b"down", "text/plain", {"Retry-After": "0"})
+        if own.token and self.headers.get("Authorization") != f"Bearer {own.token}":
+            return self.send(401, b"who are you", "text/plain")
+        if trouble == "throttle":
+            return self.send(429, b"", "text/plain", {"Retry-After": "0"})
+        if trouble == "busy":
+            return self.send(503, b"", "text/plain", {"Retry-After": "0"})
+        if trouble == "page":
+            return self.send(200, b"<html>Bad gateway</html>", "text/html")
+        if trouble == "cut":
+            return self.send(200, b'{"crop": {"x": 1, "y"', "application/json")
+        picture = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+        if own.refuse(picture):
+            return self.send(422, b"policy", "text/plain")
+        left, top, wide, tall = lighter(picture, ratio)
+        if url.path == "/image":
+            buffer = io.BytesIO()
+            Image.fromarray(picture[top : top + tall, left : left + wide]).save(buffer, "PNG")
+            return self.send(200, buffer.getvalue(), "image/png")
+        told = {"crop": {"x": left, "y": top, "width": wide, "height": tall}}
+        return self.send(200, json.dumps(told).encode(), "application/json")
+
+    def send(self, status, body, kind, headers=None):
+        self.send_response(status)
+        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **(headers or {})}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        """Quiet."""
+
+
+@contextmanager
+def serve() -> Iterator[Service]:
+    service = Service()
+    handler = type("Handler", (_Handler,), {"service": service})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    service.port = server.server_port
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield service
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
