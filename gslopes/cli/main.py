@@ -30,6 +30,7 @@ VERBS = (
     "report",
     "method",
     "compare",
+    "drift",
     "contexts",
     "typology",
     "power",
@@ -78,7 +79,7 @@ class Door(click.Group):
         return super().resolve_command(ctx, args)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
-        """Run, and end the process with 0 done, 1 our error, 2 usage, 3 photos skipped for errors, 130 stopped."""
+        """Run, and end the process with 0 done, 1 our error, 2 usage, 3 photos skipped or drift seen, 130 stopped."""
         guard_logs()
         extra["standalone_mode"] = False
         arguments, debug = _take_debug(list(sys.argv[1:] if args is None else args))

@@ -17,7 +17,7 @@ class Estimate:
 
     name: the classifier.  pictures: still to be asked, at most (identical ones are asked once).
     cached: answered already, by an earlier command.  calls: requests.  usd: price, None if it depends on the plan.
-    seconds: at the quota; 0 where there is none.  note: of the limits.
+    seconds: at the quota; 0 where there is none.  note: of the limits.  tokens: in and out, at most.
     """
 
     name: str
@@ -27,10 +27,12 @@ class Estimate:
     usd: float | None
     seconds: float
     note: str = ""
+    tokens: tuple[int, int] = (0, 0)
 
     def __str__(self) -> str:
         parts = [f"{self.pictures:,} pictures"]
         parts += [f"{self.calls:,} calls"] if self.usd != 0 or self.seconds else []
+        parts += [f"at most {self.tokens[0]:,} + {self.tokens[1]:,} tokens"] if any(self.tokens) else []
         parts += [] if self.usd == 0 else ["price unknown" if self.usd is None else f"{self.usd:,.2f} USD"]
         parts += [f"{self.seconds / 60:,.1f} minutes at the quota"] if self.seconds else []
         before = f"; {self.cached:,} answered before" if self.cached else ""
@@ -44,7 +46,9 @@ def estimate(name: str, limits: Limits, batch: int, parts: list[int], cached: in
     cached: pictures that have one.
     """
     pictures, calls = sum(parts), sum(-(-part // max(1, batch)) for part in parts) * limits.requests_per_picture
-    return Estimate(name, pictures, cached, calls, limits.cost(pictures), limits.seconds(pictures, calls), limits.note)
+    tokens = limits.tokens[0] * pictures, limits.tokens[1] * pictures
+    seconds = limits.seconds(pictures, calls)
+    return Estimate(name, pictures, cached, calls, limits.cost(pictures), seconds, limits.note, tokens)
 
 
 @dataclass(slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 from collections import Counter
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from gslopes.core import tables
 from gslopes.core.errors import BudgetReached
 from gslopes.run import stages
+from gslopes.score.classifiers.llm_prompt import load_prompt
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
 
@@ -37,6 +40,8 @@ def score(run, cache, name: str = NAME, **others):
 def test_the_planted_slope_is_found_and_a_second_run_asks_nothing(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 24, part=6)
     told = score(run, tmp_path / "cache", f"{NAME},price_in=2,price_out=10")
+    assert "168 pictures, 840 calls, at most " in told  # before: five answers each, if there were no probabilities
+    assert " + 168,000 tokens, " in told
     assert "168 calls" in told
     assert "tokens" in told
     assert "USD spent" in told
@@ -81,9 +86,9 @@ def test_max_calls_counts_every_request_and_the_same_command_goes_on(provider: F
 def test_a_budget_is_a_hard_stop(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 8)
     with pytest.raises(BudgetReached, match="budget"):
-        score(run, tmp_path / "cache", f"{NAME},scores=logprobs,price_in=2,price_out=10,concurrency=1", budget=0.02)
+        score(run, tmp_path / "cache", f"{NAME},scores=logprobs,price_in=2,price_out=10,concurrency=1", budget=0.01)
     spent = sum((2 * 140 + 10 * 4) / 1e6 for call in provider.log.of("chat"))
-    assert 0 < spent <= 0.02
+    assert 0 < spent <= 0.01
 
 
 def test_all_pictures_of_a_photo_are_asked_in_one_order(provider: FakeProvider, tmp_path):
@@ -92,3 +97,44 @@ def test_all_pictures_of_a_photo_are_asked_in_one_order(provider: FakeProvider, 
     orders = Counter(str(call.parameters["text"]) for call in provider.log.of("chat"))
     assert all(count % 7 == 0 for count in orders.values())
     assert len(orders) > 1
+
+
+def test_another_model_prompt_parameter_or_picture_is_asked_anew(provider: FakeProvider, tmp_path):
+    own = tmp_path / "own.toml"
+    own.write_text('name = "own"\nkind = "choice"\nquestion = "Who?"\noptions = ["doctor", "nurse"]\n')
+    run, cache = write_run(tmp_path / "run", 4), tmp_path / "cache"
+    first, number = f"llm:some-model,prompt={own}", itertools.count()
+
+    def asked(name: str) -> int:
+        before = len(provider.log.calls)
+        score(write_run(tmp_path / f"run {next(number)}", 4), cache, name)
+        return len(provider.log.calls) - before
+
+    score(run, cache, first)
+    assert asked(first) == 0
+    for name in (f"{first},temperature=0.5", f"{first},seed=3", first.replace("some-model", "other-model")):
+        assert asked(name) == 28
+        assert asked(name) == 0
+    own.write_text(own.read_text().replace("Who?", "Who is it?"))  # the same file, another question
+    assert asked(first) == 28
+
+
+def test_the_model_that_answered_is_in_the_runs_record(provider: FakeProvider, tmp_path):
+    run = write_run(tmp_path / "run", 4)
+    score(run, tmp_path / "cache")
+    known = json.loads((run / "run.json").read_text())["classifiers"]
+    (facts,) = known.values()
+    assert facts["models"] == {"chat-1.0": 28}
+    assert load_prompt("doctor-nurse").digest[:16] in facts["version"]
+
+
+def test_a_server_that_says_when_to_come_back_is_not_asked_before(provider: FakeProvider, tmp_path):
+    provider.trouble(0.3, ["throttle"])
+    provider.retry_after = 0.2
+    run = write_run(tmp_path / "run", 4)
+    told = score(run, tmp_path / "cache", f"{NAME},concurrency=1")
+    assert "throttled" in told
+    calls = provider.log.of("chat")
+    waits = [later.began - call.began for call, later in itertools.pairwise(calls) if call.trouble == "throttle"]
+    assert waits
+    assert min(waits) >= 0.2

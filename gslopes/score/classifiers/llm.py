@@ -291,12 +291,15 @@ class Llm:
         options = self._options
         requests = 1 if options.scores == "logprobs" else -(-options.repeats // options.n)
         price = options.price or (0.0 if self._local else None)
+        text = len(self.prompt.system) + len(self.prompt.text(range(len(self.prompt.options))))
+        tokens_in = (options.image_tokens + text / 3) * requests  # a token is three letters or more of English
+        tokens_out = options.max_tokens * (1 if options.scores == "logprobs" else options.repeats)
         if not options.price and (options.price_in or options.price_out):
-            text = len(self.prompt.system) + len(self.prompt.text(range(len(self.prompt.options))))
-            tokens_in = (options.image_tokens + text / 3) * requests  # a token is three letters or more of English
-            price = (tokens_in * options.price_in + options.repeats * options.max_tokens * options.price_out) / 1000
+            price = (tokens_in * options.price_in + tokens_out * options.price_out) / 1000
         listed = SERVICES["llm"].limits.adjusted(options)
-        return replace(listed, price=price, most_side=options.side, requests_per_picture=requests, network=True)
+        tokens = round(tokens_in), tokens_out
+        pictures = {"most_side": options.side, "requests_per_picture": requests}
+        return replace(listed, price=price, network=True, tokens=tokens, **pictures)  # type: ignore[arg-type]
 
 
 def _digest(picture: bytes) -> bytes:

@@ -1,0 +1,41 @@
+"""``gslopes drift``: does a service still answer as it did?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from gslopes.cli.options import PATH, examples, json_option, print_json, terms_options
+
+
+@click.command(
+    short_help="Does a service still answer as it did?",
+    epilog=examples(
+        "gslopes drift run --classifier google",
+        "gslopes drift run --classifier llm:gpt-4o-2024-11-20,prompt=occupation --sample 20 --budget 1",
+        "gslopes drift run --classifier rekognition --json",
+    ),
+)
+@click.argument("run", type=PATH)
+@click.option("--classifier", required=True, metavar="NAME", help="As it was asked, with its parameters.")
+@click.option("--sample", type=int, default=50, show_default=True, metavar="N", help="Pictures that are asked again.")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Of the sample.")
+@terms_options
+@json_option
+def drift(run: Path, classifier: str, sample: int, seed: int, as_json: bool, **terms: Any) -> int:
+    """Ask a classifier again about a sample of the pictures that it answered, and compare.
+
+    The questions go past the cache and cost what they cost; nothing in the run changes. Each label's mean score now is
+    compared with that in the run, picture by picture. The exit code is 3 if another model answers or a label moved.
+    """
+    from gslopes.core.config import from_dict
+    from gslopes.executors import OneProcess
+    from gslopes.run.config import ScoreConfig
+    from gslopes.studies.drift import check_drift, print_drift
+
+    given = from_dict(ScoreConfig, {name: value for name, value in terms.items() if value is not None})
+    found = check_drift(run, classifier, OneProcess(progress=True), sample=sample, seed=seed, terms=given)
+    print_json(found.as_dict()) if as_json else click.echo(print_drift(found))
+    return 3 if found.drifted else 0
