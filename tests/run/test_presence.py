@@ -29,6 +29,9 @@ from tests.fake_provider.folder import write_run
         ("llm:some-model,prompt=trait", Cut(0.5)),
         ("celeba-tagger:threshold=0.3", ALL),
         ("mood:of=another package", ALL),
+        ("transformers:google/vit", ALL),
+        ("transformers:any-model,task=text,prompt=trait", Cut(0.5)),
+        ("transformers:any-model,task=zero-shot", ALL),
     ],
 )
 def test_the_vendors_own(name, cut):

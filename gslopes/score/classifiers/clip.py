@@ -24,7 +24,7 @@ from gslopes.score.classifiers.torch_model import LibraryOptions, TorchModel, ch
 from gslopes.score.names import ARGUMENT
 
 SHIPPED = ("occupations", "traits")
-_TEMPLATES = {
+TEMPLATES = {
     "occupations": "a photo of a {}|a photo of a person who works as a {}",
     "traits": "a photo of a {} person",
 }
@@ -76,7 +76,7 @@ class ClipClassifier(TorchModel):
             raise UnknownName("model in open_clip", options.model, library.list_models())
         model, transform = _loaded(library, options)
         labels = label_list(options.labels)
-        templates = (options.template or _TEMPLATES.get(options.labels, "a photo of a {}")).split("|")
+        templates = (options.template or TEMPLATES.get(options.labels, "a photo of a {}")).split("|")
         text = _embedded(model, library.get_tokenizer(options.model), labels, templates)
         self._weights = (model.logit_scale.exp().detach() * text).to(device)
         bias = getattr(model, "logit_bias", None)

@@ -1,0 +1,88 @@
+"""Tiny random models of the transformers library, as save_pretrained writes them, with tokenizers made on the spot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+SMALL = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+CHAT = (
+    "{% for message in messages %}{{ message['role'] }}: {% for part in message['content'] %}"
+    "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}{% endfor %} "
+    "{% endfor %}{% if add_generation_prompt %}assistant: {% endif %}"
+)
+
+
+def tokenizer(*extra: str) -> Any:
+    """One token for each byte, and the extra ones."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()  # random weights earn many remarks
+    alphabet = {char: place for place, char in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    made = Tokenizer(models.BPE(vocab=alphabet, merges=[]))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    ends = {"pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>"}
+    return PreTrainedTokenizerFast(tokenizer_object=made, additional_special_tokens=list(extra), **ends)
+
+
+def images() -> Any:
+    from transformers import CLIPImageProcessor
+
+    return CLIPImageProcessor(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
+
+
+def clip(folder: Path) -> Path:
+    """A CLIP of one layer a tower."""
+    import torch
+    from transformers import CLIPConfig, CLIPModel, CLIPProcessor
+
+    torch.manual_seed(0)
+    words = tokenizer()
+    ends = {"eos_token_id": words.eos_token_id, "bos_token_id": words.bos_token_id, "pad_token_id": words.pad_token_id}
+    text = {"vocab_size": len(words), "max_position_embeddings": 64, **ends, **SMALL}
+    vision = {"image_size": 32, "patch_size": 8, **SMALL}
+    CLIPModel(CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)).save_pretrained(folder)
+    CLIPProcessor(image_processor=images(), tokenizer=words).save_pretrained(folder)
+    return folder
+
+
+def siglip(folder: Path) -> Path:
+    """A SigLIP of one layer a tower: a sigmoid with a bias."""
+    import torch
+    from transformers import SiglipConfig, SiglipImageProcessor, SiglipModel, SiglipProcessor
+
+    torch.manual_seed(0)
+    words = tokenizer()
+    ends = {"eos_token_id": words.eos_token_id, "bos_token_id": words.bos_token_id, "pad_token_id": words.pad_token_id}
+    text = {"vocab_size": len(words), "max_position_embeddings": 64, "projection_size": 16, **ends, **SMALL}
+    vision = {"image_size": 32, "patch_size": 8, **SMALL}
+    SiglipModel(SiglipConfig(text_config=text, vision_config=vision)).save_pretrained(folder)
+    pictures = SiglipImageProcessor(size={"height": 32, "width": 32})
+    SiglipProcessor(image_processor=pictures, tokenizer=words).save_pretrained(folder)
+    return folder
+
+
+def llava(folder: Path, *, chat: bool = True) -> Path:
+    """A LLaVA of one layer a tower; every letter is a token of its own."""
+    import torch
+    from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration, LlavaProcessor
+
+    torch.manual_seed(0)
+    words = tokenizer("<image>")
+    ends = {"eos_token_id": words.eos_token_id, "bos_token_id": words.bos_token_id, "pad_token_id": words.pad_token_id}
+    shape = {"vocab_size": len(words), "max_position_embeddings": 4096, "num_key_value_heads": 2, **ends, **SMALL}
+    config = LlavaConfig(
+        vision_config=CLIPVisionConfig(image_size=32, patch_size=8, **SMALL),
+        text_config=LlamaConfig(**shape),
+        image_token_index=words.convert_tokens_to_ids("<image>"),
+        vision_feature_layer=-1,
+    )
+    LlavaForConditionalGeneration(config).save_pretrained(folder)
+    facts = {"patch_size": 8, "vision_feature_select_strategy": "default", "num_additional_image_tokens": 1}
+    template = {"chat_template": CHAT} if chat else {}
+    LlavaProcessor(image_processor=images(), tokenizer=words, **facts, **template).save_pretrained(folder)
+    return folder
