@@ -34,14 +34,12 @@ class Faces:
         return ["--landmarks", str(self.known["landmarks"]), "--masks", str(self.known["masks"]), "--no-placebo"]
 
 
-@pytest.fixture(scope="session")
-def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def write_tiny_models(home: Path) -> Path:
     """A home whose weights/ holds networks of a few hundred parameters with random weights."""
     import torch
 
     from gslopes.zoo import ModelSpec, build, weights
 
-    home = tmp_path_factory.mktemp("home")
     about = {"summary": "For tests.", "licence": "CC0-1.0", "data": (), "paper": "", "recipe": ""}
     specs = [
         ModelSpec(name=f"fader-{a}", network="fader", size=32, labels=(a,), config={"widths": [4, 8]}, **about)
@@ -58,6 +56,11 @@ def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 torch.nn.init.normal_(parameter, std=0.5)
         weights.save(home / "weights" / spec.name, spec, module.state_dict())
     return home
+
+
+@pytest.fixture(scope="session")
+def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_tiny_models(tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture(scope="session")

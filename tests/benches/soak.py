@@ -1,21 +1,21 @@
-"""Score, kill, go on, again and again, against five services of which a fifth of the requests fails.
+"""Audit, kill, go on, again and again, against five services of which a fifth of the requests fails.
 
-    python tests/benches/soak.py --seconds 1800 --seed 0
+    python tests/benches/soak.py --seconds 1800 --seed 0 --out soak.json
 
-Each round scores a run folder of painted pictures at the five fake services, with 20 % faults of every kind, and is
-killed at random moments until one attempt ends by itself. Then its tables must equal those of an undisturbed run, and
-what was billed beyond once a picture must be explained by answers that got lost on the way or were in flight at a kill.
+Each round audits a folder of drawn faces (synthesise, score, fit; the page, most of whose time is drawing, is left out)
+at the five fake services, with 20 % faults of every kind, and is killed at random moments until one attempt ends by
+itself. Then its tables and pictures must equal those of an undisturbed audit, and what was billed beyond once a picture
+must be explained by answers that got lost on the way or were in flight at a kill.
 Prints one JSON object; ends with 1 if a round differs.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
+import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -28,29 +28,45 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+import measure  # noqa: E402
+
 from gslopes.core import tables  # noqa: E402
+from gslopes.datasets.rendered import sample, write_folder  # noqa: E402
 from tests.fake_provider import FakeProvider  # noqa: E402
-from tests.fake_provider.folder import write_run  # noqa: E402
+from tests.fixtures import write_tiny_models  # noqa: E402
 
 NAMES = ["google:images_per_minute=60000", *(f"{name}:rate=500,concurrency=4" for name in ("rekognition", "azure"))]
 NAMES += ["clarifai:rate=500,concurrency=4", "imagga:rate=500,concurrency=4"]
-BATCH = 16  # pictures in flight of one service, at most four requests of so many
-# Imports once, then makes a child for each line it reads; the child scores and is killed from outside.
+TABLES = ("photos", "edits", "asked", "scores", "slopes", "shape", "joint")
+HANGS = 600.0  # seconds after which an attempt that nobody kills is a finding
+# Imports once, then makes a child for each line it reads: an audit, killed after so many seconds. Prints its end.
 NURSERY = """
-import os, shlex, sys
-import gslopes.run.stages, gslopes.score.client
+import os, pathlib, shlex, signal, sys, time, traceback
+import gslopes.compose.known, gslopes.edit.sweep, gslopes.find.known, gslopes.fit.findings, gslopes.score.client
+import gslopes.run.stages, gslopes.zoo
+from gslopes.run.config import FitConfig
 for line in sys.stdin:
-    child = os.fork()
+    seconds, folder, run, cache, *names = shlex.split(line)
+    known = {"landmarks": f"{folder}/faces.csv", "masks": f"{folder}/masks", "placebo": False, "gate": False}
+    ends, child = time.monotonic() + float(seconds), os.fork()
     if child == 0:
-        run, cache, *names = shlex.split(line)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         try:
+            gslopes.run.stages.synthesise(f"{folder}/photos", run, config=f"{folder}/part.toml", device="cpu", **known)
             gslopes.run.stages.score_photos(run, names, device="cpu", cache=cache, yes=True)
+            gslopes.run.stages.run_fit(pathlib.Path(run), FitConfig(permutations=200, bootstrap=200))
             os._exit(0)
         except BaseException:
+            traceback.print_exc()
             os._exit(1)
-    print(child, flush=True)
-    print(os.waitpid(child, 0)[1], flush=True)
+    ended = (0, 0)
+    while ended[0] == 0 and time.monotonic() < ends:
+        time.sleep(0.01)
+        ended = os.waitpid(child, os.WNOHANG)
+    if ended[0] == 0:
+        os.kill(child, signal.SIGKILL)
+        ended = os.waitpid(child, 0)
+    print(os.waitstatus_to_exitcode(ended[1]), flush=True)
 """
 
 
@@ -59,65 +75,65 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=1800)
     parser.add_argument("--photos", type=int, default=24)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     lot, counts, differing = random.Random(options.seed), Counter[str](), []
+    began = time.monotonic()
     with tempfile.TemporaryDirectory() as name, FakeProvider(seed=options.seed) as provider:
         folder = Path(name)
+        write_folder(sample(options.photos, options.seed), folder, size=96)
+        (folder / "part.toml").write_text("part = 3\n")  # so that a kill finds parts done and parts not
+        home = {"GSLOPES_HOME": str(write_tiny_models(folder / "home")), "OMP_NUM_THREADS": "1"}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
-        environment = os.environ | provider.environment
+        environment = os.environ | provider.environment | home
         with subprocess.Popen([sys.executable, "-c", NURSERY], cwd=ROOT, env=environment, **pipes) as nursery:
-            calm = write_run(folder / "calm", options.photos, part=6)
-            attempt(nursery, calm, folder / "calm-cache", None)
-            expected = answers(calm)
-            pictures = len(set(provider.log.billed("azure")))
-            ends = time.monotonic() + options.seconds
-            while time.monotonic() < ends:
+            calm, run = folder / "calm", folder / "run"
+            if attempt(nursery, folder, calm, HANGS) != 0:
+                raise SystemExit("The undisturbed audit failed.")
+            expected = made(calm)
+            while time.monotonic() < began + options.seconds:
                 provider.reset()
                 provider.trouble(0.2, delay=0.01)
-                run, cache = write_run(folder / "run", options.photos, part=6), folder / "cache"
-                kills = 0
-                while not attempt(nursery, run, cache, lot.uniform(0.2, 3.0) if kills < 12 else None):
-                    kills += 1
-                differing += [
-                    f"round {counts['rounds']}: {one}" for one in differences(provider, answers(run), expected, kills)
-                ]
+                codes = [-9]
+                while codes[-1] != 0 and len(codes) < 30:
+                    codes.append(attempt(nursery, folder, run, lot.uniform(0.2, 4.0) if len(codes) < 13 else HANGS))
+                kills = codes.count(-9) - 1
+                wrong = differences(provider, made(run) if codes[-1] == 0 else ({}, {}), expected, kills)
+                differing += [f"round {counts['rounds']}, ends {codes[1:]}: {one}" for one in wrong]
                 counts.update(rounds=1, kills=kills, requests=len(provider.log.calls))
+                counts["other ends"] += len(codes) - 2 - kills
                 counts["failed requests"] += sum(bool(call.trouble) for call in provider.log.calls)
+                counts["pictures judged"] += sum(len(call.billed) for call in provider.log.calls)
                 shutil.rmtree(run)
-                shutil.rmtree(cache)
+                shutil.rmtree(f"{run}-cache")
             nursery.stdin.close()
-    print(json.dumps({"seconds": options.seconds, "pictures": pictures, **counts, "differing": differing}, indent=1))  # noqa: T201
+    facts = {"bench": "soak", "machine": measure.machine(), "seconds": round(time.monotonic() - began)}
+    facts |= {"seed": options.seed, "photos": options.photos, "pictures": len(expected[1]), **counts}
+    measure.say({**facts, "differing": differing}, options.out)
     return bool(differing)
 
 
-def attempt(nursery: subprocess.Popen[str], run: Path, cache: Path, seconds: float | None) -> bool:
-    """Score, killed after so many seconds; whether it ended by itself."""
-    nursery.stdin.write(" ".join([str(run), str(cache), *NAMES]) + "\n")
-    child = int(nursery.stdout.readline())
-    if seconds is not None:
-        time.sleep(seconds)
-        os.kill(child, signal.SIGKILL)  # not waited for yet: the number is still the child's
-    return int(nursery.stdout.readline()) == 0
+def attempt(nursery: subprocess.Popen[str], folder: Path, run: Path, seconds: float) -> int:
+    """Audit, killed after so many seconds; its exit code, -9 where it was killed."""
+    nursery.stdin.write(shlex.join([str(seconds), str(folder), str(run), f"{run}-cache", *NAMES]) + "\n")
+    return int(nursery.stdout.readline())
 
 
-def answers(run: Path) -> list[pd.DataFrame]:
-    return [tables.read(table, run / f"{table.name}.parquet") for table in (tables.ASKED, tables.SCORES)]
+def made(run: Path) -> tuple[dict[str, pd.DataFrame], dict[str, bytes]]:
+    """Tables by name, and pictures by path."""
+    read = {name: tables.read(tables.TABLES[name], run / f"{name}.parquet") for name in TABLES}
+    return read, {path.name: path.read_bytes() for path in (run / "edits").rglob("*.jpg")}
 
 
-def differences(
-    provider: FakeProvider, found: list[pd.DataFrame], expected: list[pd.DataFrame], kills: int
-) -> list[str]:
-    """What is not as in the undisturbed run."""
-    wrong = [
-        f"table {number}"
-        for number, pair in enumerate(zip(found, expected, strict=True))
-        if not pair[0].equals(pair[1])
-    ]
+def differences(provider: FakeProvider, found: tuple, expected: tuple, kills: int) -> list[str]:
+    """What is not as in the undisturbed audit."""
+    wrong = [name for name, frame in expected[0].items() if name not in found[0] or not frame.equals(found[0][name])]
+    wrong += [] if found[1] == expected[1] else ["pictures"]
     for service in ("google", "rekognition", "azure", "clarifai", "imagga"):
         calls = provider.log.of(service)
         again = sum(count - 1 for count in Counter(image for call in calls for image in call.billed).values())
         lost = sum(len(call.billed) for call in calls if not call.delivered)
-        if again > lost + kills * 4 * BATCH:
+        if again > lost + kills * 4 * max((len(call.images) for call in calls), default=1):
             wrong.append(f"{service} billed {again} pictures again, {lost} answers were lost, {kills} kills")
     return wrong
 
