@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 Single = NDArray[np.float32]
 
 BLOCK = 32  # resamples at once: their weights stay in the cache
+_LOGITS = 256  # labels at once, of whose resamples logits are fitted: so do the counts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,26 +36,37 @@ class Intervals:
 
 
 def replicates(
-    profiles: Mapping[str, Profiles], estimators: Sequence[str], count: int, seed: int, *, start: Array | None = None
+    profiles: Mapping[str, Profiles],
+    estimators: Sequence[str],
+    count: int,
+    seed: int,
+    *,
+    start: Array | None = None,
+    wanted: Mapping[str, NDArray[np.bool_]] | None = None,
 ) -> dict[str, Single]:
     """Each estimator's slopes on resamples of the units: name to (L, B) float32, NaN where a resample has no slope.
+
+    Call it with ``Profiles.part`` of some labels at a time where L is large: the resamples are the same in each call.
 
     profiles: kind of number (see ``profiles``) to its profiles, all over the same units.
     estimators: names; ``paper`` is ``photo-z``.  count: B.
     start: (L, 2) the fitted logits, from which those of the resamples are found.
+    wanted: name to (L,), which labels' slopes are computed; the others' rows are NaN.  All of them without it.
     """
     any_profile = next(iter(profiles.values()))
     products = {kind: _products(profile, kind) for kind, profile in profiles.items()}
-    result = {name: np.empty((any_profile.labels, count), dtype=np.float32) for name in estimators}
+    result = {name: np.full((any_profile.labels, count), np.nan, dtype=np.float32) for name in estimators}
+    places = {name: slice(None) if wanted is None else np.flatnonzero(wanted[name]) for name in estimators}
     blocks = range(0, count, BLOCK)
     for first, source in zip(blocks, np.random.SeedSequence([seed, 1]).spawn(len(blocks)), strict=True):
         size = min(BLOCK, count - first)
         weights = draw(len(any_profile.sizes), size, np.random.default_rng(source))
         photos = any_profile.sizes @ weights
         sums = {kind: _sums(product, weights) for kind, product in products.items()}
-        for name in estimators:
-            value = _slopes(name, sums[KINDS[name]], photos, any_profile.values, start)
-            result[name][:, first : first + size] = value
+        for name, place in places.items():
+            own = None if start is None else start[place]
+            value = _slopes(name, sums[KINDS[name]][place], photos, any_profile.values, own)
+            result[name][place, first : first + size] = value
     return result
 
 
@@ -89,6 +101,12 @@ def intervals(slopes: Single, estimate: Array, acceleration: Array, *, confidenc
     low, high = (_quantile(slopes, known, np.full(len(known), level)) for level in (tail, 1 - tail))
     bca = [_quantile(slopes, known, np.where(np.isfinite(bias), level, np.nan)) for level in levels]
     return Intervals(low, high, bca[0], bca[1])
+
+
+def joined(blocks: Sequence[Intervals]) -> Intervals:
+    """The intervals of several blocks of labels as one."""
+    ends = ([getattr(block, name) for block in blocks] for name in ("low", "high", "bca_low", "bca_high"))
+    return Intervals(*map(np.concatenate, ends))
 
 
 def _quantile(ordered: Single, known: NDArray[np.int64], level: Array) -> Array:
@@ -139,8 +157,12 @@ def _slopes(name: str, sums: Single, photos: Array, values: Array, start: Array 
     if sums.ndim == 2:
         return np.asarray(sums / photos, dtype=np.float64)
     if name == "photo-logodds":
-        counts = np.moveaxis(sums, 1, -1).astype(np.float64)
-        return fit_logits(counts, photos, values, start=None if start is None else start[:, None])[..., 1]
+        found = np.empty((len(sums), sums.shape[2]))
+        for place in range(0, len(sums), _LOGITS):
+            part = slice(place, place + _LOGITS)
+            counts = np.moveaxis(sums[part], 1, -1).astype(np.float64)
+            found[part] = fit_logits(counts, photos, values, start=None if start is None else start[part, None])[..., 1]
+        return found
     slope = np.einsum("k,lkb->lb", line_weights(values), sums)
     if name == "photo-rate":
         return np.asarray(100 * slope / photos, dtype=np.float64)

@@ -24,6 +24,7 @@ from gslopes.fit.slopes import paper
 Array = NDArray[np.float64]
 RARE = "too rare to judge"
 NEVER = "never active at the centre"
+RESAMPLED = 1 << 22  # labels times resamples in memory at once: 16 MiB an estimator, however many labels there are
 
 
 def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | None = None) -> pd.DataFrame:
@@ -36,7 +37,7 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
     by_kind: dict[str, Profiles] = {kind: profiles(answers, kind, units) for kind in kinds}
     sums: dict[str, Moments] = {kind: moments(profile) for kind, profile in by_kind.items()}
     tests = {kind: _test(profile, sums[kind], options, kind) for kind, profile in by_kind.items()}
-    resampled = _intervals(by_kind, sums, options)
+    resampled = _intervals(by_kind, sums, tests, options)
     frames = []
     for name in options.estimators:
         test = tests[KINDS[name]]
@@ -143,20 +144,35 @@ def _agreement(p: Array, p_perm: Array, alpha: float) -> NDArray[np.object_]:
 
 
 def _intervals(
-    by_kind: Mapping[str, Profiles], sums: Mapping[str, Moments], options: FitOptions
+    by_kind: Mapping[str, Profiles], sums: Mapping[str, Moments], tests: Mapping[str, _Test], options: FitOptions
 ) -> dict[str, bootstrap.Intervals]:
-    if not options.bootstrap or not len(next(iter(by_kind.values())).sizes):
+    """Name of an estimator to its intervals, NaN for labels that it does not judge; a block of labels at a time."""
+    first = next(iter(by_kind.values()))
+    if not options.bootstrap or not len(first.sizes):
         return {}
     names = list(dict.fromkeys("photo-z" if name == "paper" else name for name in options.estimators))
-    values = next(iter(by_kind.values())).values
-    start = fit_logits(sums["rate"].first, sums["rate"].photos, values) if "photo-logodds" in names else None
-    resampled = bootstrap.replicates(by_kind, names, options.bootstrap, options.seed, start=start)
-    result = {}
-    for name in names:
-        point = linear(name, sums[KINDS[name]], values)
-        skew = acceleration(point, by_kind[KINDS[name]])
-        result[name] = bootstrap.intervals(resampled.pop(name), point.slope, skew, confidence=options.confidence)
-    return result
+    points = {name: linear(name, sums[KINDS[name]], first.values) for name in names}
+    skews = {name: acceleration(point, by_kind[KINDS[name]]) for name, point in points.items()}
+    everyone = np.ones(first.labels, dtype=bool)
+    all_of = {"photo-z"} if "paper" in options.estimators else set()  # rows of the paper stay as the paper has them
+    wanted = {name: everyone if name in all_of else tests[KINDS[name]].tested for name in names}
+    start = fit_logits(sums["rate"].first, sums["rate"].photos, first.values) if "photo-logodds" in names else None
+    found: dict[str, list[bootstrap.Intervals]] = {name: [] for name in names}
+    each = max(1, RESAMPLED // options.bootstrap)
+    for begin in range(0, max(first.labels, 1), each):
+        rows = slice(begin, min(begin + each, first.labels))
+        resampled = bootstrap.replicates(
+            {kind: profile.part(rows.start, rows.stop) for kind, profile in by_kind.items()},
+            names,
+            options.bootstrap,
+            options.seed,
+            start=None if start is None else start[rows],
+            wanted={name: chosen[rows] for name, chosen in wanted.items()},
+        )
+        for name in names:
+            slope, skew = points[name].slope[rows], skews[name][rows]
+            found[name].append(bootstrap.intervals(resampled.pop(name), slope, skew, confidence=options.confidence))
+    return {name: bootstrap.joined(blocks) for name, blocks in found.items()}
 
 
 def _without_max(options: FitOptions) -> str:

@@ -34,6 +34,8 @@ from gslopes.fit.profiles import Kind, line_weights, profiles
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
+_CELLS = 1 << 22  # labels times photos in memory at once
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gate:
@@ -71,26 +73,24 @@ def weighted_means(parts: list[tuple[sparse.csr_array, Array]], cluster: Codes |
 
     parts: (L, n) slopes and (n,) weights of each.
     """
-    rows = len(parts)
-    estimate = np.zeros(parts[0][0].shape[0])
-    influence = None
-    for slopes, weights in parts:
-        whole = max(float(weights.sum()), 1e-300)
-        mean = (slopes @ weights) / whole
-        estimate += mean / rows
-        term = slopes.toarray() - mean[:, None] if slopes.shape[1] else np.zeros(slopes.shape)
-        term = term * weights / whole / rows
-        influence = term if influence is None else influence + term
-    assert influence is not None
+    labels, photos = parts[0][0].shape
     counted = np.any([weights > 0 for _, weights in parts], axis=0)
-    if cluster is not None:
-        codes = np.unique(cluster, return_inverse=True)[1]
-        influence = influence @ np.eye(int(codes.max(initial=-1)) + 1)[codes]
-        units = len(np.unique(codes[counted]))
-    else:
-        units = int(counted.sum())
-    se = np.sqrt(np.square(influence).sum(axis=1) * units / max(units - 1, 1))
-    return estimate, se, units
+    codes = None if cluster is None else np.unique(cluster, return_inverse=True)[1]
+    units = int(counted.sum()) if codes is None else len(np.unique(codes[counted]))
+    estimate, squares = np.zeros(labels), np.zeros(labels)
+    each = max(1, _CELLS // max(photos, 1))
+    for start in range(0, labels if photos else 0, each):
+        rows = slice(start, start + each)
+        influence = np.zeros((len(estimate[rows]), photos))
+        for slopes, weights in parts:
+            whole = max(float(weights.sum()), 1e-300)
+            mean = (slopes[rows] @ weights) / whole
+            estimate[rows] += mean / len(parts)
+            influence += (slopes[rows].toarray() - mean[:, None]) * weights / whole / len(parts)
+        if codes is not None:
+            influence = influence @ np.eye(int(codes.max(initial=-1)) + 1)[codes]
+        squares[rows] = np.square(influence).sum(axis=1)
+    return estimate, np.sqrt(squares * units / max(units - 1, 1)), units
 
 
 def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Codes | None = None) -> pd.DataFrame:

@@ -52,10 +52,16 @@ def influence_weights(fitted: Array, values: Array) -> Array:
 
 
 def _newton(residual: Array, weight: Array, values: Array) -> Array:
-    zero, one, two = weight.sum(axis=-1), weight @ values, weight @ values**2
-    score, trend = residual.sum(axis=-1), residual @ values
+    powers = np.stack([np.ones_like(values), values, values**2], axis=1)  # (K, 3); one product of matrices for all sums
+    zero, one, two = np.moveaxis(_product(weight, powers), -1, 0)
+    score, trend = np.moveaxis(_product(residual, powers[:, :2]), -1, 0)
     determinant = np.maximum(zero * two - one**2, 1e-300)
     return np.stack([(two * score - one * trend) / determinant, (zero * trend - one * score) / determinant], axis=-1)
+
+
+def _product(numbers: Array, columns: Array) -> Array:
+    """(..., q) of (..., K) and (K, q)."""
+    return np.asarray(numbers.reshape(-1, numbers.shape[-1]) @ columns).reshape(*numbers.shape[:-1], -1)
 
 
 def _separated(share: Array, values: Array) -> NDArray[np.bool_]:

@@ -40,6 +40,7 @@ Array = NDArray[np.float64]
 Single = NDArray[np.float32]
 
 _CELLS = 1 << 25  # float32 in one block: 128 MiB
+_STATISTICS = 1 << 22  # labels times permutations in one block: some matrices of 16 MiB, however many labels there are
 _TIE = 1e-5  # statistics that differ by less, relatively, are equal: they are computed in float32
 
 
@@ -73,7 +74,8 @@ def permute(
     paper_total = np.zeros(profile.labels, dtype=np.int64)
     largest = np.zeros(count, dtype=np.float32)
     observed = np.zeros(profile.labels)
-    each = max(1, _CELLS // max(1, size * width * (width + 1) // 2))
+    cells = max(1, size * width * (width + 1) // 2)
+    each = max(1, min(_CELLS // cells, _STATISTICS // _at_once(cells, count)))
     for start in range(0, len(labels), each):
         block = labels[start : start + each]
         centred, totals = _sums(profile, block, chosen, size)
@@ -158,10 +160,15 @@ def _sums(profile: Profiles, block: NDArray[np.int64], chosen: NDArray[np.int64]
     return result, totals
 
 
+def _at_once(cells: int, count: int) -> int:
+    """How many permutations a block has.  cells: of one of them."""
+    return max(1, min(count, _CELLS // 4 // cells))
+
+
 def _permutations(width: int, groups: int, count: int, seed: int) -> Iterator[NDArray[np.int8]]:
     """Blocks of (b, G, K) permutations, the same whenever they are asked for."""
     table = np.array(list(permutations(range(width))), dtype=np.int8) if width <= 7 else None
-    size = max(1, min(count, _CELLS // 4 // max(1, groups * width * (width + 1) // 2)))
+    size = _at_once(max(1, groups * width * (width + 1) // 2), count)
     blocks = range(0, count, size)
     for start, source in zip(blocks, np.random.SeedSequence([seed, 3]).spawn(len(blocks)), strict=True):
         generator = np.random.default_rng(source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from numbers import Real
 
@@ -38,7 +39,7 @@ def check_answer(answer: Answer) -> Answer:
     pairs = tuple((_checked_label(label), _checked_score(label, score)) for label, score in answer.labels)
     labels = [label for label, _ in pairs]
     if len(set(labels)) < len(labels):
-        double = next(label for label in labels if labels.count(label) > 1)
+        double = Counter(labels).most_common(1)[0][0]
         raise AnswerError(f"The classifier returned the label {double!r} twice.")
     version = str(answer.version)
     if answer.status == "answered":
