@@ -17,6 +17,7 @@ from gslopes.cli.options import (
     print_audit,
     print_plan,
     terms_options,
+    trust_option,
     walk_options,
 )
 
@@ -35,9 +36,12 @@ from gslopes.cli.options import (
 @classifier_option
 @walk_options
 @terms_options
+@trust_option
 @open_option
 @json_option
-def audit(photos: Path | None, out: Path, dry_run: bool, show_page: bool, as_json: bool, **options: Any) -> int:
+def audit(
+    photos: Path | None, out: Path, dry_run: bool, show_page: bool, trust: bool, as_json: bool, **options: Any
+) -> int:
     """Measure how a classifier's labels go along with the look of the face in the photos of a folder.
 
     PHOTOS is searched with its sub-folders for JPEG, PNG, WebP, BMP and TIFF files. Of each photo the face nearest the
@@ -49,7 +53,7 @@ def audit(photos: Path | None, out: Path, dry_run: bool, show_page: bool, as_jso
     if dry_run:
         print_plan(stages.plan_audit(photos, out, options), as_json)
         return 0
-    found = stages.audit(photos, out, executor=OneProcess(progress=True), **options)
+    found = stages.audit(photos, out, executor=OneProcess(progress=True), trust=trust, **options)
     code = print_audit(found, as_json)
     if show_page and found.page is not None:
         open_page(found.page)

@@ -31,8 +31,9 @@ def cache() -> None:
 @json_option
 def show(cache: Path | None, as_json: bool) -> int:
     """What is in the cache, and where it is."""
+    from gslopes.core.trust import cache_folder
     from gslopes.score import cache_files
-    from gslopes.score.cache import AnswerCache, cache_folder
+    from gslopes.score.cache import AnswerCache
 
     with AnswerCache(cache_folder(cache)) as answers:
         found, size = cache_files.facts(answers), answers.path.stat().st_size
@@ -53,8 +54,9 @@ def show(cache: Path | None, as_json: bool) -> int:
 @cache_option
 def export_(file: Path, classifier: str, cache: Path | None) -> int:
     """Write answers to FILE, one JSON object a line; replay:FILE answers from it."""
+    from gslopes.core.trust import cache_folder
     from gslopes.score import cache_files
-    from gslopes.score.cache import AnswerCache, cache_folder
+    from gslopes.score.cache import AnswerCache
 
     with AnswerCache(cache_folder(cache)) as answers:
         click.echo(f"{cache_files.export_answers(answers, file, classifier):,} answers written to {file}")
@@ -66,8 +68,9 @@ def export_(file: Path, classifier: str, cache: Path | None) -> int:
 @cache_option
 def import_(file: Path, cache: Path | None) -> int:
     """Add the answers of FILE, as export wrote it; those that are there already stay."""
+    from gslopes.core.trust import cache_folder
     from gslopes.score import cache_files
-    from gslopes.score.cache import AnswerCache, cache_folder
+    from gslopes.score.cache import AnswerCache
 
     with AnswerCache(cache_folder(cache)) as answers:
         lines, new = cache_files.import_answers(answers, file)
@@ -83,8 +86,9 @@ def import_(file: Path, cache: Path | None) -> int:
 def prune(classifier: str, before: datetime | None, everything: bool, cache: Path | None) -> int:
     """Delete answers. What is deleted is asked, and paid for, again when it is needed."""
     from gslopes.core.errors import UsageError
+    from gslopes.core.trust import cache_folder
     from gslopes.score import cache_files
-    from gslopes.score.cache import AnswerCache, cache_folder
+    from gslopes.score.cache import AnswerCache
 
     if not (classifier or before or everything):
         raise UsageError("Which answers are to be deleted?", "Give --classifier, --before or --all.")

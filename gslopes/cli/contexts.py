@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, classifier_option, examples, json_option, print_json, terms_options
+from gslopes.cli.options import PATH, classifier_option, examples, json_option, print_json, terms_options, trust_option
 
 _ANALYSIS = (
     *("typology", "ratings", "baseline", "vector", "denominator", "zero", "recognised_at", "min_score", "top", "f1_on"),
@@ -104,6 +104,7 @@ class Canvas(click.ParamType):  # type: ignore[type-arg]
 @click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where networks run. [default: auto]")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @terms_options
+@trust_option
 @json_option
 def contexts(
     people: Path,
@@ -114,6 +115,7 @@ def contexts(
     seed: int,
     device: str,
     dry_run: bool,
+    trust: bool,
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -151,6 +153,7 @@ def contexts(
         device=device,
         columns=columns,
         analysis=settings,
+        trust=trust,
         terms=from_dict(ScoreConfig, _plain({name: given[name] for name in _TERMS if name in given})),
         **staging,
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json, rows, terms_options
+from gslopes.cli.options import PATH, examples, json_option, print_json, rows, terms_options, trust_option
 
 
 class _Crops(click.Group):
@@ -87,6 +87,7 @@ _SEED = click.option("--seed", type=int, metavar="S", help="Of everything that i
 @click.option("--groups", required=True, metavar="COLUMN,COLUMN", help="Columns of it to compare; several are crossed.")
 @click.option("--out", "-o", type=PATH, required=True, metavar="RUN", help="The run folder, made if missing.")
 @_CROPPER
+@trust_option
 @click.option("--files", metavar="PATTERN", help="Where photos are, such as 'neutral/{id}.jpg', by the CSV's columns.")
 @click.option("--source", metavar="WORDS", help="How groups are known, such as self-reported. [default: given]")
 @click.option("--preset", type=click.Choice(["exact", "published"]), default="exact", help="[default: exact]")
@@ -131,6 +132,7 @@ def audit(
     policy: tuple[str, ...],
     embed: str,
     dry_run: bool,
+    trust: bool,
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -152,7 +154,8 @@ def audit(
     config = CropsConfig(**{**PRESETS[preset], "groups": names, **given})
     if dry_run:
         return _print_plan(plan_crops(photos, people, config, terms), as_json)
-    found = run(photos, out, people=people, config=config, executor=OneProcess(progress=True), embed=embed, terms=terms)
+    progress = OneProcess(progress=True)
+    found = run(photos, out, people=people, config=config, executor=progress, embed=embed, terms=terms, trust=trust)
     return _print(found, as_json)
 
 
@@ -243,13 +246,16 @@ def power(groups: tuple[float, ...], share: float, as_json: bool) -> int:
 @click.argument("run", type=PATH)
 @click.option("--out", "-o", type=PATH, required=True, metavar="RUN", help="The run folder, made if missing.")
 @_CROPPER
+@trust_option
 @click.option("--others", type=int, default=8, metavar="N", help="People whom each one stands beside. [default: 8]")
 @click.option("--height", type=int, metavar="PX", help="Resize photos to this height before they are joined.")
 @_RATIOS
 @_SEED
 @_DEVICE
 @json_option
-def sweep(run: Path, out: Path, cropper: tuple[str, ...], others: int, as_json: bool, **options: Any) -> int:
+def sweep(
+    run: Path, out: Path, cropper: tuple[str, ...], others: int, trust: bool, as_json: bool, **options: Any
+) -> int:
     """The causal version: the same two people, one of them moved along perceived gender or race.
 
     RUN is a folder of gslopes synthesise; its placebo sweeps, if it has them, go through the same.
@@ -263,7 +269,8 @@ def sweep(run: Path, out: Path, cropper: tuple[str, ...], others: int, as_json: 
     given = {name: value for name, value in options.items() if value is not None}
     if cropper:
         given["cropper"] = cropper
-    found = sweep_crops(run, out, config=CropsConfig(**given), others=others, executor=OneProcess(progress=True))
+    progress = OneProcess(progress=True)
+    found = sweep_crops(run, out, config=CropsConfig(**given), others=others, executor=progress, trust=trust)
     if as_json:
         print_json({"run": str(out), "page": str(found.page), "slopes": rows(found.slopes), "duels": rows(found.duels)})
         return 0
@@ -279,6 +286,7 @@ def sweep(run: Path, out: Path, cropper: tuple[str, ...], others: int, as_json: 
 @click.argument("picture", type=PATH)
 @click.option("--out", "-o", type=PATH, required=True, metavar="PNG", help="Where the drawing goes.")
 @_CROPPER
+@trust_option
 @_RATIOS
 @_SEED
 @_DEVICE
@@ -290,13 +298,14 @@ def show(
     ratios: tuple[float, ...] | None,
     seed: int | None,
     device: str | None,
+    trust: bool,
     as_json: bool,
 ) -> int:
     """Draw what croppers make of one picture, and print their rectangles."""
     from gslopes.studies.crops.show import show_picture
 
     told = show_picture(
-        picture, out, cropper or ("spectral-residual",), ratios, seed=seed or 0, device=device or "auto"
+        picture, out, cropper or ("spectral-residual",), ratios, seed=seed or 0, device=device or "auto", trust=trust
     )
     if as_json:
         print_json({"picture": str(out), "crops": told})

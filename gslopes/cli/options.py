@@ -115,6 +115,12 @@ classifier_option = click.option(
     help="The classifier to audit; may be repeated. [default: celeba-tagger]",
 )
 
+trust_option = click.option(
+    "--trust",
+    is_flag=True,
+    help="Run torchscript:FILE, which is a program: it may read and write your files. Remembered for this run folder "
+    "and file; without it, you are asked.",
+)
 cache_option = click.option(
     "--cache", type=PATH, metavar="DIR", help="Where answers are kept. [default: $GSLOPES_CACHE, or your cache folder]"
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, classifier_option, examples, json_option, print_json, terms_options
+from gslopes.cli.options import PATH, classifier_option, examples, json_option, print_json, terms_options, trust_option
 
 
 @click.command(
@@ -24,6 +24,7 @@ from gslopes.cli.options import PATH, classifier_option, examples, json_option, 
 @click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
 @click.option("--gate/--no-gate", default=True, help="Leave out what the gate dropped. [default: --gate]")
 @terms_options
+@trust_option
 @json_option
 def score(run: Path, classifier: tuple[str, ...], device: str, gate: bool, as_json: bool, **terms: Any) -> int:
     """Ask classifiers about every picture of a run folder. None is asked about the same picture twice.

@@ -12,6 +12,7 @@ import pandas as pd
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import from_dict
 from gslopes.core.records import Classifier
+from gslopes.core.trust import Trust
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.engines import engine
 from gslopes.executors.progress import counted
@@ -109,6 +110,7 @@ def audit(
     components: Components | None = None,
     classifiers: Sequence[Classifier] = (),
     executor: Executor = QUIET,
+    trust: bool = False,
     **options: Unpack[Options],
 ) -> Audit:
     """The whole walk: counterfactual photos, the classifiers' answers, slopes, report. Called again, it resumes.
@@ -119,12 +121,13 @@ def audit(
     components: instead of those that the options name.
     classifiers: ready objects, beside those named by ``classifier``.
     executor: carries out the parts, unless the option ``engine`` says who does.
+    trust: classifiers in files that are programs may run, see ``core.trust``; without it the user is asked.
     options: see ``run.config.Options``; attribute is ``gender`` by default, and the classifier ``celeba-tagger`` if
         none is given.
 
     Raises: UsageError, ModelError, ClassifierError, StorageError; all that can be known beforehand before any work.
     """
-    walk = prepare(photos, out, options, components, classifiers, executor)
+    walk = prepare(photos, out, options, components, classifiers, executor, trust)
     for stage in walk.stages:
         if stage.done(walk):
             walk.executor.note(f"{stage.name:<10} up to date")
@@ -153,12 +156,14 @@ def score_photos(
     device: str = "auto",
     executor: Executor = QUIET,
     gate: bool = True,
+    trust: bool = False,
     **terms: Any,
 ) -> Path:
     """Ask classifiers, side by side, about every picture of a run folder; returns the path of the ``scores`` table.
 
     classifier: a name with its parameters, an object as in core.records, or several of either.
     gate: leave out the sweeps that the gate dropped, if the run has verdicts.
+    trust: as of ``audit``.
     terms: fields of ``run.config.ScoreConfig``: cache, budget, max_calls, confirm_above, yes, retry_failed.
 
     Raises: UsageError if the pictures are not complete, or if it would cost more than was agreed to; UnknownName,
@@ -168,7 +173,8 @@ def score_photos(
     manifest.complete_parts(run)
     several: Sequence[Any] = classifier if isinstance(classifier, (list, tuple)) else [classifier]
     runtime.check_device(device)  # it is looked for when somebody needs it
-    ready: list[Classifier] = [_load([one], device)[0] if isinstance(one, str) else one for one in several]
+    allowed = Trust(trust, run)
+    ready: list[Classifier] = [_load([one], device, allowed)[0] if isinstance(one, str) else one for one in several]
     manifest.check_versions(run, ready)
     given = {key: value for key, value in terms.items() if value is not None}
     return run_score(run, ready, executor, from_dict(ScoreConfig, given), gate=gate)
@@ -194,11 +200,12 @@ def prepare(
     components: Components | None,
     classifiers: Sequence[Classifier],
     executor: Executor,
+    trust: bool = False,
 ) -> Walk:
     """All that can be known beforehand, checked: the arguments and errors of ``audit``."""
     plan = plan_walk(photos, out, options) if classifiers else plan_audit(photos, out, options)
     executor = _executor(plan, executor)
-    ready = (*_load(plan.classifiers, plan.config.device), *classifiers)
+    ready = (*_load(plan.classifiers, plan.config.device, Trust(trust, plan.run)), *classifiers)
     manifest.check_versions(plan.run, ready)
     walk = Walk(plan, executor, components, ready, plan.config.score)
     if plan.done == plan.parts:
@@ -382,10 +389,10 @@ def _models(plan: Plan, components: Components | None) -> dict[str, dict[str, st
     return model_records(plan.config) if components is None else components.records()
 
 
-def _load(names: Sequence[str], device: str) -> list[Classifier]:
+def _load(names: Sequence[str], device: str, trust: Trust) -> list[Classifier]:
     from gslopes.score.classifiers import load_classifier
 
-    return [load_classifier(name, device, prepare=False) for name in names]
+    return [load_classifier(name, device, prepare=False, trust=trust) for name in names]
 
 
 def _confirmed(walk: Walk) -> ScoreConfig:

@@ -28,7 +28,6 @@ from gslopes.core.runtime import gslopes_version
 from gslopes.score.scrub import scrub_json
 
 FILE = "answers.sqlite"
-VARIABLE = "GSLOPES_CACHE"
 LEASE = 14_400.0  # seconds; longer than one request with all its retries and the waits that a service asks for
 CHUNK = 500  # keys in one statement; SQLite takes at least 999 values
 
@@ -74,15 +73,6 @@ class Claim:
     to_ask: set[bytes] = field(default_factory=set)
     cached: dict[bytes, CachedAnswer] = field(default_factory=dict)
     in_progress: set[bytes] = field(default_factory=set)
-
-
-def cache_folder(given: Path | str | None = None) -> Path:
-    """Where the cache is: what was given, else $GSLOPES_CACHE, else the user's cache folder."""
-    if given or os.environ.get(VARIABLE):
-        return Path(given or os.environ[VARIABLE]).expanduser()
-    from platformdirs import user_cache_path
-
-    return user_cache_path("gslopes", appauthor=False) / "answers"
 
 
 class AnswerCache:

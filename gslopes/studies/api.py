@@ -30,6 +30,7 @@ def audit(
     classifier: str | Function | Classifier | Sequence[str | Function | Classifier] | None = None,
     classifiers: Sequence[Classifier] = (),
     progress: bool = False,
+    trust: bool = False,
     **options: Any,
 ) -> Audit:
     """Measure how a classifier's labels go along with how the faces in a folder of photos look.
@@ -42,6 +43,8 @@ def audit(
         [0, 1], or None where it will not answer.
     classifiers: ready objects, beside those of ``classifier``.
     progress: show lines of progress on stderr.
+    trust: a classifier in a file that is a program, ``torchscript:FILE``, may run with your rights; remembered for this
+        run folder and file, see ``gslopes.core.trust``.
     options: as of ``gslopes audit --help``, with underscores: attribute, steps, range, placebo, gate, limit, seed, ...
 
     Returns an ``Audit``, which shows itself in a notebook: run (Path), page (Path), slopes (DataFrame; one row a
@@ -60,7 +63,9 @@ def audit(
     from gslopes.executors import OneProcess
     from gslopes.run import stages
 
-    check_names("audit", options, {*Options.__annotations__, "classifier", "classifiers", "progress", "components"})
+    check_names(
+        "audit", options, {*Options.__annotations__, "classifier", "classifiers", "progress", "components", "trust"}
+    )
     given = _listed(classifier)
     names = tuple(one for one in given if isinstance(one, str))
     objects = [one for one in given if not isinstance(one, str)]
@@ -68,7 +73,7 @@ def audit(
     if names:
         options["classifier"] = names
     executor = OneProcess(progress=progress)
-    return stages.audit(photos, out, classifiers=ready, executor=executor, **options)
+    return stages.audit(photos, out, classifiers=ready, executor=executor, trust=trust, **options)
 
 
 def slopes(

@@ -19,12 +19,13 @@ from gslopes.core.http import DAY
 from gslopes.core.killpoints import reach
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
+from gslopes.core.trust import cache_folder
 from gslopes.executors import Executor
 from gslopes.run.config import ScoreConfig
 from gslopes.run.gate.judge import Wanted
 from gslopes.run.scoring.cost import confirm_cost, estimate_parts
 from gslopes.run.scoring.progress_bars import ProgressBars
-from gslopes.score.cache import AnswerCache, cache_folder
+from gslopes.score.cache import AnswerCache
 from gslopes.score.classifiers import prepare_classifier
 from gslopes.score.client import Client
 from gslopes.score.cost import Budget, UsageStats

@@ -64,6 +64,7 @@ from gslopes.score.scrub import scrub, scrub_text
 
 if TYPE_CHECKING:
     from gslopes.core.records import Classifier
+    from gslopes.core.trust import Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +117,14 @@ def canonical_name(text: str) -> str:
     return names.canonical(base, options)
 
 
-def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True) -> Classifier:
+def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True, trust: Trust | None = None) -> Classifier:
     """Make a classifier ready to be asked; everything that can be wrong with it is found here, before any work.
 
     text: NAME[:ARGUMENT][,key=value...], see ``score.names``.  device: ``auto``, ``cpu`` or ``cuda[:N]``.
     prepare: check the credentials, too; without, it can only parse answers that are there already.
-    Raises: UnknownName, ConfigError, UsageError (its extra is not installed), ModelError (its files),
-        CredentialsError, ServiceError (withdrawn), ClassifierError (anything else that it raises).
+    trust: which files that are programs (``torchscript:FILE``) may run; the user is asked without it.
+    Raises: UnknownName, ConfigError, UsageError (its extra is not installed, a program is not trusted), ModelError (its
+        files), CredentialsError, ServiceError (withdrawn), ClassifierError (anything else that it raises).
 
     >>> load_classifier("celeba-tager")
     Traceback (most recent call last):
@@ -130,8 +132,9 @@ def load_classifier(text: str, device: str = "cpu", *, prepare: bool = True) -> 
     """
     base, options, factory = _resolve(text)
     name = names.canonical(base, options)
+    more = {"trust": trust} if getattr(factory, "runs_code", False) else {}
     with _loading(name):
-        classifier = cast("Classifier", factory(name, options, _device(base, factory, device)))
+        classifier = cast("Classifier", factory(name, options, _device(base, factory, device), **more))
     if prepare:
         prepare_classifier(classifier)
     return classifier

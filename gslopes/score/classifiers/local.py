@@ -94,8 +94,9 @@ LOCALS: Mapping[str, Listed] = {
     ),
     "torchscript": Listed(
         f"{_HOME}.torchscript:TorchScriptClassifier",
-        "A model of yours that torch.jit saved, with a labels file and its preprocessing.",
-        _FILE,
+        "A model of yours that torch.jit saved, with a labels file and its preprocessing. The file is a program, which "
+        "may read and write your files: it runs with --trust alone, in a process of its own.",
+        (*_FILE, "time_limit=120"),
     ),
     "torchvision": Listed(
         f"{_HOME}.torchvision:TorchvisionClassifier",

@@ -2,12 +2,15 @@
 
 For example ``torchscript:model.pt,labels=labels.txt,size=224,activation=softmax,top_k=5,std=0.229/0.224/0.225``. The
 program in the file takes a batch of pictures and returns one row of outputs each.
+
+Such a file is a program, not only weights: it runs with your rights. So it is asked for first (``core.trust``), and it
+runs in a process of its own (``zoo.program``). The same model as an ONNX file needs neither.
 """
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
+import hashlib
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +18,7 @@ from numpy.typing import NDArray
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
+from gslopes.core.trust import Trust
 from gslopes.score.classifiers.model_file import (
     ACTIVATIONS,
     ModelFileOptions,
@@ -23,29 +27,47 @@ from gslopes.score.classifiers.model_file import (
     existing,
     read_labels,
 )
+from gslopes.score.names import OPERATIONAL
 from gslopes.score.pictures import batch_of, normalise
+from gslopes.zoo.program import TIME_LIMIT, Program, ProgramError
+
+
+@dataclass(frozen=True, slots=True)
+class TorchScriptOptions(ModelFileOptions):
+    """As ``ModelFileOptions``.  time_limit: seconds for one batch of 32 pictures."""
+
+    time_limit: float = field(default=TIME_LIMIT, metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        ModelFileOptions.__post_init__(self)
+        if self.time_limit <= 0:
+            raise ConfigError(f"time_limit is a number of seconds above 0, not {self.time_limit:g}.")
 
 
 class TorchScriptClassifier:
     """A ``records.Classifier`` over a TorchScript program, batched on the device.
 
-    Raises: ModelError if a file is missing or does not fit the other; ConfigError if the preprocessing does not fit.
+    Raises: UsageError if it is not trusted; ModelError if a file is missing or does not fit the other; ConfigError if
+        the preprocessing does not fit.
     """
 
-    Options = ModelFileOptions
+    Options = TorchScriptOptions
+    runs_code = True
     cached = True
     batch = 32
 
-    def __init__(self, name: str, options: ModelFileOptions, device: str = "cpu") -> None:
+    def __init__(self, name: str, options: TorchScriptOptions, device: str = "cpu", trust: Trust | None = None) -> None:
         self.name = name
         self._options = options
-        self._device = device
         if not options.size:
             raise ConfigError("A TorchScript file does not declare its picture size.", "Give size=PIXELS.")
         file, labels = existing(options.file, "model"), existing(options.labels, "labels file")
         self.labels = read_labels(labels)
         self.version = digest_of([file, labels])
-        self._module = self._load(str(file))
+        with file.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        (trust or Trust()).require(file, digest)
+        self._program = Program(file, digest, device, options.time_limit)
         self._try_out()
 
     def ask(self, pictures: list[bytes]) -> list[object]:
@@ -63,38 +85,22 @@ class TorchScriptClassifier:
         scores = ACTIVATIONS[self._options.activation](outputs)
         return Answer("answered", choose(self.labels, scores, self._options.threshold, self._options.top_k))
 
-    def _load(self, file: str) -> Any:
-        import torch
-
-        with warnings.catch_warnings():  # torch.jit is deprecated; the files that people have remain
-            warnings.simplefilter("ignore", DeprecationWarning)
-            warnings.simplefilter("ignore", FutureWarning)
-            try:
-                return torch.jit.load(file, map_location=self._device).eval()
-            except (RuntimeError, ValueError, OSError) as error:
-                first = str(error).strip().splitlines()[0].rstrip(".")
-                raise ModelError(
-                    f"torch cannot load {file}: {first}.", "It is what torch.jit.save has written."
-                ) from None
-
     def _run(self, batch: ByteArray) -> NDArray[np.float32]:
-        import torch
-
         options = self._options
         ordered = batch[..., ::-1] if options.channels == "bgr" else batch
         values = normalise(ordered, options.mean, options.std, white=options.white, layout=options.layout)
-        with torch.inference_mode():
-            outputs = self._module(torch.from_numpy(values).to(self._device))
-        return np.asarray(outputs.float().cpu().numpy()).reshape(len(batch), -1)
+        outputs = self._program(values)
+        if not outputs.ndim or outputs.size % len(batch):
+            raise ProgramError(f"The model {options.file} answers {len(batch)} pictures with shape {outputs.shape}.")
+        return outputs.reshape(len(batch), -1)
 
     def _try_out(self) -> None:
         """Ask about a gray picture, so that a misfit is found before any work."""
         size, file = self._options.size, self._options.file
         try:
             outputs = self._run(np.full((1, size, size, 3), 128, np.uint8))[0]
-        except Exception as error:  # the program may do anything
-            first = (str(error).strip().splitlines() or [type(error).__name__])[-1].rstrip(".")
-            message = f"The model {file} does not take a picture of {size} pixels: {first}."
+        except ProgramError as error:
+            message = f"The model {file} does not take a picture of {size} pixels. {error.message}"
             raise ModelError(message, "Check its size and layout.") from None
         if len(outputs) != len(self.labels):
             raise ModelError(

@@ -19,6 +19,7 @@ from gslopes.core.reasons import Reason, explained
 from gslopes.core.records import Classifier, Finder
 from gslopes.core.runfolder import show
 from gslopes.core.tables.contexts import BACKGROUNDS, COMPOSITES, CUTOUTS, PEOPLE
+from gslopes.core.trust import Trust
 from gslopes.executors import Executor, OneProcess
 from gslopes.run import manifest, stages
 from gslopes.run.config import ScoreConfig
@@ -70,6 +71,7 @@ def contexts(
     columns: PeopleColumns | None = None,
     analysis: ContextOptions | None = None,
     terms: ScoreConfig | None = None,
+    trust: bool = False,
     **options: Any,
 ) -> Contexts:
     """The whole context audit; called again, it resumes.
@@ -78,6 +80,7 @@ def contexts(
     people: the CSV with self-reported gender, or ``cfd``.  out: the run folder.
     classifier: names or objects.  finder: instead of MTCNN.  review: a CSV of decisions, photo and decision.
     columns, analysis, terms: see their classes.  options: fields of ``StageConfig``.
+    trust: classifiers in files that are programs may run, see ``core.trust``.
 
     Raises: UsageError, ConfigError, RunFolderMismatch, ModelError, ClassifierError, StorageError; what can be known
         beforehand before any work.
@@ -94,7 +97,7 @@ def contexts(
     plan = make_plan(
         source, Path(out), people, columns or PeopleColumns(), options, seed=seed, device=device, finder=finder
     )
-    ready = _classifiers(classifier, device)
+    ready = _classifiers(classifier, device, Trust(trust, plan.run))
     manifest.check_versions(plan.run, ready)
     _confirm(plan, ready, terms or ScoreConfig(), executor)
     stage_pictures(plan, executor, finder, device, Path(review) if review else None)
@@ -264,11 +267,13 @@ def read_review(path: Path, *, required: bool = False) -> dict[str, str]:
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def _classifiers(given: Any, device: str) -> list[Classifier]:
+def _classifiers(given: Any, device: str, trust: Trust) -> list[Classifier]:
     from gslopes.score.classifiers import load_classifier
 
     several = list(given) if isinstance(given, (list, tuple)) else [given] if given else []
-    return [load_classifier(one, device, prepare=False) if isinstance(one, str) else one for one in several]
+    return [
+        load_classifier(one, device, prepare=False, trust=trust) if isinstance(one, str) else one for one in several
+    ]
 
 
 def _confirm(plan: ContextPlan, ready: Sequence[Classifier], terms: ScoreConfig, executor: Executor) -> None:

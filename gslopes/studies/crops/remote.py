@@ -17,10 +17,11 @@ from gslopes.audits.crops.croppers.http import Http, HttpAtRatio
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.records import ByteArray, Crop, Cropper, Saliency
+from gslopes.core.trust import cache_folder
 from gslopes.executors import Executor
 from gslopes.run.config import ScoreConfig
 from gslopes.run.scoring.cost import confirm_cost
-from gslopes.score.cache import AnswerCache, cache_folder
+from gslopes.score.cache import AnswerCache
 from gslopes.score.classifiers import prepare_classifier
 from gslopes.score.client import Client
 from gslopes.score.cost import Budget, UsageStats, estimate

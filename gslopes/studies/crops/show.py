@@ -20,6 +20,7 @@ from gslopes.audits.crops.saliency import check_map, focal_point, is_constant
 from gslopes.core import runfolder, runtime
 from gslopes.core.errors import AnswerError, UsageError
 from gslopes.core.records import ByteArray, Crop, Cropper, Saliency
+from gslopes.core.trust import Trust
 from gslopes.datasets.folder import open_photo
 from gslopes.report.crops.pictures import COLOURS
 
@@ -34,6 +35,7 @@ def show_picture(
     *,
     seed: int = 0,
     device: str = "auto",
+    trust: bool = False,
 ) -> list[dict[str, Any]]:
     """Draw one row a cropper (picture with points 1 to 3 and crops; its map beside it) into a PNG file.
 
@@ -50,7 +52,8 @@ def show_picture(
         from gslopes.find.detect import MtcnnFinder
 
         finder = MtcnnFinder(32, device)
-    models = [load_cropper(name, finder=finder, device=device, seed=seed) for name in croppers]
+    allowed = Trust(trust)
+    models = [load_cropper(name, finder=finder, device=device, trust=allowed, seed=seed) for name in croppers]
     pixels = open_photo(picture).pixels
     told: list[dict[str, Any]] = []
     panels = []

@@ -19,6 +19,7 @@ from gslopes.core.errors import AnswerError, UnknownName, UsageError
 from gslopes.core.records import Cropper, Finder, Saliency
 from gslopes.core.runfolder import show
 from gslopes.core.tables.crops import COVARIATES, PEOPLE, SALIENCY, TRAITS
+from gslopes.core.trust import Trust
 from gslopes.datasets.folder import open_photo
 from gslopes.executors import Executor, OneProcess
 from gslopes.run.config import ScoreConfig
@@ -110,6 +111,7 @@ def crops(
     executor: Executor = QUIET,
     embed: str = "thumbs",
     terms: ScoreConfig | None = None,
+    trust: bool = False,
     **options: Any,
 ) -> Crops:
     """Whom do croppers favour and keep, of two people side by side?  Called again, it resumes.
@@ -119,6 +121,7 @@ def crops(
         fields of CropsConfig, such as ``groups=["gender"]`` and ``cropper="spectral-residual"``.
     croppers: ready objects beside those that ``config`` names.  finder: instead of MTCNN.
     terms: of croppers over a network: cache, budget, calls.
+    trust: croppers in files that are programs may run, see ``core.trust``.
 
     Raises: UsageError, ConfigError, ModelError, AnswerError, RunFolderMismatch, StorageError; all that can be known
         beforehand before any work. Of services CredentialsError, ServiceError, ClassifierError, BudgetReached: what
@@ -129,7 +132,10 @@ def crops(
     table = _people(photos, people, config)
     device = runtime.pick_device(config.device)
     finder = finder or _mtcnn(device)
-    named = [load_cropper(name, finder=finder, device=device, seed=config.seed) for name in config.cropper]
+    allowed = Trust(trust, out)
+    named = [
+        load_cropper(name, finder=finder, device=device, seed=config.seed, trust=allowed) for name in config.cropper
+    ]
     models = opened([*named, *croppers], terms, config.ratios, config.seed)
     sets_of(table, by_person([portrait.person for portrait in table.portraits]), config)
     if config.attach == "none" and not all(has_map(model) for model in models):

@@ -23,6 +23,7 @@ from gslopes.core.reasons import Reason
 from gslopes.core.records import Cropper, Finder, Saliency
 from gslopes.core.runfolder import show
 from gslopes.core.tables.crops_beside import DUELS
+from gslopes.core.trust import Trust
 from gslopes.executors import Executor, OneProcess, Tick
 from gslopes.fit.findings import analyse
 from gslopes.studies.crops.asking import Asker
@@ -54,6 +55,7 @@ def sweep_crops(
     others: int = 8,
     finder: Finder | None = None,
     executor: Executor = QUIET,
+    trust: bool = False,
 ) -> Sweep:
     """Does the chance to be favoured move with the perceived attribute of one face, everything else the same?
 
@@ -61,7 +63,7 @@ def sweep_crops(
     both orders; y(v), their mean, is a score like any classifier's, so ``fit`` gives slope, interval and p, and the
     placebo sweeps of the run go through the same. Beside it the duels of a person's own pictures.
 
-    run: a folder of ``gslopes synthesise``, best with ``--placebo``.  out: made if missing.
+    run: a folder of ``gslopes synthesise``, best with ``--placebo``.  out: made if missing.  trust: as of ``crops``.
 
     Raises: UsageError if the run has no pictures; as ``crops``.
     """
@@ -77,8 +79,9 @@ def sweep_crops(
         from gslopes.find.detect import MtcnnFinder
 
         finder = MtcnnFinder(32, device)
+    allowed = Trust(trust, out)
     models = [
-        *(load_cropper(name, finder=finder, device=device, seed=config.seed) for name in config.cropper),
+        *(load_cropper(name, finder=finder, device=device, trust=allowed, seed=config.seed) for name in config.cropper),
         *croppers,
     ]
     new = {

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, is_dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import metadata, util
 
 import pytest
@@ -16,12 +16,15 @@ from gslopes.core.errors import ClassifierError, ConfigError, PhotoError, Unknow
 from gslopes.core.records import Answer
 from gslopes.core.registry import Target
 from gslopes.core.runtime import pick_device
+from gslopes.core.trust import Trust
 from gslopes.score import classifiers, names
 from gslopes.score.answers import check_answer
-from gslopes.score.classifiers import canonical_name, list_classifiers, listing, load_classifier
+from gslopes.score.classifiers import canonical_name, list_classifiers, listing
+from gslopes.score.classifiers import load_classifier as load_any_classifier
 from gslopes.score.classifiers.services import SERVICES
 from tests.score.local_models import MAKERS
 
+load_classifier = partial(load_any_classifier, trust=Trust(given=True))
 OWN = sorted(classifiers._OWN)
 COLOURS = [(255, 0, 0), (0, 255, 0), (10, 20, 30), (255, 255, 255)]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import Cropper, Finder, Saliency
 from gslopes.core.registry import Registry
+from gslopes.core.trust import Trust
 
 DEFAULT = "spectral-residual"
 _HOME = "gslopes.audits.crops.croppers"
@@ -41,7 +42,7 @@ class Request:
 
     name: the whole text, as given.  argument: what stands after the first colon, such as a path.
     options: key=value pairs.  finder: finds faces, for croppers that need them.  device: as torch names it.
-    seed: of croppers that draw by lot.
+    seed: of croppers that draw by lot.  trust: which files that are programs may run.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Request:
     finder: Finder | None = None
     device: str = "cpu"
     seed: int = 0
+    trust: Trust = field(default_factory=Trust)
 
     def only(self, *known: str) -> dict[str, str]:
         """The options.  Raises: ConfigError for one that is not known."""
@@ -93,10 +95,13 @@ def parse(text: str) -> tuple[str, str, dict[str, str]]:
     return name.strip(), argument.strip(), options
 
 
-def load_cropper(text: str, *, finder: Finder | None = None, device: str = "cpu", seed: int = 0) -> Saliency | Cropper:
+def load_cropper(
+    text: str, *, finder: Finder | None = None, device: str = "cpu", seed: int = 0, trust: Trust | None = None
+) -> Saliency | Cropper:
     """A cropper ready to be asked; all that can be wrong with it is found here.
 
-    text: see ``parse``.  finder: for ``faces``.
+    text: see ``parse``.  finder: for ``faces``.  trust: which files that are programs (``torchscript:FILE``) may run;
+        the user is asked without it.
 
     Raises: UnknownName, ConfigError, UsageError (its package is not installed), ModelError (its file).
 
@@ -107,7 +112,7 @@ def load_cropper(text: str, *, finder: Finder | None = None, device: str = "cpu"
     factory = REGISTRY.find(name).load()
     if not callable(factory):
         raise UsageError(f"The cropper {name!r} is no class or function.")
-    made = cast(Any, factory)(Request(text, argument, options, finder, device, seed))
+    made = cast(Any, factory)(Request(text, argument, options, finder, device, seed, trust or Trust()))
     return cast("Saliency | Cropper", made)
 
 

@@ -6,7 +6,6 @@ portraits with labels say nothing about gaze.
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from hashlib import sha256
 from itertools import groupby
@@ -149,26 +148,21 @@ class Onnx(_ModelFile):
 
 
 class TorchScript(_ModelFile):
-    """``torchscript:PATH``: (1, 3, h, w) float32 to one map."""
+    """``torchscript:PATH``: (1, 3, h, w) float32 to one map; a program, asked for first and run in its own process.
+
+    Raises: UsageError if it is not trusted, see ``core.trust``; in ``maps`` as ``zoo.program.Program``.
+    """
+
+    def __init__(self, request: Request) -> None:
+        self._trust = request.trust
+        super().__init__(request)
 
     def _load(self, path: Path, device: str) -> Any:
-        import torch
+        from gslopes.zoo.program import Program
 
-        with warnings.catch_warnings():  # torch.jit is deprecated; the files that people have remain
-            warnings.simplefilter("ignore", DeprecationWarning)
-            warnings.simplefilter("ignore", FutureWarning)
-            try:
-                network = torch.jit.load(str(path), map_location=device).eval()
-            except Exception as error:  # a damaged or foreign file may fail in any way
-                first = str(error).splitlines()[0] if str(error) else type(error).__name__
-                raise ModelError(f"{path} is no TorchScript file: {first}.") from error
-
-        def run(tensor: FloatArray) -> FloatArray:
-            with torch.inference_mode():
-                found: FloatArray = network(torch.from_numpy(tensor).to(device)).cpu().numpy()
-            return found
-
-        return run
+        digest = self.version.removeprefix("sha256 ")
+        self._trust.require(path, digest)
+        return Program(path, digest, device)
 
 
 def _resample(request: Request) -> Resample:

@@ -10,7 +10,8 @@ from onnx import TensorProto, helper
 
 from gslopes.audits.crops.croppers import load_cropper
 from gslopes.audits.crops.saliency import check_map, focal_point
-from gslopes.core.errors import ConfigError, ModelError
+from gslopes.core.errors import ConfigError, ModelError, UsageError
+from gslopes.core.trust import Trust
 from gslopes.zoo import vxm
 
 PICTURE = np.zeros((120, 200, 3), np.uint8)
@@ -62,7 +63,7 @@ def test_onnx_and_torchscript_give_the_same_map(tmp_path):
         warnings.simplefilter("ignore")  # torch.jit is deprecated; the files that people have remain
         torch.jit.script(network).save(str(tmp_path / "mean.pt"))
     one, other = (
-        load_cropper(text).maps([PICTURE])[0]
+        load_cropper(text, trust=Trust(given=True)).maps([PICTURE])[0]
         for text in (f"onnx:{tmp_path}/mean.onnx", f"torchscript:{tmp_path}/mean.pt")
     )
     np.testing.assert_allclose(one.scores, other.scores, atol=1e-6)
@@ -74,6 +75,14 @@ def test_a_file_of_another_kind(kind, tmp_path):
     path = tmp_path / "wrong"
     path.write_bytes(b"this is no model")
     with pytest.raises(ModelError, match="wrong"):
-        load_cropper(f"{kind}:{path}")
+        load_cropper(f"{kind}:{path}", trust=Trust(given=True))
     with pytest.raises(ModelError, match="nothing"):
         load_cropper(f"{kind}:{tmp_path}/nothing")
+
+
+def test_a_torchscript_file_runs_only_where_it_is_trusted(tmp_path):
+    path = tmp_path / "program.pt"
+    path.write_bytes(b"whatever it is: it is not looked into")
+    with pytest.raises(UsageError, match=r"program\.pt is a program") as caught:
+        load_cropper(f"torchscript:{path}")
+    assert "--trust" in caught.value.hint

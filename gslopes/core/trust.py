@@ -1,0 +1,93 @@
+"""Files that are programs: which of them the user trusts, asked for once a run and file.
+
+A TorchScript file runs with its user's rights: it can read and write files, and never end. So it runs only where the
+user says that it may: by ``--trust`` (``trust=True`` in Python), or by an answer at the terminal. What was trusted is
+remembered for the run folder by the file's sha256; a file that changed is asked for again. It is remembered in a file
+of the user's own, ``trusted.json`` beside the answer cache, never in the run folder, which a stranger may have made.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from gslopes.core.errors import UsageError
+from gslopes.core.runfolder import show, write_json
+
+VARIABLE = "GSLOPES_CACHE"
+
+
+def cache_folder(given: Path | str | None = None) -> Path:
+    """Where answers are kept: what was given, else $GSLOPES_CACHE, else the user's cache folder."""
+    if given or os.environ.get(VARIABLE):
+        return Path(given or os.environ[VARIABLE]).expanduser()
+    from platformdirs import user_cache_path
+
+    return user_cache_path("gslopes", appauthor=False) / "answers"
+
+
+def trusted_file() -> Path:
+    """Where it stands what was trusted for which run folder."""
+    return cache_folder() / "trusted.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What one command may run.
+
+    given: the user has said so, by ``--trust``.  run: the run folder that it is remembered for; None: not at all.
+    named: whether the user named the file; False where a stranger's file did, for which nothing is run.
+    """
+
+    given: bool = False
+    run: Path | None = None
+    named: bool = True
+
+    def require(self, file: Path, digest: str) -> None:
+        """Ask, unless it is trusted already.  digest: of the file's bytes, sha256 in hex.
+
+        Raises: UsageError if it is not trusted, or nobody can be asked; StorageError.
+        """
+        if not self.named:
+            message = f"{show(file)} is a program, and its name comes from a recording, not from you."
+            raise UsageError(message, "Name the classifier itself, with --trust, to run it.")
+        known = self._known()
+        if digest in known:
+            return
+        if not self.given:
+            _ask(file, changed=str(file.resolve()) in known.values())
+        if self.run is not None:
+            everything = _read()
+            everything[str(self.run.resolve())] = {**known, digest: str(file.resolve())}
+            write_json(trusted_file(), everything)
+            told = (
+                f"Trusted for {show(self.run)}: {show(file)} (sha256 {digest[:12]}…), noted in {show(trusted_file())}."
+            )
+            print(told, file=sys.stderr)  # noqa: T201 - belongs to the question
+
+    def _known(self) -> dict[str, str]:
+        """Digest to file, of this run."""
+        return {} if self.run is None else _read().get(str(self.run.resolve()), {})
+
+
+def _ask(file: Path, *, changed: bool) -> None:
+    what = "has changed since it was trusted" if changed else "is a program"
+    can = f"{show(file)} {what}: it runs with your rights, and may read and write your files."
+    if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(can, "If you trust whoever made it, add --trust (trust=True in Python).")
+    print(f"{can} Run it? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError(f"{show(file)} was not run.", "An ONNX file of the same model needs no trust: onnx:FILE.")
+
+
+def _read() -> dict[str, dict[str, str]]:
+    """Run folder to digest to file; empty where nothing, or nothing readable, is noted: then it is asked again."""
+    try:
+        content = json.loads(trusted_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    runs = content.items() if isinstance(content, dict) else ()
+    return {str(run): files for run, files in runs if isinstance(files, dict)}
