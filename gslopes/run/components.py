@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslopes.core.errors import UsageError
-from gslopes.core.records import Editor, Finder, Masker
+from gslopes.core.records import Classifier, Editor, Finder, Masker
 from gslopes.core.runfolder import show
+from gslopes.core.trust import Trust
 from gslopes.run.config import RunConfig
 
 if TYPE_CHECKING:
@@ -94,6 +95,16 @@ def rendered_components(folder: Path, photos: Path, model: str, device: str) -> 
     masker = KnownMasker(folder / "masks", photos, editor.size)
     records = {model: {"sha256": editor.sha256, "licence": editor.spec.licence}}
     return Components(finder, masker, {"gender": editor}, records)
+
+
+def load_classifiers(given: Sequence[str | Classifier], device: str, trust: Trust) -> list[Classifier]:
+    """Classifiers by name, their credentials not looked at yet; ready objects stay as they are.
+
+    Raises: as ``score.classifiers.load_classifier``.
+    """
+    from gslopes.score.classifiers import load_classifier
+
+    return [load_classifier(one, device, prepare=False, trust=trust) if isinstance(one, str) else one for one in given]
 
 
 def _edited_by(config: RunConfig, attribute: str) -> tuple[str, ModelSpec, str]:

@@ -18,7 +18,7 @@ from gslopes.executors.engines import engine
 from gslopes.executors.progress import counted
 from gslopes.fit.options import LEAST_KEPT
 from gslopes.run import manifest, outcome, stamps, synthesis
-from gslopes.run.components import Components, default_components, model_records
+from gslopes.run.components import Components, default_components, load_classifiers, model_records
 from gslopes.run.config import FitConfig, GateConfig, Options, ScoreConfig, configure
 from gslopes.run.fitting import fit_folder
 from gslopes.run.gate.judge import Wanted, judge_folder, load_reader, reader_digest
@@ -173,8 +173,7 @@ def score_photos(
     manifest.complete_parts(run)
     several: Sequence[Any] = classifier if isinstance(classifier, (list, tuple)) else [classifier]
     runtime.check_device(device)  # it is looked for when somebody needs it
-    allowed = Trust(trust, run)
-    ready: list[Classifier] = [_load([one], device, allowed)[0] if isinstance(one, str) else one for one in several]
+    ready = load_classifiers(several, device, Trust(trust, run))
     manifest.check_versions(run, ready)
     given = {key: value for key, value in terms.items() if value is not None}
     return run_score(run, ready, executor, from_dict(ScoreConfig, given), gate=gate)
@@ -205,7 +204,7 @@ def prepare(
     """All that can be known beforehand, checked: the arguments and errors of ``audit``."""
     plan = plan_walk(photos, out, options) if classifiers else plan_audit(photos, out, options)
     executor = _executor(plan, executor)
-    ready = (*_load(plan.classifiers, plan.config.device, Trust(trust, plan.run)), *classifiers)
+    ready = (*load_classifiers(plan.classifiers, plan.config.device, Trust(trust, plan.run)), *classifiers)
     manifest.check_versions(plan.run, ready)
     walk = Walk(plan, executor, components, ready, plan.config.score)
     if plan.done == plan.parts:
@@ -387,12 +386,6 @@ def _executor(plan: Plan, given: Executor) -> Executor:
 
 def _models(plan: Plan, components: Components | None) -> dict[str, dict[str, str]]:
     return model_records(plan.config) if components is None else components.records()
-
-
-def _load(names: Sequence[str], device: str, trust: Trust) -> list[Classifier]:
-    from gslopes.score.classifiers import load_classifier
-
-    return [load_classifier(name, device, prepare=False, trust=trust) for name in names]
 
 
 def _confirmed(walk: Walk) -> ScoreConfig:
