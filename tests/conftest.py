@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
@@ -34,10 +35,17 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Folders that are not there yet."""
+    root = tmp_path_factory.mktemp("caches")
+    return (str(root / str(number)) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def empty_cache(caches: Iterator[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """No test meets the answers that another one, or the user, has cached."""
-    monkeypatch.setenv("GSLOPES_CACHE", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("GSLOPES_CACHE", next(caches))
 
 
 @pytest.fixture(scope="session")

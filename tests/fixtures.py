@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+HERE = Path(__file__).parent
+DRAWS = {"cli", "executors", "report", "run", "studies"}  # folders whose tests write reports
+EMPTY = {"pdf": b"%PDF-1.4\n", "svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>"}  # in place of figures; and a PNG:
+EMPTY["png"] = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55"
+    "0000000a49444154789c636000000002000148afa4710000000049454e44ae426082"
+)
 LABELS = ("Beard", "Chef", "Hat", "Lipstick", "Nurse", "Smiling", "Tie", "Young")
 
 
@@ -141,3 +150,57 @@ def gslopes(home: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:
         return Done(int(ended.value.code or 0), *texts)
 
     return run
+
+
+# --- What is made once, or not at all ---
+
+
+def save_empty(figure: Any, file: Any, **options: Any) -> None:
+    """In place of ``Figure.savefig``: a file of that kind with nothing in it."""
+    if hasattr(file, "write"):
+        file.write(EMPTY[options["format"]])
+    else:
+        Path(file).write_bytes(EMPTY[options["format"]])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Rendering is most of a report's time: tests render what they draw only if they are marked ``figures``."""
+    if item.path.relative_to(HERE).parts[0] in DRAWS:
+        from matplotlib.figure import Figure
+
+        real = getattr(Figure.savefig, "real", Figure.savefig)
+        save_empty.real = real  # type: ignore[attr-defined]
+        Figure.savefig = real if item.get_closest_marker("figures") else save_empty  # type: ignore[method-assign]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """For ``--dist loadgroup``: a file is one worker's, and all that needs a browser, or Ray, is one worker's too."""
+    for item in items if config.pluginmanager.hasplugin("xdist") else []:
+        shared = next((name for name in ("browser", "ray") if item.get_closest_marker(name)), "")
+        item.add_marker(pytest.mark.xdist_group(shared or str(item.path.relative_to(HERE))))
+
+
+def missing_browser(what: str) -> None:
+    """Skips, or fails where ``GSLOPES_BROWSER=required``."""
+    sentence = f"{what} is missing: apt-get install chromium; pip install 'gslopes[test]'"
+    if os.environ.get("GSLOPES_BROWSER") == "required":
+        pytest.fail(sentence)
+    pytest.skip(sentence)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """The one browser of all tests marked ``browser``."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        missing_browser("Playwright")
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        missing_browser("Chromium")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()

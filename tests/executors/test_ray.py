@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from importlib.util import find_spec
 
 import pytest
 
@@ -18,19 +17,6 @@ pytestmark = pytest.mark.ray
 def run(tasks: ScriptedTasks, parts: int = 4, progress: bool = False) -> None:
     executor = RayCluster(2, "cpu", progress)
     executor(tasks, dict.fromkeys(range(parts), 2), label="tasks", unit="parts", done=2)
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """A local cluster of two cores that the tests share; an executor leaves a connection as it found it."""
-    if find_spec("ray") is None:  # not imported yet: its logging is set up before that
-        pytest.skip("Ray is not installed: pip install 'gslopes[ray]'.")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("RAY_ADDRESS", raising=False)
-        ray, started = rays.connect(2)
-        assert started
-        yield ray
-        ray.shutdown()
 
 
 def test_two_workers_do_every_part_and_only_stderr_tells(cluster, tmp_path, capfd):

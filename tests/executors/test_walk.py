@@ -6,7 +6,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
 
@@ -148,10 +147,7 @@ def test_portraits_in_two_processes_one_killed(london, undisturbed, tmp_path, ki
 
 @pytest.mark.ray
 @pytest.mark.slow
-def test_portraits_on_a_ray_cluster_one_worker_killed(london, undisturbed, tmp_path, kill_one, capfd, monkeypatch):
-    if find_spec("ray") is None:
-        pytest.skip("Ray is not installed: pip install 'gslopes[ray]'.")
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+def test_portraits_on_a_ray_cluster_one_worker_killed(london, undisturbed, tmp_path, kill_one, capfd, cluster):
     several(RayCluster(2, "cpu", progress=True), london, undisturbed, tmp_path / "run", kill_one)
     captured = capfd.readouterr()
     assert "A worker was lost" in captured.err

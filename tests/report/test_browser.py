@@ -21,31 +21,9 @@ from gslopes.core import placebo, tables
 from gslopes.core.collection import SOURCES
 from gslopes.report import words, write_report
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.figures]
 SCRIPT = "<script>alert(1)</script>"
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
-
-
-def need(what: str) -> None:
-    sentence = f"{what} is missing: apt-get install chromium; pip install 'gslopes[test]'"
-    if os.environ.get("GSLOPES_BROWSER") == "required":
-        pytest.fail(sentence)
-    pytest.skip(sentence)
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        need("Playwright")
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        need("Chromium")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

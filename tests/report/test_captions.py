@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,29 +50,15 @@ def test_the_sample_is_the_same_each_time():
     assert len(sampled(many, 10, 0)) == 11
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="pip install 'gslopes[test]'")
-    if path is None:
-        if os.environ.get("GSLOPES_BROWSER") == "required":
-            pytest.fail("apt-get install chromium")
-        pytest.skip("The review page is tested in Chromium, and none is installed: apt-get install chromium.")
-    with sync_api.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
 @pytest.mark.browser
-def test_the_review_in_a_browser(browser: Any, tmp_path: Path):
+def test_the_review_in_a_browser(chromium: Any, tmp_path: Path):
     photos, run = tmp_path / "photos", tmp_path / "run"
     photos.mkdir()
     run.mkdir()
     for i in range(4):
         Image.new("RGB", (60, 40), (200, 40 * i, 0)).save(photos / f"{i}.png")
     (run / "review.html").write_text(render_review(review_items(cases(), photos, run), []), encoding="utf-8")
-    page = browser.new_page()
+    page = chromium.new_page()
     alerts: list[str] = []
     page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.accept()))
     errors: list[str] = []

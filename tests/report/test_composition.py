@@ -55,6 +55,7 @@ def test_an_occupation_without_a_readable_face_is_a_dash():
     assert draw_women(table3(frame, {}), "source")
 
 
+@pytest.mark.figures
 def test_the_picture_is_a_png_that_grows_with_the_occupations_and_comes_out_the_same():
     few, many = (
         draw_women(table3(composition(**{f"job_{n}": n / 50 for n in range(count)}), {"job 1": 0.5}), "the Bureau")

@@ -12,6 +12,8 @@ from PIL import Image
 from gslopes.report import figures
 from gslopes.report.decisions import Decision
 
+pytestmark = pytest.mark.figures
+
 VALUES = np.linspace(-2, 2, 5)
 
 

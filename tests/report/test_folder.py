@@ -22,12 +22,6 @@ def run(one: Path, tmp_path: Path) -> Path:
     return copy
 
 
-@pytest.fixture
-def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawing takes most of the time, and is not what the test is about."""
-    monkeypatch.setattr("gslopes.report.folder._draw", lambda *args: {})
-
-
 def names(run: Path) -> list[str]:
     return sorted(path.name for path in (run / "report").iterdir())
 
@@ -41,6 +35,7 @@ def contents(run: Path) -> dict[str, bytes]:
     return {str(path.relative_to(run)): path.read_bytes() for path in (run / "report").rglob("*") if path.is_file()}
 
 
+@pytest.mark.figures
 def test_report_has_the_promised_files_and_is_the_same_when_written_again(run: Path) -> None:
     assert write_report(str(run)) == run / "report" / "index.html"
     assert names(run) == FILES
@@ -51,7 +46,6 @@ def test_report_has_the_promised_files_and_is_the_same_when_written_again(run: P
     assert contents(run) == first
 
 
-@pytest.mark.usefixtures("without_figures")
 def test_csv_holds_the_whole_slopes_table(run: Path) -> None:
     write_report(run)
     slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
@@ -64,7 +58,6 @@ def test_csv_holds_the_whole_slopes_table(run: Path) -> None:
         assert (pulled["p"] < 0.001).all()
 
 
-@pytest.mark.usefixtures("without_figures")
 def test_thresholds_are_handed_down(run: Path) -> None:
     write_report(run, p=0.05, slope=0.15)
     assert pd.read_csv(run / "report" / "pulled_positive.csv")["label"].tolist() == ["Necktie"]
@@ -158,7 +151,6 @@ def test_report_of_published_slopes_alone_has_tables_and_no_figures(run: Path) -
     assert "Lipstick" in html
 
 
-@pytest.mark.usefixtures("without_figures")
 def test_values_missing_in_the_manifest_are_read_from_the_tables(run: Path) -> None:
     manifest = json.loads((run / "run.json").read_text())
     del manifest["values"]

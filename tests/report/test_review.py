@@ -14,7 +14,6 @@ from PIL import Image
 
 from gslopes.report.review import Item, render_review
 
-CHROMIUM = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
 NASTY = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 
 
@@ -32,27 +31,13 @@ def items(folder: Path, count: int = 5) -> list[Item]:
     return found
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip(
-        "playwright.sync_api", reason="The review page is tested with Playwright: pip install it."
-    )
-    path = next((one for one in CHROMIUM if Path(one).exists()), None)
-    if path is None:
-        pytest.skip("The review page is tested in Chromium, and none is installed: apt-get install chromium.")
-    with api.sync_playwright() as play:
-        own = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield own
-        own.close()
-
-
 @pytest.fixture
-def page(browser: Any, tmp_path: Path) -> Iterator[Any]:
+def page(chromium: Any, tmp_path: Path) -> Iterator[Any]:
     (tmp_path / "photos").mkdir()
     (tmp_path / "census").mkdir()
     text = render_review(items(tmp_path / "photos"), [], 0.9)
     (tmp_path / "census/review.html").write_text(text, encoding="utf-8")
-    own = browser.new_context(accept_downloads=True).new_page()
+    own = chromium.new_context(accept_downloads=True).new_page()
     own.problems = []
     own.on("console", lambda message: own.problems.append(message.text) if message.type == "error" else None)
     own.on("pageerror", lambda error: own.problems.append(str(error)))

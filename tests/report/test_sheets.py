@@ -8,6 +8,8 @@ from PIL import Image
 from gslopes.report import sheets
 from gslopes.report.tally import Moved, Sweep
 
+pytestmark = pytest.mark.figures
+
 VALUES = np.linspace(-2, 2, 3)
 
 
