@@ -171,13 +171,13 @@ def test_the_version_is_one():
         ),
     ],
 )
-def test_ci_runs_the_two_commands_that_the_readme_tells(marker: str, told: str):
+def test_ci_runs_the_two_commands_that_the_readme_gives(marker: str, told: str):
     assert fenced(marker) == told
     script = (ROOT / ".ci/run").read_text("utf-8")
-    assert f"\nrun_told {marker}\n" in script
-    (told_function,) = re.findall(r"^told\(\) \{\n.*?^\}", script, flags=re.MULTILINE | re.DOTALL)
+    assert f"\nrun_documented {marker}\n" in script
+    (function,) = re.findall(r"^documented\(\) \{\n.*?^\}", script, flags=re.MULTILINE | re.DOTALL)
     done = subprocess.run(
-        ["bash", "-c", f"{told_function}\ntold {marker}"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["bash", "-c", f"{function}\ndocumented {marker}"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == told
 

@@ -43,19 +43,20 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
             f"{row.label:<28}{row.truth:>+8.2f}{row.recovered:>+11.2f}{row.covered:>9.0%}{row.flagged:>9.0%}"
             f"{row.naive:>+8.2f}{row.naive_flagged:>9.0%}"
         )
-    told = found.summary
+    summary = found.summary
     click.echo(
         f"\nPercentage points per unit of the attribute (photo-rate), means of {sets} audits of {faces // sets} photos."
         f"\nThe edit moves the drawn cue {found.reach:.2f} times as far as drawing the face anew."
-        f"\nerror (root mean square)       walk {told['error']:.2f}, per unit of the cue seen "
-        f"{told['error_per_reach']:.2f}, naive {told['error_naive']:.2f}"
-        f"\n95 % intervals hold a planted  {told['covered']:.0%}, per unit of the cue seen "
-        f"{told['covered_per_reach']:.0%}"
-        f"\nflagged with nothing planted   walk {told['false_positives_nothing']:.1%}, naive "
-        f"{told['naive_false_positives_nothing']:.1%}"
-        f"\nflagged, confounder alone      walk {told['false_positives_confounder_only']:.1%}, naive "
-        f"{told['naive_false_positives_confounder_only']:.1%}"
-        f"\nfinding, nothing or confounder walk {told['findings_nothing']:.1%}, {told['findings_confounder_only']:.1%}"
+        f"\nerror (root mean square)       walk {summary['error']:.2f}, per unit of the cue seen "
+        f"{summary['error_per_reach']:.2f}, naive {summary['error_naive']:.2f}"
+        f"\n95 % intervals hold a planted  {summary['covered']:.0%}, per unit of the cue seen "
+        f"{summary['covered_per_reach']:.0%}"
+        f"\nflagged with nothing planted   walk {summary['false_positives_nothing']:.1%}, naive "
+        f"{summary['naive_false_positives_nothing']:.1%}"
+        f"\nflagged, confounder alone      walk {summary['false_positives_confounder_only']:.1%}, naive "
+        f"{summary['naive_false_positives_confounder_only']:.1%}"
+        f"\nfinding, nothing or confounder walk {summary['findings_nothing']:.1%}, "
+        f"{summary['findings_confounder_only']:.1%}"
     )
     click.echo(f"\ntable    {found.table}\npicture  {found.picture}", err=True)
     return 0

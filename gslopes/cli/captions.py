@@ -163,8 +163,8 @@ def _print_plan(stages: Path, config: Any, as_json: bool) -> int:
     for row in found.techniques:
         seen.setdefault(row["technique"], row)
     for name, row in seen.items():
-        told = "can run" if row["ran"] == "yes" else f"cannot run: {row['why']}"
-        lines.append(f"{name} {row['title']:<32} {told}")
+        state = "can run" if row["ran"] == "yes" else f"cannot run: {row['why']}"
+        lines.append(f"{name} {row['title']:<32} {state}")
     click.echo("\n".join([*lines, "Nothing was written."]))
     return 0
 

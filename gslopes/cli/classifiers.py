@@ -48,8 +48,8 @@ def _conditions(entry: ClassifierEntry) -> list[str]:
     if entry.credentials != "none needed":
         lines.append(f"credentials  {entry.credentials}")
     rates = [(limits.requests_per_second, "requests a second"), (limits.pictures_per_second, "pictures a second")]
-    told = [f"{rate:g} {unit}" for rate, unit in rates if rate] + [f"{limits.concurrency} at once"]
-    told += [f"{limits.picture_bytes:,} bytes a picture"] if limits.picture_bytes else []
+    allowed = [f"{rate:g} {unit}" for rate, unit in rates if rate] + [f"{limits.concurrency} at once"]
+    allowed += [f"{limits.picture_bytes:,} bytes a picture"] if limits.picture_bytes else []
     price = "depends on your plan" if entry.price is None else f"{entry.price:,.2f} USD per 1,000 pictures"
-    lines += [f"limits       {', '.join(told)}", f"price        {price}"]
+    lines += [f"limits       {', '.join(allowed)}", f"price        {price}"]
     return lines + ([f"             {limits.note}"] if limits.note else [])

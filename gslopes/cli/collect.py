@@ -88,7 +88,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
     lines = [f"{found.photos:,} photos of {found.searches:,} searches in {show(out)}"]
     lines += [f"  {count:>7,}  licence: {licence}" for licence, count in found.licences.items()]
     lines += [f"  {count:>7,}  not kept: {reason}" for reason, count in found.reasons.items()]
-    lines += [f"  {count:>7,}  people {told}" for told, count in found.people]
+    lines += [f"  {count:>7,}  people {outcome}" for outcome, count in found.people]
     click.echo("\n".join(lines))
     following = f"gslopes census {show(out)} --out census"
     if found.people:

@@ -51,24 +51,24 @@ def power(
         raise click.UsageError("Give --photos, --slope or both.")
     spread = planning.SPREAD if spread is None else spread
     design = planning.Design(rate, np.linspace(*extent, max(steps, 0)).tolist(), within, spread, alpha)
-    told: dict[str, float | int | None] = {"photos": photos, "rate": rate, "slope": slope, "power": chance}
+    plan: dict[str, float | int | None] = {"photos": photos, "rate": rate, "slope": slope, "power": chance}
     if photos is None and slope is not None:
-        told["photos"] = planning.photos_needed(design, slope, chance)
+        plan["photos"] = planning.photos_needed(design, slope, chance)
     elif photos is not None and slope is None:
-        told["slope"] = planning.smallest_slope(design, photos, chance)
+        plan["slope"] = planning.smallest_slope(design, photos, chance)
     elif photos is not None and slope is not None:
-        told["power"] = planning.power(design, photos, slope)
+        plan["power"] = planning.power(design, photos, slope)
     known = {"alpha": alpha, "within": within, "spread": spread}
     if as_json:
-        print_json({**told, **known, "deviation": design.deviation(told["slope"] or 0.0)})
+        print_json({**plan, **known, "deviation": design.deviation(plan["slope"] or 0.0)})
         return 0
     correlation = "the worst" if within is None else f"{within:g}"
     click.echo(
-        f"{told['photos']:,} photos show a slope of {abs(told['slope'] or 0):.3g} percentage points per unit with a "
-        f"chance of {told['power']:.1%},\nfor a label on {rate:.3g} of the photos. Two-sided t of the photos' slopes, "
+        f"{plan['photos']:,} photos show a slope of {abs(plan['slope'] or 0):.3g} percentage points per unit with a "
+        f"chance of {plan['power']:.1%},\nfor a label on {rate:.3g} of the photos. Two-sided t of the photos' slopes, "
         f"alpha {alpha:g}, correlation within photos: {correlation}, true slopes with\na standard deviation of "
         f"{spread:g} times their mean."
     )
-    if (told["photos"] or 0) * rate < 10:
+    if (plan["photos"] or 0) * rate < 10:
         click.echo("Fewer than 10 photos would have the label: the fit would call it too rare to judge.")
     return 0

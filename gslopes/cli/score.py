@@ -42,7 +42,7 @@ def score(run: Path, classifier: tuple[str, ...], device: str, gate: bool, as_js
         print_json({"run": str(run), "scores": str(scores), "answers": stages.answers(run)})
         return 0
     for name, counts in stages.answers(run).items():
-        told = ", ".join(f"{count:,} {status}" for status, count in counts.items())
-        click.echo(f"{name}: {told or 'no pictures'}")
+        summary = ", ".join(f"{count:,} {status}" for status, count in counts.items())
+        click.echo(f"{name}: {summary or 'no pictures'}")
     click.echo(f"\nscores     {show(scores)}\nnext       gslopes fit {show(run)}", err=True)
     return 0

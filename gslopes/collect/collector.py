@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pandas as pd
 
 from gslopes.collect.fetch import DownloadError, Fetcher, FetchPolicy
 from gslopes.collect.lists import Query
@@ -113,7 +112,7 @@ class Collector:
                     tick(1)
                 rows.append(row)
         tick(self.limits.per_query - kept)
-        frame = pd.DataFrame(rows, columns=MANIFEST.columns) if rows else MANIFEST.empty()
+        frame = tables.frame_of(MANIFEST, rows)
         runfolder.write_table(MANIFEST, frame, runfolder.part_path(self.out, STAGE, MANIFEST, part))
         reach("collect:committed")
         journal.unlink(missing_ok=True)

@@ -50,10 +50,14 @@ def people_of(manifest: pd.DataFrame, min_ethnic: int = 40, min_group: int = 100
         ethnicity=[census[one]["name"] if one in census else one for one in rows["ethnic_group"]],
         group=[census[one]["group"] if one in census else one for one in rows["ethnic_group"]],
     )
-    told = {name: rows.groupby("human")[name].agg(_several) for name in ("gender", "ethnicity", "group")}
+    traits = {name: rows.groupby("human")[name].agg(_several) for name in ("gender", "ethnicity", "group")}
     people = rows.drop_duplicates(["human", "file"])[["human", "file"]]
     table = pd.DataFrame(
-        {"person": people["human"], "file": people["file"], **{n: people["human"].map(own) for n, own in told.items()}},
+        {
+            "person": people["human"],
+            "file": people["file"],
+            **{n: people["human"].map(trait) for n, trait in traits.items()},
+        },
         columns=COLUMNS,
     )
     cells = Counter(dict(table.groupby(["group", "gender"])["person"].nunique()))

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from gslopes.core.levels import OFFSET
 from gslopes.core.records import ByteArray, FloatArray
-
-OFFSET = 8.0  # as in paste.compose
 
 
 @torch.inference_mode()

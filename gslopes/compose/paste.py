@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gslopes.compose.masks import LEAST, mask_is_degenerate
 from gslopes.compose.tone import without_tint
 from gslopes.core.errors import ModelError, UnknownName
+from gslopes.core.levels import LUMA, OFFSET
 from gslopes.core.records import ByteArray, FloatArray
 
 __all__ = ["Blend", "Composite", "compose", "mask_is_degenerate", "warp_mask"]
@@ -22,10 +23,6 @@ __all__ = ["Blend", "Composite", "compose", "mask_is_degenerate", "warp_mask"]
 Blend = Literal["difference", "ratio", "paste"]
 Matrix = NDArray[np.float64]
 Box = tuple[int, int, int, int]
-
-OFFSET = 8.0  # levels, added before a logarithm is taken: black has one, and noise in shadows is not blown up
-
-LUMA = np.array([0.299, 0.587, 0.114], np.float32)  # ITU-R BT.601, as Pillow makes gray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +97,7 @@ def compose(
     x0, y0, x1, y1 = box
     base = pixels[y0:y1, x0:x1]
     if gray:
-        layers, base = (layers @ LUMA)[..., None], base[..., :1]
+        layers, base = (layers @ np.array(LUMA, np.float32))[..., None], base[..., :1]
     patches = np.empty((len(layers), *weight.shape, 3), np.uint8)
     if weight.size and device.startswith("cuda"):
         from gslopes.compose.device import blended

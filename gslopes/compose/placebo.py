@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.compose.encode import QUALITY
-from gslopes.compose.paste import LUMA, Composite
+from gslopes.compose.paste import Composite
+from gslopes.core.levels import LUMA
 from gslopes.core.records import FloatArray
 
 GRAIN = 0.15  # of the longer side of the masked box: the width of the random change's blobs
@@ -38,7 +39,9 @@ def brightens(whole: Composite, values: Sequence[float]) -> float:
     if not whole.weight.size:
         return 0.0
     weight = whole.weight / max(float(whole.weight.sum()), 1e-6)
-    luma = np.array([float(((patch.astype(np.float32) @ LUMA) * weight).sum()) for patch in whole.patches])
+    luma = np.array(
+        [float(((patch.astype(np.float32) @ np.array(LUMA, np.float32)) * weight).sum()) for patch in whole.patches]
+    )
     centred = np.asarray(values, np.float64) - np.mean(values)
     return float(luma @ centred / (centred @ centred))
 

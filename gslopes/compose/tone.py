@@ -5,9 +5,8 @@ from __future__ import annotations
 import cv2
 import numpy as np
 
+from gslopes.core.levels import LUMA
 from gslopes.core.records import FloatArray
-
-LUMA = np.array([0.299, 0.587, 0.114], np.float32)  # ITU-R BT.601, as Pillow makes gray
 
 # Of the Gaussian that tells slowly varying colour from that of lips and brows, in units of the chip's side.
 SIGMA = 12 / 128
@@ -28,7 +27,7 @@ def without_tint(layers: FloatArray, mask: FloatArray, kept: float) -> FloatArra
     weight = np.maximum(cv2.GaussianBlur(mask, (0, 0), sigma, borderType=cv2.BORDER_CONSTANT), 1e-3)
     out = np.empty_like(layers)
     for index, layer in enumerate(layers):
-        luminance = (layer @ LUMA)[..., None]
+        luminance = (layer @ np.array(LUMA, np.float32))[..., None]
         color = layer - luminance
         # within the mask alone: what lies beyond it is never shown
         slow = cv2.GaussianBlur(color * mask[..., None], (0, 0), sigma, borderType=cv2.BORDER_CONSTANT)

@@ -7,6 +7,7 @@ can claim any size. What is opened is therefore looked at once more, by its hand
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 from pathlib import Path
@@ -14,6 +15,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def sha256_of(path: Path) -> str:
+    """Of a file's bytes, 64 hex digits.  Raises: OSError."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class NotRegular(OSError):

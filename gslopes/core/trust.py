@@ -63,10 +63,10 @@ class Trust:
             everything = _read()
             everything[str(self.run.resolve())] = {**known, digest: str(file.resolve())}
             write_json(trusted_file(), everything)
-            told = (
+            note = (
                 f"Trusted for {show(self.run)}: {show(file)} (sha256 {digest[:12]}…), noted in {show(trusted_file())}."
             )
-            print(told, file=sys.stderr)  # noqa: T201 - belongs to the question
+            print(note, file=sys.stderr)  # noqa: T201 - belongs to the question
 
     def _known(self) -> dict[str, str]:
         """Digest to file, of this run."""

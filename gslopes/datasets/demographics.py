@@ -52,8 +52,8 @@ def _zhao(frame: pd.DataFrame, file: Path, columns: Sequence[str]) -> tuple[Grou
     for name, source, values in (("gender", "bb_gender", GENDER), ("skin", "bb_skin", SKIN)):
         if source not in frame.columns:
             continue
-        told = _column(frame, "id", source, file)
-        found[name] = {image: values.get(value.strip().lower(), "") for image, value in told.items()}
+        column = _column(frame, "id", source, file)
+        found[name] = {image: values.get(value.strip().lower(), "") for image, value in column.items()}
         neither.update({f"{name}: neither": sum(not value for value in found[name].values())})
     wanted = list(columns) or list(found)
     return {name: _crossed(found, name) for name in wanted}, neither

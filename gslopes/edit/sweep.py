@@ -16,6 +16,7 @@ from torch import Tensor
 
 from gslopes.core import runtime
 from gslopes.core.errors import ModelError
+from gslopes.core.levels import LUMA, OFFSET
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.edit.photo_values import PhotoValues, best_fitting
 from gslopes.networks.fader import Fader
@@ -26,11 +27,6 @@ from gslopes.zoo.reader import face_window
 # Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128, and in 16 bits half.
 AT_ONCE = 4
 PICTURE = 1_400_000
-
-# Added to a level (0 to 255) before its logarithm is taken, so that black has one.
-OFFSET = 8.0
-
-LUMA = (0.299, 0.587, 0.114)  # ITU-R BT.601, as Pillow makes gray
 
 
 class FaderEditor:

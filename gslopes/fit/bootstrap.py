@@ -64,8 +64,8 @@ def replicates(
         photos = any_profile.sizes @ weights
         sums = {kind: _sums(product, weights) for kind, product in products.items()}
         for name, place in places.items():
-            own = None if start is None else start[place]
-            value = _slopes(name, sums[KINDS[name]][place], photos, any_profile.values, own)
+            start_at = None if start is None else start[place]
+            value = _slopes(name, sums[KINDS[name]][place], photos, any_profile.values, start_at)
             result[name][place, first : first + size] = value
     return result
 

@@ -218,10 +218,10 @@ def _check_scores(scores: pa.Table) -> None:
         raise TableError(f"The scores go from {low:g} to {high:g}; they must lie in [0, 1].", hint)
 
 
-def _gate(told: pd.DataFrame, everyone: Answers) -> Gate:
-    rows = told.reindex(everyone.photos)
+def _gate(verdicts: pd.DataFrame, everyone: Answers) -> Gate:
+    rows = verdicts.reindex(everyone.photos)
     kept, even, odd = (rows[name].eq(True).to_numpy(bool) for name in ("kept", "even", "odd"))
-    return Gate(kept, even, odd, dropped=int((~told["kept"].astype(bool)).sum()), total=len(told))
+    return Gate(kept, even, odd, dropped=int((~verdicts["kept"].astype(bool)).sum()), total=len(verdicts))
 
 
 def _bounded(rows: pd.DataFrame, sweep: Answers, scores: pa.Table, asked: Asked) -> pd.DataFrame:

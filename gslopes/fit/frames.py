@@ -98,8 +98,8 @@ def _levels(
             raise TableError("The scores have steps and no values.", "Pass the values of the sweep.")
         seen = [rows["value"].to_numpy(float)]
         if asked is not None and "value" in asked:
-            own = asked if "attribute" not in asked else asked[asked["attribute"] == name]
-            seen.append(own["value"].to_numpy(float))
+            rows_of = asked if "attribute" not in asked else asked[asked["attribute"] == name]
+            seen.append(rows_of["value"].to_numpy(float))
         found[str(name)] = np.unique(np.round(np.concatenate(seen), 6))
     return found
 

@@ -148,5 +148,5 @@ def _note(gate: Gate, complete: bool) -> str:
     kept = (gate.total - gate.dropped) / max(gate.total, 1)
     if kept >= LEAST_KEPT:
         return ""
-    told = f"the gate kept {kept:.0%} of the sweeps; read the ungated slope beside the gated one"
-    return told if complete else f"the gate kept {kept:.0%} of the sweeps, and no dropped one was asked about"
+    sentence = f"the gate kept {kept:.0%} of the sweeps; read the ungated slope beside the gated one"
+    return sentence if complete else f"the gate kept {kept:.0%} of the sweeps, and no dropped one was asked about"

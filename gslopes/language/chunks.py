@@ -276,7 +276,7 @@ def _default() -> Chunks:
 def parse(caption: str) -> tuple[Fact, ...]:
     """The facts of one caption by the default parser.
 
-    >>> [fact.told for fact in parse("A woman in a red dress is holding a tie.") if fact.kind == "relation"]
+    >>> [fact.text for fact in parse("A woman in a red dress is holding a tie.") if fact.kind == "relation"]
     ['woman – hold – tie', 'woman – in – dress']
     """
     return _default().parse(caption)

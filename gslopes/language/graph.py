@@ -39,7 +39,7 @@ class Fact:
         return self.synset or self.word
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """Kind-specific reading, such as ``woman: red`` or ``man – hold – tie``."""
         if self.kind == "object":
             return self.word
@@ -67,9 +67,9 @@ def meant(fact: Fact, senses: Senses) -> Fact:
     """The same with synsets under the sense rule; synsets that are there already stay."""
     if fact.synset is not None:
         return fact
-    own = senses.of(fact.word, fact.kind)
+    sense = senses.of(fact.word, fact.kind)
     subject = fact.subject_synset or (senses.of(fact.subject, "object").synset if fact.subject else None)
     other = fact.object_synset or (senses.of(fact.object, "object").synset if fact.object else None)
     return replace(
-        fact, synset=own.synset, relaxed=own.relaxed, rule=own.rule, subject_synset=subject, object_synset=other
+        fact, synset=sense.synset, relaxed=sense.relaxed, rule=sense.rule, subject_synset=subject, object_synset=other
     )

@@ -156,7 +156,7 @@ class Factual:
 def facts_of_arcs(text: str) -> tuple[Fact, ...] | None:
     """FACTUAL's text, ``( s , r , o ) , …``, as facts; ``is`` and ``has_attribute`` make attributes; None if none.
 
-    >>> [fact.told for fact in facts_of_arcs("( woman , hold , tie ) , ( dress , is , red )")]
+    >>> [fact.text for fact in facts_of_arcs("( woman , hold , tie ) , ( dress , is , red )")]
     ['dress: red', 'dress', 'tie', 'woman', 'woman – hold – tie']
     """
     arcs = _ARC.findall(text)

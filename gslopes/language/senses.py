@@ -75,8 +75,8 @@ class Senses:
         return ()
 
     def _parts(self, role: str) -> str:
-        own = ROLES[role]
-        return own + "".join(part for part in self.relax if part != own)
+        initial = ROLES[role]
+        return initial + "".join(part for part in self.relax if part != initial)
 
     def _find(self, word: str, role: str) -> Sense:
         if role == "relation":

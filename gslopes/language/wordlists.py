@@ -50,30 +50,30 @@ class WordList:
 class Lists:
     """The lists of a run, by name: the shipped ones, with the user's in place of or beside them."""
 
-    own: Mapping[str, WordList]
+    by_name: Mapping[str, WordList]
 
     def __getitem__(self, name: str) -> WordList:
-        if name not in self.own:
-            raise UnknownName("word list", name, self.own)
-        return self.own[name]
+        if name not in self.by_name:
+            raise UnknownName("word list", name, self.by_name)
+        return self.by_name[name]
 
     def __contains__(self, name: str) -> bool:
-        return name in self.own
+        return name in self.by_name
 
     def __iter__(self) -> Iterator[WordList]:
-        return iter(self.own.values())
+        return iter(self.by_name.values())
 
     def has(self, name: str) -> bool:
         """Whether there is such a list and anything stands in it."""
-        return name in self.own and bool(self.own[name].entries)
+        return name in self.by_name and bool(self.by_name[name].entries)
 
-    def told(self, *names: str) -> str:
+    def versions(self, *names: str) -> str:
         """Names and versions, as the tables show them."""
-        return ", ".join(str(self.own[name]) for name in names if name in self.own)
+        return ", ".join(str(self.by_name[name]) for name in names if name in self.by_name)
 
     def with_list(self, listed: WordList) -> Lists:
         """The same with one more, or another in place of one of its name."""
-        return Lists({**self.own, listed.name: listed})
+        return Lists({**self.by_name, listed.name: listed})
 
 
 @cache
@@ -121,13 +121,13 @@ def _from_toml(path: Path, text: str, name: str, digest: str) -> WordList:
         raise ConfigError(f"The word list {path} has kind {kind!r}.", f"Known: {', '.join(KINDS)}.")
     groups = {key: _words(value, path) for key, value in content.get("groups", {}).items()}
     entries = _words(content.get("entries", []), path).union(*groups.values())
-    told = {key: str(content.get(key, "")) for key in ("source", "licence", "category")}
+    texts = {key: str(content.get(key, "")) for key in ("source", "licence", "category")}
     return WordList(
         name or str(content.get("name", path.stem)),
         str(content.get("version", digest[:8])),
         kind,
         entries,
-        **told,
+        **texts,
         language=str(content.get("language", "en")),
         digest=digest,
         groups=groups,

@@ -65,9 +65,9 @@ class WordNet:
         a = self._a
         owner = np.repeat(np.arange(len(a.lemmas), dtype=np.int32), np.diff(a.sense_starts))
         rank = np.arange(len(a.senses)) - a.sense_starts[owner]
-        own = a.head[a.senses] == owner
+        is_head = a.head[a.senses] == owner
         number = np.zeros(len(a.head), np.int64)
-        number[a.senses[own]] = rank[own] + 1
+        number[a.senses[is_head]] = rank[is_head] + 1
         lemmas = a.lemmas
         rows = zip(a.head.tolist(), a.kind.tolist(), number.tolist(), strict=True)
         return [f"{lemmas[head]}.{_KINDS[kind]}.{count:02d}" for head, kind, count in rows]

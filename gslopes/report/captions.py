@@ -377,9 +377,9 @@ def print_measures(measures: pd.DataFrame, most: int = 4) -> str:
         tested = rows[(rows["unit"] == "pp") & rows["q"].notna()].sort_values(["q", "concept"])
         rest = rows[(rows["group"] == "") & (rows["unit"] != "count")].sort_values("active", ascending=False)
         for row in (tested if len(tested) else rest).head(most).to_dict("records"):
-            told = _row(row, False)
-            interval = told["interval"] or told["boot"]
-            name, pair = words.shorten(told["concept"], 32), words.shorten(told["pair"], 20)
-            line = f"    {name:<34}{pair:<22}{told['value']:>10}  {interval:<20}{told['q']:>8}  {told['reading']}"
+            cells = _row(row, False)
+            interval = cells["interval"] or cells["boot"]
+            name, pair = words.shorten(cells["concept"], 32), words.shorten(cells["pair"], 20)
+            line = f"    {name:<34}{pair:<22}{cells['value']:>10}  {interval:<20}{cells['q']:>8}  {cells['reading']}"
             lines.append(line)
     return "\n".join(lines)

@@ -27,7 +27,7 @@ def draw_all(found: dict[str, pd.DataFrame]) -> dict[str, dict[Form, bytes]]:
         "accuracy": _accuracy(_gross(found, "accuracy")),
         "interaction": _interaction(_gross(found, "interaction")),
     }
-    return {name: {form: render(own, form) for form in FORMS} for name, own in made.items() if own is not None}
+    return {name: {form: render(subset, form) for form in FORMS} for name, subset in made.items() if subset is not None}
 
 
 def _gross(found: dict[str, pd.DataFrame], name: str) -> pd.DataFrame:
@@ -49,11 +49,11 @@ def _inferred(rows: pd.DataFrame) -> Figure | None:
     axes = figure.subplots(len(names), 2, squeeze=False, sharey="row")
     for line, name in zip(axes, names, strict=True):
         for panel, gender in zip(line, ("woman", "man"), strict=True):
-            own = rows[(rows["classifier"] == name) & (rows["gender"] == gender)]
-            contexts = list(dict.fromkeys(own["context"]))
+            subset = rows[(rows["classifier"] == name) & (rows["gender"] == gender)]
+            contexts = list(dict.fromkeys(subset["context"]))
             left = np.zeros(len(contexts))
             for inferred, colour in (("woman", WOMAN), ("neutral", NEUTRAL), ("man", MAN)):
-                share = own[own["inferred"] == inferred].set_index("context")["share"].reindex(contexts).fillna(0)
+                share = subset[subset["inferred"] == inferred].set_index("context")["share"].reindex(contexts).fillna(0)
                 panel.barh(contexts, share, left=left, color=colour, label=inferred, height=0.75)
                 left = left + share.to_numpy()
             panel.invert_yaxis() if panel is line[0] else None
@@ -67,16 +67,18 @@ def _inferred(rows: pd.DataFrame) -> Figure | None:
 
 
 def _changes(rows: pd.DataFrame) -> Figure | None:
-    own = rows[rows["change"].notna() & rows["gender"].isin(["woman", "man"])] if len(rows) else rows
-    if not len(own):
+    subset = rows[rows["change"].notna() & rows["gender"].isin(["woman", "man"])] if len(rows) else rows
+    if not len(subset):
         return None
-    names, contexts = list(dict.fromkeys(own["classifier"])), list(dict.fromkeys(own["context"]))
+    names, contexts = list(dict.fromkeys(subset["classifier"])), list(dict.fromkeys(subset["context"]))
     figure = _blank(0.8 + 0.42 * len(contexts) * len(names))
     axes = figure.subplots(len(names), 2, squeeze=False, sharey="row")
     for line, name in zip(axes, names, strict=True):
         for panel, gender in zip(line, ("woman", "man"), strict=True):
             for offset, inferred, colour in ((-0.15, "woman", WOMAN), (0.15, "man", MAN)):
-                part = own[(own["classifier"] == name) & (own["gender"] == gender) & (own["inferred"] == inferred)]
+                part = subset[
+                    (subset["classifier"] == name) & (subset["gender"] == gender) & (subset["inferred"] == inferred)
+                ]
                 at = np.array([contexts.index(context) for context in part["context"]]) + offset
                 middle = 100 * part["change"].to_numpy(float)
                 ends = 100 * part[["change_low", "change_high"]].to_numpy(float)
@@ -95,14 +97,14 @@ def _changes(rows: pd.DataFrame) -> Figure | None:
 
 
 def _accuracy(rows: pd.DataFrame) -> Figure | None:
-    own = rows[rows["f1"].notna()] if len(rows) else rows
-    if not len(own):
+    subset = rows[rows["f1"].notna()] if len(rows) else rows
+    if not len(subset):
         return None
-    names = list(dict.fromkeys(own["classifier"]))
+    names = list(dict.fromkeys(subset["classifier"]))
     figure = _blank(0.6 + 2.8 * len(names))
     axes = figure.subplots(len(names), 1, squeeze=False)
     for (panel,), name in zip(axes, names, strict=True):
-        part = own[own["classifier"] == name]
+        part = subset[subset["classifier"] == name]
         contexts = list(dict.fromkeys(part["context"]))
         for gender, colour, offset in (("woman", WOMAN, -0.08), ("man", MAN, 0.08)):
             cell = part[part["gender"] == gender].set_index("context").reindex(contexts)
@@ -118,14 +120,14 @@ def _accuracy(rows: pd.DataFrame) -> Figure | None:
 
 
 def _interaction(rows: pd.DataFrame) -> Figure | None:
-    own = rows[rows["label"] == "inferred woman"] if len(rows) else rows
-    if not len(own):
+    subset = rows[rows["label"] == "inferred woman"] if len(rows) else rows
+    if not len(subset):
         return None
-    names = list(dict.fromkeys(own["classifier"]))
-    figure = _blank(0.8 + 0.34 * len(own))
+    names = list(dict.fromkeys(subset["classifier"]))
+    figure = _blank(0.8 + 0.34 * len(subset))
     axes = figure.subplots(len(names), 1, squeeze=False)
     for (panel,), name in zip(axes, names, strict=True):
-        part = own[own["classifier"] == name].sort_values("background")
+        part = subset[subset["classifier"] == name].sort_values("background")
         at = np.arange(len(part))
         for middle, low, high, colour, offset, label in (
             ("effect", "effect_low", "effect_high", "#b7791f", -0.15, "context, against the plain canvas"),

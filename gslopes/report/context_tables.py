@@ -25,16 +25,16 @@ STAR = 0.002  # the paper's level in tables 11 and 13, whose origin is not told
 
 def papers(found: dict[str, pd.DataFrame], tags: str = "gross") -> dict[str, pd.DataFrame]:
     """Name to table, of one kind of tags; those without rows are left out."""
-    own = {name: frame[frame["tags"] == tags] if "tags" in frame else frame for name, frame in found.items()}
+    subset = {name: frame[frame["tags"] == tags] if "tags" in frame else frame for name, frame in found.items()}
     made = {
-        "table7": _table7(own.get("inferred")),
-        "table8": _table8(own.get("recognised")),
-        "table9": _table9(own.get("accuracy")),
-        "table10": _table10(own.get("distances"), own.get("tukey")),
-        "table11": _table11(own.get("changes")),
+        "table7": _table7(subset.get("inferred")),
+        "table8": _table8(subset.get("recognised")),
+        "table9": _table9(subset.get("accuracy")),
+        "table10": _table10(subset.get("distances"), subset.get("tukey")),
+        "table11": _table11(subset.get("changes")),
         "congruence": _congruence(found.get("congruence")),
-        "errors": _errors(own.get("inferred")),
-        "interaction": _interaction(own.get("interaction")),
+        "errors": _errors(subset.get("inferred")),
+        "interaction": _interaction(subset.get("interaction")),
     }
     return {name: frame for name, frame in made.items() if frame is not None and len(frame)}
 
@@ -78,8 +78,8 @@ def _table7(rows: pd.DataFrame | None) -> pd.DataFrame | None:
     if rows is None:
         return None
     cells = {}
-    own = rows[rows["gender"] == "all"]
-    for (classifier, context), part in own.groupby(["classifier", "context"], sort=False):
+    subset = rows[rows["gender"] == "all"]
+    for (classifier, context), part in subset.groupby(["classifier", "context"], sort=False):
         count = part.set_index("inferred")["count"]
         mark = "*" if part["congruent_rise"].any() else ""
         cells[context, classifier] = f"{count['woman']}-{count['man']}-{count['neutral']}{mark}"
@@ -134,11 +134,11 @@ def _table10(rows: pd.DataFrame | None, pairs: pd.DataFrame | None) -> pd.DataFr
 def _found(pairs: pd.DataFrame | None, classifier: str, context: str, factor: str) -> str:
     if pairs is None or not len(pairs):
         return ""
-    own = pairs[(pairs["classifier"] == classifier) & (pairs["context"] == context) & (pairs["factor"] == factor)]
-    own = own[own["paper_significant"].astype(bool)]
+    subset = pairs[(pairs["classifier"] == classifier) & (pairs["context"] == context) & (pairs["factor"] == factor)]
+    subset = subset[subset["paper_significant"].astype(bool)]
     return ", ".join(
         f"{one} > {other}" if difference > 0 else f"{other} > {one}"
-        for one, other, difference in zip(own["one"], own["other"], own["difference"], strict=True)
+        for one, other, difference in zip(subset["one"], subset["other"], subset["difference"], strict=True)
     )
 
 
@@ -148,9 +148,9 @@ def _table11(rows: pd.DataFrame | None) -> pd.DataFrame | None:
     shown = rows[["classifier", "context", "super"]].drop_duplicates()
     result = []
     for classifier, context, name in shown.itertuples(index=False):
-        own = rows[(rows["classifier"] == classifier) & (rows["context"] == context) & (rows["super"] == name)]
+        subset = rows[(rows["classifier"] == classifier) & (rows["context"] == context) & (rows["super"] == name)]
         cells = {"classifier": classifier, "context": context, "tags": name}
-        for row in own.to_dict("records"):
+        for row in subset.to_dict("records"):
             head = "Δ " if row["analysis"] == "within" else ""
             star = "*" if row["p"] < STAR else ""
             t = f"{row['t']:.2f}{star}" if math.isfinite(row["t"]) else "ns"
@@ -166,19 +166,21 @@ def _number(number: float) -> str:
 def _congruence(rows: pd.DataFrame | None) -> pd.DataFrame | None:
     if rows is None or not len(rows):
         return None
-    own = rows[(rows["group"] == "all") & rows["slope"].notna()]
-    unit = ["tags" if measure == "n_tags" else "points" for measure in own["measure"]]
+    subset = rows[(rows["group"] == "all") & rows["slope"].notna()]
+    unit = ["tags" if measure == "n_tags" else "points" for measure in subset["measure"]]
     return pd.DataFrame(
         {
-            "classifier": own["classifier"],
-            "tags": own["tags"],
-            "measure": own["measure"],
-            "people": own["gender"],
-            "n": own["n"],
-            "slope": [f"{slope:+.2f} {name}" for slope, name in zip(own["slope"], unit, strict=True)],
-            "95 %": [f"[{low:+.2f}, {high:+.2f}]" for low, high in zip(own["ci_low"], own["ci_high"], strict=True)],
-            "p": [words.probability(p) for p in own["p_perm"].fillna(own["p"])],
-            "q": [words.probability(q) for q in own["q"]],
+            "classifier": subset["classifier"],
+            "tags": subset["tags"],
+            "measure": subset["measure"],
+            "people": subset["gender"],
+            "n": subset["n"],
+            "slope": [f"{slope:+.2f} {name}" for slope, name in zip(subset["slope"], unit, strict=True)],
+            "95 %": [
+                f"[{low:+.2f}, {high:+.2f}]" for low, high in zip(subset["ci_low"], subset["ci_high"], strict=True)
+            ],
+            "p": [words.probability(p) for p in subset["p_perm"].fillna(subset["p"])],
+            "q": [words.probability(q) for q in subset["q"]],
         }
     )
 
@@ -209,20 +211,20 @@ def _errors(rows: pd.DataFrame | None) -> pd.DataFrame | None:
 def _interaction(rows: pd.DataFrame | None) -> pd.DataFrame | None:
     if rows is None or not len(rows):
         return None
-    own = rows[rows["label"].isin(["inferred woman", "inferred man", "recognised"]) | (rows["q"] < 0.05)]
+    subset = rows[rows["label"].isin(["inferred woman", "inferred man", "recognised"]) | (rows["q"] < 0.05)]
 
     def span(middle: str, low: str, high: str) -> list[str]:
-        triples = zip(own[middle], own[low], own[high], strict=True)
+        triples = zip(subset[middle], subset[low], subset[high], strict=True)
         return [f"{number:+.1f} [{a:+.1f}, {b:+.1f}]" for number, a, b in triples]
 
     return pd.DataFrame(
         {
-            "classifier": own["classifier"],
-            "background": own["background"],
-            "label": own["label"],
+            "classifier": subset["classifier"],
+            "background": subset["background"],
+            "label": subset["label"],
             "context alone": span("effect", "effect_low", "effect_high"),
             "face alone, -1 to 1": span("face", "face_low", "face_high"),
             "slope here minus canvas": span("difference", "ci_low", "ci_high"),
-            "q": [words.probability(q) for q in own["q"]],
+            "q": [words.probability(q) for q in subset["q"]],
         }
     )

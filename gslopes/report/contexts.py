@@ -110,7 +110,7 @@ def _grid(run: Path, found: dict[str, pd.DataFrame]) -> str:
     described = found["described"]
     described = described[(described["tags"] == "gross") & (described["step"] == 0)]
     classifier = described["classifier"].min() if len(described) else ""
-    own = described[described["classifier"] == classifier].set_index(["photo", "attribute"])
+    subset = described[described["classifier"] == classifier].set_index(["photo", "attribute"])
     said = _tags(run, classifier)
     file = shown.set_index(["photo", "attribute"])["file"]
     genders = dict(zip(found["people"]["photo"], found["people"]["gender"], strict=True))
@@ -121,7 +121,7 @@ def _grid(run: Path, found: dict[str, pd.DataFrame]) -> str:
             if (photo, place) not in file.index:
                 cells.append("<td></td>")
                 continue
-            inferred = own.loc[(photo, place), "inferred"] if (photo, place) in own.index else ""
+            inferred = subset.loc[(photo, place), "inferred"] if (photo, place) in subset.index else ""
             tags = ", ".join(said.get((photo, place), []))
             src = quote(f"../{file[photo, place]}")
             alt = escape(f"{place}: {tags}", quote=True)
@@ -143,9 +143,9 @@ def _tags(run: Path, classifier: str) -> dict[tuple[str, str], list[str]]:
     if not (run / "scores.parquet").is_file():
         return {}
     scores = tables.read(tables.SCORES, run / "scores.parquet")
-    own = scores[(scores["classifier"] == classifier) & (scores["step"] == 0)].sort_values("score", ascending=False)
+    subset = scores[(scores["classifier"] == classifier) & (scores["step"] == 0)].sort_values("score", ascending=False)
     found: dict[tuple[str, str], list[str]] = {}
-    for photo, attribute, label in zip(own["photo"], own["attribute"], own["label"], strict=True):
+    for photo, attribute, label in zip(subset["photo"], subset["attribute"], subset["label"], strict=True):
         found.setdefault((photo, attribute), []).append(words.printable(label))
     return found
 
@@ -179,13 +179,13 @@ def _cutouts(run: Path, cutouts: pd.DataFrame) -> str:
         if not row["file"]:
             continue
         src = quote(f"../{row['file']}")
-        told = escape(
+        text = escape(
             f"{row['method']}, {row['status']}: {row['reason']}" if row["reason"] else f"{row['method']}, used"
         )
         cells.append(
             f"<figure tabindex='0' data-photo='{row['photo']}' class='{row['status']}'><img loading='lazy' src='{src}' "
             f"alt='cut-out on magenta'><img loading='lazy' class='gray' src='{src}' alt='cut-out on gray'>"
-            f"<figcaption>{told}</figcaption></figure>"
+            f"<figcaption>{text}</figcaption></figure>"
         )
     skipped = int((cutouts["file"] == "").sum())
     body = (

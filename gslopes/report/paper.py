@@ -126,8 +126,8 @@ def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
 
 def plain_concepts(run: Path) -> frozenset[str]:
     """The run's own list where it has one, else ours; lower case."""
-    own = run / PLAIN
-    file = own if own.is_file() else Path(__file__).parent / "data" / PLAIN
+    in_run = run / PLAIN
+    file = in_run if in_run.is_file() else Path(__file__).parent / "data" / PLAIN
     lines = [line.strip().casefold() for line in file.read_text(encoding="utf-8-sig").splitlines()]
     return frozenset(line for line in lines if line and not line.startswith("#"))
 

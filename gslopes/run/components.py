@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslopes.core.errors import UsageError
+from gslopes.core.files import sha256_of
 from gslopes.core.records import Classifier, Editor, Finder, Masker
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
@@ -59,7 +60,7 @@ def model_records(config: RunConfig) -> dict[str, dict[str, str]]:
     Raises: UnknownName, ModelError; UsageError if a model edits something else.
     """
     from gslopes import zoo
-    from gslopes.zoo.identity import UNSTATED, sha256
+    from gslopes.zoo.identity import UNSTATED
 
     records: dict[str, dict[str, str]] = {}
     for attribute in config.edit.attributes:
@@ -68,9 +69,9 @@ def model_records(config: RunConfig) -> dict[str, dict[str, str]]:
         if (reader := _reader_of(spec)) is not None:
             read, digest = zoo.identify(reader)
             records[reader] = {"sha256": digest, "licence": read.licence}
-    own = config.compose.skin_weights
-    if own is not None:
-        records["parser"] = {"sha256": sha256(own), "licence": UNSTATED, "file": show(own.name)}
+    skin_weights = config.compose.skin_weights
+    if skin_weights is not None:
+        records["parser"] = {"sha256": sha256_of(skin_weights), "licence": UNSTATED, "file": show(skin_weights.name)}
     elif config.compose.masks is None:
         parser, digest = zoo.identify("parser")
         records["parser"] = {"sha256": digest, "licence": parser.licence}
@@ -149,6 +150,6 @@ def _masker(config: RunConfig, size: int, device: str) -> Masker:
     from gslopes import zoo
     from gslopes.compose.skin import ParserMasker
 
-    own = config.compose.skin_weights
-    parser = zoo.load("parser", device) if own is None else zoo.load_parser(own, device)
+    skin_weights = config.compose.skin_weights
+    parser = zoo.load("parser", device) if skin_weights is None else zoo.load_parser(skin_weights, device)
     return ParserMasker(parser, config.compose.region, size, device)

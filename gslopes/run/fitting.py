@@ -71,9 +71,9 @@ def fit_folder(
             gates=gates,
             tick=tick,
         )
-    told = {name: str(cut) for name, cut in sorted(limits.items())}
+    record = {name: str(cut) for name, cut in sorted(limits.items())}
     limited = {name: {"score": cut.score, "most": cut.most} for name, cut in sorted(limits.items())}
-    runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": told, "limits": limited})
+    runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited})
     beside = sensitivity(scores, asked, limits, values, ids, gates)
     if any(cut != ALL for cut in limits.values()):
         runfolder.write_bytes(run / SENSITIVITY, csv_bytes(beside, digits=6))
@@ -135,12 +135,12 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     photos = photos[photos["status"] == "used"].drop_duplicates("photo")
     known = set(rows.index)
     pairs = [(photo, _row(photo, name, known)) for photo, name in zip(photos["photo"], photos["path"], strict=True)]
-    told = [(photo, row) for photo, row in pairs if row is not None]
-    if not told:
+    record = [(photo, row) for photo, row in pairs if row is not None]
+    if not record:
         hint = f"Its column {key} should hold paths as in the photos table, such as {photos['path'].iloc[0]!r}."
         raise UsageError(f"{show(path)} tells about none of the {len(photos)} photos of {show(run)}.", hint)
-    about = rows.loc[[row for _, row in told]]
-    about.index = pd.Index([photo for photo, _ in told])
+    about = rows.loc[[row for _, row in record]]
+    about.index = pd.Index([photo for photo, _ in record])
     return about
 
 

@@ -123,14 +123,14 @@ def _parts(run: Path, most: int) -> list[_Part]:
     edits = tables.read(tables.EDITS, run / "edits.parquet")
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     found = zip(photos["photo"], photos["points"], strict=True)
-    points = {photo: np.asarray(own, np.float32).reshape(5, 2) for photo, own in found if own is not None}
+    points = {photo: np.asarray(sweeps, np.float32).reshape(5, 2) for photo, sweeps in found if sweeps is not None}
     parts: list[_Part] = []
-    for name, own in edits[edits["photo"].isin(list(points))].groupby("attribute", sort=True):
-        chosen = sorted(own["photo"].unique())[:most]
+    for name, sweeps in edits[edits["photo"].isin(list(points))].groupby("attribute", sort=True):
+        chosen = sorted(sweeps["photo"].unique())[:most]
         if placebo.split(str(name))[1] or len(chosen) < 2:
             continue
-        values = tuple(own.drop_duplicates("step").sort_values("step")["value"].tolist())
-        files = dict(zip(zip(own["photo"], own["step"], strict=True), own["file"], strict=True))
+        values = tuple(sweeps.drop_duplicates("step").sort_values("step")["value"].tolist())
+        files = dict(zip(zip(sweeps["photo"], sweeps["step"], strict=True), sweeps["file"], strict=True))
         after = [*chosen[1:], chosen[0]]
         for start in range(0, len(chosen), _PART):
             here = slice(start, start + _PART)

@@ -25,7 +25,7 @@ def cuts(classifiers: Iterable[str], presence: str) -> dict[str, Cut]:
     Cut(score=0.55, most=0)
     """
     given = parse(presence)
-    return {name: own_cut(name) if given is None else given for name in classifiers}
+    return {name: vendor_cut(name) if given is None else given for name in classifiers}
 
 
 def parse(presence: str) -> Cut | None:
@@ -43,7 +43,7 @@ def parse(presence: str) -> Cut | None:
     return Cut(score)
 
 
-def own_cut(classifier: str) -> Cut:
+def vendor_cut(classifier: str) -> Cut:
     """What a service itself counts unless it is asked for more; everything for every other classifier."""
     base, items = names.split(classifier)
     listed = SERVICES.get(base)

@@ -16,6 +16,7 @@ from typing import Any
 
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import to_dict
+from gslopes.core.files import sha256_of
 from gslopes.run.config import FitConfig, GateConfig
 from gslopes.run.plan import SYNTHESIS, Plan, identity
 from gslopes.run.sources import manifests
@@ -39,7 +40,7 @@ def is_current(run: Path, stage: str, reads: Mapping[str, Any]) -> bool:
         return bool(
             stamp["reads"] == _plain(reads)
             and stamp["made"]
-            and all(_sha256(run / name) == digest for name, digest in stamp["made"].items())
+            and all(sha256_of(run / name) == digest for name, digest in stamp["made"].items())
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
@@ -51,7 +52,7 @@ def stamp(run: Path, stage: str, reads: Mapping[str, Any], made: Iterable[Path])
     Raises: StorageError.
     """
     with runfolder.storage(run):
-        digests = {path.relative_to(run).as_posix(): _sha256(path) for path in sorted(made)}
+        digests = {path.relative_to(run).as_posix(): sha256_of(path) for path in sorted(made)}
         _path(run, stage).parent.mkdir(parents=True, exist_ok=True)
     runfolder.write_json(_path(run, stage), {"reads": _plain(reads), "made": digests})
 
@@ -70,9 +71,9 @@ def gate_reads(run: Path, config: GateConfig, reader: str) -> dict[str, Any]:
 
     reader: the sha256 of who reads the pictures.
     """
-    told = runfolder.read_manifest(run).get("gate", {}).get("thresholds")
+    sentence = runfolder.read_manifest(run).get("gate", {}).get("thresholds")
     pictures = _listed(run, run / "parts" / SYNTHESIS)
-    return {**_program(), "gate": to_dict(config), "reader": reader, "told": told, "parts": pictures}
+    return {**_program(), "gate": to_dict(config), "reader": reader, "told": sentence, "parts": pictures}
 
 
 def score_reads(run: Path, *, gate: bool, dropped: int = 0) -> dict[str, Any]:
@@ -167,9 +168,4 @@ def _listing(folder: Path) -> Iterator[tuple[str, int, int]]:
 
 def _digest(path: Path) -> str:
     """Of a file that may be missing: then it is empty."""
-    return _sha256(path) if path.is_file() else ""
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256_of(path) if path.is_file() else ""

@@ -72,7 +72,7 @@ class Synthesis:
         run = self.plan.run
         runfolder.settle(run / row["file"] for row in edits)
         for table, rows in ((tables.EDITS, edits), (tables.PHOTOS, photos)):
-            runfolder.write_table(table, _frame(table, rows), runfolder.part_path(run, SYNTHESIS, table, part))
+            runfolder.write_table(table, tables.frame_of(table, rows), runfolder.part_path(run, SYNTHESIS, table, part))
         runtime.trim_heap()
 
     def remote_task(self) -> RemoteTask:
@@ -109,12 +109,12 @@ class Synthesis:
 
     def _open(self, file: PhotoFile) -> Photo | Row:
         if file.relative in self.same:
-            return _skipped(file.relative, Why(Reason.DUPLICATE, self.same[file.relative]), photo=_sha256(file.path))
+            return _skipped(file.relative, Why(Reason.DUPLICATE, self.same[file.relative]), photo=_digest(file.path))
         try:
             return open_photo(file.path)
         except PhotoError as error:
             why = error.reason if isinstance(error.reason, Why) else Why(Reason.UNREADABLE, error.reason)
-            return _skipped(file.relative, why, photo=_sha256(file.path))
+            return _skipped(file.relative, why, photo=_digest(file.path))
 
     def _walk_within_memory(self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]) -> None:
         """As ``_walk``; a batch that does not fit the memory is halved until it does, down to one photo."""
@@ -230,7 +230,7 @@ def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
             continue
         first: dict[str, str] = {}
         for file in group:
-            content = _sha256(file.path)
+            content = _digest(file.path)
             if content and content in first:
                 same[file.relative] = first[content]
             elif content:
@@ -238,7 +238,7 @@ def same_bytes(files: Sequence[PhotoFile]) -> dict[str, str]:
     return same
 
 
-def _sha256(path: Path) -> str:
+def _digest(path: Path) -> str:
     """Of the file's bytes; empty if they cannot be read."""
     try:
         return hashlib.sha256(read_regular(path, LARGEST_FILE)).hexdigest()
@@ -260,10 +260,6 @@ def _seen(name: str, photo: Photo, why: Why, face: Face | Detections) -> Row:
         return row | {"faces": len(face.scores)}
     known = {"box": face.box.ravel().tolist(), "points": face.points.ravel().tolist(), "detection": face.score}
     return row | {"faces": face.faces, "status": "skipped" if why else "used", **known}
-
-
-def _frame(table: tables.Table, rows: list[Row]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=table.columns) if rows else table.empty()
 
 
 def missing_parts(run: Path, parts: int) -> list[int]:

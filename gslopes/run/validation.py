@@ -68,8 +68,8 @@ def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] 
     readings = tables.read(tables.READINGS, run / "readings.parquet")
     about = read_about(photos_csv, run) if photos_csv is not None else None
     found = [
-        _one(str(name), values[str(name)], own, readings[readings["attribute"] == name], about, columns)
-        for name, own in verdicts.groupby("attribute")
+        _one(str(name), values[str(name)], sweeps, readings[readings["attribute"] == name], about, columns)
+        for name, sweeps in verdicts.groupby("attribute")
     ]
     return [replace(one, identity=likeness(run, one.attribute)) for one in found]
 
@@ -122,10 +122,10 @@ def _one(
 
 
 def _share(other: NDArray[np.float64], target: NDArray[np.float64], values: Sequence[float]) -> Estimate:
-    own = np.isfinite(other[:, 0]) & np.isfinite(target[:, 0])
-    if own.sum() < 2:
+    readable = np.isfinite(other[:, 0]) & np.isfinite(target[:, 0])
+    if readable.sum() < 2:
         return Estimate(np.nan, np.nan, np.nan)
-    unedited = {"other_unedited": other[own, 0], "target_unedited": target[own, 0]}
+    unedited = {"other_unedited": other[readable, 0], "target_unedited": target[readable, 0]}
     return leakage.share_of_target(other[:, 1:], target[:, 1:], values, **unedited)
 
 

@@ -86,14 +86,14 @@ def asked_rows(questions: Sequence[Question], outcomes: Sequence[Answer], name: 
         why = Why.of(answer.reason, answer.status)
         key = (question.photo, question.attribute, question.step, name)
         rows.append((*key, answer.status, why.reason.value, why.detail))
-    return _frame(tables.ASKED, rows)
+    return _sorted(tables.ASKED, rows)
 
 
 def score_rows(questions: Sequence[Question], outcomes: Sequence[Answer], name: str) -> pd.DataFrame:
     """Rows of the scores table, one a label, sorted by their key."""
     pairs = zip(questions, outcomes, strict=True)
     rows = [(q.photo, q.attribute, q.step, q.value, name, *label) for q, a in pairs for label in a.labels]
-    return _frame(tables.SCORES, rows)
+    return _sorted(tables.SCORES, rows)
 
 
 def _checked_label(label: object) -> str:
@@ -112,8 +112,6 @@ def _checked_score(label: object, score: object) -> float:
     return float(score)
 
 
-def _frame(table: tables.Table, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
-    if not rows:
-        return table.empty()
-    frame = pd.DataFrame(rows, columns=pd.Index(table.columns)).sort_values(list(table.key), ignore_index=True)
+def _sorted(table: tables.Table, rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
+    frame = tables.frame_of(table, rows).sort_values(list(table.key), ignore_index=True)
     return tables.check(table, frame).to_pandas()

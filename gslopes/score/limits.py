@@ -17,8 +17,8 @@ class Limits:
     requests_per_second, pictures_per_second: of one account; 0 is no limit.  concurrency: requests in flight at once.
     picture_bytes: of one encoded picture; 0 is no limit.  Larger ones are encoded anew, and it is said.
     request_bytes: of all encoded pictures of one request together, before any base64; 0 is no limit.
-    most_pixels: of one picture; 0 is no limit. Larger ones are scaled down.
-    least_side, most_side: pixels; smaller pictures are refused without asking, larger ones are scaled down.
+    max_pixels: of one picture; 0 is no limit. Larger ones are scaled down.
+    min_side, max_side: pixels; smaller pictures are refused without asking, larger ones are scaled down.
     formats: what it takes, as Pillow names it; others are encoded as JPEG.  Empty: everything.
     price: USD per 1,000 pictures; 0 for a local classifier, None where it depends on the user's plan.
     requests_per_picture: at most, where one does not do: language models are asked several times.
@@ -32,9 +32,9 @@ class Limits:
     concurrency: int = 1
     picture_bytes: int = 0
     request_bytes: int = 0
-    least_side: int = 1
-    most_side: int = 0
-    most_pixels: int = 0
+    min_side: int = 1
+    max_side: int = 0
+    max_pixels: int = 0
     formats: tuple[str, ...] = ()
     price: float | None = 0.0
     requests_per_picture: int = 1

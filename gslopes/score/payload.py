@@ -24,17 +24,17 @@ def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes]
     Returns: their bytes, and what was done in words, empty if nothing.
     Raises: Refused if they are too small; PhotoError if one cannot be decoded.
     """
-    if not (limits.picture_bytes or limits.most_side or limits.most_pixels or limits.least_side > 1 or limits.formats):
+    if not (limits.picture_bytes or limits.max_side or limits.max_pixels or limits.min_side > 1 or limits.formats):
         return list(pictures), ""
     headers = [_header(data) for data in pictures]
     width, height = min(head[0] for head in headers), min(head[1] for head in headers)
-    if min(width, height) < limits.least_side:
-        raise Refused(f"{width} x {height} pixels; the service takes no side under {limits.least_side}")
+    if min(width, height) < limits.min_side:
+        raise Refused(f"{width} x {height} pixels; the service takes no side under {limits.min_side}")
     longest = max(max(head[0], head[1]) for head in headers)
-    scale = limits.most_side / longest if limits.most_side and longest > limits.most_side else 1.0
+    scale = limits.max_side / longest if limits.max_side and longest > limits.max_side else 1.0
     pixels = max(head[0] * head[1] for head in headers)
-    if limits.most_pixels and pixels * scale**2 > limits.most_pixels:
-        scale = (limits.most_pixels / pixels) ** 0.5 * 0.999  # sides are rounded
+    if limits.max_pixels and pixels * scale**2 > limits.max_pixels:
+        scale = (limits.max_pixels / pixels) ** 0.5 * 0.999  # sides are rounded
     known = not limits.formats or all(head[2] in limits.formats for head in headers)
     if scale == 1.0 and known and _fits(pictures, limits):
         return list(pictures), ""

@@ -29,7 +29,7 @@ RESAMPLES = 200
 FACE = ("skin", "nose", "left brow", "right brow", "left eye", "right eye", "mouth", "upper lip", "lower lip")
 SKIN = ("skin", "nose")
 Rows = NDArray[np.intp]
-Number = dict[str, float]
+Estimate = dict[str, float]
 
 
 def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, work: Path, device: str) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def auc(truth: NDArray[np.bool_], scores: NDArray[np.float32]) -> float:
     return float((rankdata(scores)[truth].sum() - yes * (yes + 1) / 2) / (yes * no))
 
 
-def with_interval(statistic: Callable[[Rows], float], n: int, resamples: int = RESAMPLES) -> Number:
+def with_interval(statistic: Callable[[Rows], float], n: int, resamples: int = RESAMPLES) -> Estimate:
     """A statistic of n photos, a function of their rows, with the ends of its 95 % bootstrap interval."""
     random = np.random.default_rng(0)
     again = [statistic(random.integers(0, n, n)) for _ in range(resamples)]
@@ -76,7 +76,7 @@ def _tagger(spec: ModelSpec, module: nn.Module, data: TrainingSet, work: Path, d
     return {"auc": areas}
 
 
-def _area(truth: NDArray[np.bool_], scores: NDArray[np.float32]) -> Number:
+def _area(truth: NDArray[np.bool_], scores: NDArray[np.float32]) -> Estimate:
     return with_interval(lambda rows: auc(truth[rows], scores[rows]), len(truth))
 
 
@@ -93,7 +93,7 @@ def _parser(spec: ModelSpec, module: nn.Module, data: TrainingSet, work: Path, d
     return {"iou": {name: _ratio(np.concatenate(parts)) for name, parts in counts.items()}}
 
 
-def _ratio(counts: NDArray[np.int64]) -> Number:
+def _ratio(counts: NDArray[np.int64]) -> Estimate:
     """Sum of the first column over that of the second, (n, 2)."""
     return with_interval(lambda rows: float(np.divide(*counts[rows].sum(0))), len(counts))
 
@@ -113,6 +113,6 @@ def _fader(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: 
     return {"l1": _mean(torch.cat(error)), "edit_size": _mean(torch.cat(edit))}
 
 
-def _mean(values: Tensor) -> Number:
+def _mean(values: Tensor) -> Estimate:
     array = values.float().cpu().numpy()
     return with_interval(lambda rows: float(array[rows].mean()), len(array))

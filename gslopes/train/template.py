@@ -11,9 +11,9 @@ from typing import Any, cast
 import numpy as np
 import torch
 
+from gslopes.core.levels import OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.edit.photo_values import PhotoValues
-from gslopes.edit.sweep import OFFSET
 from gslopes.networks.fader import Fader
 from gslopes.train.augment import to_float
 from gslopes.zoo import ModelSpec, build, load

@@ -12,9 +12,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load as load_safetensors
 
 from gslopes.core.errors import ModelError, UsageError
+from gslopes.core.files import sha256_of
 from gslopes.core.runfolder import show
 from gslopes.networks.bisenet_resnet18 import BiSeNetResNet18
-from gslopes.zoo.identity import UNSTATED, sha256
+from gslopes.zoo.identity import UNSTATED
 from gslopes.zoo.loading import LoadedModel
 from gslopes.zoo.spec import ModelSpec
 
@@ -53,7 +54,7 @@ def load_parser(path: Path, device: str | torch.device = "cpu") -> LoadedModel:
     except RuntimeError as error:  # torch's word for a tensor of another shape
         raise ModelError(f"{name} has another shape: {str(error).splitlines()[-1].strip()}", LAYOUT) from error
     module = network.to(device).eval().requires_grad_(False)
-    return LoadedModel(module, _spec(show(path.name)), sha256(path))
+    return LoadedModel(module, _spec(show(path.name)), sha256_of(path))
 
 
 def _spec(name: str) -> ModelSpec:

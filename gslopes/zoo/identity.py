@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from safetensors import SafetensorError, safe_open
 
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
+from gslopes.core.files import sha256_of
 from gslopes.zoo import home
 from gslopes.zoo.spec import ModelSpec, read_spec
 
@@ -44,7 +44,7 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
         raise ModelError(
             f"{folder} lacks {FILE} or {DIGEST}.", "Train the model, or restore its folder from a release."
         )
-    actual, wanted = sha256(path), (digest.read_text(encoding="ascii").split() or [""])[0]
+    actual, wanted = sha256_of(path), (digest.read_text(encoding="ascii").split() or [""])[0]
     if actual != wanted:
         raise ModelError(
             f"{path} is damaged: its sha256 is {actual[:12]}…, not {wanted[:12]}….", "Restore the file from a release."
@@ -72,9 +72,3 @@ def _named_for_attribute(name: str) -> bool:
     folder = home.find("models", name)
     edited = read_spec(folder / "spec.toml").labels[0] if folder else name.removeprefix("fader-")
     return name == f"fader-{edited}"
-
-
-def sha256(path: Path) -> str:
-    """Of a file's bytes, 64 hex digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -11,10 +11,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 
 from gslopes.core.errors import ModelError
-from gslopes.zoo.identity import DIGEST, FILE, read, sha256
+from gslopes.core.files import sha256_of
+from gslopes.zoo.identity import DIGEST, FILE, read
 from gslopes.zoo.spec import ModelSpec
 
-__all__ = ["DIGEST", "FILE", "load", "save", "sha256"]
+__all__ = ["DIGEST", "FILE", "load", "save"]
 
 
 def save(folder: Path, spec: ModelSpec, state: dict[str, torch.Tensor]) -> str:
@@ -26,7 +27,7 @@ def save(folder: Path, spec: ModelSpec, state: dict[str, torch.Tensor]) -> str:
     half = {k: v.detach().to("cpu", torch.float16).contiguous() for k, v in state.items() if v.is_floating_point()}
     partial = folder / f".{FILE}.partial"
     save_file(half, partial, metadata={"format": "pt", "spec": json.dumps(asdict(spec))})
-    digest = sha256(partial)
+    digest = sha256_of(partial)
     partial.replace(folder / FILE)
     (folder / DIGEST).write_text(f"{digest}  {FILE}\n", encoding="ascii")
     return digest

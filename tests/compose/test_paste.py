@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gslopes.compose.masks import border_ramp, soft_mask
-from gslopes.compose.paste import LUMA, OFFSET, Blend, compose, warp_mask
+from gslopes.compose.paste import Blend, compose, warp_mask
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.geometry import warp
+from gslopes.core.levels import LUMA, OFFSET
 from gslopes.datasets.folder import list_photos, open_photo
 
 S = 32

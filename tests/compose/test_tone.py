@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from gslopes.compose.tone import LUMA, without_tint
+from gslopes.compose.tone import without_tint
+from gslopes.core.levels import LUMA
 
 SIZE = 64
 

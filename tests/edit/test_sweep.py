@@ -6,8 +6,9 @@ import torch
 
 from gslopes import zoo
 from gslopes.core.errors import ModelError
+from gslopes.core.levels import OFFSET
 from gslopes.datasets import rendered
-from gslopes.edit.sweep import OFFSET, FaderEditor
+from gslopes.edit.sweep import FaderEditor
 from gslopes.train.sets import rendered_chips
 
 VALUES = np.array([-2, -1, 0, 1, 2], np.float32)

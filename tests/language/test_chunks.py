@@ -81,9 +81,9 @@ def test_what_is_denied_is_kept_apart():
 
 
 def test_while_and_possessives():
-    relations = {fact.told for fact in parse("Three men standing while eating hot dogs.") if fact.kind == "relation"}
+    relations = {fact.text for fact in parse("Three men standing while eating hot dogs.") if fact.kind == "relation"}
     assert relations == {"man – eat – hot_dog"}
-    assert "dog – have – tail" in {fact.told for fact in parse("The dog's tail.")}
+    assert "dog – have – tail" in {fact.text for fact in parse("The dog's tail.")}
 
 
 @pytest.mark.parametrize("caption", ["", " ", "...", "\x00\x1f", "1,2,3", "日本語の写真", "?" * 5000, "a " * 6000])

@@ -38,7 +38,7 @@ def test_the_identity_names_versions_and_digests(tmp_path: Path):
 def test_factuals_text():
     found = facts_of_arcs("( woman , hold , tie ) , ( dress , has_attribute , red )")
     assert found is not None
-    assert {fact.told for fact in found} == {"woman", "tie", "dress", "dress: red", "woman – hold – tie"}
+    assert {fact.text for fact in found} == {"woman", "tie", "dress", "dress: red", "woman – hold – tie"}
     assert facts_of_arcs("no graph") is None
 
 
@@ -54,6 +54,6 @@ def test_dependency_rules():
     tie = word("tie", "NOUN", "dobj", "NN")
     hold = word("hold", "VERB", "ROOT", "VBZ", woman, tie)
     found = facts_of_dependencies([woman, within, red, dress, hold, tie])
-    assert {fact.told for fact in found} == {
+    assert {fact.text for fact in found} == {
         *("woman", "dress", "tie", "dress: red", "woman – in – dress", "woman – hold – tie"),
     }

@@ -12,7 +12,7 @@ from gslopes.fit.presence import ALL, Cut
 from gslopes.run import stages
 from gslopes.run.config import FitConfig
 from gslopes.run.fitting import PRESENCE, SENSITIVITY
-from gslopes.run.presence import cuts, own_cut
+from gslopes.run.presence import cuts, vendor_cut
 from tests.fake_provider import FakeProvider, pictures
 from tests.fake_provider.folder import write_run
 
@@ -35,7 +35,7 @@ from tests.fake_provider.folder import write_run
     ],
 )
 def test_the_vendors_own(name, cut):
-    assert own_cut(name) == cut
+    assert vendor_cut(name) == cut
     assert cuts([name], "vendor") == {name: cut}
     assert cuts([name], "none") == {name: ALL}
     assert cuts([name], "0.6") == {name: Cut(0.6)}

@@ -13,9 +13,9 @@ from PIL import Image
 from skimage.data import astronaut
 
 from gslopes.core import tables
+from gslopes.core.files import sha256_of
 from gslopes.networks.bisenet_resnet18 import BiSeNetResNet18
 from gslopes.run.config import configure
-from gslopes.zoo import weights
 from gslopes.zoo.external import CLASSES
 
 
@@ -66,7 +66,7 @@ def test_a_photo_is_edited_where_the_users_parser_sees_skin_and_the_manifest_nam
     assert "1 edited of 1" in done.err
     manifest = json.loads((run / "run.json").read_text())
     known = manifest["models"]["parser"]
-    assert (known["sha256"], known["file"]) == (weights.sha256(file), "79999_iter.pth")
+    assert (known["sha256"], known["file"]) == (sha256_of(file), "79999_iter.pth")
     assert manifest["config"]["compose"]["skin_weights"] == str(file)
     edits = tables.read(tables.EDITS, run / "edits.parquet")
     pixels = [np.asarray(Image.open(run / f).convert("RGB")).astype(int) for f in edits["file"]]

@@ -25,7 +25,7 @@ def opened(data: bytes) -> Image.Image:
 
 def test_what_fits_goes_as_it_is():
     pictures = [noise(0), noise(1)]
-    limits = Limits(picture_bytes=max(map(len, pictures)), most_side=240, least_side=160, formats=("PNG",))
+    limits = Limits(picture_bytes=max(map(len, pictures)), max_side=240, min_side=160, formats=("PNG",))
     assert fit_pictures(pictures, limits) == (pictures, "")
     assert fit_pictures([b"no picture"], Limits()) == ([b"no picture"], "")
 
@@ -48,7 +48,7 @@ def test_quality_goes_before_size():
 
 
 def test_too_many_pixels_are_scaled_down_with_their_proportions():
-    (fitted,), how = fit_pictures([noise(0)], Limits(most_side=120))
+    (fitted,), how = fit_pictures([noise(0)], Limits(max_side=120))
     assert opened(fitted).size == (120, 80)
     assert "longer side 120 pixels" in how
 
@@ -61,18 +61,18 @@ def test_a_format_that_the_service_does_not_take_becomes_jpeg():
 
 def test_too_small_is_refused_in_pixels_and_what_never_fits_as_well():
     with pytest.raises(Refused, match="240 x 49 pixels; the service takes no side under 50"):
-        fit_pictures([noise(0), noise(1, (240, 49))], Limits(least_side=50))
+        fit_pictures([noise(0), noise(1, (240, 49))], Limits(min_side=50))
     with pytest.raises(Refused, match="small enough"):
         fit_pictures([noise(0)], Limits(picture_bytes=100))
 
 
 def test_a_damaged_picture_is_a_photo_error():
     with pytest.raises(PhotoError):
-        fit_pictures([noise(0)[:30]], Limits(most_side=10))
+        fit_pictures([noise(0)[:30]], Limits(max_side=10))
 
 
 def test_a_picture_of_too_many_pixels_is_scaled():
-    limits = Limits(most_pixels=50_000)
+    limits = Limits(max_pixels=50_000)
     (smaller,), how = fit_pictures([noise(0, (480, 320))], limits)
     width, height = Image.open(io.BytesIO(smaller)).size
     assert 48_000 < width * height <= 50_000

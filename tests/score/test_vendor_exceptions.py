@@ -28,7 +28,7 @@ from gslopes.score.classifiers import azure, clarifai, google, imagga, llm_error
 # Modules whose exceptions can come out of a request, and what makes ours of them.
 VENDORS: dict[str, tuple[Callable[[Exception], GslopesError], tuple[str, ...]]] = {
     "google": (
-        google.ours,
+        google.gslopes_error,
         (
             "google.api_core.exceptions",
             "google.auth.exceptions",
@@ -36,11 +36,11 @@ VENDORS: dict[str, tuple[Callable[[Exception], GslopesError], tuple[str, ...]]] 
             "google.protobuf.json_format",
         ),
     ),
-    "rekognition": (rekognition.ours, ("botocore.exceptions", "boto3.exceptions")),
-    "clarifai": (clarifai.ours, ("grpc", "clarifai_grpc.channel.exceptions", "clarifai_grpc.channel.errors")),
-    "azure": (azure.ours, ("azure.core.exceptions",)),
-    "imagga": (imagga.ours, ("httpx",)),
-    "llm": (lambda error: llm_errors.ours(error, "OPENAI_API_KEY"), ("openai",)),
+    "rekognition": (rekognition.gslopes_error, ("botocore.exceptions", "boto3.exceptions")),
+    "clarifai": (clarifai.gslopes_error, ("grpc", "clarifai_grpc.channel.exceptions", "clarifai_grpc.channel.errors")),
+    "azure": (azure.gslopes_error, ("azure.core.exceptions",)),
+    "imagga": (imagga.gslopes_error, ("httpx",)),
+    "llm": (lambda error: llm_errors.gslopes_error(error, "OPENAI_API_KEY"), ("openai",)),
 }
 # What a name says has to be what we make of it.
 AGAIN = re.compile(
@@ -123,7 +123,7 @@ def test_every_error_that_amazon_declares_for_detect_labels_is_decided():
 )
 def test_amazons_codes_say_what_to_do(code, status, kind):
     about = {"Error": {"Code": code, "Message": "m"}, "ResponseMetadata": {"HTTPStatusCode": status}}
-    found = rekognition.ours(botocore.exceptions.ClientError(about, "DetectLabels"))
+    found = rekognition.gslopes_error(botocore.exceptions.ClientError(about, "DetectLabels"))
     assert type(found) is kind
 
 
@@ -159,7 +159,7 @@ def test_every_status_of_grpc_is_decided():
     ],
 )
 def test_what_grpc_says_of_a_call_is_understood(status, details, kind, billed):
-    found = clarifai.ours(_Status(grpc.StatusCode[status], details))
+    found = clarifai.gslopes_error(_Status(grpc.StatusCode[status], details))
     assert type(found) is kind
     assert getattr(found, "billed", None) is billed
 

@@ -6,8 +6,9 @@ import numpy as np
 import torch
 
 from gslopes import zoo
+from gslopes.core.levels import OFFSET
 from gslopes.datasets import rendered
-from gslopes.edit.sweep import OFFSET, FaderEditor
+from gslopes.edit.sweep import FaderEditor
 from gslopes.train import template
 from gslopes.train.sets import rendered_chips
 

@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 
 from gslopes import zoo
 from gslopes.core.errors import ModelError, UsageError
-from gslopes.zoo import weights
+from gslopes.core.files import sha256_of
 from gslopes.zoo.external import CLASSES
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "bisenet_resnet18.json"
@@ -46,7 +46,7 @@ def saved(content: Any, path: Path) -> Path:
 
 def test_a_public_checkpoint_becomes_a_model_with_its_own_spec(public: Path, state: State) -> None:
     loaded = zoo.load_parser(public)
-    assert loaded.sha256 == weights.sha256(public)
+    assert loaded.sha256 == sha256_of(public)
     assert (loaded.spec.name, loaded.spec.size, loaded.spec.crop) == ("79999_iter.pth", 512, "headshot")
     assert loaded.spec.mean == (0.485, 0.456, 0.406)
     assert not loaded.module.training

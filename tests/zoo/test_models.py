@@ -6,6 +6,7 @@ import pytest
 
 from gslopes import zoo
 from gslopes.core.errors import UnknownName
+from gslopes.core.files import sha256_of
 from gslopes.zoo import home, weights
 
 ROOT = home.PACKAGE.parent
@@ -42,7 +43,7 @@ def test_the_list_shows_every_model_with_its_sha256():
     listed = {entry.name: entry for entry in zoo.list_models()}
     assert set(listed) == set(NAMES)
     for name, entry in listed.items():
-        assert entry.sha256 == weights.sha256(ROOT / "weights" / name / weights.FILE)
+        assert entry.sha256 == sha256_of(ROOT / "weights" / name / weights.FILE)
         assert entry.bytes > 0
 
 

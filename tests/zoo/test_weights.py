@@ -5,6 +5,7 @@ import torch
 
 from gslopes import zoo
 from gslopes.core.errors import ModelError, UnknownName
+from gslopes.core.files import sha256_of
 from gslopes.zoo import weights
 from gslopes.zoo.spec import ModelSpec
 
@@ -69,6 +70,6 @@ def test_a_file_that_is_no_checkpoint_of_ours_is_refused(home):
 
     folder = home / "weights/small"
     save_file({"x": torch.zeros(1)}, folder / "model.safetensors", metadata={"spec": json.dumps({"name": 3})})
-    (folder / "sha256").write_text(weights.sha256(folder / "model.safetensors"))
+    (folder / "sha256").write_text(sha256_of(folder / "model.safetensors"))
     with pytest.raises(ModelError, match="no gslopes checkpoint"):
         zoo.load("small")

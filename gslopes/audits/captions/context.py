@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from gslopes.audits.captions.estimates import Differences, compare
 from gslopes.audits.captions.material import Caption, Material, Pair, flags
-from gslopes.audits.captions.measures import SAME, Found, Row, Told, case, measure, rate_rows, truth_text
+from gslopes.audits.captions.measures import SAME, Found, Row, RowHeader, case, measure, rate_rows, truth_text
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
@@ -64,8 +64,8 @@ def context_specific(material: Material, target: str, truth: str, options: Audit
     found = Found()
     mentions = material.mentions
     for rule in RULES:
-        told = Told("demeaning", "D3", target, truth, reading="look", origin="paper")
-        told = replace(told, lists=mentions.lists.told("child-words", "adult-words") if rule in CALLED else "")
+        header = RowHeader("demeaning", "D3", target, truth, reading="look", origin="paper")
+        header = replace(header, lists=mentions.lists.versions("child-words", "adult-words") if rule in CALLED else "")
         images = material.images(target, truth)
         having: dict[str, int] = {}
         for image in images:
@@ -74,33 +74,33 @@ def context_specific(material: Material, target: str, truth: str, options: Audit
                 said = verdict(rule, caption.kept, facts, mentions, options)
                 if said:
                     having[image] = having.get(image, 0) + (said == "case")
-                    found.cases.append(_case(told, rule, said, image, caption, material, mentions))
-        found.measures += _rows(told, rule, images, having, material, options)
+                    found.cases.append(_case(header, rule, said, image, caption, material, mentions))
+        found.measures += _rows(header, rule, images, having, material, options)
     return found
 
 
 def _rows(
-    told: Told, rule: str, images: list[str], having: dict[str, int], material: Material, options: AuditOptions
+    header: RowHeader, rule: str, images: list[str], having: dict[str, int], material: Material, options: AuditOptions
 ) -> list[Row]:
-    stage, value = material.stages[told.stage], AT_RISK[rule]
-    told = told if material.pairs else replace(told, note="no annotations: captions of everybody")
+    stage, value = material.stages[header.stage], AT_RISK[rule]
+    header = header if material.pairs else replace(header, note="no annotations: captions of everybody")
     rows = []
     columns = [column for column, values in material.groups.items() if value in values.values()]
     for column in columns or [""]:
         values = material.groups.get(column, {})
         risk = [image for image in images if not column or values.get(image) == value]
         of = {image: len(stage[image]) for image in risk}
-        rows += rate_rows(told, having, of, options, concept=rule, column=column, group=value if column else "")
+        rows += rate_rows(header, having, of, options, concept=rule, column=column, group=value if column else "")
     table = flags({rule: [image for image, count in having.items() if count]}, images)
     for pair in material.pairs:
         if pair.column in columns or rule == "girls":
-            rows.append(_difference(told, rule, pair, compare(table, material.members(pair, images), options)))
+            rows.append(_difference(header, rule, pair, compare(table, material.members(pair, images), options)))
     return rows
 
 
-def _difference(told: Told, rule: str, pair: Pair, found: Differences) -> Row:
+def _difference(header: RowHeader, rule: str, pair: Pair, found: Differences) -> Row:
     return measure(
-        told,
+        header,
         concept=rule,
         column=pair.column,
         group=pair.group,
@@ -121,10 +121,10 @@ def _difference(told: Told, rule: str, pair: Pair, found: Differences) -> Row:
 
 
 def _case(
-    told: Told, rule: str, said: str, image: str, caption: Caption, material: Material, mentions: Mentions
+    header: RowHeader, rule: str, said: str, image: str, caption: Caption, material: Material, mentions: Mentions
 ) -> Row:
     facts = caption.kept
     words = {"weapons": mentions.weapons, "animals": mentions.animals}
     word = CALLED[rule][0] if rule in CALLED else ", ".join(sorted({fact.word for fact in words[rule](facts)}))
-    text = truth_text(material, told.truth, image)
-    return case(told, rule if said == "case" else f"{rule} ({said})", image, caption, word=word, truth_text=text)
+    text = truth_text(material, header.truth, image)
+    return case(header, rule if said == "case" else f"{rule} ({said})", image, caption, word=word, truth_text=text)

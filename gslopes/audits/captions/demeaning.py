@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from gslopes.audits.captions.material import Caption, Material, flags
-from gslopes.audits.captions.measures import Found, Told, case, rate_rows, shares
+from gslopes.audits.captions.measures import Found, RowHeader, case, rate_rows, shares
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.language.graph import Fact
 from gslopes.language.senses import Senses
@@ -89,7 +89,7 @@ def caption_bounds(
 def listed_words(material: Material, stage: str, options: AuditOptions) -> Found:
     """D1 at one stage: captions, images and per 1,000 captions under each bound, by group and by word."""
     known = material.mentions.lists
-    told = Told("demeaning", "D1", stage, origin="paper", lists=known.told(*LISTS.values()))
+    header = RowHeader("demeaning", "D1", stage, origin="paper", lists=known.versions(*LISTS.values()))
     lists = {
         kind: listed_synsets(known[name], "n" if kind == "object" else "a", material.mentions.wordnet)
         for kind, name in LISTS.items()
@@ -111,21 +111,21 @@ def listed_words(material: Material, stage: str, options: AuditOptions) -> Found
                     words.setdefault(f"{name}:{word}", set()).add(image)
             for word in sorted(seen[facts]["upper"]):
                 bound = next(name for name in BOUNDS if word in seen[facts][name])
-                found.cases.append(case(_reading(told, bound), "listed", image, caption, word=word, bound=bound))
+                found.cases.append(case(_reading(header, bound), "listed", image, caption, word=word, bound=bound))
     of = {image: len(material.stages[stage][image]) for image in images}
     for name in BOUNDS:
-        found.measures += rate_rows(_reading(told, name), counts[name], of, options, concept=name)
+        found.measures += rate_rows(_reading(header, name), counts[name], of, options, concept=name)
         have = {name: [image for image, count in counts[name].items() if count]}
-        found.measures += shares(_reading(told, name), material, flags(have, images), options)
+        found.measures += shares(_reading(header, name), material, flags(have, images), options)
     for name, having in sorted(words.items()):
-        told_word = _reading(told, name.partition(":")[0])
+        told_word = _reading(header, name.partition(":")[0])
         found.measures += rate_rows(told_word, dict.fromkeys(having, 1), of, options, concept=name)[:1]
     return found
 
 
-def _reading(told: Told, bound: str) -> Told:
+def _reading(header: RowHeader, bound: str) -> RowHeader:
     reading = "face" if bound == "lower" else "look"
-    return Told(told.harm, told.technique, told.stage, reading=reading, origin="paper", lists=told.lists)
+    return RowHeader(header.harm, header.technique, header.stage, reading=reading, origin="paper", lists=header.lists)
 
 
 def captions_under(

@@ -14,7 +14,7 @@ from scipy import sparse, stats
 
 from gslopes.audits.captions.estimates import change
 from gslopes.audits.captions.material import Coverage, Material, Pair, Presence, presence
-from gslopes.audits.captions.measures import Found, Row, Told, measure, shares
+from gslopes.audits.captions.measures import Found, Row, RowHeader, measure, shares
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.fit.multiplicity import adjust
 from gslopes.language.graph import KINDS, Fact
@@ -60,11 +60,11 @@ def between_groups(material: Material, stage: str, options: AuditOptions) -> Fou
     images = material.images(stage)
     for kind in KINDS:
         how = options.captions_per_image
-        told = Told("stereotyping", "S3", stage, captions=how, kind=kind)
+        header = RowHeader("stereotyping", "S3", stage, captions=how, kind=kind)
         table = presence(material.stages[stage], images, _concepts(kind), how)
-        found.measures += shares(told, material, table, options)
+        found.measures += shares(header, material, table, options)
         for pair in material.pairs:
-            found.measures += _tokens(told, table, material.members(pair, images), pair, options)
+            found.measures += _tokens(header, table, material.members(pair, images), pair, options)
     return found
 
 
@@ -74,14 +74,14 @@ def between_stages(material: Material, target: str, truth: str, options: AuditOp
     images = material.images(target, truth)
     how = "each" if material.several(target) != material.several(truth) else options.captions_per_image
     for kind in KINDS:
-        told = Told("stereotyping", "S4", target, truth, captions=how, kind=kind)
+        header = RowHeader("stereotyping", "S4", target, truth, captions=how, kind=kind)
         after = presence(material.stages[target], images, _concepts(kind), how)
         before = presence(material.stages[truth], images, _concepts(kind), how)
         either = sorted({*after.concepts, *before.concepts})
         names = tuple(name for name in either if _comparable(name, kind, material, target, truth))
         matrices = [_aligned(table, names) for table in (before, after)]
         for pair in material.pairs:
-            found.measures += _amplified(told, names, matrices, material.members(pair, images), pair, options)
+            found.measures += _amplified(header, names, matrices, material.members(pair, images), pair, options)
     return found
 
 
@@ -95,7 +95,7 @@ def amplification(before: float, after: float) -> float:
 
 
 def _amplified(
-    told: Told,
+    header: RowHeader,
     names: tuple[str, ...],
     matrices: list[sparse.csr_array],
     member: NDArray[np.int8],
@@ -122,7 +122,7 @@ def _amplified(
         ends = sorted((100 * sign * low[place], 100 * sign * high[place]))
         rows.append(
             measure(
-                told,
+                header,
                 concept=names[row],
                 column=pair.column,
                 group=pair.group,
@@ -142,7 +142,9 @@ def _amplified(
     return rows
 
 
-def _tokens(told: Told, table: Presence, member: NDArray[np.int8], pair: Pair, options: AuditOptions) -> list[Row]:
+def _tokens(
+    header: RowHeader, table: Presence, member: NDArray[np.int8], pair: Pair, options: AuditOptions
+) -> list[Row]:
     counts = [np.asarray(table.matrix[:, member == side].sum(axis=1)).ravel() for side in (1, -1)]
     if not counts[0].sum() or not counts[1].sum():
         return []
@@ -154,7 +156,7 @@ def _tokens(told: Told, table: Presence, member: NDArray[np.int8], pair: Pair, o
     active = np.diff(table.matrix.indptr)
     rows = [
         measure(
-            told,
+            header,
             concept=concept,
             **facts,
             n=len(table.images),
@@ -172,7 +174,7 @@ def _tokens(told: Told, table: Presence, member: NDArray[np.int8], pair: Pair, o
     return [
         *rows,
         measure(
-            told,
+            header,
             **facts,
             n=int((member != 0).sum()),
             value=seen,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from gslopes.audits.captions.material import Material, flags
-from gslopes.audits.captions.measures import Found, Told, case, share_row, shares, truth_text
+from gslopes.audits.captions.measures import Found, RowHeader, case, share_row, shares, truth_text
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import PERSON
@@ -35,7 +35,7 @@ def listed_things(material: Material, target: str, truth: str, options: AuditOpt
     """E2: recall of the listed things of truth, by group, beside that of other objects of similar size."""
     mentions = material.mentions
     artefacts, wordnet = mentions.lists["artefacts"], mentions.wordnet
-    told = Told("erasing", "E2", target, truth, lists=mentions.lists.told("artefacts"))
+    header = RowHeader("erasing", "E2", target, truth, lists=mentions.lists.versions("artefacts"))
     found = Found()
     having: dict[str, dict[str, bool]] = {}
     for image in material.images(target, truth):
@@ -49,18 +49,24 @@ def listed_things(material: Material, target: str, truth: str, options: AuditOpt
                     caption = next(iter(material.stages[target][image]), None)
                     found.cases.append(
                         case(
-                            told, "not recalled", image, caption, word=fact.word, concept=fact.concept, truth_text=text
+                            header,
+                            "not recalled",
+                            image,
+                            caption,
+                            word=fact.word,
+                            concept=fact.concept,
+                            truth_text=text,
                         )
                     )
     for concept, images in sorted(having.items()):
         base = sorted(images)
-        found.measures += shares(told, material, flags({concept: [i for i in base if images[i]]}, base), options)
+        found.measures += shares(header, material, flags({concept: [i for i in base if images[i]]}, base), options)
     if having and material.boxes:
-        found.measures.append(_others(told, material, target, set(having)))
+        found.measures.append(_others(header, material, target, set(having)))
     return found
 
 
-def _others(told: Told, material: Material, target: str, listed: set[str]) -> dict[str, object]:
+def _others(header: RowHeader, material: Material, target: str, listed: set[str]) -> dict[str, object]:
     """Recall of all other objects whose size lies in the deciles of the listed ones."""
     wordnet = material.mentions.wordnet
     sizes: list[tuple[float, bool, str, str]] = []
@@ -75,7 +81,7 @@ def _others(told: Told, material: Material, target: str, listed: set[str]) -> di
         for size, is_listed, image, synset in sizes
         if not is_listed and int(np.searchsorted(edges, size)) in deciles
     ]
-    row = share_row(told, sum(alike), len(alike), concept="other objects of similar size")
+    row = share_row(header, sum(alike), len(alike), concept="other objects of similar size")
     return row | {"estimator": "recall of instances in the same deciles of size"}
 
 
@@ -83,7 +89,7 @@ def generic_replacement(material: Material, target: str, truth: str, options: Au
     """E3: truth names a specific person concept, the target only something above it; by group."""
     mentions = material.mentions
     wordnet = mentions.wordnet
-    told = Told("erasing", "E3", target, truth)
+    header = RowHeader("erasing", "E3", target, truth)
     found = Found()
     base: dict[str, list[str]] = {}
     having: dict[str, list[str]] = {}
@@ -99,12 +105,12 @@ def generic_replacement(material: Material, target: str, truth: str, options: Au
                 text = truth_text(material, truth, image)
                 caption = next(iter(material.stages[target][image]), None)
                 found.cases.append(
-                    case(told, "replaced", image, caption, word=generic, concept=concept, truth_text=text)
+                    case(header, "replaced", image, caption, word=generic, concept=concept, truth_text=text)
                 )
     everything = sorted({image for images in base.values() for image in images})
     some = {image for images in having.values() for image in images}
-    found.measures += shares(told, material, flags({"any person concept": some}, everything), options)
+    found.measures += shares(header, material, flags({"any person concept": some}, everything), options)
     for concept, images in sorted(base.items()):
         if len(images) >= options.min_active:
-            found.measures += shares(told, material, flags({concept: having.get(concept, [])}, images), options)
+            found.measures += shares(header, material, flags({concept: having.get(concept, [])}, images), options)
     return found

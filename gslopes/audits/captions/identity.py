@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gslopes.audits.captions.material import Material, flags
-from gslopes.audits.captions.measures import Found, Told, case, shares, truth_text
+from gslopes.audits.captions.measures import Found, RowHeader, case, shares, truth_text
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.audits.captions.people import persons
 from gslopes.language.graph import Fact
@@ -32,7 +32,7 @@ def reading(annotated: str, facts: Iterable[Fact], mentions: Mentions) -> str:
 def imposed_terms(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
     """I1: images with a person where the target has a term of a category and truth has none of it."""
     mentions = material.mentions
-    told = Told("identity", "I1", target, truth, lists=mentions.lists.told("identity-terms", "gender-words"))
+    header = RowHeader("identity", "I1", target, truth, lists=mentions.lists.versions("identity-terms", "gender-words"))
     images = [i for i in material.images(target, truth) if mentions.people(material.facts(truth, i))]
     having: dict[str, list[str]] = {category: [] for category in IDENTITY}
     found = Found()
@@ -44,17 +44,17 @@ def imposed_terms(material: Material, target: str, truth: str, options: AuditOpt
             words = ", ".join(sorted({m.word for m in terms if m.category == category}))
             text = truth_text(material, truth, image)
             caption = material.stages[target][image][0] if material.stages[target][image] else None
-            found.cases.append(case(told, category, image, caption, word=words, truth_text=text))
-    found.measures = shares(told, material, flags(having, images), options)
+            found.cases.append(case(header, category, image, caption, word=words, truth_text=text))
+    found.measures = shares(header, material, flags(having, images), options)
     return found
 
 
 def gender_mismatch(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
     """I2: over images annotated female or male in which truth shows exactly one person."""
     mentions = material.mentions
-    lists = mentions.lists.told("gender-words")
+    lists = mentions.lists.versions("gender-words")
     note = "the mismatch is with perceived gender"
-    told = Told("identity", "I2", target, truth, lists=lists, note=note)
+    header = RowHeader("identity", "I2", target, truth, lists=lists, note=note)
     genders = {i: v for values in material.groups.values() for i, v in values.items() if v in _GENDERED}
     images = [i for i in material.images(target, truth) if i in genders and persons(material, truth, i) == 1]
     having: dict[str, list[str]] = {name: [] for name in READINGS}
@@ -65,19 +65,19 @@ def gender_mismatch(material: Material, target: str, truth: str, options: AuditO
         if said == "mismatch":
             caption = material.stages[target][image][0]
             text = truth_text(material, truth, image)
-            found.cases.append(case(told, said, image, caption, group=genders[image], truth_text=text))
-    found.measures = shares(told, material, flags(having, images), options)
+            found.cases.append(case(header, said, image, caption, group=genders[image], truth_text=text))
+    found.measures = shares(header, material, flags(having, images), options)
     return found
 
 
 def marking(material: Material, target: str, options: AuditOptions) -> Found:
     """I3: share of images with an ethnicity or skin term of a person, by group."""
     mentions = material.mentions
-    told = Told("identity", "I3", target, lists=mentions.lists.told("identity-terms"))
+    header = RowHeader("identity", "I3", target, lists=mentions.lists.versions("identity-terms"))
     images = material.images(target)
     having = [
         image
         for image in images
         if any(m.category == "ethnicity" for m in mentions.identity(material.facts(target, image)))
     ]
-    return Found(shares(told, material, flags({"ethnicity": having}, images), options))
+    return Found(shares(header, material, flags({"ethnicity": having}, images), options))

@@ -13,7 +13,7 @@ import numpy as np
 
 from gslopes.audits.captions.estimates import fisher, newcombe
 from gslopes.audits.captions.material import Caption, Coverage, Material, Pair
-from gslopes.audits.captions.measures import Found, Told, case, measure, share_row, truth_text
+from gslopes.audits.captions.measures import Found, RowHeader, case, measure, share_row, truth_text
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.fit.multiplicity import adjust
 from gslopes.fit.shares import wilson
@@ -177,14 +177,14 @@ def words_wrongly_included(material: Material, target: str, truth: str, options:
     images = material.images(target, truth)
     wordnet, lists = material.mentions.wordnet, material.mentions.lists
     coverage = material.coverage.get(truth, Coverage())
-    told = Told(
+    header = RowHeader(
         "stereotyping",
         "S1",
         target,
         truth,
         reading="look",
         origin="paper",
-        lists=lists.told("non-imageable-synsets", "non-imageable-adjectives", "visual-verbs"),
+        lists=lists.versions("non-imageable-synsets", "non-imageable-adjectives", "visual-verbs"),
     )
     tally = _Tally(images)
     found = Found()
@@ -196,15 +196,15 @@ def words_wrongly_included(material: Material, target: str, truth: str, options:
             caption = _says(material.stages[target][image], word)
             text = truth_text(material, truth, image)
             found.cases.append(
-                case(told, scenario, image, caption, word=word.told, concept=word.concept, truth_text=text)
+                case(header, scenario, image, caption, word=word.text, concept=word.concept, truth_text=text)
             )
-    found.measures += _summary(told, tally, len(images))
+    found.measures += _summary(header, tally, len(images))
     for pair in material.pairs:
         member = material.members(pair, images)
-        found.inclusions += _inclusions(told, tally, member, pair, options)
-        found.measures += _by_group(told, tally, member, pair, options)
+        found.inclusions += _inclusions(header, tally, member, pair, options)
+        found.measures += _by_group(header, tally, member, pair, options)
     if not material.pairs:
-        found.inclusions += _inclusions(told, tally, np.zeros(len(images), np.int8), Pair("", "", ""), options)
+        found.inclusions += _inclusions(header, tally, np.zeros(len(images), np.int8), Pair("", "", ""), options)
     return found
 
 
@@ -233,7 +233,7 @@ class _Tally:
 
 
 def _inclusions(
-    told: Told, tally: _Tally, member: np.ndarray, pair: Pair, options: AuditOptions
+    header: RowHeader, tally: _Tally, member: np.ndarray, pair: Pair, options: AuditOptions
 ) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for (scenario, kind, concept), flagged in sorted(tally.flagged.items()):
@@ -252,8 +252,8 @@ def _inclusions(
         low, high = wilson(fpr, len(negatives)) if negatives else (math.nan, math.nan)
         rows.append(
             {
-                "stage": told.stage,
-                "truth": told.truth,
+                "stage": header.stage,
+                "truth": header.truth,
                 "scenario": scenario,
                 "kind": kind,
                 "concept": concept,
@@ -280,7 +280,7 @@ def _inclusions(
 
 
 def _by_group(
-    told: Told, tally: _Tally, member: np.ndarray, pair: Pair, options: AuditOptions
+    header: RowHeader, tally: _Tally, member: np.ndarray, pair: Pair, options: AuditOptions
 ) -> list[dict[str, object]]:
     """False positive rates by group, their difference, p and q (ours)."""
     rows = []
@@ -292,7 +292,7 @@ def _by_group(
         tested = len(flagged) >= options.min_active and min(n, m) >= 10
         rows.append(
             measure(
-                told,
+                header,
                 concept=f"{scenario}:{concept}",
                 column=pair.column,
                 group=pair.group,
@@ -314,14 +314,14 @@ def _by_group(
     return [row | {"q": float(value)} for row, value in zip(rows, q, strict=True)]
 
 
-def _summary(told: Told, tally: _Tally, images: int) -> list[dict[str, object]]:
+def _summary(header: RowHeader, tally: _Tally, images: int) -> list[dict[str, object]]:
     with_case = set().union(*tally.flagged.values()) if tally.flagged else set()
-    rows = [share_row(told, len(with_case), images, concept="any case")]
+    rows = [share_row(header, len(with_case), images, concept="any case")]
     cases = {name: sum(len(v) for k, v in tally.flagged.items() if k[0] == name) for name in SCENARIOS}
     total = sum(cases.values())
     for name, count in cases.items():
-        rows.append(share_row(told, count, total, concept=name) | {"estimator": "share of cases, Wilson"})
-        rows.append(measure(told, concept=name, n=images, active=count, value=float(count), unit="count"))
+        rows.append(share_row(header, count, total, concept=name) | {"estimator": "share of cases, Wilson"})
+        rows.append(measure(header, concept=name, n=images, active=count, value=float(count), unit="count"))
     return rows
 
 

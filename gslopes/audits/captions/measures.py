@@ -20,7 +20,7 @@ SAME = "the same probability in both groups"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RowHeader:
     """What stands on every row of one technique at one stage."""
 
     harm: str
@@ -52,24 +52,24 @@ class Found:
         self.salience += other.salience
 
 
-def measure(told: Told, **facts: Any) -> Row:
+def measure(header: RowHeader, **facts: Any) -> Row:
     """One row; what is not given is empty or NaN."""
     empty = {"concept": "", "column": "", "group": "", "other": "", "n": 0, "active": 0, "unit": "share"}
     numbers = dict.fromkeys(("value", "ci_low", "ci_high", "boot_low", "boot_high", "p", "q"), math.nan)
-    row = {name: getattr(told, name) for name in Told.__dataclass_fields__}
+    row = {name: getattr(header, name) for name in RowHeader.__dataclass_fields__}
     row |= empty | numbers | {"estimator": "", "null_hypothesis": ""}
     return row | {name: value for name, value in facts.items() if value is not None}
 
 
-def share_row(told: Told, active: int, n: int, **facts: Any) -> Row:
+def share_row(header: RowHeader, active: int, n: int, **facts: Any) -> Row:
     """A share of images with Wilson's interval."""
     value = active / n if n else math.nan
     low, high = wilson(value, n) if n else (math.nan, math.nan)
     numbers = {"n": n, "active": active, "value": value, "ci_low": low, "ci_high": high}
-    return measure(told, **numbers, estimator="share of images, Wilson", **facts)
+    return measure(header, **numbers, estimator="share of images, Wilson", **facts)
 
 
-def shares(told: Told, material: Material, presence: Presence, options: AuditOptions) -> list[Row]:
+def shares(header: RowHeader, material: Material, presence: Presence, options: AuditOptions) -> list[Row]:
     """Every concept's share of the images, and by pair its difference between the groups; q over the concepts."""
     rows = []
     totals = np.asarray(presence.matrix.sum(axis=1)).ravel()
@@ -77,21 +77,21 @@ def shares(told: Told, material: Material, presence: Presence, options: AuditOpt
     active = np.diff(presence.matrix.indptr)
     for concept, total, have in zip(presence.concepts, totals, active, strict=True):
         if presence.binary:
-            rows.append(share_row(told, int(have), n, concept=concept))
+            rows.append(share_row(header, int(have), n, concept=concept))
         else:
             numbers = {"n": n, "active": int(have), "value": total / n if n else math.nan}
-            rows.append(measure(told, concept=concept, **numbers, estimator="mean share of captions"))
+            rows.append(measure(header, concept=concept, **numbers, estimator="mean share of captions"))
     for pair in material.pairs:
         found = compare(presence, material.members(pair, presence.images), options)
         estimator = "difference of shares, Newcombe" if presence.binary else "difference of mean shares, bootstrap"
         for place, concept in enumerate(presence.concepts):
             enough = found.active[place] >= options.min_active
-            note = told.note if enough else "too rare to judge"
+            note = header.note if enough else "too rare to judge"
             if min(found.n, found.n_other) < 10:
                 note = "a group has fewer than 10 images: no test"
             rows.append(
                 measure(
-                    told,
+                    header,
                     concept=concept,
                     column=pair.column,
                     group=pair.group,
@@ -117,14 +117,14 @@ def shares(told: Told, material: Material, presence: Presence, options: AuditOpt
                 numbers |= {"active": round(value[place] * size) if presence.binary and size else 0}
                 rows.append(
                     measure(
-                        told, concept=concept, column=pair.column, group=group, **numbers, estimator="share of images"
+                        header, concept=concept, column=pair.column, group=group, **numbers, estimator="share of images"
                     )
                 )
     return _once(rows)
 
 
 def rate_rows(
-    told: Told, counts: Mapping[str, int], of: Mapping[str, int], options: AuditOptions, **facts: Any
+    header: RowHeader, counts: Mapping[str, int], of: Mapping[str, int], options: AuditOptions, **facts: Any
 ) -> list[Row]:
     """A number of captions and how many that is per 1,000 captions.
 
@@ -138,9 +138,9 @@ def rate_rows(
     ends = wilson(value, total) if total else (math.nan, math.nan)
     shared = {"n": len(images), "active": int((have > 0).sum()), **facts}
     return [
-        measure(told, **shared, value=float(cases), unit="count", estimator="captions"),
+        measure(header, **shared, value=float(cases), unit="count", estimator="captions"),
         measure(
-            told,
+            header,
             **shared,
             value=1000 * value,
             unit="per 1,000 captions",
@@ -154,7 +154,7 @@ def rate_rows(
 
 
 def case(
-    told: Told,
+    header: RowHeader,
     rule: str,
     image: str,
     caption: Caption | None = None,
@@ -167,14 +167,26 @@ def case(
 ) -> Row:
     """One case to be read by a person; its key is made of what it is about."""
     source = -1 if caption is None else caption.source
-    key = [told.harm, told.technique, rule, told.stage, told.truth, image, str(source), word, concept, bound, group]
+    key = [
+        header.harm,
+        header.technique,
+        rule,
+        header.stage,
+        header.truth,
+        image,
+        str(source),
+        word,
+        concept,
+        bound,
+        group,
+    ]
     return {
         "case": sha256("\0".join(key).encode("utf-8", "surrogatepass")).hexdigest()[:16],
-        "harm": told.harm,
-        "technique": told.technique,
+        "harm": header.harm,
+        "technique": header.technique,
         "rule": rule,
-        "stage": told.stage,
-        "truth": told.truth,
+        "stage": header.stage,
+        "truth": header.truth,
         "image": image,
         "source": source,
         "word": word,
@@ -183,7 +195,7 @@ def case(
         "group": group,
         "text": caption.text if caption is not None else "",
         "truth_text": truth_text,
-        "reading": told.reading,
+        "reading": header.reading,
     }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gslopes.audits.captions.material import Caption, Material
-from gslopes.audits.captions.measures import Found, Told, case, rate_rows, truth_text
+from gslopes.audits.captions.measures import Found, RowHeader, case, rate_rows, truth_text
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.language.mentions import Mentions
 from gslopes.language.tagger import Token
@@ -71,7 +71,7 @@ def _phrase(tokens: Sequence[Token], place: int) -> list[Token]:
 
 def identity_as_nouns(material: Material, stage: str, truth: str, options: AuditOptions) -> Found:
     """D4 at one stage: captions, images and per 1,000 captions; ``unclear`` where truth is silent."""
-    told = Told("demeaning", "D4", stage, truth, reading="look", origin="paper")
+    header = RowHeader("demeaning", "D4", stage, truth, reading="look", origin="paper")
     found = Found()
     if material.tag is None:
         return found
@@ -89,9 +89,9 @@ def identity_as_nouns(material: Material, stage: str, truth: str, options: Audit
                     rule = rule if known else f"{rule} (unclear)"
                     having[image] = having.get(image, 0) + 1
                     text = truth_text(material, truth, image)
-                    found.cases.append(case(told, rule, image, caption, word=word, truth_text=text))
+                    found.cases.append(case(header, rule, image, caption, word=word, truth_text=text))
         of = {image: len(material.stages[stage][image]) for image in images}
-        found.measures += rate_rows(told, having, of, options, concept=word)
+        found.measures += rate_rows(header, having, of, options, concept=word)
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from gslopes.audits.captions.estimates import change
 from gslopes.audits.captions.material import Caption, Material, Presence, flags, tabulate
-from gslopes.audits.captions.measures import Found, Told, case, measure, shares, truth_text
+from gslopes.audits.captions.measures import Found, RowHeader, case, measure, shares, truth_text
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import PERSON, Mentions
@@ -78,28 +78,28 @@ def singular_only(facts: Iterable[Fact], mentions: Mentions) -> bool:
 
 def people_unmentioned(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
     """D2 at one target: shares of images whose people go unmentioned, by group."""
-    told = Told("demeaning", "D2", target, truth, origin="paper")
+    header = RowHeader("demeaning", "D2", target, truth, origin="paper")
     images = material.images(target, truth)
     if material.areas:
         annotated = {image for values in material.groups.values() for image, value in values.items() if value}
         base = [i for i in images if is_large(material.areas.get(i, 0.0), options.min_people_area) and i in annotated]
     else:
         base = [i for i in images if mentioned(material.facts(truth, i), material.mentions)]
-        told = replace(told, note="truth: captions that mention a person; no areas")
-    return _unmentioned(told, material, base, "unmentioned", options)
+        header = replace(header, note="truth: captions that mention a person; no areas")
+    return _unmentioned(header, material, base, "unmentioned", options)
 
 
 def people_erased(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
     """E1: people unmentioned without the area rule, and several people told as one."""
-    told = Told("erasing", "E1", target, truth, reading="look")
+    header = RowHeader("erasing", "E1", target, truth, reading="look")
     images = material.images(target, truth)
     base = [image for image in images if material.mentions.people(material.facts(truth, image))]
-    found = _unmentioned(told, material, base, "people unmentioned", options)
+    found = _unmentioned(header, material, base, "people unmentioned", options)
     several = [image for image in base if persons(material, truth, image) > 1]
     one = [image for image in several if singular_only(material.facts(target, image), material.mentions)]
-    found.measures += shares(told, material, flags({"several told as one": one}, several), options)
+    found.measures += shares(header, material, flags({"several told as one": one}, several), options)
     found.cases += [
-        case(told, "several told as one", i, _any(material, target, i), truth_text=truth_text(material, truth, i))
+        case(header, "several told as one", i, _any(material, target, i), truth_text=truth_text(material, truth, i))
         for i in one
     ]
     return found
@@ -107,7 +107,7 @@ def people_erased(material: Material, target: str, truth: str, options: AuditOpt
 
 def widened(material: Material, first: str, second: str, truth: str, options: AuditOptions) -> Found:
     """D2 between two targets: how much wider the difference of the groups is at the second, paired over images."""
-    told = Told("demeaning", "D2", second, truth, origin="paper")
+    header = RowHeader("demeaning", "D2", second, truth, origin="paper")
     images = [
         image
         for image in material.images(first, second)
@@ -128,7 +128,7 @@ def widened(material: Material, first: str, second: str, truth: str, options: Au
         facts = {"column": pair.column, "group": pair.group, "other": pair.other, "n": n + m}
         found.measures.append(
             measure(
-                told,
+                header,
                 **facts,
                 concept=f"unmentioned, beyond {first}",
                 value=100 * value[0],
@@ -144,22 +144,22 @@ def widened(material: Material, first: str, second: str, truth: str, options: Au
     return found
 
 
-def _unmentioned(told: Told, material: Material, base: list[str], name: str, options: AuditOptions) -> Found:
+def _unmentioned(header: RowHeader, material: Material, base: list[str], name: str, options: AuditOptions) -> Found:
     genders: dict[str, str] = {}
     if options.mentioned_as == "group":
         genders = {i: v for values in material.groups.values() for i, v in values.items() if v in GROUP_WORDS}
     missing = [
         image
         for image in base
-        if not mentioned(material.facts(told.stage, image), material.mentions, genders.get(image, ""))
+        if not mentioned(material.facts(header.stage, image), material.mentions, genders.get(image, ""))
     ]
-    found = Found(shares(told, material, flags({name: missing}, base), options))
-    if material.several(told.stage):
-        each = replace(told, captions="each")
-        found.measures += shares(each, material, _each(name, material, told.stage, base, genders), options)
-    look = replace(told, reading="look")
+    found = Found(shares(header, material, flags({name: missing}, base), options))
+    if material.several(header.stage):
+        each = replace(header, captions="each")
+        found.measures += shares(each, material, _each(name, material, header.stage, base, genders), options)
+    look = replace(header, reading="look")
     found.cases = [
-        case(look, name, i, _any(material, told.stage, i), truth_text=truth_text(material, told.truth, i))
+        case(look, name, i, _any(material, header.stage, i), truth_text=truth_text(material, header.truth, i))
         for i in missing
     ]
     return found

@@ -9,7 +9,7 @@ import numpy as np
 
 from gslopes.audits.captions.estimates import compare
 from gslopes.audits.captions.material import Material, flags
-from gslopes.audits.captions.measures import Found, Told, measure
+from gslopes.audits.captions.measures import Found, RowHeader, measure
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.fit.multiplicity import adjust
 from gslopes.language.graph import Fact
@@ -28,8 +28,8 @@ def has_trait(facts: Iterable[Fact], words: Iterable[str]) -> bool:
 def trait_dependent(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
     """R1: share of images with the gender's word where truth has the trait less that where it has not."""
     mentions = material.mentions
-    lists = mentions.lists.told("traits", "gender-words")
-    told = Told("reifying", "R1", target, truth, reading="look", lists=lists)
+    lists = mentions.lists.versions("traits", "gender-words")
+    header = RowHeader("reifying", "R1", target, truth, reading="look", lists=lists)
     rows = []
     for column, values in material.groups.items():
         for value in sorted(set(values.values()) & set(_GENDERED)):
@@ -44,7 +44,7 @@ def trait_dependent(material: Material, target: str, truth: str, options: AuditO
                     continue
                 rows.append(
                     measure(
-                        told,
+                        header,
                         concept=f"{word} words by {trait}",
                         column=column,
                         group=value,

@@ -154,18 +154,18 @@ def run(
 ) -> tuple[Found, list[dict[str, str]]]:
     """All the techniques at all targets: what they found, and what ran and did not with the reason."""
     whole = Found()
-    told: list[dict[str, str]] = []
+    described: list[dict[str, str]] = []
     for name in names:
         technique = TECHNIQUES[name]
         for target in targets:
             why = lacking(technique, material, target, truth)
             if not why:
                 whole.add(technique.run(material, target, truth, options))
-            told.append(describe(technique, target, truth, why))
+            described.append(describe(technique, target, truth, why))
     if "D2" in names and material.areas:
         for first, second in pairwise(targets):
             whole.add(people.widened(material, first, second, truth, options))
-    return whole, told
+    return whole, described
 
 
 def describe(technique: Technique, target: str, truth: str, why: str) -> dict[str, str]:

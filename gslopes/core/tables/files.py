@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -13,6 +15,11 @@ import pyarrow.parquet as pq
 from gslopes.core.errors import TableError
 from gslopes.core.reasons import split_prose
 from gslopes.core.tables.schema import DETAIL, Table
+
+
+def frame_of(table: Table, rows: Sequence[Mapping[str, Any]] | Sequence[tuple[Any, ...]]) -> pd.DataFrame:
+    """Rows, as dictionaries or in the order of the columns, as a frame; of none the table's empty one."""
+    return pd.DataFrame(rows, columns=pd.Index(table.columns)) if rows else table.empty()
 
 
 def check(table: Table, frame: pd.DataFrame) -> pa.Table:

@@ -43,6 +43,6 @@ def aggregate(
             if known is None or (np.ndim(known) == 0 and np.isnan(known)):
                 missing += 1
                 continue
-            own = float(sizes[one] * sizes[other]) if weighting == "size" else 1.0
-            total, weight, cells = total + own * known, weight + own, cells + 1
+            share = float(sizes[one] * sizes[other]) if weighting == "size" else 1.0
+            total, weight, cells = total + share * known, weight + share, cells + 1
     return (total / weight if cells else float("nan")), cells, missing

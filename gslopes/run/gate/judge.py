@@ -133,9 +133,9 @@ class Judging:
                 for step, score in enumerate(scores.tolist())
                 if np.isfinite(score)
             ]
-        frame = _frame(tables.VERDICTS, verdicts)
+        frame = tables.frame_of(tables.VERDICTS, verdicts)
         frame = judged(frame, self.thresholds) if verdicts else frame
-        for table, rows in ((tables.READINGS, _frame(tables.READINGS, readings)), (tables.VERDICTS, frame)):
+        for table, rows in ((tables.READINGS, tables.frame_of(tables.READINGS, readings)), (tables.VERDICTS, frame)):
             runfolder.write_table(table, rows, part_path(self.run, self.stage, table, part))
 
     def remote_task(self) -> RemoteTask:
@@ -155,10 +155,10 @@ class Judging:
                 original = _pixels(self.photos / row["path"])
                 box = np.asarray(row["box"], np.float64)
                 points = np.asarray(row["points"], np.float64).reshape(5, 2)
-                for attribute, own in edits[edits["photo"] == row["photo"]].groupby("attribute"):
+                for attribute, unedited in edits[edits["photo"] == row["photo"]].groupby("attribute"):
                     if placebo.split(str(attribute))[1]:
                         continue  # it stands beside a sweep, and is asked about where that is
-                    steps = own.sort_values("step")
+                    steps = unedited.sort_values("step")
                     pictures = [open_photo(self.run / file).pixels for file in steps["file"]]
                     values, area = steps["value"].tolist(), float(steps["mask_area"].iloc[0])
                     sweep = Sweep(str(attribute), values, pictures, original, box, points, area)
@@ -183,10 +183,6 @@ def _pixels(path: Path) -> Any:
         return open_photo(path).pixels
     except PhotoError:
         return None
-
-
-def _frame(table: tables.Table, rows: list[Row]) -> pd.DataFrame:
-    return pd.DataFrame(rows, columns=table.columns) if rows else table.empty()
 
 
 def _rows(path: Path) -> int:

@@ -90,9 +90,9 @@ class ClassifierEntry:
     price: float | None = 0.0
 
 
-_OWN: Mapping[str, Listed] = {**LOCALS, **SERVICES}
+_BUILT_IN: Mapping[str, Listed] = {**LOCALS, **SERVICES}
 
-_REGISTRY = Registry("classifier", {name: own.path for name, own in _OWN.items()}, "gslopes.classifiers")
+_REGISTRY = Registry("classifier", {name: listed.path for name, listed in _BUILT_IN.items()}, "gslopes.classifiers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def prepare_classifier(classifier: Classifier) -> None:
 
 def _device(base: str, factory: Any, device: str) -> str:
     """The device there is, unless nobody needs one, or not yet: torch is imported to find out."""
-    remote = base in _OWN and _OWN[base].limits.remote
+    remote = base in _BUILT_IN and _BUILT_IN[base].limits.remote
     return device if remote or getattr(factory, "picks_device", False) else pick_device(device)
 
 
@@ -172,24 +172,31 @@ def _loading(name: str) -> Iterator[None]:
 
 
 def _entry(target: Target) -> ClassifierEntry:
-    own = _OWN.get(target.name)
-    if own is None:
+    listed = _BUILT_IN.get(target.name)
+    if listed is None:
         return ClassifierEntry(target.name, target.summary, target.package, True, ())
-    missing = own.missing_credentials
-    state = f"missing: {', '.join(missing)}" if missing else "present" if own.credentials else "none needed"
-    installed = not own.missing_modules
+    missing = listed.missing_credentials
+    state = f"missing: {', '.join(missing)}" if missing else "present" if listed.credentials else "none needed"
+    installed = not listed.missing_modules
     return ClassifierEntry(
-        target.name, own.summary, own.extra, installed, own.parameters, state, own.limits, own.limits.price
+        target.name,
+        listed.summary,
+        listed.extra,
+        installed,
+        listed.parameters,
+        state,
+        listed.limits,
+        listed.limits.price,
     )
 
 
 def _resolve(text: str) -> tuple[str, Any, Any]:
     base, items = names.split(text)
     target = _REGISTRY.find(base)
-    own = _OWN.get(base)
-    if own and (missing := own.missing_modules):
+    listed = _BUILT_IN.get(base)
+    if listed and (missing := listed.missing_modules):
         message = f"The classifier {base!r} needs {' and '.join(missing)}, which is not installed."
-        raise UsageError(message, f"Run: pip install '{own.extra}'.")
+        raise UsageError(message, f"Run: pip install '{listed.extra}'.")
     factory = target.load()
     kind = getattr(factory, "Options", NoOptions)
     if not callable(factory) or not dataclasses.is_dataclass(kind):

@@ -25,7 +25,7 @@ from gslopes.score.scrub import guard_logs
 
 VARIABLES = ("VISION_ENDPOINT", "VISION_KEY")
 MODERATION = ("CONTENT_SAFETY_ENDPOINT", "CONTENT_SAFETY_KEY")
-_OWN = (".cognitiveservices.azure.com", ".api.cognitive.microsoft.com", ".services.ai.azure.com")
+_AZURE_HOSTS = (".cognitiveservices.azure.com", ".api.cognitive.microsoft.com", ".services.ai.azure.com")
 
 # Errors with an HTTP status are told apart by it; here are all others.
 ERRORS: Mapping[str, wire.Kind] = {
@@ -95,8 +95,8 @@ class Azure:
         self._options = options
         self._variables = MODERATION if options.feature == "moderation" else VARIABLES
         self._address = wire.address(options.endpoint, self._variables[0])
-        own = (urlsplit(self._address).hostname or "").endswith(_OWN)
-        self.version = "" if own else wire.version_at(options.endpoint, self._address)
+        of_azure = (urlsplit(self._address).hostname or "").endswith(_AZURE_HOSTS)
+        self.version = "" if of_azure else wire.version_at(options.endpoint, self._address)
         self.limits = SERVICES["azure"].limits.adjusted(options)
         self._client: Any = None
 
@@ -142,7 +142,7 @@ class Azure:
             try:
                 reply = self._analyze(picture)
             except Exception as error:
-                raise ours(error, self._variables) from None
+                raise gslopes_error(error, self._variables) from None
             answers.append(dict(reply.as_dict()))
         return answers
 
@@ -168,7 +168,7 @@ class Azure:
         return self._client.analyze(picture, ["tags"], language=options.language, **pinned, **open_way)
 
 
-def ours(error: Exception, variables: tuple[str, ...] = VARIABLES) -> GslopesError:
+def gslopes_error(error: Exception, variables: tuple[str, ...] = VARIABLES) -> GslopesError:
     """Our error for one of Azure's clients; the error itself if it is none of its."""
     kind, wait = wire.kind_of(error, ERRORS), None
     status, response = getattr(error, "status_code", None), getattr(error, "response", None)

@@ -154,7 +154,7 @@ class Clarifai:
         try:
             reply = self._stub.PostModelOutputs(self._request(pictures), metadata=who, timeout=wire.TIMEOUT)
         except Exception as error:
-            raise ours(error) from None
+            raise gslopes_error(error) from None
         code = reply.status.code
         ending = [
             one for one in (reply.status, *(output.status for output in reply.outputs)) if one.code in _DEPRECATED
@@ -191,7 +191,7 @@ class Clarifai:
         )
 
 
-def ours(error: Exception) -> GslopesError:
+def gslopes_error(error: Exception) -> GslopesError:
     """Our error for one of gRPC; the error itself if it is none of its."""
     code, details = getattr(error, "code", None), getattr(error, "details", None)
     kind = wire.kind_of(error, CLASSES)

@@ -80,8 +80,8 @@ class ClipClassifier(TorchModel):
         text = _embedded(model, library.get_tokenizer(options.model), labels, templates)
         self._weights = (model.logit_scale.exp().detach() * text).to(device)
         bias = getattr(model, "logit_bias", None)
-        own: Literal["softmax", "sigmoid"] = "softmax" if bias is None else "sigmoid"
-        activation = own if options.activation == "auto" else options.activation
+        trained_with: Literal["softmax", "sigmoid"] = "softmax" if bias is None else "sigmoid"
+        activation = trained_with if options.activation == "auto" else options.activation
         self._bias = 0.0 if bias is None else float(bias.detach())
         rule = LibraryOptions(options.model, top_k=options.top_k, threshold=options.threshold, activation=activation)
         super().__init__(name, _version(options, labels, templates), model, transform, labels, rule, device)

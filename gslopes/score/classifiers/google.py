@@ -141,7 +141,7 @@ class Google:
         try:
             reply = self._client.batch_annotate_images(requests=requests, retry=None, timeout=wire.TIMEOUT)
         except Exception as error:
-            raise ours(error) from None
+            raise gslopes_error(error) from None
         answers = [_answer(one) for one in reply.responses]
         if len(answers) != len(pictures):
             message = f"{len(answers)} answers came to {len(pictures)} pictures"
@@ -173,7 +173,7 @@ class Google:
         return found
 
 
-def ours(error: Exception) -> GslopesError:
+def gslopes_error(error: Exception) -> GslopesError:
     """Our error for one of Google's client; the error itself if it is none of its."""
     kind, wait = wire.kind_of(error, ERRORS), None
     status = getattr(error, "code", None)

@@ -111,7 +111,7 @@ class Imagga:
             except GslopesError:
                 raise
             except Exception as error:
-                raise ours(error) from None
+                raise gslopes_error(error) from None
             answers.append(result)
         return answers
 
@@ -132,7 +132,7 @@ def _require_language(tags: list[dict[str, Any]], language: str) -> None:
         )
 
 
-def ours(error: Exception) -> GslopesError:
+def gslopes_error(error: Exception) -> GslopesError:
     """Our error for one of httpx; the error itself if it is none of its."""
     kind, wait = wire.kind_of(error, ERRORS), None
     text = f"{type(error).__name__}: {error}"

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError, Unfinished
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
-from gslopes.score.classifiers.llm_errors import ours, refusal_of, unknown_parameter
+from gslopes.score.classifiers.llm_errors import gslopes_error, refusal_of, unknown_parameter
 from gslopes.score.classifiers.llm_prompt import load_prompt
 from gslopes.score.classifiers.llm_reply import letters, probabilities, shares
 from gslopes.score.classifiers.services import SERVICES
@@ -185,7 +185,7 @@ class Llm:
             elif (name := unknown_parameter(error, set(request))) and self._drop(name):
                 return Unfinished(f"{name} is not taken.")
             else:
-                raise ours(error, self._options.key) from None
+                raise gslopes_error(error, self._options.key) from None
         replies = [one for result in begun for one in result["replies"]]
         scored = "logprobs" if replies[0].get("letters") else "repeats"
         wanted = 1 if scored == "logprobs" else wanted
@@ -298,7 +298,7 @@ class Llm:
             price = (tokens_in * options.price_in + tokens_out * options.price_out) / 1000
         listed = SERVICES["llm"].limits.adjusted(options)
         tokens = round(tokens_in), tokens_out
-        pictures = {"most_side": options.side, "requests_per_picture": requests}
+        pictures = {"max_side": options.side, "requests_per_picture": requests}
         return replace(listed, price=price, network=True, tokens=tokens, **pictures)  # type: ignore[arg-type]
 
 

@@ -45,7 +45,7 @@ _POLICY = frozenset({"content_filter", "content_policy_violation", "moderation_b
 _OPTIONAL = ("response_format", "top_logprobs", "logprobs", "temperature", "max_tokens", "seed", "n")
 
 
-def ours(error: Exception, variable: str) -> GslopesError:
+def gslopes_error(error: Exception, variable: str) -> GslopesError:
     """Our error for one of the client's; the error itself if it is none of its.
 
     variable: the name of the environment variable that holds the key.

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from gslopes.core.errors import CredentialsError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
-from gslopes.score.classifiers.llm_errors import ours
+from gslopes.score.classifiers.llm_errors import gslopes_error
 from gslopes.score.classifiers.services import SERVICES
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.names import ARGUMENT
@@ -79,7 +79,7 @@ class OpenAIModeration:
                 reply = self._client.moderations.create(model=self._options.model, input=content)
                 scores = reply.results[0].category_scores.model_dump(by_alias=True)
             except Exception as error:
-                raise ours(error, KEY) from None
+                raise gslopes_error(error, KEY) from None
             answers.append({"model": str(reply.model), "scores": scores})
         return answers
 

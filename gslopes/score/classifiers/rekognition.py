@@ -172,7 +172,7 @@ class Rekognition:
             self._client = session.client("rekognition", endpoint_url=self._address or None, config=config)
             weakref.finalize(self, self._client.close)
         except BotoCoreError as error:
-            raise ours(error) from None
+            raise gslopes_error(error) from None
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """One encoded picture to the reply about it.
@@ -186,7 +186,7 @@ class Rekognition:
             try:
                 reply = self._detect({"Bytes": picture})
             except Exception as error:
-                raise ours(error) from None
+                raise gslopes_error(error) from None
             kept = _KEPT[self._options.feature]
             if kept[0] not in reply:  # boto3 takes a reply that ends too early for an empty one
                 raise wire.error_of("rekognition", "lost", f"the reply has no {kept[0]}", VARIABLES)
@@ -213,7 +213,7 @@ class Rekognition:
         )
 
 
-def ours(error: Exception) -> GslopesError:
+def gslopes_error(error: Exception) -> GslopesError:
     """Our error for one of boto3's; the error itself if it is none of its."""
     kind, wait = wire.kind_of(error, ERRORS), None
     text = f"{type(error).__name__}: {error}"

@@ -101,8 +101,8 @@ class ReplayClassifier:
                     names.add(name)
                 place += len(text)
         if len(names) > 1:
-            told = " and ".join(sorted(names)[:3])
-            raise ModelError(f"The recording {self._file} holds answers of {told}.", "Give classifier=NAME.")
+            names_given = " and ".join(sorted(names)[:3])
+            raise ModelError(f"The recording {self._file} holds answers of {names_given}.", "Give classifier=NAME.")
         return places
 
 

@@ -26,8 +26,8 @@ class TimmClassifier(TorchModel):
         if not timm.is_model(options.model):
             raise UnknownName("model in timm", options.model, timm.list_models())
         if options.weights:
-            own = labels_of(options, ()) if options.labels else ()
-            module = timm.create_model(options.model, **({"num_classes": len(own)} if own else {}))
+            labels = labels_of(options, ()) if options.labels else ()
+            module = timm.create_model(options.model, **({"num_classes": len(labels)} if labels else {}))
             version = load_weights(module, Path(options.weights))
         else:
             module = _from_hub(timm, options.model)

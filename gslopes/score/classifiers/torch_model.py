@@ -141,16 +141,16 @@ def load_weights(module: Any, file: Path) -> str:
     return digest_of([file])
 
 
-def labels_of(options: LibraryOptions, own: Sequence[str]) -> tuple[str, ...]:
+def labels_of(options: LibraryOptions, of_model: Sequence[str]) -> tuple[str, ...]:
     """Those of the user's file, else the model's own.
 
     Raises: ConfigError if there are none.
     """
     if options.labels:
         return read_labels(existing(Path(options.labels), "labels file"))
-    if not own:
+    if not of_model:
         raise ConfigError(f"The labels of {options.model} are not known.", "Give labels=FILE, one label a line.")
-    return tuple(own)
+    return tuple(of_model)
 
 
 def unique(labels: Sequence[str]) -> tuple[str, ...]:

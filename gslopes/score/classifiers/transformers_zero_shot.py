@@ -35,8 +35,8 @@ class ZeroShot(TorchModel):
         text = _embedded(module, processor.tokenizer, labels, templates, fixed=bias is not None)
         self._weights = (scale.exp().detach() * text).to(device)
         self._bias = 0.0 if bias is None else float(bias.detach())
-        own: Literal["softmax", "sigmoid"] = "softmax" if bias is None else "sigmoid"
-        activation = own if options.activation == "auto" else options.activation
+        trained_with: Literal["softmax", "sigmoid"] = "softmax" if bias is None else "sigmoid"
+        activation = trained_with if options.activation == "auto" else options.activation
         rule = LibraryOptions(options.model, top_k=options.top_k, threshold=options.threshold, activation=activation)
         told = hashlib.sha256("\0".join([*labels, "", *templates]).encode()).hexdigest()[:16]
         version = f"{version_of(options.model, module.config)} labels {told}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from gslopes.audits.context.options import ContextOptions
 from gslopes.audits.context.typology import read_typology
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import UsageError
+from gslopes.core.files import sha256_of
 from gslopes.core.reasons import Reason, explained
 from gslopes.core.records import Classifier, Finder
 from gslopes.core.runfolder import show
@@ -133,7 +133,7 @@ def stage_pictures(
             work = Cutting(run, plan.files, config, finder or mtcnn(40, real))
             executor(work, sizes, label="cut out", unit="photos", done=len(plan.files) - sum(sizes.values()))
         runfolder.merge(run, CUTOUTS, [STAGE], own)
-        names = {file.relative: _sha256(file.path) for file in plan.files}
+        names = {file.relative: _digest(file.path) for file in plan.files}
         cutouts = tables.read(CUTOUTS, run / "cutouts.parquet").drop_duplicates("photo")
         # people's decisions are taken once, when composing begins: from then on the same parts must come out
         if not runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts):
@@ -300,9 +300,9 @@ def _sweeper(plan: ContextPlan, device: str) -> Any:
     return Sweeper(default_components(own, device), plan.config.sweep, plan.values, own.find.min_face, device)
 
 
-def _sha256(path: Path) -> str:
+def _digest(path: Path) -> str:
+    """Of the file's bytes; empty if they cannot be read."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return sha256_of(path)
     except OSError:
         return ""

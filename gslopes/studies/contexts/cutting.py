@@ -29,6 +29,7 @@ from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
+from gslopes.core.tables import frame_of
 from gslopes.core.tables.contexts import CUTOUTS
 from gslopes.datasets.folder import PhotoFile, open_photo
 from gslopes.executors import Tick
@@ -68,7 +69,7 @@ class Cutting:
                 seen.add(row["photo"])
             tick(1)
         runfolder.settle(self.run / row["file"] for row in rows if row["file"])
-        frame = pd.DataFrame(rows, columns=CUTOUTS.columns) if rows else CUTOUTS.empty()
+        frame = frame_of(CUTOUTS, rows)
         runfolder.write_table(CUTOUTS, frame, runfolder.part_path(self.run, STAGE, CUTOUTS, part))
 
     def _one(self, file: PhotoFile) -> Row:

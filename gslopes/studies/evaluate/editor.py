@@ -109,8 +109,8 @@ def look(held: HeldOut, editor: FaderEditor, judges: Judges, device: str) -> See
         faces = held.faces[batch.rows]
         for region in REGIONS:
             parts.setdefault(("mask", region), []).append(batch.masks[region])
-        own = [[photo.pixels] for photo in held.photos[batch.rows]]
-        parts.setdefault("plain", []).append(judges.read(own, faces, batch.masks["face"])[0])
+        unedited = [[photo.pixels] for photo in held.photos[batch.rows]]
+        parts.setdefault("plain", []).append(judges.read(unedited, faces, batch.masks["face"])[0])
         for way, pictures in batch.pictures.items():
             readings, chips = judges.read(pictures, faces, batch.masks[way[0]])
             parts.setdefault(("readings", way), []).append(readings)
@@ -197,15 +197,15 @@ def realism_table(seen: Seen, held: HeldOut, judges: Judges) -> Table:
         return np.stack([cv2.resize(c, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for c in chips])
 
     table: Table = {}
-    own = held.chips(seen.masks["face"].shape[1])
-    photos, people = small(own), np.arange(len(held))
-    features = judges.features(own)
+    unedited = held.chips(seen.masks["face"].shape[1])
+    photos, people = small(unedited), np.arange(len(held))
+    features = judges.features(unedited)
     for way, chips in seen.chips.items():
         for k, value in enumerate(VALUES):
             row = {
                 "two-sample AUC": cell(realism.two_sample_auc(photos, small(chips[:, k]), people)),
                 "KID x 1000": cell(scaled(realism.kid(judges.features(chips[:, k]), features), 1000)),
-                "colour ratio": cell(realism.colour_ratio(own, chips[:, k], seen.masks[way[0]])),
+                "colour ratio": cell(realism.colour_ratio(unedited, chips[:, k], seen.masks[way[0]])),
             }
             if seen.edges is not None:
                 row["seam"] = cell(realism.seam(seen.edges[:, 0], seen.edges[:, 1 + k]))
@@ -255,8 +255,8 @@ def identity_tables(held: HeldOut, seen: Seen, data: Path) -> dict[str, Table]:
     same = identity.cosine(first, second)
     other = identity.cosine(first, np.roll(first, 1, 0))
     points = np.stack([face.points for face in held.faces[: len(seen.photos)]])
-    own = embed([photo.pixels for photo in held.photos[: len(seen.photos)]], points)
-    apart = identity.cosine(own, np.roll(own, 1, 0))
+    unedited = embed([photo.pixels for photo in held.photos[: len(seen.photos)]], points)
+    apart = identity.cosine(unedited, np.roll(unedited, 1, 0))
     table: Table = {
         "London, one person neutral and smiling": {"cosine": cell(mean(same))},
         "London, two persons": {"cosine": cell(mean(other))},

@@ -21,6 +21,7 @@ from gslopes.datasets import rendered
 from gslopes.edit.steps import values_for
 from gslopes.executors import Executor
 from gslopes.fit import FitOptions, analyse
+from gslopes.fit.profiles import line_weights
 from gslopes.report.planted_figure import draw_planted
 from gslopes.run import stages
 from gslopes.run.components import rendered_components
@@ -71,15 +72,16 @@ def calibrate(
     executor.note("truth      every face drawn anew at every value")
     values = values_for("gender")
     shares, cue = drawn_anew(parameters, classifier, values)
-    truth = 100 * line(values, shares)
-    anew = float(line(values, cue[None])[0])
+    weights = line_weights(values.astype(np.float64))
+    truth = 100 * shares @ weights
+    anew = float(cue @ weights)
     seen = cue_by_photo(run, classifier, values)
     reach = float(seen["reach"].mean()) / anew
 
     executor.note("fit        each audit by itself")
     found = fit_sets(run, sets, seed, seen)
-    own = totals(classifier.read(rendered.render(parameters, SIZE).pixels)) > 0
-    labels = compare(truth, found, naive(own, parameters.gender, faces, sets), reach, anew)
+    unedited = totals(classifier.read(rendered.render(parameters, SIZE).pixels)) > 0
+    labels = compare(truth, found, naive(unedited, parameters.gender, faces, sets), reach, anew)
     summary = summarise(labels)
     table, picture = out / "calibration.csv", out / "calibration.png"
     runfolder.write_bytes(table, csv_bytes(labels))
@@ -129,14 +131,8 @@ def cue_by_photo(run: Path, classifier: PlantedClassifier, values: FloatArray) -
         answers = classifier.ask([(run / file).read_bytes() for file in group["file"]])
         read.append(np.asarray(answers, np.float64)[:, 0])
     photos = edits.loc[edits["step"] == 0, "photo"].to_numpy()
-    reach = line(values, np.stack(read, 1))
+    reach = np.stack(read, 1) @ line_weights(values.astype(np.float64))
     return pd.DataFrame({"photo": photos, "attribute": ATTRIBUTE, "reading": "cue", "reach": reach})
-
-
-def line(values: FloatArray, curves: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Least-squares slopes of (n, K) curves over the values, (n,)."""
-    centred = values.astype(np.float64) - values.mean()
-    return np.asarray(curves @ centred / (centred @ centred))
 
 
 def fit_sets(run: Path, sets: int, seed: int, seen: pd.DataFrame) -> pd.DataFrame:
@@ -156,22 +152,22 @@ def fit_sets(run: Path, sets: int, seed: int, seen: pd.DataFrame) -> pd.DataFram
     return pd.concat(frames, ignore_index=True)
 
 
-def naive(own: NDArray[np.bool_], cue: FloatArray, faces: int, sets: int) -> NDArray[np.float64]:
+def naive(unedited: NDArray[np.bool_], cue: FloatArray, faces: int, sets: int) -> NDArray[np.float64]:
     """What a comparison of photos of men and women concludes, with nothing edited, audit by audit.
 
-    own: (faces, labels) whether the unedited photo has the label.  cue: (faces,); above 0 is called a man.
+    unedited: (faces, labels) whether the unedited photo has the label.  cue: (faces,); above 0 is called a man.
 
     Returns (sets, labels, 2): the difference of the two shares over that of the two mean cues, in percentage points
     per unit, and the p-value of the two-sample t test with unequal variances.
     """
     from scipy.stats import ttest_ind
 
-    out = np.full((sets, own.shape[1], 2), np.nan)
+    out = np.full((sets, unedited.shape[1], 2), np.nan)
     for index in range(sets):
         rows = np.arange(index, faces, sets)
         men = cue[rows] > 0
         apart = float(cue[rows][men].mean() - cue[rows][~men].mean())
-        a, b = own[rows][men].astype(np.float64), own[rows][~men].astype(np.float64)
+        a, b = unedited[rows][men].astype(np.float64), unedited[rows][~men].astype(np.float64)
         out[index, :, 0] = 100 * (a.mean(0) - b.mean(0)) / apart
         varies = (a.std(0) + b.std(0)) > 0
         out[index, varies, 1] = ttest_ind(a[:, varies], b[:, varies], equal_var=False).pvalue

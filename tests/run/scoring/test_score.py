@@ -52,7 +52,7 @@ def note_of(run: Path, classifier: Narrow, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_pictures_that_are_too_large_are_encoded_anew_and_it_is_said_with_how(run, capsys):
-    small = Narrow(Limits(price=1.0, most_side=40, formats=("JPEG",)))
+    small = Narrow(Limits(price=1.0, max_side=40, formats=("JPEG",)))
     line = note_of(run, small, capsys)
     assert line.startswith(f"score      narrow: {len(small.sent)} pictures were too large or of another format")
     assert "(JPEG of quality 95, longer side 40 pixels), all of a photo alike." in line
@@ -66,7 +66,7 @@ def test_pictures_that_are_taken_as_they_are_need_no_word(run, capsys):
 
 
 def test_a_rerun_that_asks_nothing_says_nothing_of_it(run, capsys):
-    small = Narrow(Limits(price=1.0, most_side=40, formats=("JPEG",)))
+    small = Narrow(Limits(price=1.0, max_side=40, formats=("JPEG",)))
     assert note_of(run, small, capsys)
     assert note_of(run, small, capsys) == ""
 

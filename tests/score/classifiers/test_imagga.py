@@ -28,7 +28,7 @@ def test_a_plan_that_is_used_up_stops_the_walk():
     body = {"status": {"type": "error", "text": "You have reached your monthly limit."}}
     response = httpx.Response(403, json=body, request=request)
     error = httpx.HTTPStatusError("403", request=request, response=response)
-    found = imagga.ours(error)
+    found = imagga.gslopes_error(error)
     assert type(found) is ServiceError
     assert "monthly limit" in found.message
 

@@ -53,8 +53,8 @@ class VipsAttention:
         wide, tall = (width, round(width * ratio)) if height / width > ratio else (round(height / ratio), height)
         wide, tall = min(max(wide, 1), width), min(max(tall, 1), height)
         image = self._vips.Image.new_from_array(np.ascontiguousarray(picture), interpretation="srgb")
-        told = {"attention_x": True, "attention_y": True} if self.interesting == "attention" else {}
-        found = image.smartcrop(wide, tall, interesting=self.interesting, **told)
+        wanted = {"attention_x": True, "attention_y": True} if self.interesting == "attention" else {}
+        found = image.smartcrop(wide, tall, interesting=self.interesting, **wanted)
         cut, extra = found if isinstance(found, list) else (found, {})
         point = (int(extra["attention_x"]), int(extra["attention_y"])) if extra else None
         return Crop(-int(cut.xoffset), -int(cut.yoffset), wide, tall, point)
