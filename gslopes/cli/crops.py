@@ -252,6 +252,7 @@ def power(groups: tuple[float, ...], share: float, as_json: bool) -> int:
 @_RATIOS
 @_SEED
 @_DEVICE
+@terms_options
 @json_option
 def sweep(
     run: Path, out: Path, cropper: tuple[str, ...], others: int, trust: bool, as_json: bool, **options: Any
@@ -266,16 +267,91 @@ def sweep(
     from gslopes.studies.crops import CropsConfig
     from gslopes.studies.crops.sweep import sweep_crops
 
+    terms = _terms(options)
     given = {name: value for name, value in options.items() if value is not None}
     if cropper:
         given["cropper"] = cropper
-    progress = OneProcess(progress=True)
-    found = sweep_crops(run, out, config=CropsConfig(**given), others=others, executor=progress, trust=trust)
+    bar = OneProcess(progress=True)
+    config = CropsConfig(**given)
+    found = sweep_crops(run, out, config=config, others=others, executor=bar, terms=terms, trust=trust)
     if as_json:
         print_json({"run": str(out), "page": str(found.page), "slopes": rows(found.slopes), "duels": rows(found.duels)})
         return 0
     click.echo(print_sweep(found.slopes, found.duels))
     click.echo(f"\npage       {show(found.page)}\ntables     {show(out)}/*.parquet", err=True)
+    return 0
+
+
+@crops.command(
+    short_help="Photos alone: is the focal point off the head, and what is there?",
+    epilog=examples(
+        "gslopes crops regions PEOPLE --people people.csv --groups gender --cropper fine-grained --out RUN",
+        "gslopes crops regions PEOPLE --people people.csv --groups gender --out RUN --review review.csv",
+    ),
+)
+@click.argument("photos", type=PATH)
+@click.option("--people", type=PATH, required=True, metavar="CSV", help="Who is on each photo, and of which groups.")
+@click.option("--groups", required=True, metavar="COLUMN,COLUMN", help="Columns of it to compare; several are crossed.")
+@click.option("--out", "-o", type=PATH, required=True, metavar="RUN", help="The run folder, made if missing.")
+@_CROPPER
+@trust_option
+@click.option("--files", metavar="PATTERN", help="Where photos are, such as 'neutral/{id}.jpg', by the CSV's columns.")
+@click.option("--source", metavar="WORDS", help="How groups are known, such as self-reported. [default: given]")
+@click.option("--tall", type=float, default=1.25, metavar="R", help="Least height/width of a photo. [default: 1.25]")
+@click.option("--per-group", type=int, default=100, metavar="N", help="Photos of each group, by lot. [default: 100]")
+@click.option(
+    "--mask", type=click.Choice(["grid", "published"]), default="grid", help="How regions are found. [default: grid]"
+)
+@click.option("--review", type=PATH, metavar="CSV", help="What people marked, or boxes. [default: RUN/review.csv]")
+@click.option("--embed", type=click.Choice(["thumbs", "full", "none"]), default="thumbs", help="[default: thumbs]")
+@_SEED
+@_DEVICE
+@terms_options
+@json_option
+def regions(
+    photos: Path,
+    people: Path,
+    groups: str,
+    out: Path,
+    cropper: tuple[str, ...],
+    tall: float,
+    per_group: int,
+    mask: str,
+    review: Path | None,
+    embed: str,
+    trust: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Where on the body do croppers look, by group?
+
+    The focal point and the crop of ratio 1 against the head, and the salient regions of each photo alone. What the
+    regions show is marked on RUN/review.html, whose review.csv, saved into RUN, is read by the same command.
+    """
+    from gslopes.core.runfolder import show
+    from gslopes.executors import OneProcess
+    from gslopes.report.crops.regions import print_gaze
+    from gslopes.studies.crops import CropsConfig
+    from gslopes.studies.crops.regions import regions_crops
+
+    terms = _terms(options)
+    given = {name: value for name, value in options.items() if value is not None}
+    given |= {"cropper": cropper} if cropper else {}
+    names = tuple(name.strip() for name in groups.split(",") if name.strip())
+    found = regions_crops(
+        photos, out, people=people, config=CropsConfig(**{**given, "groups": names}), per_group=per_group, tall=tall,
+        mask="published" if mask == "published" else "grid", review=review, embed=embed, terms=terms, trust=trust,
+        executor=OneProcess(progress=True),
+    )  # fmt: skip
+    if as_json:
+        tables = {"gaze": found.gaze, "gaps": found.gaps, "kinds": found.kinds}
+        told = {name: rows(frame) for name, frame in tables.items()}
+        print_json({"run": str(out), "page": str(found.page), "review": str(found.review), **told})
+        return 0
+    click.echo(print_gaze(found.gaze, found.gaps))
+    click.echo(
+        f"\npage       {show(found.page)}\nreview     {show(found.review)}\ntables     {show(out)}/*.parquet", err=True
+    )
     return 0
 
 

@@ -39,6 +39,21 @@ def wilson(share: float, n: int, confidence: float = 0.95) -> tuple[float, float
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
+def newcombe(first: int, of_first: int, second: int, of_second: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Newcombe's interval for a difference of two shares, first less second, by the distances of Wilson's ends.
+
+    first, second: how many.  of_first, of_second: of how many independent observations, at least 1.
+
+    Source: Newcombe 1998, doi 10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I, method 10.
+
+    >>> [round(end, 4) for end in newcombe(56, 70, 48, 80)]
+    [0.0524, 0.3339]
+    """
+    p, q = first / of_first, second / of_second
+    (low, high), (under, over) = wilson(p, of_first, confidence), wilson(q, of_second, confidence)
+    return p - q - math.hypot(p - low, over - q), p - q + math.hypot(high - p, q - under)
+
+
 def estimate_share(chance: NDArray[np.float64], answered: NDArray[np.bool_], confidence: float = 0.95) -> Share:
     """The share of photos that count, such as those perceived as female.
 

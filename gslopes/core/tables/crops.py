@@ -7,7 +7,17 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gslopes.core.tables.crops_beside import DUELS, GAZE, REGIONS, SHARES, STABILITY, TOGETHER
+from gslopes.core.tables.crops_beside import (
+    DUELS,
+    GAZE,
+    GAZE_GAPS,
+    GLANCES,
+    KINDS,
+    REGIONS,
+    SHARES,
+    STABILITY,
+    TOGETHER,
+)
 from gslopes.core.tables.schema import PHOTO, Table, column, number
 
 _CROPPER = column("cropper", pa.string(), "name with parameters")
@@ -318,5 +328,6 @@ ALL = (
     *(PEOPLE, TRAITS, SALIENCY, PAIRS, OUTCOMES, CROPS),
     *(PARITY, AGGREGATES, POSITIONS, POLICIES, SPREAD, STRENGTHS),
     *(TOGETHER, SHARES, STABILITY),
+    *(GLANCES, GAZE_GAPS, KINDS),
     *(REGIONS, GAZE, COVARIATES, EXPLAINED, DUELS),
 )

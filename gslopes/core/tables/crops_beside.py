@@ -107,6 +107,63 @@ GAZE = Table(
     ("cropper", "column", "group"),
 )  # fmt: skip
 
+GLANCES = Table(
+    "glances",
+    pa.schema(
+        [
+            _CROPPER,
+            PHOTO,
+            column("x", pa.int32(), "focal point, pixels; -1 if it tells none"),
+            column("y", pa.int32(), "focal point, pixels; -1 if it tells none"),
+            *(column(name, pa.int32(), "of the crop of ratio 1, pixels")
+              for name in ("left", "top", "crop_width", "crop_height")),
+            column("off_head", pa.bool_(), "whether the focal point lies outside of the head's box", null=True),
+            _single("kept", "share of the head in the crop of ratio 1"),
+            column("regions", pa.int16(), "salient regions"),
+            column("status", pa.string(), "answered, refused or failed"),
+            column("reason", pa.string(), "empty if answered"),
+        ]
+    ),
+    ("cropper", "photo"),
+)  # fmt: skip
+
+GAZE_GAPS = Table(
+    "gaze_gaps",
+    pa.schema(
+        [
+            _CROPPER,
+            column("column", pa.string(), "of people.csv; a + b crosses two"),
+            column("group", pa.string(), "the one"),
+            column("other", pa.string(), "the other"),
+            column("what", pa.string(), "off: focal point outside of the head; crop_off: crop without half of it"),
+            number("difference", "of the shares of photos, group less other"),
+            number("ci_low", "lower end of its 95 % interval, Newcombe"),
+            number("ci_high", "upper end of its 95 % interval, Newcombe"),
+        ]
+    ),
+    ("cropper", "column", "group", "other", "what"),
+)
+
+KINDS = Table(
+    "kinds",
+    pa.schema(
+        [
+            _CROPPER,
+            column("column", pa.string(), "of people.csv; a + b crosses two"),
+            column("group", pa.string(), "whose"),
+            column("kind", pa.string(), "what people marked, or off the head, or not marked"),
+            column("regions", pa.int32(), "salient regions of that kind"),
+            column("of_regions", pa.int32(), "salient regions of the group"),
+            column("photos", pa.int32(), "with such a region"),
+            column("of_photos", pa.int32(), "of the group"),
+            number("share", "of the photos, with such a region"),
+            number("ci_low", "lower end of its 95 % interval, Wilson"),
+            number("ci_high", "upper end of its 95 % interval, Wilson"),
+        ]
+    ),
+    ("cropper", "column", "group", "kind"),
+)
+
 DUELS = Table(
     "duels",
     pa.schema(

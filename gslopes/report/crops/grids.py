@@ -53,7 +53,7 @@ def other_grids(own: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> list[G
     if len(own["aggregates"]):
         main = main_rows(own["aggregates"].assign())
         grids.append(
-            _grid(
+            grid_of(
                 main,
                 "Over a coarser grouping: equal weights as published, by size, and all people pooled",
                 {
@@ -83,11 +83,11 @@ def other_grids(own: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> list[G
             "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
             "matched scale may be compared with joined pictures"
         )
-        grids.append(_grid(favoured.sort_values(["column", "group", "other", "variant"]), caption, pairs))
+        grids.append(grid_of(favoured.sort_values(["column", "group", "other", "variant"]), caption, pairs))
     kept = parity[parity["outcome"].str.startswith("kept@") & parity["policy"].isin(["argmax", RECTANGLE])]
     if len(kept):
         grids.append(
-            _grid(
+            grid_of(
                 kept,
                 "Whose head is kept, by ratio (height/width) of the crop",
                 {
@@ -110,7 +110,7 @@ def other_grids(own: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> list[G
         grids.append(_stability_grid(own["stability"]))
     if len(own["explained"]):
         grids.append(
-            _grid(
+            grid_of(
                 own["explained"],
                 "Log-odds of group over other without and with contrast, light, size and sharpness held alike: a "
                 "description; an explanation by contrast does not justify the outcome",
@@ -125,7 +125,7 @@ def other_grids(own: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> list[G
         )
     if len(own["gaze"]):
         grids.append(
-            _grid(
+            grid_of(
                 own["gaze"],
                 "Photos alone: is the focal point off the head, and does the crop of ratio 1 lose it?",
                 {
@@ -146,7 +146,7 @@ def other_grids(own: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> list[G
 
 def _shares_grid(shares: pd.DataFrame) -> Grid:
     caption = "One person of each group in one picture: whose share is it?"
-    return _grid(
+    return grid_of(
         shares,
         caption,
         {
@@ -164,7 +164,7 @@ def _shares_grid(shares: pd.DataFrame) -> Grid:
 
 def _stability_grid(stability: pd.DataFrame) -> Grid:
     caption = "Small edits of a picture: how far the crop of the ratio nearest to 1 moves"
-    return _grid(
+    return grid_of(
         stability,
         caption,
         {
@@ -189,7 +189,7 @@ def _policy_grid(policies: pd.DataFrame) -> Grid:
         return f"{100 * row[name]:+.1f}{ends}".replace("-", "−")
 
     caption = "Policies, after Table 1 of the paper, with what was measured: deviation from even in points"
-    return _grid(
+    return grid_of(
         policies,
         caption,
         {
@@ -210,6 +210,7 @@ def _policy_grid(policies: pd.DataFrame) -> Grid:
     )
 
 
-def _grid(rows: pd.DataFrame, caption: str, columns: Mapping[str, Any]) -> Grid:
+def grid_of(rows: pd.DataFrame, caption: str, columns: Mapping[str, Any]) -> Grid:
+    """A table of rows: head to the text of a row."""
     body = [tuple(plain.printable(make(row)) for make in columns.values()) for row in rows.to_dict("records")]
     return Grid(caption, tuple(columns), tuple(body))

@@ -118,8 +118,9 @@ class Remote:
             labels: dict[str, dict[str, float]] = {}
             for photo, label, score in scores[["photo", "label", "score"]].itertuples(index=False):
                 labels.setdefault(photo, {})[label] = float(score)
-            for photo, status, reason in asked[["photo", "status", "reason"]].itertuples(index=False):
-                self._heard[photo, ratio] = self._answer(service, photo, status, reason, labels.get(photo, {}))
+            for photo, status, reason, detail in asked[["photo", "status", "reason", "detail"]].itertuples(index=False):
+                told = detail or reason
+                self._heard[photo, ratio] = self._answer(service, photo, status, told, labels.get(photo, {}))
             desk.clear(number)
             tick(len(asked) if last else 0)
 

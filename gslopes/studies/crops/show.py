@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import cv2
@@ -23,6 +24,8 @@ from gslopes.core.records import ByteArray, Crop, Cropper, Saliency
 from gslopes.core.trust import Trust
 from gslopes.datasets.folder import open_photo
 from gslopes.report.crops.pictures import COLOURS
+from gslopes.run.config import ScoreConfig
+from gslopes.studies.crops.remote import Remote, opened
 
 WIDTH = 640
 
@@ -54,10 +57,14 @@ def show_picture(
         finder = MtcnnFinder(32, device)
     allowed = Trust(trust)
     models = [load_cropper(name, finder=finder, device=device, trust=allowed, seed=seed) for name in croppers]
+    models = opened(models, ScoreConfig(), chosen, seed)
     pixels = open_photo(picture).pixels
     told: list[dict[str, Any]] = []
     panels = []
     for model in models:
+        if isinstance(model, Remote):
+            with TemporaryDirectory() as folder:
+                model.ask_about(Path(folder), lambda: [pixels], lambda _: None)
         found, panel = _panel(model, pixels, chosen)
         panels.append(panel)
         for ratio, crop in zip(chosen, found, strict=True):

@@ -18,7 +18,7 @@ from gslopes.audits.crops.geometry import Box, crop_rectangle
 from gslopes.audits.crops.heads import HEAD, checked_crop, head_box, larger_share, share_inside
 from gslopes.audits.crops.policies import outcomes
 from gslopes.core import runfolder, runtime, tables
-from gslopes.core.errors import AnswerError, UsageError
+from gslopes.core.errors import AnswerError, Refused, UsageError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Cropper, Finder, Saliency
 from gslopes.core.runfolder import show
@@ -26,9 +26,12 @@ from gslopes.core.tables.crops_beside import DUELS
 from gslopes.core.trust import Trust
 from gslopes.executors import Executor, OneProcess, Tick
 from gslopes.fit.findings import analyse
+from gslopes.run.config import ScoreConfig
 from gslopes.studies.crops.asking import Asker
 from gslopes.studies.crops.config import CropsConfig
 from gslopes.studies.crops.look import Shelf
+from gslopes.studies.crops.pairs import asked
+from gslopes.studies.crops.remote import opened
 
 QUIET = OneProcess()
 IDENTITY = ("kind", "sweep", "inputs", "config", "croppers")
@@ -55,6 +58,7 @@ def sweep_crops(
     others: int = 8,
     finder: Finder | None = None,
     executor: Executor = QUIET,
+    terms: ScoreConfig | None = None,
     trust: bool = False,
 ) -> Sweep:
     """Does the chance to be favoured move with the perceived attribute of one face, everything else the same?
@@ -63,7 +67,8 @@ def sweep_crops(
     both orders; y(v), their mean, is a score like any classifier's, so ``fit`` gives slope, interval and p, and the
     placebo sweeps of the run go through the same. Beside it the duels of a person's own pictures.
 
-    run: a folder of ``gslopes synthesise``, best with ``--placebo``.  out: made if missing.  trust: as of ``crops``.
+    run: a folder of ``gslopes synthesise``, best with ``--placebo``.  out: made if missing.
+    terms: of croppers over a network.  trust: as of ``crops``.
 
     Raises: UsageError if the run has no pictures; as ``crops``.
     """
@@ -80,10 +85,10 @@ def sweep_crops(
 
         finder = MtcnnFinder(32, device)
     allowed = Trust(trust, out)
-    models = [
-        *(load_cropper(name, finder=finder, device=device, trust=allowed, seed=config.seed) for name in config.cropper),
-        *croppers,
+    named = [
+        load_cropper(name, finder=finder, device=device, trust=allowed, seed=config.seed) for name in config.cropper
     ]
+    models = opened([*named, *croppers], terms or ScoreConfig(), config.ratios, config.seed)
     new = {
         "kind": "crops sweep",
         "sweep": show(run.resolve()),
@@ -176,14 +181,14 @@ class _SweepWork:
         shares = np.full(len(pictures), np.nan)
         kept = [np.full((len(pictures), 2), np.nan) for _ in self.config.ratios]
         if self.cropper is not None:
-            for row, photos in enumerate(pictures.tolist()):
+            for row, photos in enumerate(asked(self.cropper, self.asker, pictures, self.out, tick)):
                 picture, plan = self.asker.picture(photos)
                 try:
                     crops = [
                         checked_crop(self.cropper.crop(picture, r), plan.width, plan.height, r, self.name)[0]
                         for r in self.config.ratios
                     ]
-                except AnswerError:
+                except (AnswerError, Refused):
                     continue
                 for place, crop in enumerate(crops):
                     kept[place][row] = self._kept(owners[row], plan.photos, crop)
@@ -195,7 +200,6 @@ class _SweepWork:
                     if p in self.heads
                 ]
                 shares[row] = larger_share(heads if len(heads) == len(inside) else inside)[0]
-                tick(1)
             return shares, kept
         for batch in self.asker.maps(pictures):
             if isinstance(batch, tuple):

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from gslopes.report.crops import drawing
+from tests.published import COUNTS
 
 
 def rows(*pairs):
@@ -50,3 +51,14 @@ def test_policies_are_placed_by_what_was_measured():
     ends = {f"deviation_{end}": 0.0 for end in ("low", "high")}
     frame = pd.DataFrame([{"policy": "argmax", "exposure": 0.0, "deviation": 0.13, **ends}])
     assert "argmax +13.0 points" in parsed(drawing.scatter(frame))[0]
+
+
+def test_every_bar_shows_its_own_pair():
+    """No 14: the published split plots step by 1 where their pairs lie 2 apart, and show others' numbers."""
+    counts = COUNTS["native-10000"]
+    _, root = parsed(drawing.bars(rows(*((a, b, won / (won + lost)) for (a, b), (won, lost) in counts.items()))))
+    texts = [text.text for text in root.iter() if text.tag.endswith("text")][:-1]
+    shown = [(texts[place], texts[place + 1], texts[place + 2]) for place in range(0, len(texts), 3)]
+    away = {pair: f"{100 * (won / (won + lost) - 0.5):+.1f}".replace("-", "−") for pair, (won, lost) in counts.items()}
+    assert shown == [(a, b, away[a, b]) for a, b in counts]
+    assert away["WF", "WM"] == "+11.7"

@@ -18,7 +18,7 @@ from gslopes.studies.crops import CropsConfig
 from gslopes.studies.crops.sweep import sweep_crops
 
 VALUES = np.linspace(-2, 2, 5)
-PEOPLE = 24
+PEOPLE = 36
 
 
 class Brightness:
@@ -75,7 +75,7 @@ def test_the_planted_slope_is_found_and_the_placebos_holds_nothing(swept):
     own = slope(swept, "gender")
     # the chance to be lighter than another: Phi((level + 6 v - level')/ ...), its mean slope near 0.24/(2 sqrt(pi))
     assert own["ci_low"] < 6 / 24 / (2 * np.sqrt(np.pi)) < own["ci_high"]
-    assert own["p"] < 1e-4
+    assert own["p"] < 1e-6
     assert slope(swept, "gender-same")["slope"] == pytest.approx(0, abs=1e-9)
     assert slope(swept, "gender", "centre")["slope"] == pytest.approx(0, abs=1e-9)
 

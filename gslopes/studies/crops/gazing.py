@@ -1,0 +1,112 @@
+"""Shares of photos whose point, or crop, leaves the head, with their intervals over people, group beside group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core.tables.crops_beside import GAZE, GAZE_GAPS, KINDS
+from gslopes.fit.shares import newcombe, wilson
+
+NAMES = ("off", "crop_off")
+Groups = Mapping[str, Mapping[str, str]]
+
+
+def groups_of(groups: Mapping[str, Mapping[str, tuple[str, ...]]], person: Mapping[str, str]) -> Groups:
+    """Column to photo to group.  person: photo to person."""
+    found: dict[str, dict[str, str]] = {}
+    for column, own in groups.items():
+        of = {name: group for group, persons in own.items() for name in persons}
+        found[column] = {photo: of[name] for photo, name in person.items() if name in of}
+    return found
+
+
+def measured(
+    glances: pd.DataFrame, regions: pd.DataFrame, groups: Groups, inside: float = 0.5
+) -> dict[str, pd.DataFrame]:
+    """The tables GAZE, GAZE_GAPS and KINDS, by their names.
+
+    inside: share of a head below which a crop has lost it.  Intervals: Wilson's of a share, Newcombe's of a difference,
+    over photos (one a person, or people with several would count more than once).
+    """
+    gaze: list[dict[str, Any]] = []
+    gaps: list[dict[str, Any]] = []
+    kinds: list[dict[str, Any]] = []
+    for cropper, own in glances[glances["status"] == "answered"].groupby("cropper", sort=True):
+        mine = regions[regions["cropper"] == cropper]
+        for column, group in groups.items():
+            key = {"cropper": cropper, "column": column}
+            seen = own.assign(group=own["photo"].map(group)).dropna(subset=["group"])
+            counts = {str(name): _counts(rows, inside) for name, rows in seen.groupby("group", sort=True)}
+            gaze += [{**key, "group": name, **_gaze(one)} for name, one in counts.items()]
+            for first, second in combinations(counts, 2):
+                told = {**key, "group": first, "other": second}
+                gaps += [{**told, "what": name, **_gap(counts[first], counts[second], name)} for name in NAMES]
+            kinds += [{**key, **row} for row in _kinds(seen, mine)]
+    made = {GAZE: gaze, GAZE_GAPS: gaps, KINDS: kinds}
+    return {table.name: pd.DataFrame(rows, columns=table.columns) for table, rows in made.items()}
+
+
+Counts = dict[str, tuple[int, int]]
+
+
+def _counts(rows: pd.DataFrame, inside: float) -> Counts:
+    """What to (how many, of how many)."""
+    pointed = rows["off_head"].dropna().astype(bool)
+    kept = rows["kept"].dropna().to_numpy(np.float64)
+    return {
+        "photos": (len(rows), len(rows)),
+        "off": (int(pointed.sum()), len(pointed)),
+        "crop_off": (int((kept < inside).sum()), len(kept)),
+    }
+
+
+def _gaze(counts: Counts) -> dict[str, Any]:
+    told: dict[str, Any] = {"photos": counts["photos"][0]}
+    told |= {"off_head": counts["off"][0], "crop_off_head": counts["crop_off"][0]}
+    for name in NAMES:
+        some, all_ = counts[name]
+        low, high = wilson(some / all_, all_) if all_ else (math.nan, math.nan)
+        told |= {f"{name}_share": some / all_ if all_ else math.nan, f"{name}_low": low, f"{name}_high": high}
+    return told
+
+
+def _gap(first: Counts, second: Counts, name: str) -> dict[str, float]:
+    (a, m), (b, n) = first[name], second[name]
+    if not m or not n:
+        return dict.fromkeys(("difference", "ci_low", "ci_high"), math.nan)
+    low, high = newcombe(a, m, b, n)
+    return {"difference": a / m - b / n, "ci_low": low, "ci_high": high}
+
+
+def _kinds(seen: pd.DataFrame, regions: pd.DataFrame) -> list[dict[str, Any]]:
+    """Of the regions of each group: how many are off the head, and what people marked them as."""
+    own = regions.assign(group=regions["photo"].map(dict(seen[["photo", "group"]].itertuples(index=False))))
+    rows = []
+    for group, mine in own.dropna(subset=["group"]).groupby("group", sort=True):
+        photos = int((seen["group"] == group).sum())
+        off = mine[mine["on_head"] < 0.5]
+        named: dict[str, pd.DataFrame] = {"off the head": off, "not marked": mine[mine["kind"] == ""]}
+        named |= {str(kind): some for kind, some in mine[mine["kind"] != ""].groupby("kind", sort=True)}
+        for kind, some in named.items():
+            with_one = int(some["photo"].nunique())
+            low, high = wilson(with_one / photos, photos)
+            rows.append(
+                {
+                    "group": group,
+                    "kind": kind,
+                    "regions": len(some),
+                    "of_regions": len(mine),
+                    "photos": with_one,
+                    "of_photos": photos,
+                    "share": with_one / photos,
+                    "ci_low": low,
+                    "ci_high": high,
+                }
+            )
+    return rows

@@ -1,0 +1,92 @@
+"""The crop audit's pages in a real browser: nothing wider than the window, no serious fault of accessibility."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+from tests.studies.crops.drawn import Brightness, a_face, audit, draw_people
+
+pytestmark = pytest.mark.browser
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+
+
+def need(what):
+    sentence = f"{what} is missing: apt-get install chromium; pip install 'gslopes[test]'"
+    if os.environ.get("GSLOPES_BROWSER") == "required":
+        pytest.fail(sentence)
+    pytest.skip(sentence)
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        need("Playwright")
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        need("Chromium")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The page of an audit of three groups, that of where croppers look, and the review."""
+    from gslopes.studies.crops import CropsConfig
+    from gslopes.studies.crops.regions import regions_crops
+
+    home = tmp_path_factory.mktemp("pages")
+    table, _ = draw_people(home / "people", {"blue": 5, "green": 5, "red": 5}, {"blue": 10})
+    options = {"together": 9, "stability": 3, "policies": ("argmax", "sample", "average", "pad")}
+    found = audit(home / "people", table, home / "run", Brightness(), **options)
+    config = CropsConfig(groups=("team",), cropper=("centre", "spectral-residual"))
+    own = regions_crops(home / "people", home / "regions", people=table, config=config, finder=a_face, tall=1.0)
+    return {"audit": found.page, "regions": own.page, "review": own.review}
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", ["audit", "regions", "review"])
+def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(chromium, pages, name, size):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="Accessibility is judged by axe-playwright-python, of gslopes[test].",
+    ).Axe()
+    width, height = SIZES[size]
+    page = chromium.new_page(viewport={"width": width, "height": height})
+    told = []
+    page.on("console", lambda message: told.append(message.text))
+    page.on("request", lambda request: told.append(request.url) if request.url.startswith("http") else None)
+    page.goto(pages[name].as_uri())
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        faults = axe.run(page).response["violations"]
+        serious = [(f["id"], f["nodes"][0]["html"]) for f in faults if f["impact"] in ("serious", "critical")]
+        assert serious == []
+    wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide[0] <= wide[1]
+    assert told == []
+    page.close()
+
+
+def test_a_review_is_saved_as_the_table_that_the_command_reads(chromium, pages, tmp_path):
+    from gslopes.studies.crops.regions import read_marks
+
+    page = chromium.new_page(accept_downloads=True)
+    page.goto(pages["review"].as_uri())
+    page.fill("#reviewer", "AB")
+    page.locator("select[data-region]").first.select_option("clothing")
+    assert page.locator("#counts").inner_text().startswith("1 of ")
+    with page.expect_download() as download:
+        page.click("#save")
+    download.value.save_as(tmp_path / "review.csv")
+    (row,) = read_marks(tmp_path / "review.csv", wanted=True)
+    assert (row["cropper"], row["kind"], row["by"]) == ("spectral-residual", "clothing", "AB")
+    page.reload()
+    assert page.locator("select[data-region]").first.input_value() == "clothing"
+    page.close()
