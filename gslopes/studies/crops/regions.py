@@ -329,7 +329,7 @@ def _finish(
         frames[schema.name] = pd.concat(own, ignore_index=True)
     seen = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet").drop_duplicates("photo")
     frames[REGIONS.name] = marked(frames[REGIONS.name], marks, dict(seen[["photo", "path"]].itertuples(index=False)))
-    person = dict(seen[["photo", "person"]].itertuples(index=False))
+    person: dict[str, str] = dict(seen[["photo", "person"]].itertuples(index=False))
     group = gazing.groups_of(table.groups, person)
     frames |= gazing.measured(frames[GLANCES.name], frames[REGIONS.name], group, config.inside)
     for schema in (GLANCES, REGIONS, GAZE, GAZE_GAPS, KINDS):
