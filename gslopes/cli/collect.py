@@ -66,14 +66,21 @@ def collect(out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
     if dry_run:
         if as_json:
             print_json(
-                {**counts, "hours": plan.hours, "per_day": plan.source.terms.per_day, "terms": plan.source.terms.note}
+                {
+                    **counts,
+                    "hours": plan.hours,
+                    "download_hours": plan.download_hours,
+                    "per_day": plan.source.terms.per_day,
+                    "terms": plan.source.terms.note,
+                }
             )
             return 0
         lines = [
             f"source       {plan.config.source}: {plan.source.terms.note}",
             f"searches     {len(plan.queries):,}, of which {plan.done:,} are done",
             f"photos       {plan.photos:,} at most, before duplicates are removed",
-            f"requests     {plan.requests:,} at most to the source, {plan.duration}, then downloads",
+            f"requests     {plan.requests:,} at most to the source, {plan.duration}",
+            *([f"downloads    {plan.downloads}"] if plan.downloads else []),
             f"collection   {show(out)}",
             "Nobody was asked, nothing was written.",
         ]

@@ -107,6 +107,27 @@ class CollectPlan:
         return full * 24 + (rest + 1) * max(terms.gap, self.config.gap) / 3600
 
     @property
+    def download_hours(self) -> float:
+        """Of the photos that are left, if all lie at one host; with several hosts it is less."""
+        left = len(self.queries) - self.done
+        return self.photos * left / max(len(self.queries), 1) * self.config.gap / 3600
+
+    @property
+    def downloads(self) -> str:
+        """``download_hours`` as a person says it; empty where nothing is downloaded.
+
+        >>> from types import SimpleNamespace as Some
+        >>> plan = Some(download_hours=62.5, config=Some(gap=1.0), source=Some(terms=Some(page=50)))
+        >>> CollectPlan.downloads.fget(plan)
+        'up to 2.6 days, 1 s apart, if all photos lie at one host'
+        """
+        if not self.source.terms.page or not self.download_hours:
+            return ""
+        hours = self.download_hours
+        long = f"{hours / 24:,.1f} days" if hours >= 48 else f"{hours:,.1f} hours"
+        return f"up to {long}, {self.config.gap:g} s apart, if all photos lie at one host"
+
+    @property
     def duration(self) -> str:
         """``hours`` as a person says it, with the limit that decides.
 

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from gslopes.cli import main
 from gslopes.collect import collector
 from gslopes.collect.fetch import FetchPolicy
 from gslopes.core import runfolder, tables
@@ -274,3 +276,34 @@ def test_the_papers_collection_takes_54_days_without_a_token_and_minutes_with_on
     monkeypatch.setenv("OPENVERSE_TOKEN", "a-token")
     plan = plan_collection(CollectConfig("openverse", gap=0.5), tmp_path / "photos")
     assert (plan.requests, plan.source.terms.page, plan.duration) == (903, 500, "9 minutes at its pace")
+
+
+@pytest.mark.parametrize(
+    ("source", "requests", "duration", "downloads"),
+    [
+        ("openverse", 10_836, "54.0 days", "2.5 days"),
+        ("wikimedia", 7_224, "2.0 hours", "2.6 days"),
+        ("google", 9_030, "2.5 hours", "25.1 hours"),
+    ],
+)
+def test_the_papers_whole_collection_says_honestly_how_long_it_takes(
+    tmp_path, monkeypatch, source, requests, duration, downloads
+):
+    monkeypatch.delenv("OPENVERSE_TOKEN", raising=False)
+    for name in ("GOOGLE_SEARCH_KEY", "GOOGLE_SEARCH_ENGINE"):
+        monkeypatch.setenv(name, "planted")
+    command = ["collect", "--source", source, "--contact", "me@example.org", "--out", str(tmp_path / "photos")]
+    told = CliRunner().invoke(main, [*command, "--dry-run"])
+    assert told.exit_code == 0, told.output
+    assert f"{requests:,} at most to the source, {duration}" in told.output
+    assert f"up to {downloads}, 1 s apart" in told.output
+    assert ("ends it on 2027-01-01" in told.output) == (source == "google")
+    facts = json.loads(CliRunner().invoke(main, [*command, "--dry-run", "--json"]).stdout)
+    assert facts["requests"] == requests
+    assert facts["download_hours"] > 24
+    assert not (tmp_path / "photos").exists()
+
+
+def test_the_search_that_ends_is_not_the_default():
+    (option,) = [one for one in main.get_command(None, "collect").params if one.name == "source"]
+    assert option.default == "openverse"

@@ -2,6 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from hashlib import sha1
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+
 import pytest
 
 from gslopes.core.errors import ConfigError, Refused, ServiceError
@@ -61,3 +73,98 @@ def test_a_profile_is_as_good_as_variables(provider: FakeProvider, monkeypatch, 
 def test_impossible_parameters_are_refused(wrong):
     with pytest.raises(ConfigError):
         load_classifier(f"rekognition:{wrong}")
+
+
+SESSION = "company"
+ASK = """
+from gslopes.score.classifiers import load_classifier
+from tests.fake_provider import paint
+classifier = load_classifier("rekognition:profile=audit,region=eu-west-1")
+print(len(classifier.parse(classifier.ask([paint(0, 0.2)])[0]).labels))
+"""
+
+
+class Portal(BaseHTTPRequestHandler):
+    """AWS's SSO portal, GET /federation/credentials: keys of a role for a token that ``aws sso login`` has left."""
+
+    keys: ClassVar[dict[str, object]] = {}
+    asked: ClassVar[list[tuple[str, str | None]]] = []
+
+    def do_GET(self) -> None:
+        token = self.headers.get("x-amz-sso_bearer_token")
+        self.asked.append((self.path, token))
+        status = 200 if token == "token-of-the-login" else 401
+        body = json.dumps({"roleCredentials": self.keys} if status == 200 else {"message": "Session token is invalid"})
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        if status == 401:
+            self.send_header("x-amzn-ErrorType", "UnauthorizedException")
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def portal(provider: FakeProvider) -> Iterator[ThreadingHTTPServer]:
+    keys = provider.accounts
+    later = int((datetime.now(UTC) + timedelta(hours=1)).timestamp() * 1000)
+    Portal.keys = {"accessKeyId": keys.aws_key, "secretAccessKey": keys.aws_secret, "expiration": later}
+    Portal.keys["sessionToken"] = ""
+    Portal.asked = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Portal)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def signed_in(home: Path, portal: ThreadingHTTPServer, *, hours: float) -> dict[str, str]:
+    """The files that ``aws configure sso`` and ``aws sso login`` leave; an environment in which they are found."""
+    cache = home / ".aws" / "sso" / "cache"
+    cache.mkdir(parents=True)
+    (home / ".aws" / "config").write_text(
+        f"[profile audit]\nsso_session = {SESSION}\nsso_account_id = 123456789012\nsso_role_name = Auditor\n"
+        f"[sso-session {SESSION}]\nsso_region = eu-west-1\nsso_start_url = https://company.example/start\n"
+        "sso_registration_scopes = sso:account:access\n"
+    )
+    until = (datetime.now(UTC) + timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    token = {"accessToken": "token-of-the-login", "expiresAt": until, "region": "eu-west-1"}
+    (cache / f"{sha1(SESSION.encode()).hexdigest()}.json").write_text(json.dumps(token))
+    left_out = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE")
+    environ = {name: value for name, value in os.environ.items() if name not in left_out}
+    root = str(Path(__file__).resolve().parents[3])
+    url = f"http://127.0.0.1:{portal.server_port}"
+    return environ | {
+        "HOME": str(home),
+        "AWS_ENDPOINT_URL_SSO": url,
+        "PYTHONPATH": root,
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+
+
+def ask(environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """In a process of its own: botocore finds the home folder when it is imported."""
+    return subprocess.run([sys.executable, "-c", ASK], env=environ, capture_output=True, text=True, check=False)
+
+
+def test_a_profile_that_is_signed_in_by_sso_is_as_good_as_keys(provider: FakeProvider, portal, tmp_path):
+    done = ask(signed_in(tmp_path, portal, hours=8))
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 10
+    ((path, token),) = set(Portal.asked)
+    assert path.startswith("/federation/credentials?")
+    assert "role_name=Auditor" in path
+    assert token == "token-of-the-login"
+
+
+def test_a_login_that_has_run_out_is_said_and_its_token_is_not(provider: FakeProvider, portal, tmp_path):
+    done = ask(signed_in(tmp_path, portal, hours=-1))
+    assert done.returncode != 0
+    last = done.stderr.strip().splitlines()[-1]
+    assert "CredentialsError" in last
+    assert "expired" in done.stderr
+    assert "token-of-the-login" not in done.stderr
+    assert not Portal.asked
