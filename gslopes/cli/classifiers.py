@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,9 @@ from gslopes.cli.options import examples, json_option, print_json
 
 if TYPE_CHECKING:
     from gslopes.score.classifiers import ClassifierEntry
+
+
+WIDTH = 100
 
 
 @click.command(
@@ -32,11 +37,11 @@ def classifiers(as_json: bool) -> int:
     for entry in entries:
         click.echo(entry.name + ("" if entry.installed else f"  (not installed: pip install '{entry.extra}')"))
         if entry.summary:
-            click.echo(f"  {entry.summary}")
+            click.echo(textwrap.fill(entry.summary, WIDTH, initial_indent="  ", subsequent_indent="  "))
         if entry.parameters:
-            click.echo(click.wrap_text(f"{entry.name}:{','.join(entry.parameters)}", 100, "  ", "    "))
+            click.echo("\n".join(_wrapped(f"{entry.name}:", entry.parameters)))
         for line in _conditions(entry):
-            click.echo(f"  {line}")
+            click.echo(textwrap.fill(f"  {line}", WIDTH, subsequent_indent=" " * 15, break_on_hyphens=False))
     return 0
 
 
@@ -53,3 +58,14 @@ def _conditions(entry: ClassifierEntry) -> list[str]:
     price = "depends on your plan" if entry.price is None else f"{entry.price:,.2f} USD per 1,000 pictures"
     lines += [f"limits       {', '.join(allowed)}", f"price        {price}"]
     return lines + ([f"             {limits.note}"] if limits.note else [])
+
+
+def _wrapped(start: str, parameters: Sequence[str]) -> list[str]:
+    """A name with its parameters in lines of at most 100 columns, broken behind commas alone."""
+    lines = [f"  {start}"]
+    for place, parameter in enumerate(parameters):
+        text = parameter + ("," if place < len(parameters) - 1 else "")
+        if len(lines[-1] + text) > WIDTH and lines[-1].strip() != start:
+            lines.append("    ")
+        lines[-1] += text
+    return lines

@@ -24,6 +24,7 @@ from gslopes.score.names import ARGUMENT, OPERATIONAL
 from gslopes.score.scrub import guard_logs
 
 VARIABLES = ("VISION_ENDPOINT", "VISION_KEY")
+ENTRA = ("AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET")  # or a managed identity, or az login
 MODERATION = ("CONTENT_SAFETY_ENDPOINT", "CONTENT_SAFETY_KEY")
 _AZURE_HOSTS = (".cognitiveservices.azure.com", ".api.cognitive.microsoft.com", ".services.ai.azure.com")
 
@@ -142,7 +143,8 @@ class Azure:
             try:
                 reply = self._analyze(picture)
             except Exception as error:
-                raise gslopes_error(error, self._variables) from None
+                known = self._variables if self._options.auth == "key" else (self._variables[0], *ENTRA)
+                raise gslopes_error(error, known) from None
             answers.append(dict(reply.as_dict()))
         return answers
 

@@ -60,8 +60,8 @@ class Listed:
 
     @property
     def missing_credentials(self) -> list[str]:
-        """The variables that are not set."""
-        return [one.variable for one in self.credentials if not one.present]
+        """The variables that are not set, each with those that are as good."""
+        return [" or ".join((one.variable, *one.instead)) for one in self.credentials if not one.present]
 
 
 def _installed(module: str) -> bool:

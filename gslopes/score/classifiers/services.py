@@ -220,8 +220,8 @@ SERVICES: Mapping[str, Listed] = {
             note="Requests a second are a quota of the account, 50 in some regions: rate=50.",
         ),
         credentials=(
-            Credential("AWS_ACCESS_KEY_ID", ("~/.aws/credentials",)),
-            Credential("AWS_SECRET_ACCESS_KEY", ("~/.aws/credentials",)),
+            Credential("AWS_ACCESS_KEY_ID", ("~/.aws/credentials",), instead=("AWS_PROFILE",)),
+            Credential("AWS_SECRET_ACCESS_KEY", ("~/.aws/credentials",), instead=("AWS_PROFILE",)),
             Credential("AWS_DEFAULT_REGION", ("~/.aws/config",)),
         ),
     ),

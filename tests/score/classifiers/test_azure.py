@@ -112,3 +112,5 @@ def test_an_identity_that_is_not_let_in_is_said_without_its_token(provider: Fake
     with pytest.raises(CredentialsError) as raised:
         load_classifier("azure:auth=entra").ask([paint(0, 0.2)])
     assert "planted-token" not in str(raised.value)
+    assert "AZURE_CLIENT_ID" in str(raised.value)  # no key is what is missing
+    assert "VISION_KEY" not in str(raised.value)
