@@ -123,5 +123,5 @@ def _row(row: pd.Series) -> dict[str, Any]:
 def _cells(one: ChangedPhoto) -> list[tuple[str, str, str]]:
     """(value, score in the first run, score in the second) as texts."""
     scores = [["–" if score is None else f"{score:.2f}" for score in side] for side in (one.first, one.second)]
-    values = [f"{value:+.3g}".replace("-", "−") if value else "0" for value in one.values]
+    values = [f"{value:+.2g}".replace("-", "−") if value else "0" for value in one.values]
     return list(zip(values, *scores, strict=True))

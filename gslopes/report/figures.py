@@ -117,13 +117,12 @@ def curves_figure(
     photos: over which the shares are.  width: inches; below 5 the panels stand one above the other.
     """
     narrow = width < 5
-    figure = Figure(figsize=(width, 4.6 if narrow else 3.1), dpi=200, facecolor=theme.ground)
+    figure = Figure(figsize=(width, 5.2 if narrow else 3.3), dpi=200, facecolor=theme.ground)
     FigureCanvasAgg(figure)
     axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2, sharey=True)
-    room = {"left": 0.15, "right": 0.6, "top": 0.88, "bottom": 0.11, "hspace": 0.55}
-    figure.subplots_adjust(
-        **room if narrow else {"left": 0.075, "right": 0.8, "top": 0.8, "bottom": 0.17, "wspace": 0.75}
-    )
+    wide = {"left": 0.075, "right": 0.8, "top": 0.78, "bottom": 0.19, "wspace": 0.75}
+    room = {"left": 0.15, "right": 0.6, "top": 0.84, "bottom": 0.11, "hspace": 0.55} if narrow else wide
+    figure.subplots_adjust(**room)
     for axis, sign, colours in zip(axes, (-1, 1), (theme.negative, theme.positive), strict=True):
         side = [curve for curve in curves if np.sign(curve.slope) == sign]
         end = words.ends(attribute)[0 if sign < 0 else 1]
@@ -131,12 +130,15 @@ def curves_figure(
     for axis in axes if narrow else axes[:1]:
         axis.set_ylabel("photos with the label (%)", color=theme.ink, fontsize=7)
     for axis, sign, colours in zip(axes, (-1, 1), (theme.negative, theme.positive), strict=True):
-        _name_lines(axis, [curve for curve in curves if np.sign(curve.slope) == sign], values, colours, narrow)
-    name = words.shorten(words.printable(classifier), 30 if narrow else 60)
-    title = f"{name} · {words.perceived(attribute)} · {photos:,} photos"
-    figure.text(
-        room["left"] if narrow else 0.075, 0.945, title, fontsize=8, weight="bold", color=theme.ink, parse_math=False
-    )
+        _name_lines(axis, [curve for curve in curves if np.sign(curve.slope) == sign], values, colours, narrow, theme)
+    name = words.shorten(words.printable(classifier), 38 if narrow else 60)
+    about = f"{words.perceived(attribute)}, {photos:,} photos"
+    title = name if narrow else f"{name} · {about}"
+    note = "slopes in percentage points per unit, 95 % intervals"
+    lines = [(title, "bold", 8.0, theme.ink), *([(about, "normal", 7.0, theme.ink)] if narrow else [])]
+    for place, (text, weight, size, colour) in enumerate([*lines, (note, "normal", 6.5, theme.faint)]):
+        height = 1 - (0.17 + 0.15 * place) / figure.get_figheight()
+        figure.text(room["left"], height, text, fontsize=size, weight=weight, color=colour, parse_math=False)
     return figure
 
 
@@ -182,19 +184,13 @@ def _panel(
             zorder=4,
         )
     negative, positive = words.ends(attribute)
-    axes.set_xticks(values, [f"{value:.3g}".replace("-", "−") for value in values])
+    ticks = _ticks(values)
+    axes.set_xticks(ticks, [f"{value:.3g}".replace("-", "−") for value in ticks])
     axes.set_xlabel(words.perceived(attribute), color=theme.ink, fontsize=7, parse_math=False)
     for text, place, align in ((f"← {negative}", 0.0, "left"), (f"{positive} →", 1.0, "right")):
-        axes.text(
-            place,
-            -0.15,
-            text,
-            transform=axes.transAxes,
-            ha=align,
-            va="top",
-            fontsize=6.5,
-            color=theme.faint,
-            parse_math=False,
+        at: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": align, "va": "top"}
+        axes.annotate(
+            text, (place, 0), (0, -11), **at, fontsize=6.5, color=theme.faint, parse_math=False, annotation_clip=False
         )
     heading = title if curves else "No label in this direction"
     axes.set_title(heading, loc="left", fontsize=7.5, color=colours[0], parse_math=False)
@@ -207,10 +203,18 @@ def _panel(
     axes.set_axisbelow(True)
     axes.set_xlim(values[0] - 0.03 * np.ptp(values), values[-1] + 0.03 * np.ptp(values))
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if curves else 0.0)
-    axes.xaxis.labelpad = 9
+    axes.xaxis.labelpad = 10  # below the names of the ends
 
 
-def _name_lines(axes: Axes, curves: list[Curve], values: Array, colours: tuple[str, ...], narrow: bool) -> None:
+def _ticks(values: Array) -> Array:
+    """Whole numbers if the sweep has three of them at least, else its values: more would lie on one another."""
+    whole = np.arange(np.ceil(values[0]), np.floor(values[-1]) + 1)
+    return whole if 3 <= len(whole) <= len(values) else values
+
+
+def _name_lines(
+    axes: Axes, curves: list[Curve], values: Array, colours: tuple[str, ...], narrow: bool, theme: Theme
+) -> None:
     """Name every curve beside its last point, pushed apart where names would overlap."""
     low, high = axes.get_ylim()
     gap = (high - low) * (0.19 if narrow else 0.14)
@@ -221,12 +225,14 @@ def _name_lines(axes: Axes, curves: list[Curve], values: Array, colours: tuple[s
         name = words.shorten(words.printable(curve.label), 22)
         number = f"{words.points(curve.slope)} {words.points_interval(*curve.ends)}"
         ends = ([values[-1], edge + 0.05 * np.ptp(values)], [curve.share[-1], height])
-        axes.plot(*ends, color=colour, linewidth=0.5, clip_on=False, alpha=0.6)
+        axes.plot(*ends, color=colour, linewidth=0.6, clip_on=False)
+        mark = {"marker": _MARKERS[index % len(_MARKERS)], "markersize": 3.0, "clip_on": False}
+        axes.plot([edge + 0.07 * np.ptp(values)], [height], color=colour, **mark)
         axes.text(
-            edge + 0.07 * np.ptp(values),
+            edge + 0.1 * np.ptp(values),
             height,
             f"{name}\n{number.replace('-', '−')}",
-            color=colour,
+            color=theme.ink,
             fontsize=6.2,
             va="center",
             linespacing=1.1,

@@ -152,8 +152,9 @@ def _draw(
         for name, width in figures.WIDTHS.items():
             figure = figures.curves_figure(curves, finding.values, **facts, width=width)
             _save(report, f"curves{finding.suffix}{name}", figure)
-        dark = figures.curves_figure(curves, finding.values, **facts, theme=figures.DARK)
-        drawn["curves"] = _save_dark(report, f"curves{finding.suffix}", dark)
+        for name, width in reversed(figures.WIDTHS.items()):
+            dark = figures.curves_figure(curves, finding.values, **facts, theme=figures.DARK, width=width)
+            drawn["curves"] = _save_dark(report, f"curves{finding.suffix}{name}", dark)
     sweeps = []
     if options.embed != "none":
         sweeps = tally.sweeps(source.run, finding.classifier, finding.attribute, finding.values)

@@ -206,6 +206,7 @@ def environment() -> Environment:
     )
     found.filters["printable"] = words.printable
     found.filters["digest"] = _short
+    found.filters["narrow"] = lambda name: name.replace(".png", "-narrow.png")
     found.filters["dark"] = lambda name: name.replace(".png", "-dark.png")
     found.filters["points"] = lambda number: _minus(words.points(number)).lstrip("+")
     found.filters["reading"] = lambda name: NAMES.get(name, words.printable(name))

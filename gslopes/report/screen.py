@@ -122,7 +122,7 @@ def strip(finding: Finding, label: str, answers: Answers, album: Album, known: M
     files = album.files.get((photo, finding.attribute), [])
     if not files:
         return None
-    values = [f"{value:+.3g}".replace("-", "−") if value else "0" for value in finding.values]
+    values = [f"{value:+.2g}".replace("-", "−") if value else "0" for value in finding.values]
     scores = ["–" if np.isnan(score) else f"{score:.2f}" for score in answers.scores[row]]
     cells = tuple(zip(values, scores, strict=True))
     return Strip(album.names[album.index[photo]], words.printable(label), tuple(files), cells, known.get(photo))

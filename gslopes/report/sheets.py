@@ -94,7 +94,7 @@ def _heading(axes: Axes, values: NDArray[np.float64], attribute: str, theme: The
     _text(axes, 0.08, 0.2, words.perceived(attribute), weight="bold", size=10, colour=theme.ink)
     for step, value in enumerate(values):
         middle = _left(step) + 0.5
-        _text(axes, middle, 0.13, notes.get(step, ""), align="center", size=8.5, colour=theme.faint)
+        _text(axes, middle, 0.13, notes.get(step, ""), align="center", size=9.5, colour=theme.faint)
         _text(
             axes,
             middle,
@@ -108,7 +108,7 @@ def _heading(axes: Axes, values: NDArray[np.float64], attribute: str, theme: The
 
 
 def _row(axes: Axes, sweep: Sweep, top: float, run: Path, theme: Theme) -> None:
-    _text(axes, 0.08, top + 0.08, words.shorten(words.printable(sweep.name), 26), size=7.5, colour=theme.faint)
+    _text(axes, 0.08, top + 0.08, words.shorten(words.printable(sweep.name), 26), size=9, colour=theme.faint)
     for step, file in enumerate(sweep.files):
         left = _left(step)
         pixels = picture(file, sweep.box, run)
@@ -126,7 +126,7 @@ def _row(axes: Axes, sweep: Sweep, top: float, run: Path, theme: Theme) -> None:
 def _scores(axes: Axes, moved: Moved, middle: float, theme: Theme) -> None:
     colour = theme.positive[1] if moved.slope > 0 else theme.negative[1]
     name = words.shorten(words.printable(moved.label), 24)
-    _text(axes, _LEFT - 0.08, middle, name, align="right", size=8, colour=colour, weight="bold")
+    _text(axes, _LEFT - 0.08, middle, name, align="right", size=9, colour=colour, weight="bold")
     for step, score in enumerate(moved.scores):
         left = _left(step)
         if np.isnan(score):
@@ -134,7 +134,7 @@ def _scores(axes: Axes, moved: Moved, middle: float, theme: Theme) -> None:
             continue
         bar = (left, middle - _LINE * 0.4), float(np.clip(score, 0, 1)), _LINE * 0.8
         axes.add_patch(Rectangle(*bar, facecolor=colour, alpha=0.18, edgecolor="none"))
-        _text(axes, left + 0.5, middle, f"{score:.2f}", align="center", size=8, colour=theme.ink)
+        _text(axes, left + 0.5, middle, f"{score:.2f}", align="center", size=9, colour=theme.ink)
 
 
 def _left(step: int) -> float:

@@ -84,7 +84,7 @@ function findingApp(root, section, finding) {
   const panel = el("div", { class: "panel", tabindex: "-1", hidden: true });
   const open = (i) => openLabel(panel, section, finding, i);
   openers.set(section.key, open);
-  const pick = choice(names.map((name) => [name, name === "photo-rate" ? "photo-rate (recommended)" : name === "paper" ? "paper (2020)" : name]), first,
+  const pick = choice(names.map((name) => [name, name === "paper" ? "paper (2020)" : name]), first,
     (value) => { state.estimator = value; state.rows = ROWS; show(); });
   const presets = [["all", "all labels"], ["moves", "labels that move"], ["q", "q < 0.05"]];
   if (names.includes("paper")) presets.push(["paper", `the paper's: p < ${page.p}, |slope| > ${page.slope}`]);

@@ -77,7 +77,7 @@ function volcano(section, rows, shown, unit, open, width) {
   const height = (row) => Math.min(16, -Math.log10(Math.max(row.t, 1e-16)));
   const judged = rows.filter((row) => row.slope !== null && row.t !== null).map((row) => ({ ...row, up: height(row) }));
   if (!judged.length) return el("p", { class: "none" }, "No label has a slope and a p.");
-  const wide = 1.08 * Math.max(1e-6, ...judged.map((row) => Math.abs(row.slope)));
+  const narrow = width < 560, wide = 1.08 * Math.max(1e-6, ...judged.map((row) => Math.abs(row.slope)));
   const inside = new Set(shown.map((row) => row.i));
   const format = formatFor(unit);
   const ordered = [...judged].sort((a, b) => inside.has(a.i) - inside.has(b.i));
@@ -85,24 +85,31 @@ function volcano(section, rows, shown, unit, open, width) {
   const tall = 1.1 * Math.max(2, ...judged.map((row) => row.up)), places = [];
   const apart = named.filter((row) => { // names that would lie on one another are left out
     const at = [(row.slope / (2 * wide)) * width, (row.up / tall) * 280];
-    const free = places.length < (width < 560 ? 5 : 10) && places.every(([x, y]) => Math.abs(x - at[0]) > 110 || Math.abs(y - at[1]) > 15);
+    const free = places.length < (narrow ? 5 : 10) && places.every(([x, y]) => Math.abs(x - at[0]) > 110 || Math.abs(y - at[1]) > 15);
     if (free) places.push(at);
     return free;
   });
   const root = chart({
-    width, height: 340, marginLeft: 46, marginBottom: 46, marginTop: 30,
-    x: { domain: [-wide, wide], label: inPoints(unit) ? "slope, percentage points per unit" : "slope", labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => (inPoints(unit) ? points(v).replace(".0", "") : short(v)) },
+    width, height: 350, marginLeft: 46, marginBottom: 56, marginTop: 36, insetLeft: narrow ? 34 : 44, insetRight: narrow ? 34 : 44, insetTop: 14,
+    x: { domain: [-wide, wide], label: inPoints(unit) ? (narrow ? "points per unit" : "slope, percentage points per unit") : "slope", labelOffset: 46, labelAnchor: "center", labelArrow: "none", grid: true, tickFormat: (v) => (inPoints(unit) ? points(v).replace(".0", "") : short(v)) },
     y: { label: "−log₁₀ p (from t)", grid: true, domain: [0, tall] }, color: { type: "identity" },
     marks: [
       Plot.ruleX([0], { stroke: "var(--edge)" }),
+      Plot.text(apart, { x: "slope", y: "up", text: (row) => cut(row.label, 22), dy: -12, fontSize: 12, fill: "var(--ink)", stroke: "var(--card)", strokeWidth: 4 }),
       Plot.dot(ordered, { x: "slope", y: "up", r: (row) => (moves(row.code) ? 4.5 : 3), fill: (row) => (inside.has(row.i) ? colourOf(row.code, row.slope) : "var(--line)"), fillOpacity: 0.8, title: (row) => `${row.label}: ${format(row.slope)}` }),
-      Plot.text(apart, { x: "slope", y: "up", text: (row) => cut(row.label, 22), dy: -10, fontSize: 12, fill: "var(--ink)", stroke: "var(--card)", strokeWidth: 4 }),
       Plot.dot(ordered, Plot.pointer({ x: "slope", y: "up", r: 8, stroke: "var(--ink)" })),
-      ...cornerMarks(section.ends, "bottom", 40),
+      ...cornerMarks(section.ends, "bottom", 32),
     ],
   }, `Slopes and p-values of ${judged.length} labels; the table holds the same numbers`);
   root.addEventListener("click", () => { if (root.value) open(root.value.i); });
   return root;
+}
+
+// Whole numbers if there are three at least, so that no tick lies on another.
+function ticksOf(values) {
+  const whole = [];
+  for (let v = Math.ceil(values[0]); v <= values[values.length - 1]; v += 1) whole.push(v);
+  return whole.length >= 3 && whole.length <= values.length ? whole : values;
 }
 
 // A mean over the K values with its band: shares in percent, probabilities, cosines.
@@ -112,7 +119,7 @@ function curve(values, mean, low, high, { yName, title, line = null, floor = nul
   const seen = [{ from: Math.max(-1, first), to: Math.min(1, last) }];
   return chart({
     width, height, marginLeft: 50, marginBottom: 46, marginTop: 30, marginRight: 16, color: { type: "identity" },
-    x: { domain: [first, last], ticks: values, tickFormat: short, label: null }, y: { label: yName, grid: true, zero, nice: true, tickFormat: format },
+    x: { domain: [first, last], ticks: ticksOf(values), tickFormat: short, label: ends[0] ? null : "value of the attribute", labelAnchor: "center", labelArrow: "none" }, y: { label: yName, grid: true, zero, nice: true, tickFormat: format },
     marks: [
       Plot.rectX(seen, { x1: "from", x2: "to", fill: "var(--ink)", fillOpacity: 0.05 }),
       floor ? Plot.ruleY([{ low: floor[1], high: floor[2] }], { y: floor[0], stroke: "var(--edge)", strokeDasharray: "5 3" }) : null,
