@@ -13,18 +13,19 @@ from gslopes.report.decisions import Decision
 from gslopes.report.funnel import Funnel
 from gslopes.report.headline import headline
 from gslopes.report.tables import print_table
-from gslopes.report.terminal import Column, table, wrap
+from gslopes.report.terminal import WIDTH, Column, table, wrap
 
 READING = "photo-rate"
-PLACEBOS = {"same": "same picture", "light": "light alone", "random": "random change"}
+_TEXTS = ("95 % interval", "decision")
 _STYLES = {decisions.FINDING: "bold", decisions.PLACEBO: "yellow", decisions.NONE: "dim", decisions.OPEN: ""}
 
 NOTE = """\
 slope: percentage points per unit of the attribute, the mean of each photo's own slope (photo-rate);
 interval: 95 %, t over photos. q: {q}, over the classifier's
 labels; null hypothesis: a photo's answers are exchangeable over the values.{floor}
+photos: those with the label at one value at least, of those in the slopes.
 Other estimators, the paper's among them: slopes.parquet, or gslopes fit RUN --json."""
-FLOOR_NOTE = "Placebos, slopes where the attribute does not change: {kinds}."
+FLOOR_NOTE = "placebos: least and greatest slope of the sweeps in which the attribute does not change: {kinds}."
 _KINDS = {
     "same": "same picture (encoded anew)",
     "light": "light alone (as much darker or lighter)",
@@ -134,36 +135,29 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
     order = judged.assign(_plain=[not one.moves for one in codes], _flat=-judged["t"].abs())
     shown = order.sort_values(["_plain", "_flat", "label"])[:limit].sort_values(["slope", "label"])
     cuts = bool(judged[["slope_lower", "slope_higher"]].notna().any(axis=None))
-    kinds = [kind for kind in PLACEBOS if any(placebo.split(str(name))[1] == kind for name in floor["attribute"])]
-    beside = {
-        (placebo.split(str(row["attribute"]))[1], str(row["label"])): words.points(row["slope"])
-        for _, row in floor.iterrows()
-    }
-    columns = [
-        Column("label", number=False, fold=True),
-        Column("slope"),
-        Column("95 % interval", number=False),
-        Column("decision", number=False),
-        Column("q"),
-        *([Column("other cuts", number=False)] if cuts else []),
-        *(Column(PLACEBOS[kind]) for kind in kinds),
-        Column("photos"),
-    ]
-    rows = [
-        [
-            str(row["label"]),
+    ends = floor.groupby("label")["slope"].agg(["min", "max"]) if len(floor) else None
+    more = ["other cuts"] * cuts + ["placebos"] * (ends is not None)
+    heads = ["slope", "95 % interval", "decision", "q", *more, "photos"]
+    rows = []
+    for _, row in shown.iterrows():
+        cells = [
             words.points(row["slope"]),
             words.points_interval(row["ci_low"], row["ci_high"]),
             decisions.SHOWN[found[str(row["label"])].code],
             words.probability(row["q"]),
-            *([f"{words.points(row['slope_lower'])} … {words.points(row['slope_higher'])}"] if cuts else []),
-            *(beside.get((kind, str(row["label"])), "0.0") for kind in kinds),
-            f"{row['active']:,} of {row['n']:,}",
         ]
-        for _, row in shown.iterrows()
-    ]
+        if cuts:
+            cells.append(f"{words.points(row['slope_lower'])} … {words.points(row['slope_higher'])}")
+        if ends is not None:
+            low, high = ends.loc[row["label"]] if row["label"] in ends.index else (0.0, 0.0)
+            cells.append(f"{words.points(low)} to {words.points(high)}")
+        rows.append([*cells, f"{row['active']:,} of {row['n']:,}"])
+    wide = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    room = max(WIDTH - sum(wide) - 2 * (len(heads) + 1), 12)  # one line a label: its name is cut, nothing else
+    names = [words.shorten(words.printable(label), room) for label in shown["label"]]
+    columns = [Column("label", number=False), *(Column(head, number=head not in _TEXTS) for head in heads)]
     styles = [_STYLES.get(found[str(label)].code, "") for label in shown["label"]]
-    return table(columns, rows, styles)
+    return table(columns, [[name, *row] for name, row in zip(names, rows, strict=True)], styles)
 
 
 def _unjudged(part: pd.DataFrame, found: Mapping[str, Decision]) -> list[str]:

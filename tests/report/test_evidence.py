@@ -88,10 +88,21 @@ def test_placebo_sweeps_stand_beside_the_finding_and_decide_about_it(slopes) -> 
     assert text.count("along perceived gender") == 1
     known = plain.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
     cells = row(text, "Falling")
-    assert cells.count(f"{known['slope']:+.1f}") == 3
+    slope = f"{known['slope']:+.1f}"
+    assert " ".join([slope, "to", slope]) in " ".join(cells)
     assert "like the placebo" in " ".join(cells)
-    assert "Placebos" in text
-    assert "Placebos" not in print_evidence(slopes)
+    assert "placebos: least and greatest slope" in text
+    assert "placebos:" not in print_evidence(slopes)
+
+
+def test_a_label_has_one_line_however_long_its_name(slopes) -> None:
+    long = slopes.assign(label=slopes["label"].replace("Falling", "A long label of a stranger " * 9))
+    beside = [long.assign(attribute=name) for name in ("gender-same", "gender-light", "gender-random")]
+    text = print_evidence(pd.concat([long, *beside], ignore_index=True))
+    (line,) = [line for line in text.splitlines() if line.startswith(" A long label")]
+    assert line.endswith("60 of 60")
+    assert "…" in line
+    assert max(map(len, text.splitlines())) <= 100
 
 
 def test_what_became_of_the_photos_is_told_as_on_the_page(slopes) -> None:
