@@ -46,6 +46,7 @@ def power(
     import numpy as np
 
     from gslopes.fit import power as planning
+    from gslopes.report import words
 
     if photos is None and slope is None:
         raise click.UsageError("Give --photos, --slope or both.")
@@ -62,11 +63,13 @@ def power(
     if as_json:
         print_json({**plan, **known, "deviation": design.deviation(plan["slope"] or 0.0)})
         return 0
+    slope_shown = abs(plan["slope"] or 0)
+    size = "less than 0.1" if 0 < slope_shown < 0.05 else words.points(slope_shown).lstrip("+")
     correlation = "the worst" if within is None else f"{within:g}"
     click.echo(
-        f"{plan['photos']:,} photos show a slope of {abs(plan['slope'] or 0):.3g} percentage points per unit with a "
-        f"chance of {plan['power']:.1%},\nfor a label on {rate:.3g} of the photos. Two-sided t of the photos' slopes, "
-        f"alpha {alpha:g}, correlation within photos: {correlation}, true slopes with\na standard deviation of "
+        f"{plan['photos']:,} photos show a slope of {size} percentage points per unit with a chance of "
+        f"{words.share(plan['power'])},\nfor a label on {words.share(rate)} of the photos. Two-sided t of the photos' "
+        f"slopes, alpha {alpha:g},\ncorrelation within photos: {correlation}, true slopes with a standard deviation of "
         f"{spread:g} times their mean."
     )
     if (plan["photos"] or 0) * rate < 10:

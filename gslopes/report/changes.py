@@ -5,18 +5,23 @@ from __future__ import annotations
 import pandas as pd
 
 from gslopes.report import words
-from gslopes.report.tables import aligned
+from gslopes.report.terminal import Column, table
 
-HEADER = ("label", "first", "second", "difference [95 % interval]", "p", "q", "n", "active", "")
+COLUMNS = (
+    Column("label", number=False),
+    *(Column("first"), Column("second"), Column("difference"), Column("95 % interval", number=False)),
+    *(Column("p"), Column("q"), Column("photos"), Column("changed", number=False)),
+)
 NOTE = """\
 first, second: photo-rate slopes in the two runs, percentage points per unit of the attribute, over
 the photos that both answered at all values. difference: second minus first; interval: 95 %, t over
 the photos' own differences. p: of that t; q: of the test by changes of their signs, adjusted over the
-classifier's labels; null hypothesis: nothing changed. * q < 0.05."""
+classifier's labels; null hypothesis: nothing changed. changed: q < 0.05.
+photos: those with the label at one value at least in either run, of those that both answered."""
 
 
 def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
-    """The changes as aligned text, a block for each classifier and attribute, the surest change first.
+    """The changes as tables, a block for each classifier and attribute, the surest change first.
 
     changes: the columns of ``fit.compare.COLUMNS``.  limit: rows a block.
     """
@@ -26,7 +31,10 @@ def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
         judged = part[part["note"] == ""]
         judged = judged.assign(_t=-(judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0))
         shown = judged.sort_values(["q", "_t", "label"])[:limit]
-        lines = [title, *aligned([HEADER, *(_cells(row) for _, row in shown.iterrows())])]
+        styles = ["bold" if q < 0.05 else "dim" for q in shown["q"]]
+        lines = [title]
+        if len(shown):
+            lines += ["", table(COLUMNS, [_cells(row) for _, row in shown.iterrows()], styles)]
         if len(part) > len(judged):
             lines.append(f"  and {len(part) - len(judged):,} labels on too few photos to judge")
         if len(judged) > limit:
@@ -36,15 +44,14 @@ def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
 
 
 def _cells(row: pd.Series) -> list[str]:
-    interval = words.points_interval(row["ci_low"], row["ci_high"])
     return [
-        words.shorten(words.printable(row["label"]), 40),
+        words.shorten(words.printable(row["label"]), 24),
         words.points(row["slope"]),
         words.points(row["other_slope"]),
-        f"{words.points(row['difference'])} {interval}",
+        words.points(row["difference"]),
+        words.points_interval(row["ci_low"], row["ci_high"]),
         words.probability(row["p"]),
         words.probability(row["q"]),
-        f"{row['n']:,}",
-        f"{row['active']:,}",
-        "*" if row["q"] < 0.05 else "",
+        f"{row['active']:,} of {row['n']:,}",
+        "yes" if row["q"] < 0.05 else "no",
     ]

@@ -73,6 +73,7 @@ def write_changes(
             first=words.printable(names[0]),
             second=words.printable(names[1]),
             level=LEVEL,
+            most=MOST_LABELS,
         )
     )
     page = out / "index.html"

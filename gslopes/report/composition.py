@@ -10,13 +10,14 @@ import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from gslopes.report import words
+from gslopes.report import terminal, words
 from gslopes.report.figures import FAINT, INK, to_png
 
 NOTE = (
-    "Perceived gender: how the face nearest the centre is read, not who a person is. Share: of photos with a readable\n"
-    "face, answers of people where there are any, else calibrated probabilities of the reader. In brackets Wilson's\n"
-    "95 % interval, widened by readings that nobody answered; no test. Most skewed first."
+    "Perceived gender: how the face nearest the centre is read, not who a person is. Share: of photos\n"
+    "with a readable face, answers of people where there are any, else calibrated probabilities of the\n"
+    "reader. In brackets Wilson's 95 % interval, widened by readings that nobody answered; no test. Most\n"
+    "skewed first. women (BLS): their share of the people employed."
 )
 _MOST_BARS = 60
 
@@ -47,17 +48,24 @@ def table3(composition: pd.DataFrame, women: Mapping[str, float], keyword: str =
 
 def print_table3(table: pd.DataFrame) -> str:
     """Table 3 as text for a terminal."""
-    names = [words.shorten(words.printable(name), 28) for name in table["occupation"]]
-    wide = max(map(words.width, [*names, "occupation"]))
-    shares = f"{'perceived female':<22}  {'perceived male':<22}  women (BLS)"
-    head = f"{'occupation':<{wide}}  {'n':>6} {'answered':>8}  {shares}"
-    lines = [head]
-    for name, (_, row) in zip(names, table.iterrows(), strict=True):
-        female, male = (_cell(row, value) for value in ("female", "male"))
-        bls = "-" if pd.isna(row["women"]) else f"{row['women']:.1%}"
-        pad = " " * (wide - words.width(name))
-        lines.append(f"{name}{pad}  {row['n']:>6,} {row['answered']:>8,}  {female:<22}  {male:<22}  {bls:>11}")
-    return "\n".join([*lines, "", NOTE])
+    if table.empty:
+        return (
+            "No photo has an occupation: name the sub-folders by it, or read a folder of gslopes collect.\n"
+            "The readings of all photos together are in composition.csv."
+        )
+    heads = ("occupation", "photos", "answered", "perceived female", "perceived male", "women (BLS)")
+    columns = [terminal.Column(head, number=place in (1, 2, 5)) for place, head in enumerate(heads)]
+    rows = [
+        [
+            words.shorten(words.printable(row["occupation"]), 22),
+            f"{row['n']:,}",
+            f"{row['answered']:,}",
+            *(_cell(row, value) for value in ("female", "male")),
+            words.share(row["women"]),
+        ]
+        for _, row in table.iterrows()
+    ]
+    return f"{terminal.table(columns, rows)}\n\n{NOTE}"
 
 
 def draw_women(table: pd.DataFrame, source: str) -> bytes:
@@ -104,4 +112,5 @@ def draw_women(table: pd.DataFrame, source: str) -> bytes:
 def _cell(row: pd.Series, value: str) -> str:
     if pd.isna(row[value]):
         return "-"
-    return f"{row[value]:6.1%} [{row[f'{value}_low']:.1%}, {row[f'{value}_high']:.1%}]"
+    low, high = (words.share(row[f"{value}_{end}"]).removesuffix(" %") for end in ("low", "high"))
+    return f"{words.share(row[value])} [{low}, {high}]"

@@ -322,7 +322,7 @@ def _row(row: pd.Series, scale: float, p: float, slope: float) -> Row:
         q=_minus(words.probability(row["q"])),
         n=f"{row['n']:,}",
         active=f"{row['active']:,}",
-        centre=f"{row['y_centre']:.1%}",
+        centre=words.share(row["y_centre"]),
         side=("negative" if row["slope"] < 0 else "positive") if past else "neither",
         reason=reason,
         whisker=None if reason else _whisker(row["ci_low"], row["slope"], row["ci_high"], scale),

@@ -183,7 +183,7 @@ def _cell(column: str, value: object) -> str:
             return "–" if column.strip() not in _TEXTS else ""
         if column.strip() == "Slope":
             return words.signed(value).replace("-", "−")
-        return words.probability(value).replace("-", "−") if column in ("p", "q") else f"{value:.1%}"
+        return words.probability(value).replace("-", "−") if column in ("p", "q") else words.share(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

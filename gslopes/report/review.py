@@ -92,7 +92,7 @@ def render_review(items: Sequence[Item], answers: Sequence[Mapping[str, str]], c
         script_hash=_hash(script),
         data=Markup(plain),
         count=len(items),
-        confidence=f"{confidence:.0%}",
+        confidence=f"{confidence:.0%}".replace("%", " %"),
     )
 
 

@@ -71,7 +71,7 @@ def cells(row: pd.Series) -> list[str]:
         words.probability(row["q"]),
         f"{row['n']:,}",
         f"{row['active']:,}",
-        f"{row['y_centre']:.1%}",
+        words.share(row["y_centre"]),
     ]
 
 

@@ -136,15 +136,15 @@ def _changed_photos(one: Path, other: Path, changes: pd.DataFrame, most: int) ->
         attribute, label = str(row["attribute"]), str(row["label"])
         sweep = np.array(values.get(attribute, ()), dtype=float)
         old, new = (str(row[name]) for name in ("old_classifier", "classifier"))
-        first, second = (
-            _scores(matrix.read(run, name, attribute, sweep), label) for run, name in ((one, old), (other, new))
-        )
+        sides = [matrix.read(run, name, attribute, sweep) for run, name in ((one, old), (other, new))]
+        first, second = (_scores(side, label) for side in sides)
+        both = _complete(sides[0]) & _complete(sides[1])
         weights = sweep - sweep.mean()
         nothing = np.full(len(sweep), np.nan)
         apart = {
             photo: float(np.nan_to_num(second.get(photo, nothing)) @ weights)
             - float(np.nan_to_num(first.get(photo, nothing)) @ weights)
-            for photo in {*first, *second}
+            for photo in {*first, *second} & both
         }
         for photo in sorted(apart, key=lambda photo: (-abs(apart[photo]), photo))[:2]:
             files = edits[(edits["photo"] == photo) & (edits["attribute"] == attribute)].sort_values("step")["file"]
@@ -167,6 +167,11 @@ def _scores(answers: matrix.Answers, label: str) -> dict[str, NDArray[np.float64
         return {}
     rows = (answers.label == answers.labels.index(label)) & answers.complete[answers.photo]
     return {answers.photos[answers.photo[row]]: answers.scores[row] for row in np.flatnonzero(rows)}
+
+
+def _complete(answers: matrix.Answers) -> set[str]:
+    """The photos that were answered at all values."""
+    return {photo for photo, whole in zip(answers.photos, answers.complete, strict=True) if whole}
 
 
 def _units(photos_csv: Path, run: Path, cluster: str) -> dict[str, str]:

@@ -43,10 +43,16 @@ def test_the_line_for_all_occupations_is_not_an_occupation():
 
 def test_the_text_has_both_shares_with_intervals_and_says_what_they_are():
     text = print_table3(table3(composition(chef=0.25), {"chef": 0.269}))
-    assert "25.0% [15.0%, 35.0%]" in text
-    assert "75.0% [65.0%, 85.0%]" in text
-    assert "26.9%" in text
+    assert "25.0 % [15.0, 35.0]" in text
+    assert "75.0 % [65.0, 85.0]" in text
+    assert "26.9 %" in text
     assert "not who a person is" in text
+
+
+def test_photos_without_an_occupation_give_a_sentence_and_no_empty_table():
+    text = print_table3(table3(composition(all=0.4).assign(occupation=""), {}))
+    assert text.startswith("No photo has an occupation: name the sub-folders by it")
+    assert "perceived female" not in text
 
 
 def test_an_occupation_without_a_readable_face_is_a_dash():

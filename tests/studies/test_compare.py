@@ -8,7 +8,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.report import words
 from gslopes.report.changes import print_changes
-from gslopes.studies.compare import compare_runs, write_page
+from gslopes.studies.compare import _changed_photos, compare_runs, write_page
 
 VALUES = np.linspace(-1, 1, 3)
 
@@ -36,7 +36,8 @@ def test_a_mitigation_is_found_with_its_interval(tmp_path: Path) -> None:
     assert row["ci_low"] > 0
     assert row["q"] < 0.05
     assert "nurse" in print_changes(compare_runs(before, after))
-    assert "*" in print_changes(compare_runs(before, after)).split("\n")[2]
+    (line,) = [line for line in print_changes(compare_runs(before, after)).splitlines() if line.startswith(" nurse")]
+    assert line.split()[-4:] == ["60", "of", "60", "yes"]
 
 
 def test_two_versions_are_paired_by_name_or_because_they_are_alone(tmp_path: Path) -> None:
@@ -71,3 +72,17 @@ def test_the_page_says_what_changed_and_holds_every_number_that_is_printed(tmp_p
     assert words.points(row["difference"]).replace("-", "−") in html
     assert "<b>model</b>" not in html
     assert "&lt;b&gt;model&lt;/b&gt;" in html
+
+
+def test_a_photo_that_one_run_never_asked_about_is_none_that_changed(tmp_path: Path) -> None:
+    before, after = folder(tmp_path / "a", "m", -0.3, photos=40), folder(tmp_path / "b", "m", 0.3, photos=60)
+    ids = [f"{index:064x}" for index in range(60)]
+    rows = [(photo, "gender", step, VALUES[step], f"{photo}-{step}.jpg", 0.1) for photo in ids for step in range(3)]
+    tables.write(tables.EDITS, pd.DataFrame(rows, columns=tables.EDITS.columns), after / "edits.parquet")
+    known = pd.DataFrame({"photo": ids, "path": [f"{photo}.jpg" for photo in ids], "status": "used"})
+    known = known.assign(width=9, height=9, reason="", detail="", faces=1).reindex(columns=tables.PHOTOS.columns)
+    tables.write(tables.PHOTOS, known, after / "photos.parquet")
+    changes = compare_runs(before, after).assign(old_classifier="m")
+    shown = _changed_photos(before, after, changes, 6)
+    assert shown
+    assert {one.sweep.photo for one in shown} <= set(ids[:40])
