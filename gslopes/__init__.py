@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gslopes.fit.frames import fit_slopes
     from gslopes.report import write_report
     from gslopes.run.stages import score_photos, synthesise
-    from gslopes.studies.api import audit, census, compare, slopes
+    from gslopes.studies.api import audit, census, compare, drawn_faces, slopes
     from gslopes.studies.contexts.contexts import contexts
     from gslopes.studies.crops import crops
     from gslopes.studies.export import export
@@ -33,6 +33,7 @@ _HOMES = {
     "compare": "gslopes.studies.api",
     "contexts": "gslopes.studies.contexts.contexts",
     "crops": "gslopes.studies.crops",
+    "drawn_faces": "gslopes.studies.api",
     "export": "gslopes.studies.export",
     "fit_slopes": "gslopes.fit.frames",
     "score_photos": "gslopes.run.stages",
@@ -41,7 +42,7 @@ _HOMES = {
     "write_report": "gslopes.report",
 }
 # Packages whose names are functions, too: gslopes.validate(run) and gslopes.collect(out, source=...).
-_CALLED = ("collect", "validate")
+_CALLED = ("collect", "train", "validate")
 
 __all__ = [
     "__version__",
@@ -51,11 +52,13 @@ __all__ = [
     "compare",
     "contexts",
     "crops",
+    "drawn_faces",
     "export",
     "fit_slopes",
     "score_photos",
     "slopes",
     "synthesise",
+    "train",
     "validate",
     "write_report",
 ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -219,8 +220,61 @@ def collect(out: str | Path, *, source: str, **options: Any) -> pd.DataFrame:
     return tables.read(MANIFEST, folder / f"{MANIFEST.name}.parquet")
 
 
+def drawn_faces(out: str | Path, faces: int = 60, seed: int = 0) -> dict[str, Any]:
+    """Draw faces into a folder, to try things without photos of anybody: whom they show is known, since nobody is.
+
+    out: the folder, made if missing.  faces: how many; 160 by 160 px each.  seed: of all random draws.
+
+    Returns arguments of ``audit``: photos, the known faces and masks, and the editor of drawn faces.
+
+        gslopes.audit(out="run", classifier=my_function, **gslopes.drawn_faces("drawn"))
+
+    Raises: StorageError; UsageError for fewer than one face.
+    """
+    from gslopes.datasets import rendered
+    from gslopes.datasets.rendered.folder import FACES, MASKS
+    from gslopes.studies.demo import EDITOR, SIZE, drawn
+
+    if faces < 1:
+        raise UsageError(f"{faces} faces cannot be drawn.", "Give at least 1; 40 and more for a finding.")
+    folder = Path(out)
+    photos = rendered.write_folder(drawn(faces, seed), folder, SIZE)
+    known = {"landmarks": folder / FACES, "masks": folder / MASKS}
+    # the gate's reader and its detector know photos, not drawings
+    return {"photos": photos, **known, "editor": EDITOR, "gate": False}
+
+
+def train(
+    recipe: str | Path,
+    *,
+    data: str | Path,
+    steps: int | None = None,
+    dry_run: bool = False,
+    device: str = "auto",
+    out: str | Path | None = None,
+) -> Path:
+    """Train what a recipe says; called again, it goes on from its last checkpoint.
+
+    recipe: a name such as ``fader-gender``, or a path to a TOML file.  data: the folder of the data sets.
+    steps: fewer or more than the recipe says.  dry_run: check everything and print what would be done.
+    device: auto, cpu, cuda or cuda:N.  out: where the weights go, ``weights/<model>`` by default.
+
+    Returns the folder of the weights, with metrics.json, the log and sample sheets.
+
+    Raises: ConfigError, UnknownName, DataMissing, UsageError.
+    """
+    from gslopes.core.runtime import pick_device
+    from gslopes.train.recipe import run_recipe
+
+    place = None if out is None else Path(out)
+    ready = pick_device(device)
+    return run_recipe(recipe, data=Path(data), steps=steps, dry_run=dry_run, device=ready, out=place)
+
+
 class FunctionClassifier(PythonClassifier):
-    """A function as a classifier; its version is a digest of its source, so that another text is another classifier.
+    """A function as a classifier; another text is another classifier.
+
+    Its version is a digest of its source, and of the functions and plain values of its own module that it names.
 
     Answers are kept in the run folder alone: a function may depend on what its source does not show.
     """
@@ -228,11 +282,34 @@ class FunctionClassifier(PythonClassifier):
     def __init__(self, function: Function) -> None:
         name = "".join(char if char.isalnum() or char in "_-" else "-" for char in function.__name__).strip("-")
         self.name = name or "function"
-        self.version = hashlib.sha256(_source(function).encode()).hexdigest()[:16]
+        self.version = hashlib.sha256("\0".join(_sources(function, set())).encode()).hexdigest()[:16]
         self.cached = False
         self.batch = 32
         self._function = function
         self._answered = False
+
+
+def _sources(function: Any, seen: set[int]) -> Iterator[str]:
+    """The source of a function, and of what it names: functions of its own module, and plain values."""
+    seen.add(id(function))
+    yield _source(function)
+    code, here = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    if code is None:
+        return
+    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+    for value in [*(here[name] for name in _names(code) if name in here), *cells]:
+        if isinstance(value, FunctionType) and value.__module__ == function.__module__ and id(value) not in seen:
+            yield from _sources(value, seen)
+        elif isinstance(value, (str, int, float, tuple)):
+            yield repr(value)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Names that a function's code looks up outside of it, in its comprehensions too."""
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _names(part)
 
 
 def _source(function: Function) -> str:

@@ -15,6 +15,46 @@ def test_examples_in_the_docstrings_hold() -> None:
     assert not doctest.testmod(api).failed
 
 
+LABEL = "bright"
+
+
+def named(picture: object) -> str:
+    return LABEL
+
+
+def classify(pictures: list) -> list:
+    return [{named(picture): 0.5} for picture in pictures]
+
+
+def test_what_a_function_names_in_its_own_module_is_part_of_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = api.FunctionClassifier(classify).version
+    assert api.FunctionClassifier(classify).version == before
+    monkeypatch.setitem(globals(), "LABEL", "zebra")
+    after = api.FunctionClassifier(classify).version
+    assert after != before
+    monkeypatch.setitem(globals(), "named", lambda picture: "zebra")
+    assert api.FunctionClassifier(classify).version not in (before, after)
+
+
+def test_drawn_faces_are_arguments_of_an_audit(tmp_path: Path) -> None:
+    given = gslopes.drawn_faces(tmp_path / "drawn", faces=3)
+    assert len(list(given["photos"].glob("*.png"))) == 3
+    assert set(given) <= set(api.Options.__annotations__) | {"photos"}
+    audit = gslopes.audit(out=tmp_path / "run", classifier=classify, placebo=False, **given)
+    assert (audit.photos, audit.used) == (3, 3)
+    with pytest.raises(UsageError, match="0 faces cannot be drawn"):
+        gslopes.drawn_faces(tmp_path / "none", faces=0)
+
+
+def test_training_says_what_it_would_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import gslopes.train
+
+    folder = gslopes.train("fader-rendered", data=tmp_path, steps=2, dry_run=True, out=tmp_path / "w")  # type: ignore[operator]
+    assert folder == tmp_path / "w"
+    assert not folder.exists()
+    assert '"recipe": "fader-rendered.toml"' in capsys.readouterr().out
+
+
 def frame(photos: int = 40) -> pd.DataFrame:
     """Answers of some tool, under its own column names: Cap appears the more the higher the value."""
     rng = np.random.default_rng(0)

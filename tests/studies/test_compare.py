@@ -80,7 +80,9 @@ def test_a_photo_that_one_run_never_asked_about_is_none_that_changed(tmp_path: P
     rows = [(photo, "gender", step, VALUES[step], f"{photo}-{step}.jpg", 0.1) for photo in ids for step in range(3)]
     tables.write(tables.EDITS, pd.DataFrame(rows, columns=tables.EDITS.columns), after / "edits.parquet")
     known = pd.DataFrame({"photo": ids, "path": [f"{photo}.jpg" for photo in ids], "status": "used"})
-    known = known.assign(width=9, height=9, reason="", detail="", faces=1).reindex(columns=tables.PHOTOS.columns)
+    known = known.assign(width=9, height=9, reason="", detail="", faces=1, box=None, points=None).reindex(
+        columns=tables.PHOTOS.columns
+    )
     tables.write(tables.PHOTOS, known, after / "photos.parquet")
     changes = compare_runs(before, after).assign(old_classifier="m")
     shown = _changed_photos(before, after, changes, 6)

@@ -12,6 +12,12 @@ function soon(root, build) {
   return now;
 }
 
+// A plot that is drawn when it comes near the window, or goes onto paper.
+function near(root, build) {
+  const now = soon(root, async () => { drawn(root, build); });
+  onPaper.push({ before: now, after: () => {} });
+}
+
 const waiting = [];
 for (const section of page.sections) {
   const root = document.getElementById(`app-${section.key}`);
@@ -20,7 +26,7 @@ for (const section of page.sections) {
   const build = () => (built ??= load(section.key).then((finding) => findingApp(root, section, finding)));
   waiting.push(soon(root, build));
   for (const place of document.querySelectorAll(`[data-forest="${section.key}"]`)) {
-    if (section.forest.length) drawn(place, (width) => forest(section, width, (i) => build().then(() => openers.get(section.key)(i))));
+    if (section.forest.length) near(place, (width) => forest(section, width, (i) => build().then(() => openers.get(section.key)(i))));
   }
 }
 // When there is nothing else to do, the tables are built out of sight, so that they can be printed; not thousands of rows.
