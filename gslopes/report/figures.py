@@ -226,7 +226,7 @@ def _name_lines(
         number = f"{words.points(curve.slope)} {words.points_interval(*curve.ends)}"
         ends = ([values[-1], edge + 0.05 * np.ptp(values)], [curve.share[-1], height])
         axes.plot(*ends, color=colour, linewidth=0.6, clip_on=False)
-        mark = {"marker": _MARKERS[index % len(_MARKERS)], "markersize": 3.0, "clip_on": False}
+        mark: dict[str, Any] = {"marker": _MARKERS[index % len(_MARKERS)], "markersize": 3.0, "clip_on": False}
         axes.plot([edge + 0.07 * np.ptp(values)], [height], color=colour, **mark)
         axes.text(
             edge + 0.1 * np.ptp(values),
