@@ -10,7 +10,6 @@ import errno
 import fcntl
 import filecmp
 import json
-import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -171,7 +170,7 @@ def _is_sweeps(value: object) -> bool:
     return isinstance(value, dict) and all(
         isinstance(found, list)
         and len(found) > 1
-        and all(isinstance(one, (int, float)) and math.isfinite(one) for one in found)
+        and all(isinstance(one, (int, float)) and abs(one) <= _FARTHEST for one in found)
         for found in value.values()
     )
 
@@ -180,9 +179,21 @@ def _is_mappings(value: object) -> bool:
     return isinstance(value, dict) and all(isinstance(one, dict) for one in value.values())
 
 
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_gate(value: object) -> bool:
+    thresholds = value.get("thresholds", {}) if isinstance(value, dict) else None
+    return isinstance(thresholds, dict) and all(isinstance(one, (int, float)) for one in thresholds.values())
+
+
+_FARTHEST = 1e6  # of a sweep's values from 0
 _SHAPES: Mapping[str, Callable[[Any], bool]] = {
     "classifiers": _is_mappings,
-    "config": lambda value: isinstance(value, dict),
+    "config": _is_mapping,
+    "gate": _is_gate,
+    "versions": _is_mapping,
     "models": _is_mappings,
     "seed": lambda value: isinstance(value, int),
     "values": _is_sweeps,

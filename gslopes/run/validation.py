@@ -13,6 +13,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core import runfolder, tables
+from gslopes.core.errors import UsageError
+from gslopes.core.runfolder import show
+from gslopes.run import manifest
 from gslopes.run.fitting import read_about
 from gslopes.run.likeness import likeness
 from gslopes.validate import leakage, manipulation
@@ -63,8 +66,12 @@ def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] 
 
     Raises: TableError if the run was not judged; UsageError if the CSV does not fit.
     """
-    values = runfolder.read_manifest(run)["values"]
+    values = manifest.read(run)["values"]
     verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet")
+    unknown = sorted(set(verdicts["attribute"].astype(str)) - set(values))
+    if unknown:
+        message = f"{show(run / runfolder.MANIFEST)} is damaged: it has no values of {unknown[0]}, which was edited."
+        raise UsageError(message, "Restore it, or make the run again in a new folder.")
     readings = tables.read(tables.READINGS, run / "readings.parquet")
     about = read_about(photos_csv, run) if photos_csv is not None else None
     found = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -29,14 +28,14 @@ def half_verdicts(run: Path, values: Mapping[str, Sequence[float]]) -> dict[str,
     """
     if not (run / "verdicts.parquet").exists():
         return {}
-    content = json.loads((run / runfolder.MANIFEST).read_text("utf-8")).get("gate", {})
+    content = runfolder.read_manifest(run).get("gate", {})
     if not content.get("applied"):
         return {}
     thresholds = from_dict(Thresholds, content.get("thresholds", {}))
     verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet")
     readings = read_along(run, values)
     found = {}
-    for attribute, rows in verdicts.groupby("attribute"):
+    for attribute, rows in verdicts[verdicts["attribute"].isin(list(values))].groupby("attribute"):
         name = str(attribute)
         records = [{str(key): row[key] for key in row} for row in rows.to_dict("records")]
         halves = {

@@ -7,7 +7,6 @@ keeps its pictures, but no classifier is asked about it, and its answers, if the
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
@@ -21,7 +20,7 @@ import pyarrow.parquet as pq
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.config import to_dict
-from gslopes.core.errors import ModelError, PhotoError
+from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.reasons import Why
 from gslopes.core.runfolder import part_path
 from gslopes.core.runtime import pick_device
@@ -51,7 +50,10 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
     Raises: UnknownName, ModelError if the reader is not there; TableError, StorageError.
     """
     digest = reader_digest()
-    made = runfolder.read_manifest(run)["config"]
+    made = runfolder.read_manifest(run).get("config", {})
+    if not isinstance(made.get("find"), dict) or not isinstance(made.get("photos"), str):
+        message = f"{runfolder.show(run / runfolder.MANIFEST)} is damaged: it does not say where the photos are."
+        raise UsageError(message, "Restore it, or make the run again in a new folder.")
     look: Look = config.look if made["find"].get("landmarks") is None else "none"
     stage = f"gate/{look}-{digest[:8]}"  # another reader reads everything anew
     missing = runfolder.missing_parts(run, stage, tables.VERDICTS, parts)
@@ -283,7 +285,7 @@ def _sample(photos: Iterable[str], most: int, seed: int) -> list[str]:
 
 def dropped(run: Path) -> dict[str, int]:
     """Reason to number of sweeps that the last asking left out; empty if the gate was off or dropped none."""
-    manifest = json.loads((run / runfolder.MANIFEST).read_text("utf-8"))
+    manifest = runfolder.read_manifest(run)
     path = run / "verdicts.parquet"
     if not manifest.get("gate", {}).get("applied") or not path.exists():
         return {}
