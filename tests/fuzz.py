@@ -126,6 +126,14 @@ def targets(folder: Path) -> list[Target]:
     ]
 
 
+def every_target(folder: Path) -> list[Target]:
+    """Those of the sibling audits among them."""
+    from tests import fuzz_siblings
+
+    (folder / "siblings").mkdir()
+    return [*targets(folder), *fuzz_siblings.targets(folder / "siblings", Target)]
+
+
 def pictures() -> tuple[bytes, ...]:
     """One small picture of each format, some with a profile or an orientation."""
     noise = np.random.default_rng(0).integers(0, 256, (24, 16, 3), np.uint8)
@@ -220,7 +228,7 @@ def fuzz(seconds: float, seed: int) -> tuple[Counter[str], list[str]]:
     lot, rounds, found = random.Random(seed), Counter[str](), list[str]()
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("error")
-        known = targets(Path(name))
+        known = every_target(Path(name))
         ends = time.monotonic() + seconds
         while time.monotonic() < ends and len(found) < 20:
             for target in known:

@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from tests.fuzz import fuzz, mutated, targets
+from tests import fuzz_siblings
+from tests.fuzz import Target, fuzz, mutated, targets
 
 
 @pytest.mark.slow
@@ -19,6 +20,10 @@ def test_no_mutated_input_raises_anything_but_our_own_errors():
 def test_the_corpus_itself_is_read(tmp_path):
     for target in targets(tmp_path):
         target.read(target.corpus[0])
+    (tmp_path / "siblings").mkdir()
+    for target in fuzz_siblings.targets(tmp_path / "siblings", Target):
+        for good in target.corpus:
+            target.read(good)
 
 
 def test_the_same_seed_mutates_alike():

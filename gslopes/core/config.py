@@ -65,7 +65,9 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"There is no file {path}.") from error
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise ConfigError(f"{path} is not valid TOML: it is nested too deeply.") from error
+    except ValueError as error:  # of TOML, of UTF-8, a number of 5,000 digits
         raise ConfigError(f"{path} is not valid TOML: {error}.") from error
 
 

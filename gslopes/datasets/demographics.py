@@ -29,6 +29,8 @@ def read_groups(file: Path, columns: Sequence[str] = ()) -> tuple[Groups, Counte
     """
     frame = read_frame(file)
     if {"bb_gender", "bb_skin"} & set(frame.columns):
+        if "id" not in frame.columns:
+            raise DataMissing(f"{file} has no column named id.", "It is instances of Zhao et al. 2021, an id a row.")
         return _zhao(frame, file, columns)
     key = next((name for name in ("image", "id", "photo", "path") if name in frame.columns), None)
     if key is None:

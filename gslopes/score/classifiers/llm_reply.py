@@ -116,7 +116,7 @@ def _value(key: str, text: str) -> object:
     fenced = _FENCE.match(text)
     try:
         content = json.loads(fenced[1] if fenced else text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return content.get(key, "") if isinstance(content, dict) else ""
 

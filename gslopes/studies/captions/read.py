@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -100,7 +101,7 @@ def read_stages(stages: Mapping[str, StageFiles], wordnet: WordNet) -> Read:
 
 def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRows:
     rows = StageRows()
-    forms: list[tuple[str, Any]] = []
+    forms: list[tuple[Path, str, Any]] = []
     data = visual_genome.ImageData()
     synsets: dict[str, str] = {}
     for file in files:
@@ -109,24 +110,38 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRo
             rows.take(read_table(file))
             continue
         content = _json(file, digest)
-        form = visual_genome.form_of(content)
-        if coco.is_instances(content):
-            rows.take(coco.read_instances(content, file))
-        elif coco.is_captions(content):
-            rows.take(coco.read_captions(content, file))
-        elif coco.is_results(content):
-            rows.take(coco.read_results(content, file))
-        elif form == "image_data":
-            data = visual_genome.read_image_data(content)
-        elif form == "attribute_synsets":
-            synsets = content
-        elif form:
-            forms.append((form, content))
-        else:
-            raise DataMissing(f"{show(file)} is of no known form.", f"Looked for: {_LOOKED_FOR}.")
-    for form, content in forms:
-        rows.take(visual_genome.read_form(content, form, data, synsets, wordnet.known))
+        with _of_its_form(file):
+            form = visual_genome.form_of(content)
+            if coco.is_instances(content):
+                rows.take(coco.read_instances(content, file))
+            elif coco.is_captions(content):
+                rows.take(coco.read_captions(content, file))
+            elif coco.is_results(content):
+                rows.take(coco.read_results(content, file))
+            elif form == "image_data":
+                data = visual_genome.read_image_data(content)
+            elif form == "attribute_synsets":
+                synsets = content
+            elif form:
+                forms.append((file, form, content))
+            else:
+                raise DataMissing(f"{show(file)} is of no known form.", f"Looked for: {_LOOKED_FOR}.")
+    for file, form, content in forms:
+        with _of_its_form(file):
+            rows.take(visual_genome.read_form(content, form, data, synsets, wordnet.known))
     return rows
+
+
+@contextmanager
+def _of_its_form(file: Path) -> Iterator[None]:
+    """Begins as a known form does and goes on as something else: DataMissing."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        what = f"{type(error).__name__}: {str(error)[:200]}"
+        raise DataMissing(
+            f"{show(file)} is not of the form that it begins with ({what}).", "Check the file."
+        ) from error
 
 
 def _json(file: Path, digest: Any) -> Any:
@@ -137,7 +152,7 @@ def _json(file: Path, digest: Any) -> Any:
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise DataMissing(f"{show(file)} is broken JSON at {where}.", f"Looked for: {_LOOKED_FOR}.") from error
-    except (UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # other bytes than UTF-8, a number of 5,000 digits
         raise DataMissing(f"{show(file)} is no JSON.", f"Looked for: {_LOOKED_FOR}.") from error
 
 

@@ -253,14 +253,18 @@ def read_review(path: Path, *, required: bool = False) -> dict[str, str]:
             raise UsageError(f"There is no file {show(path)}.", "Name the CSV that the page of cut-outs saves.")
         return {}
     found = {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        if not {"photo", "decision"} <= set(reader.fieldnames or ()):
-            raise UsageError(f"{show(path)} has no columns photo and decision.")
-        for row in reader:
-            if row["decision"] not in ("accept", "exclude", ""):
-                raise UsageError(f"{show(path)}, line {reader.line_num}: the decision is {row['decision']!r}.")
-            found[row["photo"]] = row["decision"]
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, restval="")
+            if not {"photo", "decision"} <= set(reader.fieldnames or ()):
+                raise UsageError(f"{show(path)} has no columns photo and decision.")
+            for row in reader:
+                if row["decision"] not in ("accept", "exclude", ""):
+                    raise UsageError(f"{show(path)}, line {reader.line_num}: the decision is {row['decision']!r}.")
+                found[row["photo"]] = row["decision"]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        hint = "Save it from the page of cut-outs."
+        raise UsageError(f"{show(path)} cannot be read as a CSV in UTF-8: {error}.", hint) from error
     return found
 
 

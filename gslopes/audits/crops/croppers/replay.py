@@ -33,12 +33,15 @@ class Replay:
         self.name = request.name
         self.version = sha256(path.read_bytes()).hexdigest()[:16]
         rows = table[list(COLUMNS)].to_dict("records")
-        self._answers = {
-            (str(row["picture"]), round(float(row["ratio"]), 4)): Crop(
-                int(row["left"]), int(row["top"]), int(row["width"]), int(row["height"])
-            )
-            for row in rows
-        }
+        try:
+            self._answers = {
+                (str(row["picture"]), round(float(row["ratio"]), 4)): Crop(
+                    int(row["left"]), int(row["top"]), int(row["width"]), int(row["height"])
+                )
+                for row in rows
+            }
+        except (ValueError, TypeError, OverflowError) as error:
+            raise ConfigError(f"{path} has a rectangle that is not of whole numbers: {error}.") from error
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """Raises: AnswerError if the file has no answer about the picture."""

@@ -1,0 +1,166 @@
+"""Targets of ``tests.fuzz`` in the sibling audits, and the readers that came with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gslopes.audits.captions import cases
+from gslopes.audits.context.contexts import read_contexts
+from gslopes.audits.context.people import read_people as read_context_people
+from gslopes.audits.context.ratings import read_ratings
+from gslopes.audits.context.typology import read_typology
+from gslopes.audits.crops.croppers import load_cropper
+from gslopes.core.errors import GslopesError
+from gslopes.datasets.demographics import read_groups
+from gslopes.find.known import KnownFinder
+from gslopes.run.fitting import PRESENCE
+from gslopes.score.classifiers.llm_prompt import load_prompt
+from gslopes.score.classifiers.llm_reply import letters, probabilities, shares
+from gslopes.score.classifiers.model_file import read_labels
+from gslopes.studies.captions.read import StageFiles, read_stages
+from gslopes.studies.census.answers import read_answers as read_census_answers
+from gslopes.studies.contexts.contexts import read_review
+from gslopes.studies.crops.people import read_people as read_crop_people
+from gslopes.zoo import vxm
+
+if TYPE_CHECKING:
+    from tests.fuzz import Target
+
+PEOPLE = b"id,file,person,gender,ethnicity,age\n001,a.jpg,p1,female,A,30\n002,b.jpg,p2,male,B,41\n"
+PROMPT = b'name = "mine"\nkind = "choice"\nquestion = "Who is it?"\noptions = ["a nurse", "a chef", "neither"]\n'
+TYPOLOGY = (
+    b'name = "mine"\nversion = "1"\n[clusters.masculine]\ntags = ["man"]\n[clusters.feminine]\ntags = ["woman"]\n'
+)
+INSTANCES = {
+    "images": [{"id": 1, "width": 10, "height": 20}],
+    "categories": [{"id": 3, "name": "person"}],
+    "annotations": [{"image_id": 1, "category_id": 3, "bbox": [1, 2, 3, 4], "area": 12, "iscrowd": 0}],
+}
+MAN = {"object_id": 5, "names": ["man"], "synsets": ["man.n.01"]}
+RELATION = {"predicate": "ON", "synsets": [], "subject": {"name": "man"}, "object": {"name": "hat"}}
+GENOME = (
+    [{"image_id": 1, "width": 10, "height": 20, "coco_id": None}],
+    [{"image_id": 1, "objects": [MAN | {"x": 1, "y": 2, "w": 3, "h": 4}]}],
+    [{"image_id": 1, "attributes": [MAN | {"attributes": ["tall"]}]}],
+    [{"image_id": 1, "relationships": [RELATION]}],
+)
+LETTERS = [{"token": "A", "top_logprobs": [{"token": "A", "logprob": -0.1}]}]
+
+
+class AllWords:
+    """A WordNet that knows every name."""
+
+    def known(self, name: str) -> bool:
+        return bool(name)
+
+
+def targets(folder: Path, target: type[Target]) -> list[Target]:
+    """All readers; files that they need are made in the folder."""
+
+    def written(name: str, reader: Callable[[Path], object]) -> Callable[[bytes], object]:
+        def read(data: bytes) -> object:
+            (folder / name).write_bytes(data)
+            return reader(folder / name)
+
+        return read
+
+    for name in ("a.jpg", "b.jpg"):
+        (folder / name).write_bytes(b"")
+
+    def crop_people(path: Path) -> object:
+        return read_crop_people(folder, path, ["gender"], min_group=1)
+
+    def stage(path: Path) -> object:
+        return read_stages({"reference": StageFiles([path], {})}, AllWords())  # type: ignore[arg-type]
+
+    tagged = b"image,kind,word,x0,y0,x1,y1\n1,object,person,0,0,1,1\n1,attribute,tall,,,,\n"
+    captions = {"images": [], "annotations": [{"image_id": 1, "caption": "A man."}]}
+    results = [{"image_id": 1, "caption": "A man."}]
+    files = (INSTANCES, captions, results, *GENOME)
+    layers = (vxm.Layer(vxm.CONVOLUTION, np.ones((1, 3, 1, 1), "f4"), np.zeros(1, "f4"), 4, 1.0), vxm.Layer(vxm.POOL))
+    known = (
+        ("people of contexts", (PEOPLE,), written("people.csv", read_context_people)),
+        ("ratings", (b"context,rater,rating,coding\nkitchen,r1,3.5,correct\n",), written("r.csv", read_ratings)),
+        ("typology TOML", (TYPOLOGY,), written("typology.toml", read_typology)),
+        ("typology CSV", (b"tag,cluster\nman,masculine\nwoman,feminine\n",), written("typology.csv", read_typology)),
+        ("contexts TOML", (b'[kitchen]\ntitle = "kitchen"\nrating = 3\n',), written("contexts.toml", read_contexts)),
+        ("review of cut-outs", (b"photo,decision\na.jpg,accept\n",), written("review.csv", read_review)),
+        ("people of crops", (PEOPLE,), written("crops.csv", crop_people)),
+        (
+            "recorded crops",
+            (b"picture,ratio,left,top,width,height\nab,1,0,0,10,10\n",),
+            written("crops-answers.csv", lambda path: load_cropper(f"replay:{path}")),
+        ),
+        ("vxm", (vxm.build(layers),), vxm.parse),
+        ("captions JSON", tuple(json.dumps(one).encode() for one in files), written("stage.json", stage)),
+        ("captions CSV", (b"image,caption,source\n1,A man.,x\n", tagged), written("stage.csv", stage)),
+        ("captions TSV", (b"A man.\thttps://host/1.jpg\n", b"image\tcaption\n1\tA\n"), written("stage.tsv", stage)),
+        ("groups CSV", (b"image,gender\n1,female\n", b"id,bb_gender\n1,Female\n"), written("groups.csv", read_groups)),
+        (
+            "review of cases",
+            ((",".join(cases.COLUMNS) + "\n" + "x," * len(cases.COLUMNS)).encode(),),
+            written("cases.csv", lambda path: cases.read_answers(path, required=True)),
+        ),
+        (
+            "review of the census",
+            (b"photo,path,decision,gender\nab,a.jpg,accept,female\n",),
+            written("census.csv", lambda path: read_census_answers(path, required=True)),
+        ),
+        (
+            "landmarks CSV",
+            (landmarks(),),
+            written("faces.csv", lambda path: KnownFinder(path, folder)),
+        ),
+        ("labels file", (b"a\nb\nc\n",), written("labels.txt", read_labels)),
+        ("prompt TOML", (PROMPT,), written("prompt.toml", lambda path: load_prompt(str(path)))),
+        ("llm answers", (b'{"answer": "A"}', b'```json\n{"answer": "a nurse"}\n```', b"I'm sorry, I can't."), said),
+        ("llm letters", (json.dumps(LETTERS).encode(),), spelt),
+        ("presence", (b'{"limits": {"c": {"score": 0.5, "most": 3}}}',), lambda data: presence(folder, data)),
+    )
+    return [target(name, corpus, read) for name, corpus, read in known]
+
+
+def landmarks() -> bytes:
+    from gslopes.find.known import REQUIRED
+
+    return (",".join(REQUIRED) + "\na.jpg," + ",".join(map(str, range(1, len(REQUIRED)))) + "\n").encode()
+
+
+def _prompt() -> object:
+    from gslopes.score.classifiers.llm_prompt import Prompt
+
+    return Prompt(name="mine", kind="choice", question="Who?", options=("a nurse", "a chef", "neither"))
+
+
+def said(data: bytes) -> None:
+    """Replies of a language model: one label at least, whatever it says."""
+    prompt, text = _prompt(), data.decode("utf-8", "replace")
+    found = shares(prompt, (0, 1, 2), [{"text": text, "finish": "stop"}])  # type: ignore[arg-type]
+    assert found
+    assert all(0 < share <= 1 for share in found.values())
+
+
+def spelt(data: bytes) -> None:
+    """Log-probabilities of a language model; what makes no sense is an error that the client maps to its own."""
+    prompt = _prompt()
+    try:
+        found = letters(json.loads(data), prompt.answers((0, 1, 2)))  # type: ignore[attr-defined]
+    except (ValueError, TypeError, KeyError, RecursionError, OverflowError, AttributeError) as error:
+        raise GslopesError("as the client says") from error
+    reply = {"text": '{"answer": "A"}', "finish": "stop", "letters": found}
+    assert probabilities(prompt, (0, 1, 2), reply)  # type: ignore[arg-type]
+
+
+def presence(folder: Path, data: bytes) -> None:
+    """Which labels counted, as the page reads it."""
+    from gslopes.report.answers import limits
+
+    (folder / PRESENCE).write_bytes(data)
+    least, most = limits(folder, "c")
+    assert isinstance(least, float)
+    assert isinstance(most, int)
