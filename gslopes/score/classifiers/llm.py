@@ -28,7 +28,7 @@ from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.llm_errors import gslopes_error, refusal_of, unknown_parameter
 from gslopes.score.classifiers.llm_prompt import load_prompt
-from gslopes.score.classifiers.llm_reply import letters, probabilities, shares
+from gslopes.score.classifiers.llm_reply import REFUSED, letters, probabilities, reading, shares
 from gslopes.score.classifiers.services import SERVICES
 from gslopes.score.limits import Limits, RequestUsage, ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
@@ -188,7 +188,7 @@ class Llm:
                 raise gslopes_error(error, self._options.key) from None
         replies = [one for result in begun for one in result["replies"]]
         scored = "logprobs" if replies[0].get("letters") else "repeats"
-        wanted = 1 if scored == "logprobs" else wanted
+        wanted = 1 if "logprobs" in (scored, self._options.scores) else wanted
         if len(replies) < wanted:
             return Unfinished("More answers are wanted.", tuple(begun[-1]["used"]))
         with self._lock:
@@ -266,7 +266,7 @@ class Llm:
         content = getattr(choice.logprobs, "content", None) if choice.logprobs else None
         if content and self._options.scores != "repeats" and self.prompt.lettered:
             kept["letters"] = letters([one.model_dump() for one in content], self.prompt.answers(order))
-        elif self._options.scores == "logprobs":
+        elif self._options.scores == "logprobs" and reading(self.prompt, order, kept) != (REFUSED,):
             raise ServiceError(f"{self._options.model} gives no log-probabilities.", "Write scores=repeats.")
         return kept
 

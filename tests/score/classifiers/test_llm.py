@@ -125,6 +125,12 @@ def test_a_refusal_is_an_answer_of_its_own(provider: FakeProvider):
     assert scores(f"{NAME},repeats=2", DOCTOR) == {REFUSED: 1.0}
 
 
+def test_where_probabilities_must_be_there_a_refusal_is_one_request_and_stops_nothing(provider: FakeProvider):
+    provider.chat.refusals = (1.0, 0.0)
+    assert scores(f"{NAME},scores=logprobs", NURSE) == {REFUSED: 1.0}
+    assert len(provider.log.of("chat")) == 1
+
+
 def test_malformed_answers_are_told_apart_from_refusals(provider: FakeProvider):
     provider.chat.malformed = 1.0
     assert scores(f"{NAME},repeats=3", NURSE) == {UNUSABLE: 1.0}
