@@ -1,4 +1,4 @@
-"""Take the tint out of an edit that should change forms, not colours: brows, lips and stubble keep theirs."""
+"""Take the tint out of an edit that should change forms, not the skin's tone: brows, lips and stubble keep theirs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SIGMA = 12 / 128
 
 
 def without_tint(layers: FloatArray, mask: FloatArray, kept: float) -> FloatArray:
-    """Changes of K chips without their slowly varying colour over the face, and with a share of their fine colour.
+    """Changes of K chips without their slowly varying colour and mean luminance over the face, and less fine colour.
 
     layers: (K, S, S, 3) float32, RGB, changes in levels.  mask: (S, S) in [0, 1], where they will be applied.
     kept: share of the fine colour, that of lips and brows, that stays, 0 to 1.
 
-    Luminance stays as it is, at every pixel; colour is what is left of a pixel when its luminance is taken away.
+    Luminance keeps its form and loses its mean; colour is what is left of a pixel when its luminance is taken away.
     """
     total = float(mask.sum())
     if total <= 0:
@@ -33,5 +33,5 @@ def without_tint(layers: FloatArray, mask: FloatArray, kept: float) -> FloatArra
         slow = cv2.GaussianBlur(color * mask[..., None], (0, 0), sigma, borderType=cv2.BORDER_CONSTANT)
         color = kept * (color - slow / weight[..., None])
         color = color - (color * mask[..., None]).sum((0, 1)) / total
-        out[index] = luminance + color
+        out[index] = luminance - float((luminance[..., 0] * mask).sum()) / total + color
     return out

@@ -4,8 +4,7 @@ Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``. An editor whose spec say
 e(a) = (D(z, a) - D(z, -a)) / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of
 the attribute share, such as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there
 e(a) = a e(1). Where its blend is ``ratio`` the same is done with logarithms; with a template in its weights, the edit's
-colour and form are the template's and its mean lightness alone is the face's own. An editor's ``gain`` multiplies its
-edits; without the odd part it shortens the steps of the condition instead, photo + gain (a - photo).
+form is the template's and its tone that of skin, see ``edit.skin_tone``. An editor's ``gain`` multiplies its edits; without the odd part it shortens the steps of the condition instead, photo + gain (a - photo).
 """
 
 from __future__ import annotations
@@ -16,9 +15,10 @@ from torch import Tensor
 
 from gslopes.core import runtime
 from gslopes.core.errors import ModelError
-from gslopes.core.levels import LUMA, OFFSET
+from gslopes.core.levels import OFFSET
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.edit.photo_values import PhotoValues, best_fitting
+from gslopes.edit.skin_tone import tone_edits
 from gslopes.networks.fader import Fader
 from gslopes.networks.folded import FoldedFader
 from gslopes.zoo import LoadedModel, load
@@ -77,12 +77,17 @@ class FaderEditor:
         x = torch.from_numpy(chips).to(self.device).permute(0, 3, 1, 2).float() / 255
         mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
         normal = (x - mean) / std
+        if self.template is not None and self.photo_values is not None:
+            pictures = self._tone_sweep(x, self.photo_values(x), values)
+            return np.asarray(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu().numpy())
         latents = self.network.encode(normal)
         if self.photo_values is None:
             photo = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal, len(self.spec.labels))
         else:
             photo = self.photo_values(x)
-        if self.spec.odd_part:
+        if self.template is not None:
+            pictures = self._tone_sweep(x, photo, values)
+        elif self.spec.odd_part:
             pictures = self._odd_sweep(latents, photo, values)
         else:
             wanted = torch.stack([*(self.condition(photo, float(value)) for value in values), photo], 1)
@@ -113,18 +118,13 @@ class FaderEditor:
             if value:
                 edits[k] = float(np.sign(value)) * max(abs(value), 1.0) * odd[:, inner.index(min(abs(value), 1.0))]
         edits = [edit - odd[:, -1] for edit in edits]
-        if self.template is not None:
-            edits = [self._by_template(e, value - photo[:, 0]) for e, value in zip(edits, values.tolist(), strict=True)]
         pictures = torch.stack([*(neutral + self.gain * edit for edit in edits), neutral], 1)
         return pictures.exp_().sub_(OFFSET) if ratio else pictures
 
-    def _by_template(self, edits: Tensor, distance: Tensor) -> Tensor:
-        """Edits (b, 3, S, S), logarithms, as the template has them at a distance (b,), of their own mean lightness."""
+    def _tone_sweep(self, chips: Tensor, photo: Tensor, values: FloatArray) -> Tensor:
+        """(b, K + 1, 3, S, S) levels: chips (b, 3, S, S) in [0, 1] moved from their own value to each; they come last."""
         assert self.template is not None
-        luma = edits.new_tensor(LUMA)[:, None, None]
-
-        def lightness(layers: Tensor) -> Tensor:
-            return ((layers * luma).sum(-3) * self.face).sum((-1, -2)) / self.face.sum()
-
-        form = distance[:, None, None, None] * self.template
-        return form + (lightness(edits) - lightness(form))[:, None, None, None]
+        distances = chips.new_tensor(values)[None] - photo[:, :1].to(chips.dtype)
+        edits = tone_edits(chips, self.template.to(chips.dtype), self.face.to(chips.dtype), self.gain * distances)
+        logs = (255 * chips + OFFSET).log()[:, None]
+        return torch.cat([logs + edits, logs], 1).exp_().sub_(OFFSET)

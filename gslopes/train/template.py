@@ -1,7 +1,8 @@
 """The template of a ratio: what an editor does to the average training face, for each unit of its attribute.
 
 A narrow decoder draws skin in blotches, other ones on every face. Averaged over many aligned faces and their mirror
-images they vanish, and what they have in common stays: the tone of the skin, and the light on nose, lips and brows.
+images they vanish, and what they have in common stays: the light on nose, lips and brows. Of its mean tone an editor
+makes no use, see ``edit.skin_tone``.
 """
 
 from __future__ import annotations

@@ -26,14 +26,12 @@ def ratio_editor(monkeypatch, chips):
     return state["template"], FaderEditor(zoo.LoadedModel(network, spec, "0" * 64), reader=None)
 
 
-def test_edits_have_the_templates_form_and_the_faces_own_lightness(monkeypatch):
+def test_the_template_is_even_and_a_sweep_moves_every_chip_from_its_own_value(monkeypatch):
     chips = rendered_chips(rendered.sample(8, seed=4), 64)
     form, editor = ratio_editor(monkeypatch, chips)
     assert form.shape == (3, 64, 64)
     torch.testing.assert_close(form, form.flip(2))
     edited, neutral = editor.sweep(chips[:3], np.array([-1, 0, 1], np.float32))
-    logs = np.log(edited + OFFSET) - np.log(neutral + OFFSET)[:, None]
-    per_unit = (logs[:, 2] - logs[:, 0]) / 2
-    even = per_unit - form.permute(1, 2, 0).numpy()
-    assert np.ptp(even, axis=(1, 2, 3)).max() < 1e-3  # one number a face
-    assert np.ptp(even.mean((1, 2, 3))) > 1e-4  # and not the same for all
+    np.testing.assert_allclose(neutral, chips[:3], atol=0.01)
+    light = edited.mean((2, 3, 4))
+    assert (np.diff(light, axis=1) > 1).all()

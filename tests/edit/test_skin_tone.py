@@ -1,0 +1,56 @@
+"""A tone moves as skin does: lightness one way, highlights least, colour along the curve of real faces."""
+
+import pytest
+import torch
+
+from gslopes.core.levels import OFFSET
+from gslopes.edit.skin_tone import CEILING, KNEE, LIGHTNESS, PALER, tone_edits
+
+SIDE = 32
+FACE = torch.ones(SIDE, SIDE)
+PLAIN = torch.zeros(3, SIDE, SIDE)  # a template without form
+
+
+def flat(level: float, tint: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> torch.Tensor:
+    return torch.tensor(tint)[None, :, None, None] * torch.full((1, 3, SIDE, SIDE), level)
+
+
+def edits(chips: torch.Tensor, *distances: float, template: torch.Tensor = PLAIN) -> torch.Tensor:
+    return tone_edits(chips, template, FACE, torch.tensor([distances]))[0]
+
+
+def test_nothing_moves_at_distance_0_and_lightness_rises_with_it():
+    moved = edits(flat(0.4), -3.0, -1.0, 0.0, 1.0, 3.0).mean((1, 2, 3))
+    assert moved[2] == pytest.approx(0, abs=1e-6)
+    assert (moved.diff() > 0.05).all()
+
+
+def test_the_log_odds_of_luminance_move_by_so_much_a_unit():
+    level = torch.expm1(edits(flat(0.3), 1.0)[0].mean()) * (0.3 * 255 + OFFSET) / 255 + 0.3
+    odds = (level / (CEILING - level)) / (0.3 / (CEILING - 0.3))
+    assert odds.log().item() == pytest.approx(LIGHTNESS, rel=1e-3)
+
+
+def test_what_is_bright_hardly_becomes_brighter_and_nothing_passes_the_ceiling():
+    dark, bright = (edits(flat(level), 2.0).mean() for level in (0.2, 0.8))
+    assert bright < 0.2 * dark
+    level = torch.expm1(edits(flat(0.8), 9.0)[0].mean()) * (0.8 * 255 + OFFSET) / 255 + 0.8
+    assert level <= CEILING
+
+
+def test_dark_skin_keeps_its_colour_and_light_skin_grows_paler_as_it_grows_lighter():
+    dark = edits(flat(0.15), 1.0).mean((2, 3))[0]
+    assert dark.max() - dark.min() < 1e-5
+    assert (0.15 * 255 + OFFSET) < 2.718281828**KNEE
+    red, green, blue = edits(flat(0.6), 0.5).mean((2, 3))[0]
+    assert red < green < blue
+    shares = [((one - green) / (other - PALER[1])).item() for one, other in ((red, PALER[0]), (blue, PALER[2]))]
+    assert shares[0] == pytest.approx(shares[1], rel=1e-3)
+
+
+def test_a_template_gives_form_but_no_mean_of_its_own():
+    template = PLAIN.clone()
+    template[:, :16], template[:, 16:] = 0.2, 0.1
+    moved, plain = (edits(flat(0.3), 1.0, template=each)[0] for each in (template, PLAIN + 5.0))
+    assert moved[:, :16].mean() > moved[:, 16:].mean() + 0.05
+    torch.testing.assert_close(plain, edits(flat(0.3), 1.0)[0])
