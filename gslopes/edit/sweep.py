@@ -4,7 +4,8 @@ Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``. An editor whose spec say
 e(a) = (D(z, a) - D(z, -a)) / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of
 the attribute share, such as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there
 e(a) = a e(1). Where its blend is ``ratio`` the same is done with logarithms; with a template in its weights, the edit's
-form is the template's and its tone that of skin, see ``edit.skin_tone``. An editor's ``gain`` multiplies its edits; without the odd part it shortens the steps of the condition instead, photo + gain (a - photo).
+form is the template's and its tone that of skin, see ``edit.skin_tone``. An editor's ``gain`` multiplies its edits;
+without the odd part it shortens the steps of the condition instead, photo + gain (a - photo).
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ class FaderEditor:
         return pictures.exp_().sub_(OFFSET) if ratio else pictures
 
     def _tone_sweep(self, chips: Tensor, photo: Tensor, values: FloatArray) -> Tensor:
-        """(b, K + 1, 3, S, S) levels: chips (b, 3, S, S) in [0, 1] moved from their own value to each; they come last."""
+        """(b, K + 1, 3, S, S) levels: chips (b, 3, S, S) in [0, 1] moved from their own value to each; they last."""
         assert self.template is not None
         distances = chips.new_tensor(values)[None] - photo[:, :1].to(chips.dtype)
         edits = tone_edits(chips, self.template.to(chips.dtype), self.face.to(chips.dtype), self.gain * distances)

@@ -6,7 +6,6 @@ import numpy as np
 import torch
 
 from gslopes import zoo
-from gslopes.core.levels import OFFSET
 from gslopes.datasets import rendered
 from gslopes.edit.sweep import FaderEditor
 from gslopes.train import template
