@@ -20,7 +20,11 @@ from gslopes.report.crops.grids import Grid
 from gslopes.report.crops.words import LIMITS
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
-_NAMES = {"same": "placebo: the same picture, encoded anew", "light": "placebo: lighter and darker"}
+_NAMES = {
+    "same": "placebo: the same picture, encoded anew",
+    "light": "placebo: lighter and darker",
+    "random": "placebo: a random change as large",
+}
 
 
 def write_sweep_report(run: Path) -> Path:

@@ -44,7 +44,7 @@ def synthesised(tmp_path_factory):
         box = np.array([8, 8, 24, 24], np.float32)
         row = {"photo": photo, "path": f"{person}.png", "width": 32, "height": 32, "status": "used", "reason": ""}
         photos.append({**row, "faces": 1, "box": box, **known})
-        for attribute, rise in (("gender", 6.0), ("gender-same", 0.0)):
+        for attribute, rise in (("gender", 6.0), ("gender-same", 0.0), ("gender-random", 0.0)):
             for step, value in enumerate(VALUES):
                 picture = np.full((32, 32, 3), 10, np.uint8)
                 picture[8:24, 8:24] = round(float(level[person] + rise * value))
@@ -54,7 +54,7 @@ def synthesised(tmp_path_factory):
                 edits.append({**key, "file": name, "mask_area": np.float32(0.2)})
     tables.write(tables.EDITS, pd.DataFrame(edits), run / "edits.parquet")
     tables.write(tables.PHOTOS, pd.DataFrame(photos), run / "photos.parquet")
-    values = {name: VALUES.tolist() for name in ("gender", "gender-same")}
+    values = {name: VALUES.tolist() for name in ("gender", "gender-same", "gender-random")}
     (run / "run.json").write_text(json.dumps({"values": values, "config": {}}))
     return run
 
@@ -85,13 +85,14 @@ def test_in_duels_the_lighter_picture_always_wins_and_identical_ones_are_even(sw
     assert own.loc["gender", "p"] == 1
     assert own.loc["gender-same", "p"] == 0
     single = swept.duels[swept.duels["low"].notna() & (swept.duels["cropper"] == "brightness")]
-    assert len(single) == 2 * 10
+    assert len(single) == 3 * 10
 
 
 def test_the_page_tells_it_against_the_placebo(swept):
     text = swept.page.read_text("utf-8")
     assert "association under this edit" in text
     assert "placebo: the same picture, encoded anew" in text
+    assert "placebo: a random change as large" in text
 
 
 def test_a_run_without_pictures(tmp_path):
