@@ -20,8 +20,9 @@ def read(run: Path) -> dict[str, Any]:
     content = runfolder.read_manifest(run)
     try:
         numbers = content["inputs"]["photos"], content["config"]["part"], content["seed"]
-        if min(map(int, numbers)) < 0 or int(numbers[1]) < 1 or not content["values"].items():
-            raise ValueError("a number out of its range, or no sweep")
+        content["values"].items()
+        if min(map(int, numbers)) < 0 or int(numbers[1]) < 1:
+            raise ValueError("a number out of its range")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{show(run / runfolder.MANIFEST)} is damaged: it lacks what every run has."
         raise UsageError(message, "Make the run again in a new folder.") from error
