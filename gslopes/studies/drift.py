@@ -25,7 +25,7 @@ from gslopes.score.cost import Budget, UsageStats, estimate
 from gslopes.score.limits import limits_of
 
 LEVEL = 0.05
-COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "q")
+COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "tilt", "tilt_p", "q")
 _KEY = ["photo", "attribute", "step"]
 
 
@@ -36,7 +36,9 @@ class Drift:
     classifier: its name.  pictures: asked again.  answered: of them, answered both times.
     same: share of those whose highest label is the same.  models: versions reported in the run, and now.
     labels: a row a label: label, n, before and now (mean score, 0 where it was not returned), difference (now minus
-        before) with its 95 % t interval over pictures, p (paired t, null: no mean difference), q (over the labels).
+        before) with its 95 % t interval over pictures, p (paired t, null: no mean difference), tilt (change of the
+        difference per unit of the attribute) with its tilt_p (least squares, null: none), q (the smaller of both p,
+        adjusted over the labels and both tests).
     """
 
     classifier: str
@@ -134,9 +136,11 @@ def _compared(
     now = _wide(found["scores"], index)
     labels = sorted({*before.columns, *now.columns})
     before, now = (frame.reindex(columns=labels, fill_value=0.0) for frame in (before, now))
-    rows = [_row(label, before[label].to_numpy(float), now[label].to_numpy(float)) for label in labels]
+    values = edits.set_index(_KEY)["value"].reindex(index).to_numpy(float)
+    rows = [_row(label, before[label].to_numpy(float), now[label].to_numpy(float), values) for label in labels]
     frame = pd.DataFrame(rows, columns=[column for column in COLUMNS if column != "q"])
-    frame = frame.assign(q=benjamini_hochberg(frame["p"].to_numpy(float)))[list(COLUMNS)]
+    adjusted = benjamini_hochberg(frame[["p", "tilt_p"]].to_numpy(float).T.ravel()).reshape(2, -1)
+    frame = frame.assign(q=adjusted.min(axis=0))[list(COLUMNS)]
     order = frame.assign(_flat=-frame["difference"].abs()).sort_values(["q", "_flat", "label"]).drop(columns="_flat")
     same = float((before.idxmax(axis=1) == now.idxmax(axis=1)).mean()) if labels and len(index) else float("nan")
     return Drift(name, len(edits), len(index), same, models, order.reset_index(drop=True))
@@ -148,8 +152,13 @@ def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
     return wide.reindex(index).fillna(0.0)
 
 
-def _row(label: str, before: np.ndarray[Any, Any], now: np.ndarray[Any, Any]) -> tuple[object, ...]:
-    """One label; where all differences are equal, chance has no part in them: p is 1 if they are 0, else 0."""
+def _row(
+    label: str, before: np.ndarray[Any, Any], now: np.ndarray[Any, Any], values: np.ndarray[Any, Any]
+) -> tuple[object, ...]:
+    """One label; where all differences are equal, chance has no part in them: p is 1 if they are 0, else 0.
+
+    A change that favours one end of the attribute leaves the mean as it was: that is what the tilt shows.
+    """
     change = np.round(now - before, 7)  # scores are stored with 24 bits
     mean, n = float(change.mean()), len(change)
     error = float(change.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
@@ -158,23 +167,31 @@ def _row(label: str, before: np.ndarray[Any, Any], now: np.ndarray[Any, Any]) ->
         p = float(2 * stats.t.sf(abs(mean) / error, n - 1))
     else:
         half, p = 0.0, 1.0 if mean == 0 else 0.0
-    return label, n, float(before.mean()), float(now.mean()), mean, mean - half, mean + half, p
+    tilt, tilt_p = 0.0, 1.0
+    if error > 0 and n > 2 and np.ptp(values) > 0:
+        line = stats.linregress(values, change)
+        tilt, tilt_p = float(line.slope), float(line.pvalue)
+    return label, n, float(before.mean()), float(now.mean()), mean, mean - half, mean + half, p, tilt, tilt_p
 
 
 def print_drift(drift: Drift, most: int = 10) -> str:
     """What came of it, in lines of at most 100 columns."""
-    verdict = "It has drifted." if drift.drifted else "No drift is seen."
+    verdict = "It has drifted." if drift.drifted else "No label's mean or slope has moved beyond chance."
     lines = [
-        f"{drift.classifier}: {drift.pictures:,} pictures asked again, {drift.answered:,} answered. {verdict}",
+        f"{drift.classifier}: {drift.pictures:,} pictures asked again, {drift.answered:,} answered.",
+        verdict,
         f"highest label the same   {drift.same:.1%}",
     ]
     for when, names in zip(("model in the run", "model now"), drift.models, strict=True):
         lines.append(f"{when:<25}{', '.join(names) or 'not said'}")
-    lines += ["", f"{'label':<32}{'before':>8}{'now':>8}{'change':>9}  95 % interval       {'q':>8}"]
+    lines += ["", f"{'label':<32}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'a unit':>8}{'q':>9}"]
     for row in drift.labels[:most].itertuples(index=False):
         interval = f"[{row.ci_low:+.3f}, {row.ci_high:+.3f}]"
         name = str(row.label)[:31]
-        lines.append(f"{name:<32}{row.before:>8.3f}{row.now:>8.3f}{row.difference:>+9.3f}  {interval:<20}{row.q:>8.2g}")
+        numbers = (
+            f"{row.before:>8.3f}{row.now:>8.3f}{row.difference:>+9.3f}  {interval:<18}{row.tilt:>+8.3f}{row.q:>9.2g}"
+        )
+        lines.append(f"{name:<32}{numbers}")
     if len(drift.labels) > most:
         lines.append(f"and {len(drift.labels) - most:,} more labels")
     return "\n".join(lines)

@@ -40,7 +40,8 @@ def test_a_model_that_answers_as_before_has_not_drifted_and_the_questions_are_ne
     assert found.labels["difference"].abs().max() == pytest.approx(0, abs=1e-6)
     assert found.models == (("chat-1.0",), ("chat-1.0",))
     assert (run / "scores.parquet").read_bytes() == scores
-    assert "No drift is seen." in print_drift(found)
+    assert "No label's mean or slope has moved" in print_drift(found)
+    assert max(map(len, print_drift(found).splitlines()[1:])) <= 100
 
 
 def test_another_answer_is_drift_with_its_labels(provider: FakeProvider, run):
@@ -54,6 +55,16 @@ def test_another_answer_is_drift_with_its_labels(provider: FakeProvider, run):
     assert found.same < 1
     (told,) = run.glob("drift-*.json")
     assert json.loads(told.read_text())["drifted"] is True
+
+
+def test_another_slope_is_drift_even_if_the_mean_is_the_same(provider: FakeProvider, run):
+    provider.chat.slopes = {"nurse": 0.25}
+    found = check(run, sample=84)
+    nurse = found.labels.set_index("label").loc["nurse"]
+    assert nurse["difference"] == pytest.approx(0, abs=0.05)
+    assert nurse["p"] > 0.05
+    assert nurse["tilt"] > 0.1
+    assert found.drifted
 
 
 def test_another_version_is_drift_even_if_it_answers_alike(provider: FakeProvider, run):
