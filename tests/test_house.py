@@ -199,6 +199,49 @@ def test_links_between_the_papers_lead_somewhere(page: str):
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
+PATH = re.compile(r"(?<![\w/.<~-])(?:gslopes|tests|models|training|weights|notebooks|\.ci)/[\w./*<>{}-]+")
+PACKAGES = sorted(path.name for path in (ROOT / "gslopes").iterdir() if path.is_dir() and path.name.isalpha())
+DOTTED = re.compile(rf"(?<![\w./'\"])(?:gslopes\.)?(?:{'|'.join(PACKAGES)})\.[a-z_]\w+(?:\.\w+)*(?![\w(/=])")
+
+
+def missing(text: str) -> list[str]:
+    """Paths and dotted names in a text that lead nowhere; patterns and placeholders are none."""
+    paths = {path.rstrip(".,:;") for path in PATH.findall(text)}
+    wrong = [path for path in paths if not set("<>{}*") & set(path) and not (ROOT / path).exists()]
+    for name in {name.removeprefix("gslopes.") for name in DOTTED.findall(text)}:
+        place, parts = ROOT / "gslopes", name.split(".")
+        while parts and ((place / parts[0]).is_dir() or (place / f"{parts[0]}.py").is_file()):
+            place /= parts.pop(0)
+        file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+        is_file = len(name.split(".")) == 2 and parts and parts[0] in ("csv", "json", "md", "parquet", "toml")
+        if parts and not is_file and not re.search(rf"\b{parts[0]}\b", file.read_text("utf-8")):
+            wrong.append(name)
+    return sorted(wrong)
+
+
+def test_a_path_or_name_that_leads_nowhere_is_found():
+    assert missing("see gslopes/run/nowhere.py and run.plan.ScoreConfig") == [
+        "gslopes/run/nowhere.py",
+        "run.plan.ScoreConfig",
+    ]
+    assert missing("gslopes/run/plan.py, tests/fit/test_ols.py, run.config.ScoreConfig, score.parquet") == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_every_path_and_name_in_the_papers_exists(page: str):
+    assert missing((ROOT / page).read_text("utf-8")) == []
+
+
+def test_every_path_and_name_in_the_docstrings_exists():
+    wrong = {}
+    for path in MODULES:
+        tree = ast.parse(path.read_text("utf-8"))
+        nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+        found = missing("\n".join(ast.get_docstring(node) or "" for node in nodes))
+        wrong |= {str(path.relative_to(ROOT)): found} if found else {}
+    assert wrong == {}
+
+
 def test_contributing_fits_on_one_screen():
     assert len((ROOT / "CONTRIBUTING.md").read_text("utf-8").splitlines()) <= 50
 
