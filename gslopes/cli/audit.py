@@ -23,7 +23,7 @@ from gslopes.cli.options import (
 
 
 @click.command(
-    short_help="Photos in, slopes out: the whole walk.",
+    short_help="Photos in, slopes out: every stage in one command.",
     epilog=examples(
         "gslopes audit photos --out run",
         "gslopes audit photos --attribute gender --attribute race --out run",
@@ -42,10 +42,10 @@ from gslopes.cli.options import (
 def audit(
     photos: Path | None, out: Path, dry_run: bool, show_page: bool, trust: bool, as_json: bool, **options: Any
 ) -> int:
-    """Measure how a classifier's labels go along with the look of the face in the photos of a folder.
+    """Measure how a classifier's labels change with the look of the face in a folder of photos.
 
-    PHOTOS is searched with its sub-folders for JPEG, PNG, WebP, BMP and TIFF files. Of each photo the face nearest the
-    centre is edited. Called again, the same command goes on where it was stopped.
+    PHOTOS and its sub-folders are searched for JPEG, PNG, WebP, BMP and TIFF files. In each photo the face nearest the
+    centre is edited. To resume a stopped audit, run the same command again.
     """
     from gslopes.executors import OneProcess
     from gslopes.run import stages

@@ -10,15 +10,15 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
 
 
 @click.command(
-    short_help="How fast is this machine, step by step?",
+    short_help="Time each step on this machine.",
     epilog=examples(
         "gslopes bench", "gslopes bench photos --count 500", "gslopes bench --attribute race --device cuda --json"
     ),
 )
 @click.argument("photos", type=PATH, required=False)
-@click.option("--count", type=click.IntRange(min=1), default=96, metavar="N", help="How many photos. [default: 96]")
+@click.option("--count", type=click.IntRange(min=1), default=96, metavar="N", help="Number of photos. [default: 96]")
 @click.option("--attribute", default="gender", metavar="NAME", help="Which editor. [default: gender]")
-@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where it runs. [default: auto]")
+@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Device to run on. [default: auto]")
 @json_option
 def bench(photos: Path | None, count: int, attribute: str, device: str, as_json: bool) -> int:
     """Measure photos per second from photo to counterfactual photos, and what the paper's 64,500 photos would cost.

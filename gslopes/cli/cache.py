@@ -14,7 +14,7 @@ FILE = click.argument("file", type=PATH)
 
 
 @click.group(
-    short_help="The answers that are kept.",
+    short_help="Show, export, import or prune cached answers.",
     epilog=examples(
         "gslopes cache show",
         "gslopes cache export answers.jsonl --classifier google",
@@ -23,14 +23,14 @@ FILE = click.argument("file", type=PATH)
     ),
 )
 def cache() -> None:
-    """Look at, copy and delete the answers of classifiers. They are kept raw, with their date and model version."""
+    """Show, copy and delete cached answers of classifiers. They are kept raw, with their date and model version."""
 
 
 @cache.command(epilog=examples("gslopes cache show", "gslopes cache show --json"))
 @cache_option
 @json_option
 def show(cache: Path | None, as_json: bool) -> int:
-    """What is in the cache, and where it is."""
+    """Show what is in the cache and where it is stored."""
     from gslopes.core.trust import cache_folder
     from gslopes.score import cache_files
     from gslopes.score.cache import AnswerCache
@@ -50,7 +50,7 @@ def show(cache: Path | None, as_json: bool) -> int:
 
 @cache.command("export", epilog=examples("gslopes cache export answers.jsonl --classifier google"))
 @FILE
-@click.option("--classifier", "-c", default="", metavar="NAME", help="Only its answers. [default: all]")
+@click.option("--classifier", "-c", default="", metavar="NAME", help="Only answers of this classifier. [default: all]")
 @cache_option
 def export_(file: Path, classifier: str, cache: Path | None) -> int:
     """Write answers to FILE, one JSON object a line; replay:FILE answers from it."""
@@ -84,7 +84,7 @@ def import_(file: Path, cache: Path | None) -> int:
 @click.option("--all", "everything", is_flag=True, help="All answers.")
 @cache_option
 def prune(classifier: str, before: datetime | None, everything: bool, cache: Path | None) -> int:
-    """Delete answers. What is deleted is asked, and paid for, again when it is needed."""
+    """Delete answers. A deleted answer is asked for, and paid for, again when it is needed."""
     from gslopes.core.errors import UsageError
     from gslopes.core.trust import cache_folder
     from gslopes.score import cache_files

@@ -10,14 +10,22 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
 
 
 @click.command(
-    short_help="The whole walk against planted biases whose truth is known.",
+    short_help="Test the whole method against planted biases.",
     epilog=examples("gslopes calibrate", "gslopes calibrate --faces 3000 --sets 30 --out calibration --json"),
 )
 @click.option(
     "--out", "-o", type=PATH, default=Path("gslopes-calibration"), metavar="DIR", help="[default: gslopes-calibration]"
 )
-@click.option("--faces", type=click.IntRange(min=100), default=1000, metavar="N", help="To draw. [default: 1000]")
-@click.option("--sets", type=click.IntRange(min=2), default=10, metavar="N", help="Audits they make. [default: 10]")
+@click.option(
+    "--faces", type=click.IntRange(min=100), default=1000, metavar="N", help="Number of faces to draw. [default: 1000]"
+)
+@click.option(
+    "--sets",
+    type=click.IntRange(min=2),
+    default=10,
+    metavar="N",
+    help="Number of audits to split them into. [default: 10]",
+)
 @click.option("--seed", type=int, default=0, metavar="S", help="Seed of all random draws. [default: 0]")
 @click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
 @json_option

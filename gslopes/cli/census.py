@@ -11,7 +11,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
 
 
 @click.command(
-    short_help="Who is shown in the photos, as perceived.",
+    short_help="How the faces in a folder are read, by occupation.",
     epilog=examples(
         "gslopes census photos --out census",
         "gslopes census photos --out census --review review.csv",
@@ -20,11 +20,13 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
 )
 @click.argument("photos", type=PATH)
 @click.option("--out", "-o", type=PATH, required=True, metavar="CENSUS", help="The census folder, made if missing.")
-@click.option("--confidence", type=float, metavar="P", help="Readings below it go to the review. [default: 0.9]")
+@click.option(
+    "--confidence", type=float, metavar="P", help="Readings less certain than this go to the review. [default: 0.9]"
+)
 @click.option("--review", type=PATH, metavar="CSV", help="Answers saved by the review. [default: CENSUS/review.csv]")
 @click.option("--keyword", default="any", metavar="WORD", help="Print this keyword's table; none for the plain search.")
-@click.option("--min-face", type=int, metavar="PX", help="Smallest face that is read. [default: 32]")
-@click.option("--limit", type=int, metavar="N", help="Only N photos, the first of every folder in turn.")
+@click.option("--min-face", type=int, metavar="PX", help="Smallest face to read, pixels. [default: 32]")
+@click.option("--limit", type=int, metavar="N", help="At most N photos, taken from every folder in turn.")
 @click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
 @json_option
 def census(photos: Path, out: Path, keyword: str, as_json: bool, **options: Any) -> int:

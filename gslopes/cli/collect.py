@@ -31,13 +31,18 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
 @click.option("--out", "-o", type=PATH, required=True, metavar="PHOTOS", help="The collection's folder.")
 @click.option("--occupations", metavar="LIST", help="bls-129, a CSV, or jobs: chef,nurse. [default: bls-129]")
 @click.option("--keywords", metavar="LIST", help="paper (six and none), none, a CSV, or words. [default: paper]")
-@click.option("--per-query", type=int, metavar="N", help="Photos of one search. [default: 250]")
-@click.option("--near", type=int, metavar="BITS", help="Duplicates differ in so many of 64 bits at most. [default: 4]")
-@click.option("--min-side", type=int, metavar="PX", help="Of the shorter side. [default: 64]")
+@click.option("--per-query", type=int, metavar="N", help="Photos per search. [default: 250]")
+@click.option(
+    "--near",
+    type=int,
+    metavar="BITS",
+    help="Photos whose 64-bit hashes differ in at most this many bits are duplicates. [default: 4]",
+)
+@click.option("--min-side", type=int, metavar="PX", help="Minimum length of the shorter side, pixels. [default: 64]")
 @click.option("--min-ethnic", type=int, metavar="N", help="Of wikidata: people of an ethnic group. [default: 40]")
 @click.option("--min-group", type=int, metavar="N", help="Of wikidata: people of a group and gender. [default: 100]")
 @click.option("--gap", type=float, metavar="S", help="Seconds between requests to one host. [default: 1]")
-@click.option("--contact", metavar="MAIL", help="Where operators reach you; goes into the user agent.")
+@click.option("--contact", metavar="MAIL", help="How site operators can reach you; sent in the user agent.")
 @click.option(
     "--test-server",
     "test_servers",
@@ -45,14 +50,14 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
     metavar="HOST:PORT",
     help="Allow this one server at a private address, for tests.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the plan; ask nobody and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the plan; send no request and write nothing.")
 @json_option
 def collect(out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
     """Search for every occupation with every demographic keyword, and keep the photos with their licences.
 
     Photos go to PHOTOS/<occupation>/, what is known about each (licence, creator, page, search) to manifest.parquet and
-    manifest.csv. Exact and near duplicates are kept once. robots.txt is obeyed. Called again, the same command goes on
-    where it was stopped.
+    manifest.csv. Exact and near duplicates are kept once. robots.txt is obeyed. To resume, run the same command
+    again.
     """
     from gslopes.core.config import from_dict
     from gslopes.core.runfolder import show

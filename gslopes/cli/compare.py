@@ -10,7 +10,7 @@ from gslopes.cli.options import PATH, examples, json_option, open_option, open_p
 
 
 @click.command(
-    short_help="What changed between two runs.",
+    short_help="Compare the slopes of two runs.",
     epilog=examples(
         "gslopes compare run-before run-after",
         "gslopes compare run-before run-after --pair model-v1=model-v2",
@@ -33,14 +33,21 @@ from gslopes.cli.options import PATH, examples, json_option, open_option, open_p
     default=10,
     show_default=True,
     metavar="N",
-    help="Labels that vary on fewer are not judged.",
+    help="Labels that vary on fewer photos are not judged.",
 )
-@click.option("--photos-csv", type=PATH, metavar="CSV", help="A row a photo, for --cluster.")
+@click.option("--photos-csv", type=PATH, metavar="CSV", help="A CSV with one row per photo, for --cluster.")
 @click.option(
-    "--cluster", metavar="COLUMN", default="", help="Photos that share its value, such as a person, are one unit."
+    "--cluster",
+    metavar="COLUMN",
+    default="",
+    help="Column; photos with the same value, such as a person, are one unit.",
 )
 @click.option(
-    "--correction", type=click.Choice(["bh", "by", "holm"]), default="bh", show_default=True, help="Of q, over labels."
+    "--correction",
+    type=click.Choice(["bh", "by", "holm"]),
+    default="bh",
+    show_default=True,
+    help="Correction for q, over labels.",
 )
 @click.option("--out", type=PATH, metavar="DIR", help="Where the page is written. [default: RUN_B/compare]")
 @open_option

@@ -63,19 +63,19 @@ class Canvas(click.ParamType):  # type: ignore[type-arg]
 @classifier_option
 @click.option("--out", "-o", type=PATH, metavar="RUN", help="The run folder, made if missing.")
 @click.option("--sweep", metavar="gender|race", help="Also K counterfactuals of each person in each context.")
-@click.option("--steps", type=int, metavar="K", help="Values of the sweep, odd.")
+@click.option("--steps", type=int, metavar="K", help="Number of values in the sweep, odd.")
 @click.option("--cutout", metavar="auto|alpha|eraser|studio|DIR", help="How people are cut out. [default: auto]")
-@click.option("--tolerance", type=int, metavar="LEVELS", help="Of the eraser. [default: 32]")
-@click.option("--keep-flagged", is_flag=True, default=None, help="Use cut-outs that fail a check, too.")
+@click.option("--tolerance", type=int, metavar="LEVELS", help="Tolerance of the eraser. [default: 32]")
+@click.option("--keep-flagged", is_flag=True, default=None, help="Also use cut-outs that fail a check.")
 @click.option("--review", type=PATH, metavar="CSV", help="Decisions about cut-outs: photo, accept or exclude.")
 @click.option("--canvas", type=Canvas(), metavar="WxH", help="Size of the pictures. [default: 768x512]")
-@click.option("--crop", metavar="both|top|bottom", help="What of a background is cut away. [default: both]")
+@click.option("--crop", metavar="both|top|bottom", help="Which part of a background is cut away. [default: both]")
 @click.option("--person-share", type=float, metavar="S", help="Size of a person. [default: 0.25]")
 @click.option("--share-of", metavar="canvas|background", help="Of what that is a share. [default: canvas]")
 @click.option("--size-by", metavar="share|face", help="People of one share, or faces of one height. [default: share]")
 @click.option("--face-height", type=float, metavar="H", help="Of the canvas, with --size-by face. [default: 0.3]")
 @click.option("--kinds", multiple=True, metavar="KIND", help="original, canvas, context, empty, silhouette.")
-@click.option("--format", metavar="jpeg|png", help="How the pictures are written. [default: jpeg]")
+@click.option("--format", metavar="jpeg|png", help="File format of the pictures. [default: jpeg]")
 @click.option("--gender-column", metavar="NAME", help="Of the people's CSV. [default: gender]")
 @click.option("--group-column", metavar="NAME", help="Of the people's CSV; a + b crosses two. [default: ethnicity]")
 @click.option("--person-column", metavar="NAME", help="Who is on several photos. [default: each photo is a person]")
@@ -96,13 +96,13 @@ class Canvas(click.ParamType):  # type: ignore[type-arg]
 @click.option("--family", metavar="contexts|tests", help="Its family. [default: contexts]")
 @click.option("--strong", type=float, metavar="D", help="Strongly gendered: so far from 5. [default: 3]")
 @click.option("--min-group", type=int, metavar="N", help="People that a cell needs. [default: 3]")
-@click.option("--bootstrap", type=int, metavar="N", help="Resamples. [default: 2000]")
+@click.option("--bootstrap", type=int, metavar="N", help="Bootstrap resamples. [default: 2000]")
 @click.option("--permutations", type=int, metavar="N", help="Permutations. [default: 9999]")
 @click.option("--mixed", is_flag=True, default=None, help="Also a mixed linear model of congruence.")
 @click.option("--limit", type=int, metavar="N", help="Only the first N photos.")
-@click.option("--seed", type=int, default=0, metavar="N", help="Of everything drawn by lot. [default: 0]")
-@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where networks run. [default: auto]")
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option("--seed", type=int, default=0, metavar="N", help="Seed of all random draws. [default: 0]")
+@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
+@click.option("--dry-run", is_flag=True, help="Print the plan and write nothing.")
 @terms_options
 @trust_option
 @json_option
@@ -122,7 +122,7 @@ def contexts(
     """Put people in front of stereotyped backgrounds and compare how taggers describe them.
 
     PEOPLE is a folder of portraits before a plain backdrop, or the folder of a context audit that is there: then
-    analysis and page are made anew, and nobody is asked again. Called again, the same command goes on where it was.
+    analysis and page are made anew, and nobody is asked again. To resume, run the same command again.
     """
     from gslopes.audits.context.options import ContextOptions
     from gslopes.core.config import from_dict

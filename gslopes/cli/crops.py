@@ -58,7 +58,7 @@ _CROPPER = click.option(
     "-c",
     multiple=True,
     metavar="NAME",
-    help="Whom to ask; may be repeated: spectral-residual, fine-grained, faces, centre, thirds, random, smartcrop, "
+    help="The cropper; may be repeated: spectral-residual, fine-grained, faces, centre, thirds, random, smartcrop, "
     "vips-attention, vips-entropy, http:URL, fastgaze:PATH, onnx:PATH, torchscript:PATH, python:MODULE:FUNCTION, "
     "replay:FILE. "
     "[default: spectral-residual]",
@@ -66,8 +66,8 @@ _CROPPER = click.option(
 _RATIOS = click.option(
     "--ratios", metavar="R,R", callback=_numbers, help="Height/width of the crops. [default: 0.56,1,1.14,2]"
 )
-_DEVICE = click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where networks run. [default: auto]")
-_SEED = click.option("--seed", type=int, metavar="S", help="Of everything that is drawn by lot. [default: 0]")
+_DEVICE = click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
+_SEED = click.option("--seed", type=int, metavar="S", help="Seed of all random draws. [default: 0]")
 
 
 @crops.command(
@@ -113,7 +113,7 @@ _SEED = click.option("--seed", type=int, metavar="S", help="Of everything that i
 @click.option("--epsilon", type=float, metavar="E", help="Parity is lacking at a ratio of 1-E. [default: 0.2]")
 @click.option("--min-group", type=int, metavar="N", help="Smaller groups are not judged. [default: 10]")
 @click.option("--ambiguous", type=click.Choice(["drop", "first"]), help="People with several values. [default: drop]")
-@click.option("--bootstrap", type=int, metavar="B", help="Draws of people. [default: 2000]")
+@click.option("--bootstrap", type=int, metavar="B", help="Bootstrap resamples of people. [default: 2000]")
 @click.option("--keep-maps", is_flag=True, default=None, help="Keep each photo's own map in the table saliency.")
 @click.option("--limit", type=int, metavar="N", help="Only the first N photos.")
 @click.option("--embed", type=click.Choice(["thumbs", "full", "none"]), default="thumbs", help="[default: thumbs]")
@@ -212,7 +212,7 @@ def _print(found: Any, as_json: bool) -> int:
 
 
 @crops.command(
-    short_help="Intervals to expect, before anybody is asked.",
+    short_help="The intervals to expect, before any cropper is run.",
     epilog=examples("gslopes crops power --groups 213,606 --p 0.6"),
 )
 @click.option("--groups", required=True, metavar="M,N", callback=_numbers, help="Persons of both groups.")
@@ -237,7 +237,7 @@ def power(groups: tuple[float, ...], share: float, as_json: bool) -> int:
 
 
 @crops.command(
-    short_help="One face moved along an attribute, the cropper asked again.",
+    short_help="Edit one face of each pair step by step and crop again.",
     epilog=examples(
         "gslopes synthesise PHOTOS --attribute gender --placebo --out SWEEP",
         "gslopes crops sweep SWEEP --cropper spectral-residual --out RUN",

@@ -10,7 +10,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
 
 
 @click.command(
-    short_help="See it work: a planted bias recovered, a real face swept.",
+    short_help="See it work: recover a planted bias, edit a real face.",
     epilog=examples("gslopes demo", "gslopes demo --out somewhere --faces 1000"),
 )
 @click.option("--out", "-o", type=PATH, default=Path("gslopes-demo"), metavar="DIR", help="[default: gslopes-demo]")

@@ -19,9 +19,13 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, terms_o
     ),
 )
 @click.argument("run", type=PATH)
-@click.option("--classifier", required=True, metavar="NAME", help="As it was asked, with its parameters.")
-@click.option("--sample", type=int, default=50, show_default=True, metavar="N", help="Pictures that are asked again.")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Of the sample.")
+@click.option(
+    "--classifier", required=True, metavar="NAME", help="The classifier's name as it was asked, with its parameters."
+)
+@click.option(
+    "--sample", type=int, default=50, show_default=True, metavar="N", help="Number of pictures to ask about again."
+)
+@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Seed of the sample.")
 @terms_options
 @json_option
 def drift(run: Path, classifier: str, sample: int, seed: int, as_json: bool, **terms: Any) -> int:

@@ -19,9 +19,9 @@ from gslopes.cli.options import PATH, examples, json_option, print_json
 )
 @click.argument("model")
 @click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
-@click.option("--photos", type=click.IntRange(min=40), metavar="N", help="At most so many photos. [default: all]")
-@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where to compute. [default: auto]")
-@click.option("--write/--no-write", default=True, help="Also into metrics.json and the card. [default: write]")
+@click.option("--photos", type=click.IntRange(min=40), metavar="N", help="At most this many photos. [default: all]")
+@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Device to compute on. [default: auto]")
+@click.option("--write/--no-write", default=True, help="Also write to metrics.json and the card. [default: write]")
 @click.option("--sheets", type=PATH, metavar="DIR", help="Of an editor, also write a contact sheet of each set there.")
 @json_option
 def evaluate(

@@ -11,7 +11,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
 
 
 @click.command(
-    short_help="Answers to slopes.",
+    short_help="Fit slopes to the answers.",
     epilog=examples(
         "gslopes fit run",
         "gslopes fit run --photos-csv people.csv --groups gender --groups 'gender + ethnicity' --cluster id",
@@ -23,11 +23,17 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
 )
 @click.argument("run", type=PATH)
 @click.option(
-    "--estimator", "estimators", multiple=True, metavar="NAME", help="Which; may be repeated. [default: all but one]"
+    "--estimator",
+    "estimators",
+    multiple=True,
+    metavar="NAME",
+    help="An estimator; may be repeated. [default: all but photo-censored]",
 )
-@click.option("--bootstrap", type=int, metavar="B", help="Resamples of photos, 0 for none. [default: 2000]")
-@click.option("--permutations", type=int, metavar="M", help="Within photos, 0 for none. [default: 10000]")
-@click.option("--correction", metavar="bh|by|holm|max-t", help="Of q, over a classifier's labels. [default: bh]")
+@click.option("--bootstrap", type=int, metavar="B", help="Bootstrap resamples of photos; 0 for none. [default: 2000]")
+@click.option("--permutations", type=int, metavar="M", help="Permutations within photos; 0 for none. [default: 10000]")
+@click.option(
+    "--correction", metavar="bh|by|holm|max-t", help="Correction for q, over a classifier's labels. [default: bh]"
+)
 @click.option(
     "--min-varying", type=int, metavar="N", help="Labels varying on fewer photos are not judged. [default: 10]"
 )
@@ -37,10 +43,14 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
     help="Which labels count: those that the vendor returns unless asked for more, all, or from a score on."
     " [default: vendor]",
 )
-@click.option("--photos-csv", type=PATH, metavar="CSV", help="A row a photo, for --groups and --cluster.")
-@click.option("--groups", multiple=True, metavar="COLUMN", help="Slopes by its values; 'a + b' crosses two.")
-@click.option("--cluster", metavar="COLUMN", help="Photos that share its value are one unit.")
-@click.option("--seed", type=int, metavar="S", help="Of resamples and permutations. [default: the run's]")
+@click.option(
+    "--photos-csv", type=PATH, metavar="CSV", help="A CSV with one row per photo, for --groups and --cluster."
+)
+@click.option(
+    "--groups", multiple=True, metavar="COLUMN", help="Column; slopes for each of its values. 'a + b' crosses two."
+)
+@click.option("--cluster", metavar="COLUMN", help="Column; photos with the same value are one unit.")
+@click.option("--seed", type=int, metavar="S", help="Seed of resamples and permutations. [default: the run's]")
 @json_option
 def fit(run: Path, as_json: bool, **options: Any) -> int:
     """Fit the slope of every label of a scored run folder.

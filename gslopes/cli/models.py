@@ -10,7 +10,7 @@ from gslopes.cli.options import examples, json_option, print_json
 
 
 @click.command(
-    short_help="Which networks are there.",
+    short_help="The models that ship with gslopes.",
     epilog=examples(
         "gslopes models",
         "gslopes models --json",

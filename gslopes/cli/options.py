@@ -49,7 +49,7 @@ _ENGINE = (
         "under the same paths. [default: one; with several GPUs processes]",
     ),
     click.option(
-        "--workers", type=int, metavar="N", help="Workers at once. [default: one per GPU, or one per four cores]"
+        "--workers", type=int, metavar="N", help="Number of workers. [default: one per GPU, or one per four cores]"
     ),
 )
 
@@ -57,19 +57,23 @@ _ENGINE = (
 _WALK = (
     click.option("--out", "-o", type=PATH, required=True, metavar="RUN", help="The run folder, made if missing."),
     click.option(
-        "--attribute", "-a", multiple=True, metavar="NAME", help="What to edit; may be repeated. [default: gender]"
+        "--attribute",
+        "-a",
+        multiple=True,
+        metavar="NAME",
+        help="The attribute to edit; may be repeated. [default: gender]",
     ),
-    click.option("--steps", type=int, metavar="K", help="Values of a sweep, odd. [default: 7; race: 5]"),
+    click.option("--steps", type=int, metavar="K", help="Number of values in a sweep, odd. [default: 7; race: 5]"),
     click.option("--range", type=Range(), metavar="LOW,HIGH", help="Ends of a sweep, or one number. [default: -2,2]"),
     click.option("--editor", metavar="MODEL", help="The model that edits. [default: fader-<attribute>]"),
-    click.option("--min-face", type=int, metavar="PX", help="Smallest face that is used. [default: 32]"),
-    click.option("--region", metavar="face|skin|head", help="What of the face may change. [default: face]"),
+    click.option("--min-face", type=int, metavar="PX", help="Smallest face to edit, pixels. [default: 32]"),
+    click.option("--region", metavar="face|skin|head", help="Which part of the face may change. [default: face]"),
     click.option(
         "--blend",
         metavar="auto|difference|ratio|paste",
-        help="How an edit goes into the photo. [default: the editor's own]",
+        help="How an edit is blended into the photo. [default: the editor's own]",
     ),
-    click.option("--format", metavar="jpeg|png", help="How the pictures are written. [default: jpeg]"),
+    click.option("--format", metavar="jpeg|png", help="File format of the pictures. [default: jpeg]"),
     click.option("--landmarks", type=PATH, metavar="CSV", help="Known faces instead of a face detector."),
     click.option("--masks", type=PATH, metavar="DIR", help="Known masks instead of a face parser."),
     click.option(
@@ -102,7 +106,12 @@ _WALK = (
     click.option("--seed", type=int, metavar="S", help="Seed of all random draws. [default: 0]"),
     click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]"),
     *_ENGINE,
-    click.option("--config", type=PATH, metavar="TOML", help="A file with these options, sections named as the rooms."),
+    click.option(
+        "--config",
+        type=PATH,
+        metavar="TOML",
+        help="A TOML file with these options, in sections such as [edit] and [score].",
+    ),
     click.option("--dry-run", is_flag=True, help="Print the plan and write nothing."),
 )
 open_option = click.option("--open", "show_page", is_flag=True, help="Open the page in your browser.")
@@ -122,17 +131,20 @@ trust_option = click.option(
     "and file; without it, you are asked.",
 )
 cache_option = click.option(
-    "--cache", type=PATH, metavar="DIR", help="Where answers are kept. [default: $GSLOPES_CACHE, or your cache folder]"
+    "--cache",
+    type=PATH,
+    metavar="DIR",
+    help="Where answers are cached. [default: $GSLOPES_CACHE, or your cache folder]",
 )
 _TERMS = (
     cache_option,
     click.option("--budget", type=float, metavar="USD", help="Stop before more than this is spent."),
-    click.option("--max-calls", type=int, metavar="N", help="Stop after so many requests to services."),
+    click.option("--max-calls", type=int, metavar="N", help="Stop after this many requests to services."),
     click.option(
-        "--confirm-above", type=float, metavar="USD", help="Ask first if it may cost more than this. [default: 10]"
+        "--confirm-above", type=float, metavar="USD", help="Ask for confirmation above this cost. [default: 10]"
     ),
-    click.option("--yes", is_flag=True, default=None, help="Do not ask whether the price is right."),
-    click.option("--retry-failed", is_flag=True, default=None, help="Ask again about pictures that failed."),
+    click.option("--yes", is_flag=True, default=None, help="Do not ask for confirmation of the cost."),
+    click.option("--retry-failed", is_flag=True, default=None, help="Retry pictures that failed."),
 )
 
 

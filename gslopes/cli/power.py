@@ -16,15 +16,24 @@ from gslopes.cli.options import Range, examples, json_option, print_json
         "gslopes power --photos 2000 --rate 0.01 --alpha 0.00005 --json",
     ),
 )
-@click.option("--photos", type=int, metavar="N", help="How many photos there will be.")
+@click.option("--photos", type=int, metavar="N", help="Number of photos.")
 @click.option("--rate", type=float, required=True, metavar="Y", help="Share of photos with the label, such as 0.05.")
 @click.option("--slope", type=float, metavar="B", help="Percentage points per unit of the attribute.")
-@click.option("--power", "chance", type=float, default=0.8, metavar="P", help="Chance to show it. [default: 0.8]")
+@click.option(
+    "--power",
+    "chance",
+    type=float,
+    default=0.8,
+    metavar="P",
+    help="Power: the chance of showing the slope. [default: 0.8]",
+)
 @click.option("--alpha", type=float, default=0.05, metavar="A", help="Two-sided level. [default: 0.05]")
 @click.option("--within", type=float, metavar="R", help="Correlation of a photo's answers. [default: the worst]")
 @click.option("--spread", type=float, metavar="S", help="Of the photos' slopes, of their mean. [default: 1.5]")
-@click.option("--steps", type=int, default=7, metavar="K", help="Values of the sweep. [default: 7]")
-@click.option("--range", "extent", type=Range(), default="-2,2", metavar="LOW,HIGH", help="Its ends. [default: -2,2]")
+@click.option("--steps", type=int, default=7, metavar="K", help="Number of values in the sweep. [default: 7]")
+@click.option(
+    "--range", "extent", type=Range(), default="-2,2", metavar="LOW,HIGH", help="Ends of the sweep. [default: -2,2]"
+)
 @json_option
 def power(
     photos: int | None,
@@ -38,7 +47,7 @@ def power(
     extent: tuple[float, float],
     as_json: bool,
 ) -> int:
-    """Plan an audit by its photo-rate slopes.
+    """Plan the size of an audit, by its photo-rate slopes.
 
     With --photos: the smallest slope that they show. With --slope: how many photos show it. With both: the chance that
     they do.

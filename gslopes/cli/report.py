@@ -11,7 +11,7 @@ from gslopes.cli.options import PATH, examples, json_option, open_option, open_p
 
 
 @click.command(
-    short_help="Tables and pictures to a page.",
+    short_help="Write the report page of a run.",
     epilog=examples(
         "gslopes report run",
         "gslopes report run --p 0.01 --slope 0.05",

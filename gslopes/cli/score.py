@@ -11,7 +11,7 @@ from gslopes.cli.options import PATH, classifier_option, examples, json_option, 
 
 
 @click.command(
-    short_help="Counterfactual photos to a classifier's answers.",
+    short_help="Ask classifiers about the edited photos.",
     epilog=examples(
         "gslopes score run",
         "gslopes score run --classifier celeba-tagger:threshold=0.3",
@@ -27,10 +27,10 @@ from gslopes.cli.options import PATH, classifier_option, examples, json_option, 
 @trust_option
 @json_option
 def score(run: Path, classifier: tuple[str, ...], device: str, gate: bool, as_json: bool, **terms: Any) -> int:
-    """Ask classifiers about every picture of a run folder. None is asked about the same picture twice.
+    """Ask classifiers about every picture of a run folder. No classifier is asked about the same picture twice.
 
-    Before the first request it says what asking will take and cost. Ctrl-C finishes the requests in flight; the same
-    command goes on from there.
+    Before the first request it prints the time and cost to expect. Ctrl-C finishes the requests in flight; the same
+    command resumes from there.
     """
     from gslopes.core.runfolder import show
     from gslopes.executors import OneProcess

@@ -11,7 +11,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_audit, print_
 
 
 @click.command(
-    short_help="Photos to counterfactual photos.",
+    short_help="Make the edited (counterfactual) photos.",
     epilog=examples(
         "gslopes synthesise photos --out run",
         "gslopes synthesise photos --attribute race --steps 9 --format png --out run",
@@ -22,7 +22,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_audit, print_
 @walk_options
 @json_option
 def synthesise(photos: Path | None, out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
-    """Make the counterfactual photos of a folder: the first stage of an audit, without asking anybody."""
+    """Make the counterfactual photos of a folder: the first stage of an audit. No classifier is asked."""
     from gslopes.executors import OneProcess
     from gslopes.run import stages
 

@@ -10,7 +10,7 @@ from gslopes.cli.options import PATH, examples
 
 
 @click.command(
-    short_help="Train a model by its recipe.",
+    short_help="Train a model from its recipe.",
     epilog=examples(
         "gslopes train fader-gender --data data --dry-run",
         "gslopes train celeba-tagger --data data --device cuda --out weights/celeba-tagger",
@@ -19,12 +19,12 @@ from gslopes.cli.options import PATH, examples
 )
 @click.argument("recipe")
 @click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
-@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Fewer or more steps than the recipe says.")
-@click.option("--dry-run", is_flag=True, help="Resolve and check everything, print it, and stop.")
-@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where to train. [default: auto]")
+@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Number of steps, instead of the recipe's.")
+@click.option("--dry-run", is_flag=True, help="Check the recipe and data, print the resolved options, and stop.")
+@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Device to train on. [default: auto]")
 @click.option("--out", "-o", type=PATH, metavar="DIR", help="Where the weights go. [default: weights/<model>]")
 def train(recipe: str, data: Path, steps: int | None, dry_run: bool, device: str, out: Path | None) -> int:
-    """Train a model: RECIPE is a name in training/ or a TOML file. Called again, it goes on from its checkpoint."""
+    """Train a model: RECIPE is a name in training/ or a TOML file. Run again, it resumes from its checkpoint."""
     from gslopes.core.runfolder import show, storage
     from gslopes.core.runtime import pick_device
     from gslopes.train import run_recipe

@@ -11,7 +11,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
 
 
 @click.command(
-    short_help="Dictionaries of tags, and what is in none of them.",
+    short_help="Dictionaries of tags, and the tags that none contains.",
     epilog=examples(
         "gslopes typology starter",
         "gslopes typology run --out todo.csv",

@@ -20,13 +20,17 @@ from gslopes.cli.options import PATH, engine_options, examples, json_option, pri
     ),
 )
 @click.argument("run", type=PATH)
-@click.option("--found", type=float, metavar="SHARE", help="Least share of values with the face found. [default: 1]")
-@click.option("--tau", type=float, metavar="T", help="Least tau-b of the reading with the values. [default: 0.6]")
-@click.option("--shift", type=float, metavar="S", help="Least change of the reading, last minus first. [default: 0.1]")
-@click.option("--off-target", type=float, metavar="S", help="Steepest slope of another reading. [default: 0.15]")
+@click.option(
+    "--found", type=float, metavar="SHARE", help="Minimum share of values at which the face is found. [default: 1]"
+)
+@click.option("--tau", type=float, metavar="T", help="Minimum tau-b of the reading with the values. [default: 0.6]")
+@click.option(
+    "--shift", type=float, metavar="S", help="Minimum change of the reading, last minus first. [default: 0.1]"
+)
+@click.option("--off-target", type=float, metavar="S", help="Maximum slope of any other reading. [default: 0.15]")
 @click.option("--look", metavar="ends|all", help="Values at which the face is looked for. [default: ends]")
-@click.option("--photos-csv", type=PATH, metavar="CSV", help="A row a photo, for --groups.")
-@click.option("--groups", multiple=True, metavar="COLUMN", help="The shift by its values.")
+@click.option("--photos-csv", type=PATH, metavar="CSV", help="A CSV with one row per photo, for --groups.")
+@click.option("--groups", multiple=True, metavar="COLUMN", help="Column; the shift for each of its values.")
 @click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
 @engine_options
 @json_option
@@ -40,7 +44,7 @@ def validate(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Judge every sweep of a run folder, if that was not done, and sum up what was seen.
+    """Judge every sweep of a run folder, unless that was done, and summarise the verdicts.
 
     Whether the face is still found, the reading follows the edit, other readings stay, the mask and the pixels' change
     are within bounds. With other thresholds the sweeps are judged anew, without measuring again; gslopes score then
