@@ -56,7 +56,7 @@ def test_notebook_runs_and_its_outputs_are_kept(path: Path, tmp_path: Path, monk
             cell.get("metadata", {}).pop("execution", None)
         for cell in cells:  # no progress bars, no paths of this machine
             cell["outputs"] = [out for out in cell["outputs"] if out.get("name") != "stderr"]
-        nbformat.write(book, path)
+        path.write_text(nbformat.writes(book).replace(work.as_uri(), "run").replace(str(work), "work") + "\n", "utf-8")
         return
     assert not any(kept) or kept == [
         bool([out for out in cell["outputs"] if out.get("name") != "stderr"]) for cell in cells

@@ -222,7 +222,7 @@ def print_plan(plan: Plan, as_json: bool) -> None:
 
     lines = [
         f"photos       {len(plan.files):,} in {show(plan.config.photos)}",
-        *(f"sweep        {name}: {', '.join(f'{v:g}' for v in values)}" for name, values in plan.values.items()),
+        *(f"sweep        {name}: {', '.join(f'{v:.3g}' for v in values)}" for name, values in plan.values.items()),
         f"images       {plan.images:,} at most (photos without a usable face give none)",
         f"classifiers  {', '.join(plan.classifiers) or 'none'}",
         f"calls        {plan.calls:,} at most, a picture each",

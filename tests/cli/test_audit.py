@@ -15,6 +15,7 @@ from PIL import Image
 
 from gslopes.core import tables
 from gslopes.core.reasons import explained
+from gslopes.report.funnel import STEPS
 
 ROOT = Path(__file__).resolve().parents[2]
 SWEEPS = ("gender", "gender-same", "gender-light", "gender-random")
@@ -49,12 +50,15 @@ def test_the_table_goes_to_stdout_and_everything_else_to_stderr(gslopes, faces, 
     done = gslopes(*args)
     assert done.code == 0, done.err
     assert done.out.startswith(f"{toy} along perceived gender\n")
-    assert "Photos: 6 found" in done.out
+    assert "Photos: 6 found → 6 edited → 6 asked → 6 answered → 6 judged" in done.out
     assert "photos     6 edited of 6" in done.err
     assert f"page       {tmp_path}/run/report/index.html" in done.err
     told = json.loads(gslopes(*args, "--json").out)
     assert told["photos"] == {"found": 6, "used": 6, "skipped": {}, "errors": 0}
-    assert Path(told["page"]).is_file()
+    assert told["funnel"][0]["counts"] == dict.fromkeys(("found", "edited", "asked", "answered", "judged"), 6)
+    html = Path(told["page"]).read_text("utf-8")
+    for step, number in told["funnel"][0]["counts"].items():  # terminal, JSON and page count alike
+        assert f"<b>{number}</b> <span>{STEPS[step]}</span>" in html
     assert {"Hat", "Tie"} <= {row["label"] for row in told["slopes"]}
 
 
@@ -83,6 +87,8 @@ def test_a_dry_run_tells_the_plan_and_writes_nothing(gslopes, synthesise, faces,
             f"images       {pictures} at most",
             f"calls        {pictures} at most",
             "parts        1, of which 0",
+            "time         under a minute or so",
+            "disk         ",
         ):
             assert line in done.out
     assert not (tmp_path / "run").exists()

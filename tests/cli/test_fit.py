@@ -26,6 +26,8 @@ def test_estimators_groups_and_corrections_are_options(gslopes, run, faces, tmp_
     done = gslopes("fit", run, *options, "--min-varying", 1, "--correction", "max-t")
     assert done.code == 0, done.err
     assert "by max-T" in done.out
+    assert "group: a" in done.out  # the groups that were asked for are printed
+    assert "group: b" in done.out
     assert (run / "groups.parquet").is_file()
     rows = json.loads(gslopes("fit", run, *options, "--estimator", "photo-rate", "--json").out)
     assert {row["estimator"] for row in rows} == {"photo-rate"}

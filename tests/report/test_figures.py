@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.text import Text
 from PIL import Image
 
 from gslopes.report import figures
@@ -110,3 +111,29 @@ def test_spread_names_lie_apart_inside_and_in_order(heights: list[float]) -> Non
 @given(st.lists(st.integers(0, 20), unique=True, max_size=8))
 def test_names_with_room_stay_where_they_are(heights: list[int]) -> None:
     assert figures.spread([float(height) for height in heights], 1.0, 0.0, 20.0) == heights
+
+
+@pytest.mark.parametrize("attribute", ["gender", "race"])
+@pytest.mark.parametrize("width", figures.WIDTHS.values())
+def test_no_text_lies_on_another_or_is_cut(width: float, attribute: str) -> None:
+    table = rows(*((f"Wearing_Lipstick_{i}", s * (20.0 - i), 1e-5) for i in range(5) for s in (-1, 1)))
+    values = np.linspace(-2, 2, 7)
+    curves = [
+        figures.Curve(r.label, 40 + values, 35 + values, 45 + values, (40.0, 1.0), r.slope, (r.ci_low, r.ci_high), True)
+        for r in table.itertuples()
+    ]
+    figure = figures.curves_figure(
+        curves, values, classifier="celeba-tagger", attribute=attribute, photos=94, width=width
+    )
+    figure.canvas.draw()
+    texts = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text()]
+    boxes = [text.get_window_extent() for text in texts]
+    page = figure.bbox
+    for text, box in zip(texts, boxes, strict=True):
+        assert box.x0 >= page.x0, text
+        assert box.x1 <= page.x1, text
+        assert box.y0 >= page.y0, text
+        assert box.y1 <= page.y1, text
+    for at, one in enumerate(boxes):
+        for other, text in zip(boxes[at + 1 :], texts[at + 1 :], strict=True):
+            assert not (one.shrunk(0.9, 0.9).overlaps(other.shrunk(0.9, 0.9))), (texts[at], text)
