@@ -175,12 +175,9 @@ def train_fader(
         critic_optimiser.step()
         average.update(network, step)
 
-        log.step()
-        if (step + 1) % report_every == 0:
-            right = ((guess[:, 0] > 0) == (a[:, 0] > 0)).float().mean()
-            losses = {"reconstruction": error.mean(), "critic": critic_loss, "fooling": fooling, "accuracy": right}
-            log.report(step + 1, **{name: value.item() for name, value in losses.items()})
-        if rank == 0 and ((step + 1) % save_every == 0 or step + 1 == steps):
+        right = ((guess[:, 0] > 0) == (a[:, 0] > 0)).float().mean()
+        losses = {"reconstruction": error.mean(), "critic": critic_loss, "fooling": fooling, "accuracy": right}
+        if log.end_step(step + 1, report_every, save_every, **losses) and rank == 0:
             save_state(folder / "state.pt", step + 1, parts, torch.Generator())
             sheet(spec, average.average, pixels[:8], labels[:8], folder / f"sheet-{step + 1:06}.png", device)
     log.close()

@@ -81,10 +81,7 @@ def train_tagger(
         optimiser.step()
         average.update(network, step)
 
-        log.step()
-        if (step + 1) % report_every == 0:
-            log.report(step + 1, loss=loss.item(), lr=rate)
-        if (step + 1) % save_every == 0 or step + 1 == steps:
+        if log.end_step(step + 1, report_every, save_every, loss=loss, lr=rate):
             save_state(folder / "state.pt", step + 1, parts, generator)
     log.close()
     return average.state_dict()
