@@ -77,7 +77,7 @@ def limits(run: Path, classifier: str) -> tuple[float, int]:
     try:
         found = json.loads((run / "presence.json").read_text(encoding="utf-8"))["limits"][classifier]
         return float(found["score"]), int(found["most"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError):
         return 0.0, 0
 
 

@@ -49,13 +49,22 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
     file, told = run / runfolder.MANIFEST, run / PRESENCE
     if not file.is_file():
         raise UsageError(f"{show(run)} is no run folder.", "Name the folder that gslopes audit --out has made.")
-    config = dict(json.loads(file.read_text("utf-8")).get("config") or {})
+    kept = runfolder.read_manifest(run).get("config") or {}
+    config = {name: section for name, section in kept.items() if isinstance(section, dict)}
     config["gate"] = {"on": (run / "verdicts.parquet").is_file()}
     if (run / "slopes.parquet").is_file():
         slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
         config["fit"] = {"estimators": tuple(sorted(set(slopes["estimator"])))}
-    presence = json.loads(told.read_text("utf-8")) if told.is_file() else None
-    return choices(config, presence, thresholds)
+    return choices(config, _presence(told), thresholds)
+
+
+def _presence(file: Path) -> dict[str, Any] | None:
+    """What the fit wrote; None if it is not there, or damaged."""
+    try:
+        found = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def choices(

@@ -15,13 +15,16 @@ from gslopes.executors import Executor
 from gslopes.run.plan import SYNTHESIS, count_parts
 
 
+_MOST_PARTS = 1_000_000  # more is no run of anybody: it would take hours to see that they are not there
+
+
 def read(run: Path) -> dict[str, Any]:
     """The content of ``run.json``.  Raises: UsageError unless it is there and is that of a run."""
     content = runfolder.read_manifest(run)
     try:
         numbers = content["inputs"]["photos"], content["config"]["part"], content["seed"]
         content["values"].items()
-        if min(map(int, numbers)) < 0 or int(numbers[1]) < 1:
+        if min(map(int, numbers)) < 0 or int(numbers[1]) < 1 or int(numbers[0]) > _MOST_PARTS * int(numbers[1]):
             raise ValueError("a number out of its range")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{show(run / runfolder.MANIFEST)} is damaged: it lacks what every run has."
