@@ -14,7 +14,6 @@ from gslopes.core.runfolder import show
 from gslopes.executors import Executor
 from gslopes.run.plan import SYNTHESIS, count_parts
 
-
 _MOST_PARTS = 1_000_000  # more is no run of anybody: it would take hours to see that they are not there
 
 
