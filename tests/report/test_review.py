@@ -131,7 +131,7 @@ def test_the_sources_page_is_a_link_that_tells_nobody_where_the_reader_came_from
 
 
 @pytest.mark.browser
-def test_a_closed_window_loses_nothing_and_saved_answers_are_read_back(page, browser, tmp_path):
+def test_a_closed_window_loses_nothing_and_saved_answers_are_read_back(page, chromium, tmp_path):
     press(page, "f m")
     page.close(run_before_unload=False)
     again = page.context.new_page()
@@ -139,7 +139,7 @@ def test_a_closed_window_loses_nothing_and_saved_answers_are_read_back(page, bro
     assert again.inner_text("#counts") == "2 decided"
     assert again.inner_text("#place") == "Photo 3 of 5"
     save(again, tmp_path / "review.csv")
-    other = browser.new_context().new_page()
+    other = chromium.new_context().new_page()
     other.goto((tmp_path / "census/review.html").as_uri())
     assert other.inner_text("#counts") == "0 decided"
     other.set_input_files("#load", str(tmp_path / "review.csv"))
