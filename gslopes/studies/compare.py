@@ -15,9 +15,12 @@ from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.fit.answers import Answers, gather
 from gslopes.fit.compare import COLUMNS, paired_differences
+from gslopes.fit.presence import Cut, present
 from gslopes.fit.sweeps import values_by_attribute
 from gslopes.report import answers as matrix
-from gslopes.run.fitting import read_about
+from gslopes.run import presence
+from gslopes.run.config import FitConfig
+from gslopes.run.fitting import PRESENCE, read_about
 
 if TYPE_CHECKING:
     from gslopes.report.changes_page import ChangedPhoto
@@ -185,8 +188,16 @@ def _answers(run: Path) -> dict[tuple[str, str], Answers]:
     manifest = runfolder.read_manifest(run)
     scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
     values = values_by_attribute(scores, asked, manifest.get("values"))
+    scores = present(scores, _cuts(run, asked.column("classifier").unique().to_pylist()))
     found = {(own.classifier, own.attribute): own for own in gather(scores, asked, values)}
     return {pair: own for pair, own in found.items() if not placebo.split(pair[1])[1]}
+
+
+def _cuts(run: Path, classifiers: Sequence[str]) -> dict[str, Cut]:
+    """Which labels counted when the run was fitted, or would count if it were."""
+    if not (run / PRESENCE).is_file():
+        return presence.cuts(classifiers, FitConfig().presence)
+    return {name: Cut(*matrix.limits(run, name)) for name in classifiers}
 
 
 def _same(first: dict[tuple[str, str], Answers], second: dict[tuple[str, str], Answers]) -> list[tuple[str, str]]:

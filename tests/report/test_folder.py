@@ -28,7 +28,8 @@ def names(run: Path) -> list[str]:
 
 SHEETS = [*(f"sweeps.{form}" for form in ("pdf", "png", "svg")), "sweeps-dark.png"]
 PLAIN = ["data", "index.html", "method.md", "pulled_negative.csv", "pulled_positive.csv", "slopes.csv", "tables"]
-FILES = sorted([*SHEETS, *PLAIN, "pictures"])  # curves are of photo-rate, which this run was not fitted with
+FIGURES = [f"figure{number}.{form}" for number in (1, 2, 3) for form in ("pdf", "png", "svg")]
+FILES = sorted([*SHEETS, *FIGURES, *PLAIN, "pictures"])  # curves are of photo-rate, which this run was not fitted with
 
 
 def contents(run: Path) -> dict[str, bytes]:
@@ -77,7 +78,7 @@ def test_several_classifiers_and_attributes_have_figures_of_their_own(
     pairs = [("a:x=1/2", "gender"), ("a:x=1 2", "gender")]
     run = make(tmp_path / "run", pairs, photos=2)
     html = write_report(run).read_text("utf-8")
-    figures = [name for name in names(run) if name.endswith(".png")]
+    figures = [name for name in names(run) if name.endswith(".png") and not name.startswith("figure")]
     assert len(figures) == 4  # two sheets of sweeps, each for light and for dark pages
     assert html.count('href="#finding-') == 1  # the strongest one is the first screen
     assert all(f'"{name}"' in html for name in figures)

@@ -40,6 +40,19 @@ def test_a_mitigation_is_found_with_its_interval(tmp_path: Path) -> None:
     assert line.split()[-3:] == ["of", "60", "yes"]
 
 
+def test_labels_count_as_they_did_when_each_run_was_fitted(tmp_path: Path) -> None:
+    one, other = folder(tmp_path / "a", "model", -0.3), folder(tmp_path / "b", "model", -0.3)
+    rows = tables.read(tables.SCORES, one / "scores.parquet")
+    weak = rows.drop_duplicates("photo").loc[:, list(rows.columns)].assign(label="weak", score=0.2)
+    both = pd.concat([rows, *(weak.assign(step=step, value=value) for step, value in enumerate(VALUES))])
+    for run in (one, other):
+        tables.write(tables.SCORES, both, run / "scores.parquet")
+        runfolder.write_json(run / "presence.json", {"limits": {"model": {"score": 0.5, "most": 0}}})
+    assert compare_runs(one, other)["label"].tolist() == ["nurse"]
+    (other / "presence.json").unlink()
+    assert sorted(compare_runs(one, other)["label"]) == ["nurse", "weak"]
+
+
 def test_two_versions_are_paired_by_name_or_because_they_are_alone(tmp_path: Path) -> None:
     one, other = folder(tmp_path / "a", "model:v=1", 0.1), folder(tmp_path / "b", "model:v=2", 0.1)
     assert compare_runs(one, other)["difference"].tolist() == [0]
