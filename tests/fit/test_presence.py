@@ -21,7 +21,7 @@ def answers(labels: int = 12, photos: int = 20, least: float = 0.0) -> tuple[pd.
     rows, asked = [], []
     for photo in range(photos):
         for step, value in enumerate(VALUES):
-            asked.append((f"p{photo:02d}", "gender", step, "rekognition", "answered", ""))
+            asked.append((f"p{photo:02d}", "gender", step, "rekognition", "answered", "", ""))
             scores = np.clip(lot.uniform(0, 1, labels) + 0.1 * value, 0, 1)
             rows += [
                 (f"p{photo:02d}", "gender", step, value, "rekognition", f"label {number}", score)

@@ -25,7 +25,9 @@ def answers() -> tuple:
         for step, value in enumerate(VALUES)
         for label, score in (("edge", 0.55 + 0.1 * value), ("sure", 0.9))
     ]
-    asked = [(f"p{photo}", "gender", step, "rekognition", "answered", "") for photo in range(12) for step in range(3)]
+    asked = [
+        (f"p{photo}", "gender", step, "rekognition", "answered", "", "") for photo in range(12) for step in range(3)
+    ]
     return (
         tables.check(tables.SCORES, pd.DataFrame(scores, columns=pd.Index(tables.SCORES.columns))),
         tables.check(tables.ASKED, pd.DataFrame(asked, columns=pd.Index(tables.ASKED.columns))),

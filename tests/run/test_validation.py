@@ -37,7 +37,9 @@ def run(tmp_path) -> Path:
         (tables.PHOTOS, photos(ids)),
     ):
         tables.write(table, frame, tmp_path / f"{table.name}.parquet")
-    (tmp_path / "run.json").write_text(json.dumps({"values": {"gender": VALUES}}))
+    (tmp_path / "run.json").write_text(
+        json.dumps({"values": {"gender": VALUES}, "inputs": {"photos": 4}, "config": {"part": 4}, "seed": 0})
+    )
     return tmp_path
 
 
