@@ -140,15 +140,24 @@ def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
     return found
 
 
-def _editor(name: str, spec: ModelSpec) -> list[Choice]:
-    odd = "the odd part of the decoder, from the photo's own value; a straight line beyond -1 and 1"
-    return [
-        Choice(
-            f"edit of {name}",
-            "the decoder's picture at each value",
-            odd if spec.odd_part else "the decoder's picture at each value",
+def _edit_of(spec: ModelSpec) -> tuple[str, str]:
+    """How an editor's pictures come about, and why."""
+    if spec.config.get("template"):
+        return (
+            "the decoder's mean change among training faces, with the lightness and colour of real skin",
+            "The decoder's own colours are bluer than any skin, and it draws other blotches on every face.",
+        )
+    if spec.odd_part:
+        return (
+            "the odd part of the decoder, from the photo's own value; a straight line beyond -1 and 1",
             "What both ends share, such as a colour cast, cancels; no training has seen a value beyond -1 and 1.",
-        ),
+        )
+    return "the decoder's picture at each value", "As published."
+
+
+def _editor(name: str, spec: ModelSpec) -> list[Choice]:
+    return [
+        Choice(f"edit of {name}", "the decoder's picture at each value", *_edit_of(spec)),
         Choice(
             f"picture size of {name}",
             "256 pixels",

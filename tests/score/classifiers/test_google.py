@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from PIL import Image
 
 from gslopes.core.errors import ClassifierError, ConfigError, CredentialsError
 from gslopes.score.classifiers import load_classifier
+from gslopes.score.payload import fit_pictures
 from tests.fake_provider import FURNITURE, FakeProvider, paint
+from tests.fake_provider.google import PIXELS
 
 
 def labels(name: str, data: bytes) -> dict[str, float]:
@@ -65,3 +70,15 @@ def test_the_model_is_asked_for(provider: FakeProvider):
     assert provider.log.of("google")[0].parameters["model"] == "builtin/latest"
     with pytest.raises(ClassifierError, match="not supported"):
         labels("google:model=builtin/oldest", paint(0, 0.2))
+
+
+def test_a_picture_beyond_the_vendors_75_megapixels_is_scaled_and_answered(provider: FakeProvider):
+    """A white picture of 81 megapixels, few bytes as PNG: the fake refuses what the vendor refuses."""
+    buffer = io.BytesIO()
+    Image.new("1", (9000, 9000), 1).save(buffer, "PNG")
+    classifier = load_classifier("google")
+    sent, how = fit_pictures([buffer.getvalue()], classifier.limits)
+    width, height = Image.open(io.BytesIO(sent[0])).size
+    assert width * height <= classifier.limits.max_pixels == PIXELS == 75_000_000
+    assert "longer side 8652 pixels" in how
+    assert classifier.parse(classifier.ask(sent)[0]).status == "answered"
