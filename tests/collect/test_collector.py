@@ -62,7 +62,7 @@ def addresses(server: PhotoServer, count: int = 40) -> list[str]:
 def test_an_outage_stops_the_run_and_the_next_one_goes_on(server, tmp_path):
     urls = addresses(server)
     server.status = 503
-    with pytest.raises(ServiceError, match=r"robots.txt cannot be had: HTTP 503"):
+    with pytest.raises(ServiceError, match=r"robots.txt cannot be fetched \(HTTP error \(503\)\)"):
         of_list(urls, tmp_path / "out", server.host)
     server.status = 0
     found = of_list(urls, tmp_path / "out", server.host)

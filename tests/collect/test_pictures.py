@@ -37,7 +37,7 @@ def test_equal_bytes_are_found_even_if_looks_do_not_count():
     data = encoded(astronaut())
     first = examine(data, 64)
     duplicates.add(first.photo, "a", first.phash)
-    assert duplicates.find(examine(data, 64)) == (first.photo, "a", "same bytes")
+    assert duplicates.find(examine(data, 64)) == (first.photo, "a", "same bytes as another photo")
     assert duplicates.find(examine(encoded(astronaut(), quality=50), 64)) is None
 
 

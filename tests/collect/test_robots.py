@@ -103,7 +103,7 @@ def test_a_server_that_cannot_answer_is_a_failure_to_retry_and_no_refusal(error)
     fetcher = Answers(error, DownloadError("refused", "HTTP 404", 404))
     robots = Robots(fetcher, lambda: now[0])
     for _ in range(2):  # the second time without asking
-        with pytest.raises(DownloadError, match=r"robots.txt cannot be had") as caught:
+        with pytest.raises(DownloadError, match=r"robots.txt cannot be fetched") as caught:
             robots(httpx.URL("http://host/a.jpg"))
         assert caught.value.status == "failed"
     assert len(fetcher.outcomes) == 1

@@ -40,6 +40,7 @@ def test_any_label_can_be_drawn(label):
     assert drawn(pipeline_figure(walked, VALUES, attribute="gender")).size
 
 
+@pytest.mark.figures
 def test_each_classifier_has_a_curve_of_its_own_colour():
     lines = [Line(f"c{number}", 1 + 0.1 * number * VALUES, 1.0, 0.1 * number) for number in range(1, 4)]
     pixels = drawn(label_figure(lines, VALUES, label="nurse", attribute="gender"))
@@ -47,6 +48,7 @@ def test_each_classifier_has_a_curve_of_its_own_colour():
     assert not has(pixels, "#8a5a00")
 
 
+@pytest.mark.figures
 def test_labels_towards_either_end_are_coloured_and_others_are_not():
     both = drawn(answers_figure([answered(Said("up", 1), Said("down", -1))], VALUES, attribute="gender"))
     assert has(both, LIGHT.positive[1])
@@ -55,6 +57,7 @@ def test_labels_towards_either_end_are_coloured_and_others_are_not():
     assert not has(still, LIGHT.positive[1])
 
 
+@pytest.mark.figures
 def test_more_classifiers_and_photos_make_the_figure_taller():
     one = drawn(answers_figure([answered(Said("a", 0))], VALUES, attribute="gender"))
     two = drawn(answers_figure([answered(Said("a", 0), classifiers=3)], VALUES, attribute="gender"))

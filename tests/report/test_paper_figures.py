@@ -21,6 +21,7 @@ def run(make: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> 
     return make(tmp_path_factory.mktemp("numbered") / "run", [("a", "gender"), ("b", "gender")], photos=40)
 
 
+@pytest.mark.figures
 def test_a_report_has_the_three_figures_in_all_forms_and_its_page_shows_them(run: Path) -> None:
     page = write_report(run).read_text("utf-8")
     for name in ("figure1", "figure2", "figure3"):
