@@ -134,10 +134,11 @@ class Collector:
             except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
                 message = f"{self.source.name} answered in a form that is not its own ({type(error).__name__})."
                 raise ServiceError(message, "Try again later; what was collected is kept.") from error
-            unique: dict[str, Candidate] = {}
+            shared = getattr(self.source, "shares_files", False)  # then each person on a file is a result
+            unique: dict[tuple[str, str], Candidate] = {}
             for one in found:
-                unique.setdefault(one.url, one)
-            unique.pop("", None)
+                if one.url:
+                    unique.setdefault((one.url, one.title if shared else ""), one)
             with runfolder.storage(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
             runfolder.write_json(path, [asdict(one) for one in unique.values()])

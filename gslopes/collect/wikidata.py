@@ -70,6 +70,7 @@ class Wikidata(Web):
     name = "wikidata"
     needs_contact = True
     keeps_answers = True
+    shares_files = True
     terms = Terms(
         gap=1.0,
         page=PAGES[0],
