@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gslopes.core.errors import UsageError
-from gslopes.core.runfolder import show, write_json
+from gslopes.core.runfolder import show, storage, write_json
 
 VARIABLE = "GSLOPES_CACHE"
 
@@ -62,6 +62,8 @@ class Trust:
         if self.run is not None:
             everything = _read()
             everything[str(self.run.resolve())] = {**known, digest: str(file.resolve())}
+            with storage(trusted_file()):
+                trusted_file().parent.mkdir(parents=True, exist_ok=True)
             write_json(trusted_file(), everything)
             note = (
                 f"Trusted for {show(self.run)}: {show(file)} (sha256 {digest[:12]}…), noted in {show(trusted_file())}."
