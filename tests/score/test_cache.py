@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gslopes.core.errors import StorageError, TableError, UsageError
+from gslopes.core.trust import cache_folder
 from gslopes.score import cache_files
-from gslopes.score.cache import FILE, AnswerCache, CachedAnswer, _packed, _unpacked, cache_folder
+from gslopes.score.cache import FILE, AnswerCache, CachedAnswer, _packed, _unpacked
 
 SECRET = "s3cr3t-Value_0123456789"
 

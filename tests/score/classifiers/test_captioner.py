@@ -25,7 +25,7 @@ def slopes(captions: list[list[str]]) -> pd.DataFrame:
     for photo, row in enumerate(captions):
         for step, caption in enumerate(row):
             key = (f"{photo:064x}", "gender", step)
-            asked.append((*key, "captioner", "answered", ""))
+            asked.append((*key, "captioner", "answered", "", ""))
             scores += [(*key, STEPS[step], "captioner", label, 1.0) for label in labeller().labels(caption)]
     frames = [
         pd.DataFrame(rows, columns=table.columns) for rows, table in ((asked, tables.ASKED), (scores, tables.SCORES))

@@ -25,12 +25,12 @@ from gslopes.score.classifiers.services import SERVICES
 from tests.score.local_models import MAKERS
 
 load_classifier = partial(load_any_classifier, trust=Trust(given=True))
-OWN = sorted(classifiers._OWN)
+BUILT_IN = sorted(classifiers._BUILT_IN)
 COLOURS = [(255, 0, 0), (0, 255, 0), (10, 20, 30), (255, 255, 255)]
 
 
 # Services answer only with the fake provider: test_services; these have tests of their own, too.
-LOCAL = sorted(set(OWN) - set(SERVICES) - {"http", "replay", "captioner", "captioner-python"})
+LOCAL = sorted(set(BUILT_IN) - set(SERVICES) - {"http", "replay", "captioner", "captioner-python"})
 
 
 @pytest.fixture(scope="session")
@@ -96,7 +96,7 @@ def test_a_damaged_picture_is_a_photo_error(name, picture, cut):
         load_classifier(name).ask([picture((1, 2, 3))[:cut]])
 
 
-@pytest.mark.parametrize("base", OWN)
+@pytest.mark.parametrize("base", BUILT_IN)
 def test_the_list_shows_the_parameters_that_there_are(base):
     options = classifiers._REGISTRY.find(base).load().Options
     assert is_dataclass(options)

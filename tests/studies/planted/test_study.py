@@ -5,12 +5,7 @@ import pytest
 
 from gslopes.executors import OneProcess
 from gslopes.studies.planted.classifier import GRID
-from gslopes.studies.planted.study import calibrate, line, naive, summarise
-
-
-def test_line_is_the_least_squares_slope():
-    values = np.array([-2, 0, 2], np.float32)
-    assert line(values, np.array([[0.0, 1.0, 2.0], [1.0, 1.0, 1.0]])).tolist() == [0.5, 0.0]
+from gslopes.studies.planted.study import calibrate, naive, summarise
 
 
 def test_a_naive_comparison_blames_what_goes_along_with_gender():
