@@ -9,6 +9,8 @@ from PIL import Image
 from gslopes.cli import main
 from gslopes.core import tables
 
+pytestmark = pytest.mark.figures  # whichever test comes first makes the files of all
+
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
@@ -18,7 +20,6 @@ def finished(tmp_path_factory):
     return out, json.loads(result.stdout)
 
 
-@pytest.mark.figures
 def test_the_planted_directions_are_recovered_and_the_null_stays_flat(finished):
     slopes = {row["label"]: row for row in finished[1]["slopes"]}
     assert len(slopes) == len(finished[1]["slopes"]) == 3
