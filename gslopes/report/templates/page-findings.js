@@ -119,7 +119,7 @@ function findingApp(root, section, finding) {
     unit.textContent = `Slope: ${state.estimator}, ${estimator.unit || "share of the centre per unit"}; 95 % interval. ` +
       `p: ${permuted ? "permutation of each photo's answers over the values" : "two-sided t, null hypothesis: the slope is 0"}. ` +
       "q: p adjusted over the classifier's labels. Coloured: labels that move. A dashed interval reaches beyond its strip." +
-      (finding.cut ? ` Present: ${finding.cut}. Other cuts: 0.1 lower and 0.1 higher.` : "") +
+      (finding.cut ? ` Present: ${finding.cut}. Other cuts: ${/highest/.test(finding.cut) ? "twice and half as many labels" : "0.1 lower and 0.1 higher"}.` : "") +
       (Object.keys(finding.floor).length ? " Shaded: the placebo sweeps' intervals for this label." : "");
     for (const [at, head] of heads.entries()) {
       const here = columns[at][0] === state.key;
