@@ -107,7 +107,7 @@ def curves(answers: Answers) -> tuple[Array, Array, Array]:
     inside = answers.complete[answers.photo]
     present = ~np.isnan(answers.scores[inside])
     labels, many = answers.label[inside], len(answers.labels)
-    shares = np.stack([np.bincount(labels, column, many) for column in present.T], 1).reshape(many, -1) / count
+    shares = np.stack([np.bincount(labels, column, many) for column in present.T], 1) / count  # (labels, K)
     squared = _NORMAL**2 / count
     middle = (shares + squared / 2) / (1 + squared)
     half = np.sqrt(shares * (1 - shares) * squared + squared**2 / 4) / (1 + squared)

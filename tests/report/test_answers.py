@@ -89,3 +89,9 @@ def test_only_the_labels_that_counted_in_the_fit_are_in_the_shares(one: Path, tm
     assert matrix.limits(one, "celeba-tagger") == (0.0, 0)
     (tmp_path / "presence.json").write_text('{"limits": {"c": {"score": 0.55, "most": 10}}}')
     assert matrix.limits(tmp_path, "c") == (0.55, 10)
+
+
+def test_a_run_without_a_label_has_curves_of_none() -> None:
+    none, values = np.empty(0, np.intp), np.linspace(-1, 1, 3)
+    empty = matrix.Answers(values, [], [], np.empty(0, bool), none, none, np.empty((0, 3)))
+    assert [curve.shape for curve in matrix.curves(empty)] == [(0, 3)] * 3
