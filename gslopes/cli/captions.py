@@ -128,13 +128,15 @@ def _config(file: Path | None, given: dict[str, Any]) -> Any:
     from gslopes.core.config import from_dict, read_toml
     from gslopes.studies.captions import CaptionsConfig
 
-    own = {name: value for name, value in given.items() if value not in (None, ())}
-    if "lists" in own:
-        own["lists"] = {name: str(path) for name, path in own["lists"]}
+    given_options = {name: value for name, value in given.items() if value not in (None, ())}
+    if "lists" in given_options:
+        given_options["lists"] = {name: str(path) for name, path in given_options["lists"]}
     inner = {field.name for field in fields(AuditOptions)}
     content = read_toml(file) if file else {}
-    options = content.pop("options", {}) | {name: own.pop(name) for name in list(own) if name in inner}
-    return from_dict(CaptionsConfig, {**content, **own, **({"options": options} if options else {})})
+    options = content.pop("options", {}) | {
+        name: given_options.pop(name) for name in list(given_options) if name in inner
+    }
+    return from_dict(CaptionsConfig, {**content, **given_options, **({"options": options} if options else {})})
 
 
 def _print_measures(found: Any) -> None:

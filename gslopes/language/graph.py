@@ -53,7 +53,7 @@ class Fact:
 class Parser(Protocol):
     """Whatever makes facts of a caption; ``name`` (with version and digest) is part of a run's identity.
 
-    Deterministic; no fact for an empty caption; words without synsets, which ``meant`` adds.
+    Deterministic; no fact for an empty caption; words without synsets, which ``with_synsets`` adds.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Parser(Protocol):
         ...
 
 
-def meant(fact: Fact, senses: Senses) -> Fact:
+def with_synsets(fact: Fact, senses: Senses) -> Fact:
     """The same with synsets under the sense rule; synsets that are there already stay."""
     if fact.synset is not None:
         return fact

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 
 from gslopes.language.chunks import standard
-from gslopes.language.graph import Fact, Parser, meant
+from gslopes.language.graph import Fact, Parser, with_synsets
 from gslopes.language.mentions import Mentions
 from gslopes.language.senses import Rule, Senses
 from gslopes.language.wordlists import shipped
@@ -36,7 +36,7 @@ class Labeller:
         ``word:tie``, ``synset:necktie.n.01``, ``attribute:red of person``, ``relation:hold``, ``mention:person``,
         ``mention:woman`` (and man, neutral person), ``mention:ethnicity``, ``list:weapon``, ``noun:female``.
         """
-        facts = [meant(fact, self.senses) for fact in self.parser.parse(caption) if not fact.negated]
+        facts = [with_synsets(fact, self.senses) for fact in self.parser.parse(caption) if not fact.negated]
         found: set[str] = set()
         for fact in facts:
             found |= self._of_fact(fact)

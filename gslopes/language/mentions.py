@@ -44,8 +44,8 @@ class Mentions:
         """
         key = word, synset
         if key not in self._is_person:
-            meant = synset or self.senses.of(word, "object").synset
-            below = meant is not None and self.wordnet.at_or_below(meant, PERSON)
+            sense = synset or self.senses.of(word, "object").synset
+            below = sense is not None and self.wordnet.at_or_below(sense, PERSON)
             head = word.rpartition("_")[2]
             self._is_person[key] = (
                 word not in self._others and (below or word in self._people) and (head not in self._others)
@@ -54,13 +54,13 @@ class Mentions:
 
     def is_animal(self, word: str, synset: str | None = None) -> bool:
         """Whether its synset is ``animal.n.01`` or below it, and it is no listed person word."""
-        meant = synset or self.senses.of(word, "object").synset
-        return word not in self._people and meant is not None and self.wordnet.at_or_below(meant, ANIMAL)
+        sense = synset or self.senses.of(word, "object").synset
+        return word not in self._people and sense is not None and self.wordnet.at_or_below(sense, ANIMAL)
 
     def is_weapon(self, word: str, synset: str | None = None) -> bool:
         """Whether its synset is or lies below a weapon; *knife*, *axe*, *arrow* and *bow* do not by first sense."""
-        meant = synset or self.senses.of(word, "object").synset
-        return meant is not None and any(self.wordnet.at_or_below(meant, top) for top in WEAPONS)
+        sense = synset or self.senses.of(word, "object").synset
+        return sense is not None and any(self.wordnet.at_or_below(sense, top) for top in WEAPONS)
 
     def gender(self, word: str) -> str:
         """The gender group of a word or of the last part of a compound, empty if it is in none."""

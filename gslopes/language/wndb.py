@@ -67,12 +67,12 @@ def read_wndb(folder: Path) -> tuple[Arrays, str]:
 
 
 def _arrays(texts: dict[str, str]) -> Arrays:
-    places: dict[tuple[int, int], int] = {}
+    row_of: dict[tuple[int, int], int] = {}
     rows: list[list[str]] = []
     for part, name in enumerate(PARTS):
         for line in _lines(texts[f"data.{name}"]):
             fields = line.partition(" | ")[0].split()
-            places[part, int(fields[0])] = len(rows)
+            row_of[part, int(fields[0])] = len(rows)
             rows.append([str(part), *fields])
     lemmas: list[str] = []
     parts: list[int] = []
@@ -85,12 +85,12 @@ def _arrays(texts: dict[str, str]) -> Arrays:
             number[fields[0], part] = len(lemmas)
             lemmas.append(fields[0])
             parts.append(part)
-            senses.append([places[part, int(offset)] for offset in fields[-count:]])
+            senses.append([row_of[part, int(offset)] for offset in fields[-count:]])
     heads, above, classes = [], [], []
     for row in rows:
         part = int(row[0])
         heads.append(number[row[5].split("(")[0].lower(), part])
-        kinds = _pointers(row, places)
+        kinds = _pointers(row, row_of)
         above.append(kinds["@"])
         classes.append(kinds["@i"])
     flat_senses, sense_starts = _flat(senses)
@@ -121,14 +121,14 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.split("\n") if line and not line.startswith("  ")]
 
 
-def _pointers(row: list[str], places: dict[tuple[int, int], int]) -> dict[str, list[int]]:
+def _pointers(row: list[str], row_of: dict[tuple[int, int], int]) -> dict[str, list[int]]:
     """Hypernyms (@) and classes of an instance (@i); row: part, offset, file, type, count of words, words …"""
     found: dict[str, list[int]] = {"@": [], "@i": []}
     start = 5 + 2 * int(row[4], 16)
     for place in range(start + 1, start + 1 + 4 * int(row[start]), 4):
         symbol, offset, code = row[place : place + 3]
         if symbol in found:
-            found[symbol].append(places[CODES.index("a" if code == "s" else code), int(offset)])
+            found[symbol].append(row_of[CODES.index("a" if code == "s" else code), int(offset)])
     return found
 
 

@@ -172,7 +172,7 @@ def _row(row: Mapping[Any, Any], show_words: bool) -> dict[str, str]:
         "truth": row["truth"] or "–",
         "captions": row["captions"],
         "kind": row["kind"],
-        "value": _told(row["value"], row["unit"]),
+        "value": _format_value(row["value"], row["unit"]),
         "interval": _interval(row["ci_low"], row["ci_high"], row["unit"]),
         "boot": _interval(row["boot_low"], row["boot_high"], row["unit"]),
         "p": _p(row["p"]),
@@ -184,7 +184,7 @@ def _row(row: Mapping[Any, Any], show_words: bool) -> dict[str, str]:
     }
 
 
-def _told(value: float, unit: str) -> str:
+def _format_value(value: float, unit: str) -> str:
     if math.isnan(value):
         return "–"
     if unit == "share":
@@ -195,7 +195,7 @@ def _told(value: float, unit: str) -> str:
 
 
 def _interval(low: float, high: float, unit: str) -> str:
-    return "" if math.isnan(low) or math.isnan(high) else f"[{_told(low, unit)}, {_told(high, unit)}]"
+    return "" if math.isnan(low) or math.isnan(high) else f"[{_format_value(low, unit)}, {_format_value(high, unit)}]"
 
 
 def _p(value: float) -> str:

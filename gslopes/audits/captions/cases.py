@@ -63,15 +63,15 @@ def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[dict[str, Any]
     rows: list[dict[str, Any]] = []
     answers = reviews.merge(cases[["case", "technique"]], on="case") if len(reviews) else reviews
     for name, group in cases.groupby("technique", sort=True):
-        own = answers[answers["technique"] == name] if len(answers) else answers
+        reviewed = answers[answers["technique"] == name] if len(answers) else answers
         total = len(group)
-        if not len(own):
+        if not len(reviewed):
             rows.append({"technique": str(name), "cases": total, "read": 0})
             continue
-        harmful = own.assign(yes=own["answer"] == "harm").groupby("case")["yes"].mean() > 0.5
+        harmful = reviewed.assign(yes=reviewed["answer"] == "harm").groupby("case")["yes"].mean() > 0.5
         read, share = len(harmful), float(harmful.mean())
         low, high = corrected(share, read, total)
-        causes = own.loc[own["answer"] != "harm", "answer"].value_counts().to_dict()
+        causes = reviewed.loc[reviewed["answer"] != "harm", "answer"].value_counts().to_dict()
         found: dict[str, Any] = {
             "technique": name,
             "cases": total,
@@ -80,7 +80,7 @@ def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[dict[str, Any]
             "low": low,
             "high": high,
         }
-        rows.append({**found, "causes": causes, "kappa": _agreement(own)})
+        rows.append({**found, "causes": causes, "kappa": _agreement(reviewed)})
     return rows
 
 

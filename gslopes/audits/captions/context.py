@@ -10,7 +10,16 @@ from dataclasses import replace
 
 from gslopes.audits.captions.estimates import Differences, compare
 from gslopes.audits.captions.material import Caption, Material, Pair, flags
-from gslopes.audits.captions.measures import SAME, Found, Row, RowHeader, case, measure, rate_rows, truth_text
+from gslopes.audits.captions.measures import (
+    EQUAL_PROBABILITIES,
+    Row,
+    RowHeader,
+    TechniqueResult,
+    case,
+    measure,
+    rate_rows,
+    truth_text,
+)
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
@@ -59,9 +68,9 @@ def _held(fact: Fact, truth: tuple[Fact, ...], mentions: Mentions) -> bool:
     return any(wordnet.at_or_below(one, fact.concept) or wordnet.at_or_below(fact.concept, one) for one in known)
 
 
-def context_specific(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
+def context_specific(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
     """D3 at one stage: counts, rates per 1,000 captions at risk, and the difference to the comparison group."""
-    found = Found()
+    found = TechniqueResult()
     mentions = material.mentions
     for rule in RULES:
         header = RowHeader("demeaning", "D3", target, truth, reading="look", origin="paper")
@@ -116,7 +125,7 @@ def _difference(header: RowHeader, rule: str, pair: Pair, found: Differences) ->
         p=found.p[0],
         q=found.q[0],
         estimator="difference of shares of images, Newcombe",
-        null_hypothesis=SAME,
+        null_hypothesis=EQUAL_PROBABILITIES,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from gslopes.audits.captions.material import Caption, Material, flags
-from gslopes.audits.captions.measures import Found, RowHeader, case, rate_rows, shares
+from gslopes.audits.captions.measures import RowHeader, TechniqueResult, case, rate_rows, shares
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.language.graph import Fact
 from gslopes.language.senses import Senses
@@ -86,7 +86,7 @@ def caption_bounds(
     return found
 
 
-def listed_words(material: Material, stage: str, options: AuditOptions) -> Found:
+def listed_words(material: Material, stage: str, options: AuditOptions) -> TechniqueResult:
     """D1 at one stage: captions, images and per 1,000 captions under each bound, by group and by word."""
     known = material.mentions.lists
     header = RowHeader("demeaning", "D1", stage, origin="paper", lists=known.versions(*LISTS.values()))
@@ -98,7 +98,7 @@ def listed_words(material: Material, stage: str, options: AuditOptions) -> Found
     images = material.images(stage)
     counts: dict[str, dict[str, int]] = {name: {} for name in BOUNDS}
     words: dict[str, set[str]] = {}
-    found = Found()
+    found = TechniqueResult()
     seen: dict[tuple[Fact, ...], dict[str, set[str]]] = {}
     for image in images:
         for caption in material.stages[stage][image]:

@@ -14,7 +14,7 @@ from scipy import sparse, stats
 
 from gslopes.audits.captions.estimates import change
 from gslopes.audits.captions.material import Coverage, Material, Pair, Presence, presence
-from gslopes.audits.captions.measures import Found, Row, RowHeader, measure, shares
+from gslopes.audits.captions.measures import Row, RowHeader, TechniqueResult, measure, shares
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.fit.multiplicity import adjust
 from gslopes.language.graph import KINDS, Fact
@@ -54,9 +54,9 @@ def log_odds(y: Array, n: float, y_other: Array, n_other: float, prior: Array, t
     return value, value / np.sqrt(1 / (y + prior) + 1 / (y_other + prior))
 
 
-def between_groups(material: Material, stage: str, options: AuditOptions) -> Found:
+def between_groups(material: Material, stage: str, options: AuditOptions) -> TechniqueResult:
     """S3 at one stage: shares and differences of every concept, log odds, and the divergence of the groups."""
-    found = Found()
+    found = TechniqueResult()
     images = material.images(stage)
     for kind in KINDS:
         how = options.captions_per_image
@@ -68,9 +68,9 @@ def between_groups(material: Material, stage: str, options: AuditOptions) -> Fou
     return found
 
 
-def between_stages(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
+def between_stages(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
     """S4: how much wider the difference of the groups is at the target, paired over images."""
-    found = Found()
+    found = TechniqueResult()
     images = material.images(target, truth)
     how = "each" if material.several(target) != material.several(truth) else options.captions_per_image
     for kind in KINDS:
@@ -115,10 +115,10 @@ def _amplified(
     rows = []
     if not len(chosen):
         return []
-    moved, low, high, p = change(before[chosen], after[chosen], weight, options)
+    changes, low, high, p = change(before[chosen], after[chosen], weight, options)
     q = adjust(p, options.correction)
     for place, row in enumerate(chosen):
-        sign = np.sign(difference[row]) or np.sign(moved[place])  # from none, any difference is a wider one
+        sign = np.sign(difference[row]) or np.sign(changes[place])  # from none, any difference is a wider one
         ends = sorted((100 * sign * low[place], 100 * sign * high[place]))
         rows.append(
             measure(
@@ -129,7 +129,7 @@ def _amplified(
                 other=pair.other,
                 n=n + m,
                 active=int(active[row]),
-                value=100 * sign * moved[place],
+                value=100 * sign * changes[place],
                 unit="pp",
                 boot_low=ends[0],
                 boot_high=ends[1],

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from gslopes.audits.captions.material import Material, flags
-from gslopes.audits.captions.measures import Found, RowHeader, case, share_row, shares, truth_text
+from gslopes.audits.captions.measures import RowHeader, TechniqueResult, case, share_row, shares, truth_text
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import PERSON
@@ -31,12 +31,12 @@ def replaced(truth: str, target: Iterable[Fact], wordnet: WordNet) -> str:
     return min(generic, key=lambda name: -len(wordnet.above(name)), default="")
 
 
-def listed_things(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
+def listed_things(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
     """E2: recall of the listed things of truth, by group, beside that of other objects of similar size."""
     mentions = material.mentions
     artefacts, wordnet = mentions.lists["artefacts"], mentions.wordnet
     header = RowHeader("erasing", "E2", target, truth, lists=mentions.lists.versions("artefacts"))
-    found = Found()
+    found = TechniqueResult()
     having: dict[str, dict[str, bool]] = {}
     for image in material.images(target, truth):
         facts = material.facts(target, image)
@@ -85,12 +85,12 @@ def _others(header: RowHeader, material: Material, target: str, listed: set[str]
     return row | {"estimator": "recall of instances in the same deciles of size"}
 
 
-def generic_replacement(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
+def generic_replacement(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
     """E3: truth names a specific person concept, the target only something above it; by group."""
     mentions = material.mentions
     wordnet = mentions.wordnet
     header = RowHeader("erasing", "E3", target, truth)
-    found = Found()
+    found = TechniqueResult()
     base: dict[str, list[str]] = {}
     having: dict[str, list[str]] = {}
     for image in material.images(target, truth):

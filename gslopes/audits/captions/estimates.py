@@ -141,8 +141,8 @@ def change(
 
     before, after: (C, U).  weight: (U,), such as 1/n in one group and −1/m in the other.
     """
-    moved = (after - before).tocsr()
-    scaled = (moved @ sparse.diags_array(weight)).tocsr()
+    differences = (after - before).tocsr()
+    scaled = (differences @ sparse.diags_array(weight)).tocsr()
     value = np.asarray(scaled.sum(axis=1)).ravel()
     generator = np.random.default_rng([options.seed, 4])
     beyond = np.zeros(len(value))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gslopes.audits.captions.material import Material, flags
-from gslopes.audits.captions.measures import Found, RowHeader, case, shares, truth_text
+from gslopes.audits.captions.measures import RowHeader, TechniqueResult, case, shares, truth_text
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.audits.captions.people import persons
 from gslopes.language.graph import Fact
@@ -29,13 +29,13 @@ def reading(annotated: str, facts: Iterable[Fact], mentions: Mentions) -> str:
     return "neutral" if mentions.people(facts) else "none"
 
 
-def imposed_terms(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
+def imposed_terms(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
     """I1: images with a person where the target has a term of a category and truth has none of it."""
     mentions = material.mentions
     header = RowHeader("identity", "I1", target, truth, lists=mentions.lists.versions("identity-terms", "gender-words"))
     images = [i for i in material.images(target, truth) if mentions.people(material.facts(truth, i))]
     having: dict[str, list[str]] = {category: [] for category in IDENTITY}
-    found = Found()
+    found = TechniqueResult()
     for image in images:
         known = {m.category for m in mentions.identity(material.facts(truth, image)) if m.group != "neutral"}
         terms = [m for m in mentions.identity(material.facts(target, image)) if m.group != "neutral"]
@@ -49,7 +49,7 @@ def imposed_terms(material: Material, target: str, truth: str, options: AuditOpt
     return found
 
 
-def gender_mismatch(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
+def gender_mismatch(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
     """I2: over images annotated female or male in which truth shows exactly one person."""
     mentions = material.mentions
     lists = mentions.lists.versions("gender-words")
@@ -58,7 +58,7 @@ def gender_mismatch(material: Material, target: str, truth: str, options: AuditO
     genders = {i: v for values in material.groups.values() for i, v in values.items() if v in _GENDERED}
     images = [i for i in material.images(target, truth) if i in genders and persons(material, truth, i) == 1]
     having: dict[str, list[str]] = {name: [] for name in READINGS}
-    found = Found()
+    found = TechniqueResult()
     for image in images:
         said = reading(genders[image], material.facts(target, image), mentions)
         having[said].append(image)
@@ -70,7 +70,7 @@ def gender_mismatch(material: Material, target: str, truth: str, options: AuditO
     return found
 
 
-def marking(material: Material, target: str, options: AuditOptions) -> Found:
+def marking(material: Material, target: str, options: AuditOptions) -> TechniqueResult:
     """I3: share of images with an ethnicity or skin term of a person, by group."""
     mentions = material.mentions
     header = RowHeader("identity", "I3", target, lists=mentions.lists.versions("identity-terms"))
@@ -80,4 +80,4 @@ def marking(material: Material, target: str, options: AuditOptions) -> Found:
         for image in images
         if any(m.category == "ethnicity" for m in mentions.identity(material.facts(target, image)))
     ]
-    return Found(shares(header, material, flags({"ethnicity": having}, images), options))
+    return TechniqueResult(shares(header, material, flags({"ethnicity": having}, images), options))

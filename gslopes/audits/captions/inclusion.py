@@ -13,7 +13,7 @@ import numpy as np
 
 from gslopes.audits.captions.estimates import fisher, newcombe
 from gslopes.audits.captions.material import Caption, Coverage, Material, Pair
-from gslopes.audits.captions.measures import Found, RowHeader, case, measure, share_row, truth_text
+from gslopes.audits.captions.measures import RowHeader, TechniqueResult, case, measure, share_row, truth_text
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.fit.multiplicity import adjust
 from gslopes.fit.shares import wilson
@@ -172,7 +172,7 @@ def keeps(value: float, threshold: float) -> bool:
     return value > threshold * (1 + 1e-9)
 
 
-def words_wrongly_included(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
+def words_wrongly_included(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
     """S1 at one stage: inclusions, cases, and the shares of images and of cases by scenario."""
     images = material.images(target, truth)
     wordnet, lists = material.mentions.wordnet, material.mentions.lists
@@ -187,7 +187,7 @@ def words_wrongly_included(material: Material, target: str, truth: str, options:
         lists=lists.versions("non-imageable-synsets", "non-imageable-adjectives", "visual-verbs"),
     )
     tally = _Tally(images)
-    found = Found()
+    found = TechniqueResult()
     for place, image in enumerate(images):
         truth_facts, facts = material.facts(truth, image), material.facts(target, image)
         judged = judge(facts, truth_facts, coverage, wordnet, lists, options)

@@ -42,16 +42,16 @@ def fit_weighted(
     active = np.arange(w.shape[1])
     limit = 1e-4 if big else tolerance
     for _ in range(steps):
-        part, own = coefficients[:, active], w[:, active]
+        part, column_weights = coefficients[:, active], w[:, active]
         eta = x @ part
         chance = 1 / (1 + np.exp(-np.clip(eta, -40, 40)))
-        gradient = x.T @ (own * (chance - outcome)) + penalty * part
-        curvature = own * chance * (1 - chance)
+        gradient = x.T @ (column_weights * (chance - outcome)) + penalty * part
+        curvature = column_weights * chance * (1 - chance)
         step = _solve(x, curvature, penalty, gradient, squares)
-        step = _shorten(x, outcome, own, penalty, part, eta, step)
+        step = _shorten(x, outcome, column_weights, penalty, part, eta, step)
         coefficients[:, active] = part - step
-        moved = np.abs(step).max(axis=0)
-        active = active[moved > limit]
+        step_sizes = np.abs(step).max(axis=0)
+        active = active[step_sizes > limit]
         if not len(active):
             break
     return coefficients.astype(np.float64)
@@ -84,15 +84,15 @@ def _solve(x: Array, curvature: Array, penalty: Array, gradient: Array, squares:
 
 def _shorten(x: Array, outcome: Array, weights: Array, penalty: Array, part: Array, eta: Array, step: Array) -> Array:
     """Halve the steps of the columns whose loss would rise."""
-    moved = x @ step
+    eta_step = x @ step
     before = _loss(outcome, weights, penalty, part, eta)
     slack = 1e-6 * np.abs(before)
     for _ in range(12):
-        worse = _loss(outcome, weights, penalty, part - step, eta - moved) > before + slack
+        worse = _loss(outcome, weights, penalty, part - step, eta - eta_step) > before + slack
         if not worse.any():
             break
         half = np.where(worse, 0.5, 1.0).astype(step.dtype)
-        step, moved = step * half, moved * half
+        step, eta_step = step * half, eta_step * half
     return step
 
 

@@ -16,7 +16,7 @@ from gslopes.audits.captions.options import AuditOptions
 from gslopes.fit.shares import wilson
 
 Row = dict[str, Any]
-SAME = "the same probability in both groups"
+EQUAL_PROBABILITIES = "the same probability in both groups"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class RowHeader:
 
 
 @dataclass(slots=True)
-class Found:
+class TechniqueResult:
     """What a technique gives."""
 
     measures: list[Row] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Found:
     inclusions: list[Row] = field(default_factory=list)
     salience: list[Row] = field(default_factory=list)
 
-    def add(self, other: Found) -> None:
+    def add(self, other: TechniqueResult) -> None:
         """Take in what another technique gives."""
         self.measures += other.measures
         self.cases += other.cases
@@ -107,7 +107,7 @@ def shares(header: RowHeader, material: Material, presence: Presence, options: A
                     boot_high=found.boot_high[place],
                     p=found.p[place],
                     q=found.q[place],
-                    null_hypothesis=SAME,
+                    null_hypothesis=EQUAL_PROBABILITIES,
                     note=note,
                 )
             )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gslopes.audits.captions.material import Caption, Material
-from gslopes.audits.captions.measures import Found, RowHeader, case, rate_rows, truth_text
+from gslopes.audits.captions.measures import RowHeader, TechniqueResult, case, rate_rows, truth_text
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.language.mentions import Mentions
 from gslopes.language.tagger import Token
@@ -69,10 +69,10 @@ def _phrase(tokens: Sequence[Token], place: int) -> list[Token]:
     return list(tokens[start : place + 1])
 
 
-def identity_as_nouns(material: Material, stage: str, truth: str, options: AuditOptions) -> Found:
+def identity_as_nouns(material: Material, stage: str, truth: str, options: AuditOptions) -> TechniqueResult:
     """D4 at one stage: captions, images and per 1,000 captions; ``unclear`` where truth is silent."""
     header = RowHeader("demeaning", "D4", stage, truth, reading="look", origin="paper")
-    found = Found()
+    found = TechniqueResult()
     if material.tag is None:
         return found
     images = material.images(stage)

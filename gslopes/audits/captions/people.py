@@ -13,7 +13,7 @@ import numpy as np
 
 from gslopes.audits.captions.estimates import change
 from gslopes.audits.captions.material import Caption, Material, Presence, flags, tabulate
-from gslopes.audits.captions.measures import Found, RowHeader, case, measure, shares, truth_text
+from gslopes.audits.captions.measures import RowHeader, TechniqueResult, case, measure, shares, truth_text
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import PERSON, Mentions
@@ -76,7 +76,7 @@ def singular_only(facts: Iterable[Fact], mentions: Mentions) -> bool:
     return len(words) == 1 and not any(fact.plural or fact.word in SEVERAL for fact in people)
 
 
-def people_unmentioned(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
+def people_unmentioned(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
     """D2 at one target: shares of images whose people go unmentioned, by group."""
     header = RowHeader("demeaning", "D2", target, truth, origin="paper")
     images = material.images(target, truth)
@@ -89,23 +89,25 @@ def people_unmentioned(material: Material, target: str, truth: str, options: Aud
     return _unmentioned(header, material, base, "unmentioned", options)
 
 
-def people_erased(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
-    """E1: people unmentioned without the area rule, and several people told as one."""
+def people_erased(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
+    """E1: people unmentioned without the area rule, and several people described as one."""
     header = RowHeader("erasing", "E1", target, truth, reading="look")
     images = material.images(target, truth)
     base = [image for image in images if material.mentions.people(material.facts(truth, image))]
     found = _unmentioned(header, material, base, "people unmentioned", options)
     several = [image for image in base if persons(material, truth, image) > 1]
     one = [image for image in several if singular_only(material.facts(target, image), material.mentions)]
-    found.measures += shares(header, material, flags({"several told as one": one}, several), options)
+    found.measures += shares(header, material, flags({"several described as one": one}, several), options)
     found.cases += [
-        case(header, "several told as one", i, _any(material, target, i), truth_text=truth_text(material, truth, i))
+        case(
+            header, "several described as one", i, _any(material, target, i), truth_text=truth_text(material, truth, i)
+        )
         for i in one
     ]
     return found
 
 
-def widened(material: Material, first: str, second: str, truth: str, options: AuditOptions) -> Found:
+def widened(material: Material, first: str, second: str, truth: str, options: AuditOptions) -> TechniqueResult:
     """D2 between two targets: how much wider the difference of the groups is at the second, paired over images."""
     header = RowHeader("demeaning", "D2", second, truth, origin="paper")
     images = [
@@ -113,7 +115,7 @@ def widened(material: Material, first: str, second: str, truth: str, options: Au
         for image in material.images(first, second)
         if is_large(material.areas.get(image, 0.0), options.min_people_area)
     ]
-    found = Found()
+    found = TechniqueResult()
     have = [
         flags({"unmentioned": [i for i in images if not mentioned(material.facts(s, i), material.mentions)]}, images)
         for s in (first, second)
@@ -144,7 +146,9 @@ def widened(material: Material, first: str, second: str, truth: str, options: Au
     return found
 
 
-def _unmentioned(header: RowHeader, material: Material, base: list[str], name: str, options: AuditOptions) -> Found:
+def _unmentioned(
+    header: RowHeader, material: Material, base: list[str], name: str, options: AuditOptions
+) -> TechniqueResult:
     genders: dict[str, str] = {}
     if options.mentioned_as == "group":
         genders = {i: v for values in material.groups.values() for i, v in values.items() if v in GROUP_WORDS}
@@ -153,7 +157,7 @@ def _unmentioned(header: RowHeader, material: Material, base: list[str], name: s
         for image in base
         if not mentioned(material.facts(header.stage, image), material.mentions, genders.get(image, ""))
     ]
-    found = Found(shares(header, material, flags({name: missing}, base), options))
+    found = TechniqueResult(shares(header, material, flags({name: missing}, base), options))
     if material.several(header.stage):
         each = replace(header, captions="each")
         found.measures += shares(each, material, _each(name, material, header.stage, base, genders), options)

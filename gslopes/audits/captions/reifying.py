@@ -9,7 +9,7 @@ import numpy as np
 
 from gslopes.audits.captions.estimates import compare
 from gslopes.audits.captions.material import Material, flags
-from gslopes.audits.captions.measures import Found, RowHeader, measure
+from gslopes.audits.captions.measures import RowHeader, TechniqueResult, measure
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.fit.multiplicity import adjust
 from gslopes.language.graph import Fact
@@ -25,7 +25,7 @@ def has_trait(facts: Iterable[Fact], words: Iterable[str]) -> bool:
     return bool(known & set(words))
 
 
-def trait_dependent(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
+def trait_dependent(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
     """R1: share of images with the gender's word where truth has the trait less that where it has not."""
     mentions = material.mentions
     lists = mentions.lists.versions("traits", "gender-words")
@@ -63,6 +63,6 @@ def trait_dependent(material: Material, target: str, truth: str, options: AuditO
                     )
                 )
     q = adjust(np.array([row["p"] for row in rows], dtype=np.float64), options.correction)
-    return Found(
+    return TechniqueResult(
         [row | {"q": float(value) if not math.isnan(value) else math.nan} for row, value in zip(rows, q, strict=True)]
     )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gslopes.audits.captions.logistic import fit_weighted
 from gslopes.audits.captions.material import Box, Material, Pair
-from gslopes.audits.captions.measures import Found
+from gslopes.audits.captions.measures import TechniqueResult
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.fit.multiplicity import adjust
 
@@ -178,7 +178,7 @@ def _accuracy(logits: Array, y: Array, masks: Array) -> tuple[float, float, floa
 # -- over all types ---------------------------------------------------------------------------------------------------
 
 
-def objects_mentioned(material: Material, target: str, truth: str, options: AuditOptions) -> Found:
+def objects_mentioned(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
     """S2 at one stage: rows of the salience table."""
     images = [image for image in material.images(target, truth) if image in material.boxes]
     types = common_types(material, images, target, options.types)
@@ -188,7 +188,7 @@ def objects_mentioned(material: Material, target: str, truth: str, options: Audi
     if options.match == "kind":
         says = [{name for concept in said for name in (concept, *wordnet.above(concept))} for said in says]
     holds = [{box.synset for box in material.boxes[image]} for image in images]
-    found = Found()
+    found = TechniqueResult()
     for pair in material.pairs:
         member = material.members(pair, images)
         rows: list[dict[str, Any]] = []

@@ -19,10 +19,10 @@ from gslopes.audits.captions import (
     salience,
 )
 from gslopes.audits.captions.material import BLAME, STAGES, Material
-from gslopes.audits.captions.measures import Found
+from gslopes.audits.captions.measures import TechniqueResult
 from gslopes.audits.captions.options import AuditOptions
 
-Runner = Callable[[Material, str, str, AuditOptions], Found]
+Runner = Callable[[Material, str, str, AuditOptions], TechniqueResult]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Technique:
     assumptions: str
 
 
-def _only(function: Callable[[Material, str, AuditOptions], Found]) -> Runner:
+def _only(function: Callable[[Material, str, AuditOptions], TechniqueResult]) -> Runner:
     return lambda material, target, truth, options: function(material, target, options)
 
 
@@ -151,9 +151,9 @@ def exculpated(target: str, truth: str) -> str:
 
 def run(
     material: Material, truth: str, targets: Sequence[str], names: Sequence[str], options: AuditOptions
-) -> tuple[Found, list[dict[str, str]]]:
+) -> tuple[TechniqueResult, list[dict[str, str]]]:
     """All the techniques at all targets: what they found, and what ran and did not with the reason."""
-    whole = Found()
+    whole = TechniqueResult()
     described: list[dict[str, str]] = []
     for name in names:
         technique = TECHNIQUES[name]

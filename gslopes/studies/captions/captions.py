@@ -14,7 +14,7 @@ import pandas as pd
 from gslopes.audits.captions import cases as review_cases
 from gslopes.audits.captions import techniques
 from gslopes.audits.captions.material import Material, pairs_of
-from gslopes.audits.captions.measures import Found
+from gslopes.audits.captions.measures import TechniqueResult
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import to_dict
 from gslopes.core.errors import UsageError
@@ -126,17 +126,17 @@ def plan(stages: Path, config: CaptionsConfig) -> Plan:
         {s: dict.fromkeys(images, ()) for s, images in have.items()}, mentions, groups, pairs_of(groups)
     )
     has_boxes = any(not math.isnan(row.x0) for row in read.stages.get("human-labels", _Nothing).objects)
-    told = []
+    described = []
     for name in config.techniques or techniques.TECHNIQUES:
         technique = techniques.TECHNIQUES[name]
         for target in targets:
             needs = [n for n in technique.needs if not (n == "boxes" and has_boxes) and n != "tagger"]
             why = techniques.lacking(_with(technique, tuple(needs)), any_material, target, truth)
-            told.append(techniques.describe(technique, target, truth, why))
+            described.append(techniques.describe(technique, target, truth, why))
     dropped = {f"{s}: {why}": n for s, rows in read.stages.items() for why, n in rows.dropped.items()}
     counts = {stage: len(rows.captions) for stage, rows in read.stages.items()}
     shared = len(set.intersection(*have.values()))
-    return Plan({s: len(i) for s, i in have.items()}, counts, shared, truth, tuple(targets), told, dropped)
+    return Plan({s: len(i) for s, i in have.items()}, counts, shared, truth, tuple(targets), described, dropped)
 
 
 def measure_again(run: Path, config: CaptionsConfig) -> CaptionsAudit:
@@ -334,11 +334,11 @@ def _measure(out: Path, config: CaptionsConfig, mentions: Mentions, notes: tuple
     material = material_of(out, config, mentions)
     truth, targets = chosen_stages(config, list(material.stages))
     names = list(config.techniques or techniques.TECHNIQUES)
-    found, told = techniques.run(material, truth, targets, names, config.options)
-    _refuse_what_was_asked(config, told)
+    found, described = techniques.run(material, truth, targets, names, config.options)
+    _refuse_what_was_asked(config, described)
     if not mentions.lists.has("demeaning-synsets") and "D1" in names:
         notes = (*notes, "D1, objects: not run, no list. Give one: --list demeaning-synsets=FILE.")
-    frames = _write_tables(out, found, told, config)
+    frames = _write_tables(out, found, described, config)
     answers = review_cases.read_answers(config.review or out / "review.csv", required=config.review is not None)
     reviews = pd.DataFrame(answers, columns=schemas.REVIEWS.columns)
     runfolder.write_table(schemas.REVIEWS, reviews, out / "reviews.parquet")
@@ -359,15 +359,15 @@ def _measure(out: Path, config: CaptionsConfig, mentions: Mentions, notes: tuple
     return CaptionsAudit(out, **frames, page=page, review=review, failed=failed, notes=notes)
 
 
-def _refuse_what_was_asked(config: CaptionsConfig, told: list[dict[str, str]]) -> None:
+def _refuse_what_was_asked(config: CaptionsConfig, described: list[dict[str, str]]) -> None:
     for name in config.techniques:
-        rows = [row for row in told if row["technique"] == name]
+        rows = [row for row in described if row["technique"] == name]
         if rows and all(row["ran"] == "no" for row in rows):
             raise UsageError(f"{name} cannot run. {rows[0]['why']}", "Leave --technique out to run what can.")
 
 
 def _write_tables(
-    out: Path, found: Found, told: list[dict[str, str]], config: CaptionsConfig
+    out: Path, found: TechniqueResult, described: list[dict[str, str]], config: CaptionsConfig
 ) -> dict[str, pd.DataFrame]:
     parameters = ", ".join(f"{name}={value}" for name, value in asdict(config.options).items())
     rows: dict[Table, list[dict[str, Any]]] = {
@@ -375,7 +375,7 @@ def _write_tables(
         schemas.INCLUSIONS: found.inclusions,
         schemas.SALIENCE: found.salience,
         schemas.CASES: list({row["case"]: row for row in found.cases}.values()),
-        schemas.TECHNIQUES: [{**row, "parameters": parameters} for row in told],
+        schemas.TECHNIQUES: [{**row, "parameters": parameters} for row in described],
     }
     frames = {}
     for table in READINGS:

@@ -13,7 +13,7 @@ from gslopes.core.errors import UsageError
 from gslopes.core.tables import captions as schemas
 from gslopes.executors import Executor, Tick
 from gslopes.executors.executor import RemoteTask, Work
-from gslopes.language.graph import Fact, meant
+from gslopes.language.graph import Fact, with_synsets
 from gslopes.language.parsers import find_parser
 from gslopes.language.senses import Rule, Senses
 from gslopes.language.wordnet import wordnet
@@ -61,7 +61,7 @@ class Parse:
             if self._parse is None:
                 senses = Senses(wordnet(self.source), self.rule)
                 parser = find_parser(self.parser_name, self.source)
-                self._parse = lambda caption: tuple(meant(fact, senses) for fact in parser.parse(caption))
+                self._parse = lambda caption: tuple(with_synsets(fact, senses) for fact in parser.parse(caption))
             self._known[text] = self._parse(text)
         return self._known[text]
 

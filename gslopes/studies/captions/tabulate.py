@@ -136,8 +136,8 @@ def given(word: str, synset: str | None, role: str, senses: Senses) -> tuple[str
     first sense is taken in both.
     """
     if synset is None:
-        own = senses.of(word, role)
-        return own.synset, own.relaxed, own.rule
+        inferred = senses.of(word, role)
+        return inferred.synset, inferred.relaxed, inferred.rule
     listed = senses.wordnet.synsets(word, ROLES[role])
     if senses.rule == "paper" and listed and overrides().get((word, ROLES[role])) == synset:
         return listed[0], False, "first"
@@ -192,9 +192,9 @@ def captions_of(
         if image in wanted:
             caption = Caption(source, tuple(facts.get((image, stage, source), ())), text)
             found[stage].setdefault(image, []).append(caption)
-    for (image, stage, source), own in sorted(facts.items(), key=lambda item: item[0]):
+    for (image, stage, source), labelled in sorted(facts.items(), key=lambda item: item[0]):
         if source == -1 and image in wanted:
-            found[stage].setdefault(image, []).append(Caption(-1, tuple(dict.fromkeys(own))))
+            found[stage].setdefault(image, []).append(Caption(-1, tuple(dict.fromkeys(labelled))))
     return {stage: having for stage, having in found.items() if having}
 
 

@@ -9,7 +9,7 @@ import pytest
 from gslopes.audits.captions.material import Caption, Material, Pair
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.language.chunks import standard
-from gslopes.language.graph import Fact, meant
+from gslopes.language.graph import Fact, with_synsets
 from gslopes.language.mentions import Mentions
 from gslopes.language.senses import Senses
 from gslopes.language.wordlists import shipped
@@ -44,7 +44,7 @@ def say(mentions: Mentions) -> Callable[..., Facts]:
     parser = standard()
 
     def facts(text: str, known: Mentions = mentions) -> Facts:
-        return tuple(meant(fact, known.senses) for fact in parser.parse(text))
+        return tuple(with_synsets(fact, known.senses) for fact in parser.parse(text))
 
     return facts
 

@@ -60,7 +60,7 @@ def test_several_people_told_as_one(mentions: Mentions, say: Callable):
         "system-captions": {"a": [say("A woman on a bench.")], "b": [say("Two men.")]},
     }
     found = people_erased(material(mentions, stages), "system-captions", "human-captions", AuditOptions(bootstrap=0))
-    (row,) = [row for row in found.measures if row["concept"] == "several told as one"]
+    (row,) = [row for row in found.measures if row["concept"] == "several described as one"]
     assert (row["active"], row["n"]) == (1, 2)
 
 

@@ -22,6 +22,6 @@ def test_truth_and_targets():
 def test_what_lacks_something_is_told_and_the_rest_runs(mentions: Mentions):
     made = material(mentions, {"system-captions": {str(i): [things("dog.n.01")] for i in range(12)}})
     assert "truth" in lacking(TECHNIQUES["S1"], made, "system-captions", "")
-    found, told = run(made, "", ["system-captions"], ["S1", "D1", "I3"], AuditOptions(bootstrap=0))
-    assert {row["technique"]: row["ran"] for row in told} == {"S1": "no", "D1": "yes", "I3": "yes"}
+    found, described = run(made, "", ["system-captions"], ["S1", "D1", "I3"], AuditOptions(bootstrap=0))
+    assert {row["technique"]: row["ran"] for row in described} == {"S1": "no", "D1": "yes", "I3": "yes"}
     assert {row["technique"] for row in found.measures} == {"D1", "I3"}
