@@ -7,10 +7,8 @@ the repository root, with the zips of the photos in GSLOPES_TEST_DATA:
 
     python -m tests.golden.audits
 
-Pictures, scores and verdicts are compared bit for bit; they are the same for every number of threads. The numbers of
-slopes are sums of thousands, whose last bits depend on the order in which they are added: of these, ``DIGITS``
-significant digits are compared. Another instruction set of the CPU, or another version of torch, rounds differently:
-the test then says so and stops.
+Numbers are compared bit for bit. They are the same for every number of threads; another instruction set of the CPU, or
+another version of torch, rounds differently: the test then says so and stops.
 """
 
 from __future__ import annotations
@@ -46,8 +44,6 @@ TABLES = {
         "ci_high", "p_perm", "q", "estimator", "unit", "boot_low", "boot_high", "bca_low", "bca_high", "p_max",
     ),
 }  # fmt: skip
-
-DIGITS = 9  # of the numbers of slopes; a slope that moves by one part in a thousand million is another slope
 
 
 def london(folder: Path) -> list[Path]:
@@ -117,19 +113,12 @@ def digests(run: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for table, columns in TABLES.items():
         frame = pd.read_parquet(run / f"{table}.parquet")[list(columns)]
-        if table == "slopes":
-            frame = frame.apply(lambda column: rounded(column) if column.dtype.kind == "f" else column)
         found[table] = {"rows": len(frame), **{column: of_column(frame[column]) for column in columns}}
     files = sorted((run / "edits").rglob("*.*"))
     found["pictures"] = {
         file.relative_to(run / "edits").as_posix(): of_bytes(open_photo(file).pixels.tobytes()) for file in files
     }
     return found
-
-
-def rounded(column: pd.Series) -> pd.Series:
-    """Texts of ``DIGITS`` significant digits."""
-    return column.map(lambda number: f"{number:.{DIGITS - 1}e}" if number else "0")
 
 
 def of_column(column: pd.Series) -> str:
