@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from gslopes.cli.crops_options import CROPPER, DEVICE, RATIOS, SEED, numbers, who_and_where
 from gslopes.cli.options import PATH, examples, json_option, print_json, rows, terms_options, trust_option
 
 
@@ -44,32 +45,6 @@ def crops() -> None:
     """
 
 
-def _numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[float, ...] | None:
-    if value is None:
-        return None
-    try:
-        return tuple(float(part) for part in value.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not numbers with commas between them.", ctx, param) from None
-
-
-_CROPPER = click.option(
-    "--cropper",
-    "-c",
-    multiple=True,
-    metavar="NAME",
-    help="The cropper; may be repeated: spectral-residual, fine-grained, faces, centre, thirds, random, smartcrop, "
-    "vips-attention, vips-entropy, http:URL, fastgaze:PATH, onnx:PATH, torchscript:PATH, python:MODULE:FUNCTION, "
-    "replay:FILE. "
-    "[default: spectral-residual]",
-)
-_RATIOS = click.option(
-    "--ratios", metavar="R,R", callback=_numbers, help="Height/width of the crops. [default: 0.56,1,1.14,2]"
-)
-_DEVICE = click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
-_SEED = click.option("--seed", type=int, metavar="S", help="Seed of all random draws. [default: 0]")
-
-
 @crops.command(
     short_help="Join people of different groups two by two, and ask (the default).",
     epilog=examples(
@@ -82,14 +57,7 @@ _SEED = click.option("--seed", type=int, metavar="S", help="Seed of all random d
         "gslopes crops PEOPLE --people people.csv --groups gender --dry-run --out RUN",
     ),
 )
-@click.argument("photos", type=PATH)
-@click.option("--people", type=PATH, required=True, metavar="CSV", help="Who is on each photo, and of which groups.")
-@click.option("--groups", required=True, metavar="COLUMN,COLUMN", help="Columns of it to compare; several are crossed.")
-@click.option("--out", "-o", type=PATH, required=True, metavar="RUN", help="The run folder, made if missing.")
-@_CROPPER
-@trust_option
-@click.option("--files", metavar="PATTERN", help="Where photos are, such as 'neutral/{id}.jpg', by the CSV's columns.")
-@click.option("--source", metavar="WORDS", help="How groups are known, such as self-reported. [default: given]")
+@who_and_where
 @click.option("--preset", type=click.Choice(["exact", "published"]), default="exact", help="[default: exact]")
 @click.option("--pairs", type=int, metavar="N", help="At most N pairs of photos, balanced over people. [default: all]")
 @click.option("--max-pairs", type=int, metavar="N", help="Pictures above which pairs are balanced. [default: 20000]")
@@ -101,7 +69,7 @@ _SEED = click.option("--seed", type=int, metavar="S", help="Seed of all random d
 @click.option(
     "--orders", type=click.Choice(["both", "left"]), help="Both orders, or the first group left. [default: both]"
 )
-@_RATIOS
+@RATIOS
 @click.option("--policy", multiple=True, metavar="NAME", help="May be repeated. [default: argmax, sample]")
 @click.option("--temperature", type=float, metavar="T", help="Of the softmax. [default: by the model's unit]")
 @click.option("--together", type=int, metavar="N", help="Also N pictures with one person of each group. [default: 0]")
@@ -117,8 +85,8 @@ _SEED = click.option("--seed", type=int, metavar="S", help="Seed of all random d
 @click.option("--keep-maps", is_flag=True, default=None, help="Keep each photo's own map in the table saliency.")
 @click.option("--limit", type=int, metavar="N", help="Only the first N photos.")
 @click.option("--embed", type=click.Choice(["thumbs", "full", "none"]), default="thumbs", help="[default: thumbs]")
-@_SEED
-@_DEVICE
+@SEED
+@DEVICE
 @terms_options
 @click.option("--dry-run", is_flag=True, help="Print the plan and write nothing.")
 @json_option
@@ -215,7 +183,7 @@ def _print(found: Any, as_json: bool) -> int:
     short_help="The intervals to expect, before any cropper is run.",
     epilog=examples("gslopes crops power --groups 213,606 --p 0.6"),
 )
-@click.option("--groups", required=True, metavar="M,N", callback=_numbers, help="Persons of both groups.")
+@click.option("--groups", required=True, metavar="M,N", callback=numbers, help="Persons of both groups.")
 @click.option("--p", "share", type=float, default=0.5, metavar="P", help="The share that is thought of. [default: 0.5]")
 @json_option
 def power(groups: tuple[float, ...], share: float, as_json: bool) -> int:
@@ -245,13 +213,13 @@ def power(groups: tuple[float, ...], share: float, as_json: bool) -> int:
 )
 @click.argument("run", type=PATH)
 @click.option("--out", "-o", type=PATH, required=True, metavar="RUN", help="The run folder, made if missing.")
-@_CROPPER
+@CROPPER
 @trust_option
 @click.option("--others", type=int, default=8, metavar="N", help="People whom each one stands beside. [default: 8]")
 @click.option("--height", type=int, metavar="PX", help="Resize photos to this height before they are joined.")
-@_RATIOS
-@_SEED
-@_DEVICE
+@RATIOS
+@SEED
+@DEVICE
 @terms_options
 @json_option
 def sweep(
@@ -289,14 +257,7 @@ def sweep(
         "gslopes crops regions PEOPLE --people people.csv --groups gender --out RUN --review review.csv",
     ),
 )
-@click.argument("photos", type=PATH)
-@click.option("--people", type=PATH, required=True, metavar="CSV", help="Who is on each photo, and of which groups.")
-@click.option("--groups", required=True, metavar="COLUMN,COLUMN", help="Columns of it to compare; several are crossed.")
-@click.option("--out", "-o", type=PATH, required=True, metavar="RUN", help="The run folder, made if missing.")
-@_CROPPER
-@trust_option
-@click.option("--files", metavar="PATTERN", help="Where photos are, such as 'neutral/{id}.jpg', by the CSV's columns.")
-@click.option("--source", metavar="WORDS", help="How groups are known, such as self-reported. [default: given]")
+@who_and_where
 @click.option("--tall", type=float, default=1.25, metavar="R", help="Least height/width of a photo. [default: 1.25]")
 @click.option("--per-group", type=int, default=100, metavar="N", help="Photos of each group, by lot. [default: 100]")
 @click.option(
@@ -304,8 +265,8 @@ def sweep(
 )
 @click.option("--review", type=PATH, metavar="CSV", help="What people marked, or boxes. [default: RUN/review.csv]")
 @click.option("--embed", type=click.Choice(["thumbs", "full", "none"]), default="thumbs", help="[default: thumbs]")
-@_SEED
-@_DEVICE
+@SEED
+@DEVICE
 @terms_options
 @json_option
 def regions(
@@ -361,11 +322,11 @@ def regions(
 )
 @click.argument("picture", type=PATH)
 @click.option("--out", "-o", type=PATH, required=True, metavar="PNG", help="Where the drawing goes.")
-@_CROPPER
+@CROPPER
 @trust_option
-@_RATIOS
-@_SEED
-@_DEVICE
+@RATIOS
+@SEED
+@DEVICE
 @json_option
 def show(
     picture: Path,

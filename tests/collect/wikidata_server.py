@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections import Counter
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.loopback import QuietHandler, serving
 
 WIKI = "http://www.wikidata.org/entity/"
 FILES = "http://commons.wikimedia.org/wiki/Special:FilePath/"
@@ -37,88 +36,65 @@ class Service:
 def binding(row):
     uri = {"human": WIKI + row["human"], "image": FILES + row["file"], "sex_or_gender": WIKI + row["gender"]}
     uri["ethnic_group"] = WIKI + row["group"]
-    told = {name: {"type": "uri", "value": value} for name, value in uri.items() if not value.endswith("/")}
-    return told | {"loc_aid": {"type": "literal", "value": "n1"}}
+    values = {name: {"type": "uri", "value": value} for name, value in uri.items() if not value.endswith("/")}
+    return values | {"loc_aid": {"type": "literal", "value": "n1"}}
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_GET(self):
-        own, url = self.service, urlsplit(self.path)
-        own.asked[url.path] += 1
-        own.agents.add(self.headers["User-Agent"])
+class _Handler(QuietHandler):
+    def do_GET(self):  # noqa: N802 - the name that http.server looks up
+        service, url = self.service, urlsplit(self.path)
+        service.asked[url.path] += 1
+        service.agents.add(self.headers["User-Agent"])
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         if url.path == "/sparql":
             return self.sparql(query["query"])
         if url.path == "/w/api.php":
             return self.api(query["titles"].split("|"))
         if url.path == "/robots.txt":
-            return self.send(200 if own.robots else 404, own.robots.encode(), "text/plain")
+            return self.send(200 if service.robots else 404, service.robots.encode(), "text/plain")
         name = unquote(url.path.rpartition("/")[2])
         return (
-            self.send(200, own.photos[name], "image/jpeg") if name in own.photos else self.send(404, b"", "text/plain")
+            self.send(200, service.photos[name], "image/jpeg")
+            if name in service.photos
+            else self.send(404, b"", "text/plain")
         )
 
     def sparql(self, query):
-        own = self.service
-        own.queries.append(query)
+        service = self.service
+        service.queries.append(query)
         assert self.headers["Accept"] == "application/sparql-results+json"
         group = re.search(r"VALUES \?ethnic_group { wd:(Q\d+) }", query)[1]
         limit, offset = (int(re.search(rf"{word} (\d+)", query)[1]) for word in ("LIMIT", "OFFSET"))
-        trouble = own.troubles.pop(0) if own.troubles else ""
+        trouble = service.troubles.pop(0) if service.troubles else ""
         if trouble == "throttle":
             return self.send(429, b"", "text/plain", {"Retry-After": "0"})
         if trouble == "busy":
             return self.send(500, b"java.util.concurrent.TimeoutException", "text/plain", {"Retry-After": "0"})
         if trouble == "page":
             return self.send(200, b"<html>Wikimedia Error</html>", "text/html")
-        rows = [binding(row) for row in own.rows if row["group"] == group][offset : offset + limit]
+        rows = [binding(row) for row in service.rows if row["group"] == group][offset : offset + limit]
         body = json.dumps({"head": {"vars": []}, "results": {"bindings": rows}}).encode()
-        if trouble == "cut" or limit > own.largest:
+        if trouble == "cut" or limit > service.largest:
             body = body[: len(body) // 2] + b"\nSPARQL-QUERY: queryStr=..."
         return self.send(200, body, "application/sparql-results+json")
 
     def api(self, titles):
-        own = self.service
-        own.titles.append(len(titles))
+        service = self.service
+        service.titles.append(len(titles))
         pages = []
         for title in titles:
             name = title.removeprefix("File:")
-            if name not in own.photos:
+            if name not in service.photos:
                 pages.append({"title": title, "missing": True})
                 continue
             extra = {"LicenseShortName": {"value": "CC BY-SA 4.0"}, "Artist": {"value": "<a>Ann</a>"}}
-            if name in own.years:
-                extra["DateTimeOriginal"] = {"value": f"12 May {own.years[name]}"}
-            info = {"thumburl": f"{own.base}/thumb/{name.replace(' ', '%20')}", "extmetadata": extra}
-            info["descriptionurl"] = f"{own.base}/wiki/File:{name.replace(' ', '_')}"
+            if name in service.years:
+                extra["DateTimeOriginal"] = {"value": f"12 May {service.years[name]}"}
+            info = {"thumburl": f"{service.base}/thumb/{name.replace(' ', '%20')}", "extmetadata": extra}
+            info["descriptionurl"] = f"{service.base}/wiki/File:{name.replace(' ', '_')}"
             pages.append({"title": title, "imageinfo": [info]})
         return self.send(200, json.dumps({"query": {"pages": pages}}).encode(), "application/json")
 
-    def send(self, status, body, kind, headers=None):
-        self.send_response(status)
-        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **(headers or {})}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
 
-    def log_message(self, *args):
-        """Quiet."""
-
-
-@contextmanager
 def serve(rows, photos):
-    service = Service(rows, photos)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"service": service}))
-    server.daemon_threads = True
-    service.port = server.server_port
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield service
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return serving(Service(rows, photos), _Handler)

@@ -28,7 +28,7 @@ from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.llm_errors import gslopes_error, refusal_of, unknown_parameter
 from gslopes.score.classifiers.llm_prompt import load_prompt
-from gslopes.score.classifiers.llm_reply import REFUSED, letters, probabilities, reading, shares
+from gslopes.score.classifiers.llm_reply import REFUSED, letters, reading, scores
 from gslopes.score.classifiers.services import SERVICES
 from gslopes.score.limits import Limits, RequestUsage, ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
@@ -147,11 +147,7 @@ class Llm:
     def parse(self, raw: object) -> Answer:
         """Options, labels or words with their scores; a refusal and an unusable answer are labels as well."""
         answer = cast("dict[str, Any]", raw)
-        order, replies = answer["order"], answer["replies"]
-        if answer["scored"] == "logprobs":
-            found = probabilities(self.prompt, order, replies[0])
-        else:
-            found = shares(self.prompt, order, replies)
+        found = scores(self.prompt, answer)
         return Answer("answered", wire.best(found.items()), version=str(answer["model"]))
 
     def usage(self, raw: object) -> RequestUsage:

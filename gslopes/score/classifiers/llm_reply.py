@@ -71,6 +71,16 @@ def probabilities(prompt: Prompt, order: Sequence[int], reply: Mapping[str, Any]
     return dict(sorted(found.items(), key=lambda pair: -pair[1]))
 
 
+def scores(prompt: Prompt, answer: Mapping[str, Any]) -> dict[str, float]:
+    """Each option, label or word with its score, by log-probabilities where they were asked for, else by replies.
+
+    answer: ``order`` of the options, ``replies``, and ``scored``: "logprobs" or "repeats".
+    """
+    if answer["scored"] == "logprobs":
+        return probabilities(prompt, answer["order"], answer["replies"][0])
+    return shares(prompt, answer["order"], answer["replies"])
+
+
 def letters(tokens: Sequence[Mapping[str, Any]], answers: Mapping[str, str]) -> dict[str, float]:
     """Letter to log-probability, at the token that holds the answer; empty if no token is the letter alone.
 

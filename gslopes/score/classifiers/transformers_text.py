@@ -18,7 +18,7 @@ from gslopes.core.records import Answer
 from gslopes.datasets.decode import decode
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.llm_prompt import Prompt, load_prompt
-from gslopes.score.classifiers.llm_reply import probabilities, shares
+from gslopes.score.classifiers.llm_reply import scores
 from gslopes.score.classifiers.transformers import TransformersOptions, loaded, version_of
 
 _BEGUN = '{"answer": "'  # what the model is made to begin its answer with, so that its letter comes next
@@ -68,11 +68,7 @@ class ImageText:
     def parse(self, raw: object) -> Answer:
         """Options, labels or words with their scores; a refusal and an unusable answer are labels as well."""
         answer = cast("dict[str, Any]", raw)
-        order, replies = answer["order"], answer["replies"]
-        if answer["scored"] == "logprobs":
-            found = probabilities(self.prompt, order, replies[0])
-        else:
-            found = shares(self.prompt, order, replies)
+        found = scores(self.prompt, answer)
         return Answer("answered", wire.best(found.items()))
 
     def _asked(self, picture: bytes) -> object:

@@ -2,37 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-
 import pytest
 
 from tests.studies.crops.drawn import Brightness, a_face, audit, draw_people
 
 pytestmark = pytest.mark.browser
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
-
-
-def need(what):
-    sentence = f"{what} is missing: apt-get install chromium; pip install 'gslopes[test]'"
-    if os.environ.get("GSLOPES_BROWSER") == "required":
-        pytest.fail(sentence)
-    pytest.skip(sentence)
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        need("Playwright")
-    path = shutil.which("chromium") or shutil.which("chromium-browser")
-    if path is None:
-        need("Chromium")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

@@ -6,14 +6,14 @@ import io
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 from PIL import Image
+
+from tests.loopback import QuietHandler, serving
 
 
 def lighter(picture, ratio):
@@ -43,21 +43,17 @@ class Service:
         return f"http://127.0.0.1:{self.port}/crop"
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    service: Service
-
-    def do_POST(self):
-        own, url = self.service, urlsplit(self.path)
+class _Handler(QuietHandler):
+    def do_POST(self):  # noqa: N802 - the name that http.server looks up
+        service, url = self.service, urlsplit(self.path)
         data = self.rfile.read(int(self.headers["Content-Length"]))
         ratio = float(parse_qs(url.query)["ratio"][0])
-        with own.lock:
-            own.asked[f"{sha256(data).hexdigest()}@{ratio:g}"] += 1
-            trouble = own.troubles.pop(0) if own.troubles else ""
-        if own.down:
+        with service.lock:
+            service.asked[f"{sha256(data).hexdigest()}@{ratio:g}"] += 1
+            trouble = service.troubles.pop(0) if service.troubles else ""
+        if service.down:
             return self.send(503, b"down", "text/plain", {"Retry-After": "0"})
-        if own.token and self.headers.get("Authorization") != f"Bearer {own.token}":
+        if service.token and self.headers.get("Authorization") != f"Bearer {service.token}":
             return self.send(401, b"who are you", "text/plain")
         if trouble == "throttle":
             return self.send(429, b"", "text/plain", {"Retry-After": "0"})
@@ -68,7 +64,7 @@ class _Handler(BaseHTTPRequestHandler):
         if trouble == "cut":
             return self.send(200, b'{"crop": {"x": 1, "y"', "application/json")
         picture = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
-        if own.refuse(picture):
+        if service.refuse(picture):
             return self.send(422, b"policy", "text/plain")
         left, top, wide, tall = lighter(picture, ratio)
         if url.path == "/image":
@@ -78,29 +74,6 @@ class _Handler(BaseHTTPRequestHandler):
         told = {"crop": {"x": left, "y": top, "width": wide, "height": tall}}
         return self.send(200, json.dumps(told).encode(), "application/json")
 
-    def send(self, status, body, kind, headers=None):
-        self.send_response(status)
-        for name, value in {"Content-Type": kind, "Content-Length": str(len(body)), **(headers or {})}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
 
-    def log_message(self, *args):
-        """Quiet."""
-
-
-@contextmanager
-def serve() -> Iterator[Service]:
-    service = Service()
-    handler = type("Handler", (_Handler,), {"service": service})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    service.port = server.server_port
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield service
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+def serve() -> AbstractContextManager[Service]:
+    return serving(Service(), _Handler)

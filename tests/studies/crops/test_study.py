@@ -9,51 +9,12 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.audits.crops.croppers.opencv import centres
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
-from gslopes.core.records import Crop, Detections, SaliencyMap
 from gslopes.studies.crops import CropsConfig, crops, plan_crops
 from gslopes.studies.crops.measure import compared
+from tests.studies.crops.drawn import SIDE, Brightness, Lighter, a_face
 
-SIDE = 64
 COUNTS = {"blue": 11, "green": 12}
-
-
-class Brightness:
-    """The brightest pixel row by row: a person's disc decides."""
-
-    name, version, local = "brightness", "1", True
-
-    def __init__(self):
-        self.asked = 0
-
-    def maps(self, pictures):
-        self.asked += len(pictures)
-        found = []
-        for picture in pictures:
-            scores = picture[::4, ::4].mean(axis=2).astype(np.float32)
-            found.append(SaliencyMap(scores, *centres(picture.shape[1], picture.shape[0], *scores.shape[::-1])))
-        return found
-
-
-class Lighter:
-    """Keeps the lighter half."""
-
-    name, version = "lighter", "1"
-
-    def crop(self, picture, ratio):
-        height, width = picture.shape[:2]
-        wide, tall = (
-            (min(int(height / ratio), width), height) if height / width <= ratio else (width, int(ratio * width))
-        )
-        left = picture[:, : width // 2].mean() > picture[:, width // 2 :].mean()
-        return Crop(0 if left else width - wide, 0, wide, tall)
-
-
-def nobody_but_a_disc(photos):
-    box = np.array([[16, 16, 48, 48]], np.float32)
-    points = np.array([[[26, 28], [38, 28], [32, 34], [27, 41], [37, 41]]], np.float32)
-    return [Detections(box, points, np.ones(1, np.float32)) for _ in photos]
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +42,7 @@ def portraits(tmp_path_factory):
 def run(portraits, out, model, **options):
     folder, table, _ = portraits
     options = {"cropper": ("centre",), "groups": ("team",), "bootstrap": 200, "ratios": (0.5, 1.0), **options}
-    return crops(folder, out, people=table, croppers=[model], config=CropsConfig(**options), finder=nobody_but_a_disc)
+    return crops(folder, out, people=table, croppers=[model], config=CropsConfig(**options), finder=a_face)
 
 
 def truth(portraits):

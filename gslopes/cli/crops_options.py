@@ -1,0 +1,62 @@
+"""The options that several of ``gslopes crops``' commands take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from gslopes.cli.options import PATH, trust_option
+
+
+def numbers(ctx: click.Context, param: click.Parameter, value: str | None) -> tuple[float, ...] | None:
+    """The numbers of an option such as ``0.56,1``; a word that is none is a usage error."""
+    if value is None:
+        return None
+    try:
+        return tuple(float(part) for part in value.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not numbers with commas between them.", ctx, param) from None
+
+
+CROPPER = click.option(
+    "--cropper",
+    "-c",
+    multiple=True,
+    metavar="NAME",
+    help="The cropper; may be repeated: spectral-residual, fine-grained, faces, centre, thirds, random, smartcrop, "
+    "vips-attention, vips-entropy, http:URL, fastgaze:PATH, onnx:PATH, torchscript:PATH, python:MODULE:FUNCTION, "
+    "replay:FILE. "
+    "[default: spectral-residual]",
+)
+
+
+def who_and_where(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What every audit of photos of people takes: them, their groups, a cropper and a run folder."""
+    options = (
+        click.argument("photos", type=PATH),
+        click.option(
+            "--people", type=PATH, required=True, metavar="CSV", help="Who is on each photo, and of which groups."
+        ),
+        click.option(
+            "--groups", required=True, metavar="COLUMN,COLUMN", help="Columns of it to compare; several are crossed."
+        ),
+        click.option("--out", "-o", type=PATH, required=True, metavar="RUN", help="The run folder, made if missing."),
+        CROPPER,
+        trust_option,
+        click.option(
+            "--files", metavar="PATTERN", help="Where photos are, such as 'neutral/{id}.jpg', by the CSV's columns."
+        ),
+        click.option("--source", metavar="WORDS", help="How groups are known, such as self-reported. [default: given]"),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+RATIOS = click.option(
+    "--ratios", metavar="R,R", callback=numbers, help="Height/width of the crops. [default: 0.56,1,1.14,2]"
+)
+DEVICE = click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
+SEED = click.option("--seed", type=int, metavar="S", help="Seed of all random draws. [default: 0]")
