@@ -49,7 +49,7 @@ class Canvas(click.ParamType):  # type: ignore[type-arg]
     short_help="Does the background decide who is seen?",
     epilog=examples(
         "gslopes contexts PEOPLE --people people.csv --backgrounds rendered --classifier celeba-tagger --out run",
-        "gslopes contexts PEOPLE --people people.csv --backgrounds rooms -c rekognition --budget 10 --out run",
+        "gslopes contexts PEOPLE --people people.csv --backgrounds backgrounds -c rekognition --budget 10 --out run",
         "gslopes contexts PEOPLE --people people.csv --sweep gender --classifier celeba-tagger --out run",
         "gslopes contexts run --typology mine.toml --ratings ratings.csv",
         "gslopes contexts run --typology starter --typology todo.csv",
@@ -182,7 +182,7 @@ def _print_plan(plan: Any, classifiers: int, as_json: bool) -> int:
     facts = {
         "photos": len(plan.files),
         "people known": len(plan.who),
-        "backgrounds": len(plan.used_rooms),
+        "backgrounds": len(plan.used_backgrounds),
         "pictures": plan.pictures,
         "questions": plan.pictures * classifiers,
     }

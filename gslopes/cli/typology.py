@@ -48,9 +48,11 @@ def typology(
 
         if out is None:
             raise UsageError("The imported typology needs a name.", "Give it with --out FILE.toml.")
-        own, unmapped = read_published(folder, mapping)
-        write_bytes(out, to_toml(own).encode())
-        click.echo(f"{show(out)}: {sum(map(len, own.clusters.values())):,} tags in {len(own.clusters)} clusters")
+        imported, unmapped = read_published(folder, mapping)
+        write_bytes(out, to_toml(imported).encode())
+        click.echo(
+            f"{show(out)}: {sum(map(len, imported.clusters.values())):,} tags in {len(imported.clusters)} clusters"
+        )
         if unmapped:
             click.echo(f"Not mapped to a super-cluster: {', '.join(unmapped)}.", err=True)
         return 0
@@ -70,15 +72,15 @@ def typology(
         elif out is None:
             click.echo(table.to_string(index=False) if len(table) else "Every tag is in some cluster or context.")
         return 0
-    own = read_typology(what)
-    facts: dict[str, Any] = {name: len(tags) for name, tags in own.clusters.items()}
+    shown = read_typology(what)
+    facts: dict[str, Any] = {name: len(tags) for name, tags in shown.clusters.items()}
     if as_json:
-        contexts = {name: sorted(tags) for name, tags in own.contexts.items()}
-        clusters = {name: {"super": own.supers[name], "tags": sorted(own.clusters[name])} for name in facts}
-        print_json({"name": own.name, "version": own.version, "clusters": clusters, "contexts": contexts})
+        contexts = {name: sorted(tags) for name, tags in shown.contexts.items()}
+        clusters = {name: {"super": shown.supers[name], "tags": sorted(shown.clusters[name])} for name in facts}
+        print_json({"name": shown.name, "version": shown.version, "clusters": clusters, "contexts": contexts})
         return 0
-    lines = [f"{own.name} {own.version}{' (partial)' if own.partial else ''}: {own.source}", ""]
-    lines += [f"{name:<14}{own.supers[name] or '-':<14}{count:>5}" for name, count in facts.items()]
-    lines += [f"{'context':<14}{name:<20}{len(tags):>5}" for name, tags in own.contexts.items()]
+    lines = [f"{shown.name} {shown.version}{' (partial)' if shown.partial else ''}: {shown.source}", ""]
+    lines += [f"{name:<14}{shown.supers[name] or '-':<14}{count:>5}" for name, count in facts.items()]
+    lines += [f"{'context':<14}{name:<20}{len(tags):>5}" for name, tags in shown.contexts.items()]
     click.echo("\n".join(lines))
     return 0

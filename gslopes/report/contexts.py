@@ -105,32 +105,32 @@ def _grid(run: Path, found: dict[str, pd.DataFrame]) -> str:
     photos = sorted(set(shown["photo"]))
     photos = photos[:: max(1, len(photos) // MOST_PEOPLE)][:MOST_PEOPLE]
     firsts = shown.groupby("context")["attribute"].min()
-    places = [name for name in ("original", "canvas") if name in set(shown["attribute"])]
-    places += [str(name) for context, name in firsts.items() if context]
+    conditions = [name for name in ("original", "canvas") if name in set(shown["attribute"])]
+    conditions += [str(name) for context, name in firsts.items() if context]
     described = found["described"]
     described = described[(described["tags"] == "gross") & (described["step"] == 0)]
     classifier = described["classifier"].min() if len(described) else ""
     subset = described[described["classifier"] == classifier].set_index(["photo", "attribute"])
-    said = _tags(run, classifier)
+    tags_of = _tags(run, classifier)
     file = shown.set_index(["photo", "attribute"])["file"]
     genders = dict(zip(found["people"]["photo"], found["people"]["gender"], strict=True))
     rows = []
     for photo in photos:
         cells = []
-        for place in places:
-            if (photo, place) not in file.index:
+        for condition in conditions:
+            if (photo, condition) not in file.index:
                 cells.append("<td></td>")
                 continue
-            inferred = subset.loc[(photo, place), "inferred"] if (photo, place) in subset.index else ""
-            tags = ", ".join(said.get((photo, place), []))
-            src = quote(f"../{file[photo, place]}")
-            alt = escape(f"{place}: {tags}", quote=True)
+            inferred = subset.loc[(photo, condition), "inferred"] if (photo, condition) in subset.index else ""
+            tags = ", ".join(tags_of.get((photo, condition), []))
+            src = quote(f"../{file[photo, condition]}")
+            alt = escape(f"{condition}: {tags}", quote=True)
             cells.append(
                 f"<td class='c {inferred}'><details><summary><img loading='lazy' src='{src}' alt='{alt}'>"
                 f"<b>{escape(str(inferred))}</b></summary><p>{escape(tags)}</p></details></td>"
             )
         rows.append(f"<tr><th>says: {escape(genders.get(photo, ''))}</th>{''.join(cells)}</tr>")
-    head = "".join(f"<th>{escape(place)}</th>" for place in places)
+    head = "".join(f"<th>{escape(condition)}</th>" for condition in conditions)
     legend = f"What {escape(words.printable(classifier))} infers; open a picture for its tags."
     return (
         f"<section><h2>People in front of contexts</h2><p>{legend}</p><div class='scroll' tabindex='0' role='region' "

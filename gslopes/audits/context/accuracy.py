@@ -43,9 +43,9 @@ def accuracy_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
 
 def hits(inferred: NDArray[np.int8], keep: NDArray[np.bool_], grid: Grid, gender: str) -> tuple[Array, Array, Array]:
     """(U, B) each: true positives, false positives and false negatives.  inferred, keep: (P, B)."""
-    own, other = (grid.gender == gender)[:, None], np.isin(grid.gender, GENDERS)[:, None]
+    same_gender, other = (grid.gender == gender)[:, None], np.isin(grid.gender, GENDERS)[:, None]
     said = inferred == INFERRED.index(gender)
-    parts = (own & said, other & ~own & said, own & ~said)
+    parts = (same_gender & said, other & ~same_gender & said, same_gender & ~said)
     tp, fp, fn = (sums(part.astype(float), keep, grid.person, grid.people) for part in parts)
     return tp, fp, fn
 
@@ -105,8 +105,8 @@ def _change(before: tuple[Array, ...], after: tuple[Array, ...], options: Contex
     one, other = ([part.sum() for part in side] for side in (before, after))
     low, high = interval(resampled(difference, [*before, *after], options.bootstrap, options.seed))
     units = [[part.sum(axis=1) for part in side] for side in (before, after)]
-    moved = np.any([first != second for first, second in zip(*units, strict=True)], axis=0).sum()
-    rare = bool(moved < FEW)
+    discordant = np.any([first != second for first, second in zip(*units, strict=True)], axis=0).sum()
+    rare = bool(discordant < FEW)
     p = math.nan if rare else exchanged(f1, units[0], units[1], options.permutations, options.seed)
     return {
         "paired_change": f1(*other) - f1(*one),

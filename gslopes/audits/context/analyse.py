@@ -55,7 +55,7 @@ def analyse(
         if not len(grid.photos) or kind not in (GROSS, NET):
             continue
         anova, tukey = compare_groups(grid, options)
-        own = {
+        made = {
             "inferred": inferred_table(grid, labels, options),
             "recognised": recognised_table(grid, options),
             "accuracy": accuracy_table(grid, options),
@@ -65,7 +65,7 @@ def analyse(
             "changes": changes_table(grid, ratings, options),
             "congruence": congruence_table(grid, ratings, options),
         }
-        for name, frame in own.items():
+        for name, frame in made.items():
             if len(frame):
                 parts.setdefault(name, []).append(frame)
     tables = {name: pd.concat(frames, ignore_index=True) for name, frames in parts.items()}
@@ -83,7 +83,7 @@ def adjusted(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     Benjamini & Hochberg 1995: the false discovery rate.
     """
     result = {name: frame.copy() for name, frame in tables.items()}
-    places: list[tuple[str, np.ndarray, np.ndarray]] = []
+    tested: list[tuple[str, np.ndarray, np.ndarray]] = []
     for name in (name for name in TESTED if name in result):
         frame = result[name]
         p = frame[_FAMILY_P.get(name, "p")].to_numpy(float)
@@ -92,16 +92,16 @@ def adjusted(tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
             at = (frame["tags"] == kind).to_numpy()
             q[at] = benjamini_hochberg(p[at])
         frame["q"] = q
-        places.append((name, p, (frame["tags"] == GROSS).to_numpy()))
+        tested.append((name, p, (frame["tags"] == GROSS).to_numpy()))
     for kind in (True, False):
-        flat = np.concatenate([p[gross == kind] for _, p, gross in places]) if places else np.zeros(0)
+        flat = np.concatenate([p[gross == kind] for _, p, gross in tested]) if tested else np.zeros(0)
         q, at = benjamini_hochberg(flat), 0
-        for name, p, gross in places:
-            own = gross == kind
-            size = int(own.sum())
+        for name, p, gross in tested:
+            of_kind = gross == kind
+            size = int(of_kind.sum())
             if name in _WITH_RUN:
                 column = result[name].get("q_run", pd.Series(np.full(len(p), np.nan))).to_numpy(float).copy()
-                column[own] = q[at : at + size]
+                column[of_kind] = q[at : at + size]
                 result[name]["q_run"] = column
             at += size
     return result

@@ -167,12 +167,12 @@ def resample(colour: ByteArray, alpha: FloatArray, where: Placement) -> tuple[Fl
     colour: (h, w, 3) uint8 RGB.  alpha: (h, w) float32.
     """
     size = where.width, where.height
-    rung = _resize(alpha, size)
-    opacity = np.where(rung < 0.004, 0, np.clip(rung, 0, 1)).astype(np.float32)
+    resized = _resize(alpha, size)
+    opacity = np.where(resized < 0.004, 0, np.clip(resized, 0, 1)).astype(np.float32)
     layer = _resize(colour.astype(np.float32) * alpha[..., None], size)
     # Lanczos rings at the silhouette, in colour and alpha alike: the colour is their ratio
-    own = np.clip(layer / np.maximum(rung, 0.004)[..., None], 0, 255)
-    return (own * opacity[..., None]).astype(np.float32), opacity
+    unmixed = np.clip(layer / np.maximum(resized, 0.004)[..., None], 0, 255)
+    return (unmixed * opacity[..., None]).astype(np.float32), opacity
 
 
 def paste(background: ByteArray, layer: FloatArray, alpha: FloatArray, where: Placement) -> ByteArray:
@@ -184,8 +184,8 @@ def paste(background: ByteArray, layer: FloatArray, alpha: FloatArray, where: Pl
     rows, columns = slice(where.y, where.y + where.height), slice(where.x, where.x + where.width)
     under = background[rows, columns].astype(np.float32)
     mixed = layer + (1 - alpha)[..., None] * under
-    own = np.clip(np.rint(mixed), 0, 255).astype(np.uint8)
-    result[rows, columns] = np.where((alpha > 0)[..., None], own, background[rows, columns])
+    blended = np.clip(np.rint(mixed), 0, 255).astype(np.uint8)
+    result[rows, columns] = np.where((alpha > 0)[..., None], blended, background[rows, columns])
     return result
 
 

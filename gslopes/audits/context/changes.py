@@ -50,8 +50,8 @@ def changes_table(grid: Grid, ratings: dict[str, float], options: ContextOptions
                 values = grid.measures[measure]
                 if analysis == "within":
                     values = values - values[:, grid.of(options.baseline)]
-                own = by_person(values, grid, grid.of(name))
-                parts = [own[genders == gender] for gender in GENDERS]
+                person_values = by_person(values, grid, grid.of(name))
+                parts = [person_values[genders == gender] for gender in GENDERS]
                 rows.append(
                     {
                         "classifier": grid.classifier,
@@ -99,9 +99,9 @@ def bars(grid: Grid, options: ContextOptions) -> list[dict[str, Any]]:
     for name in grid.names:
         for measure in EXPECTED:
             values = grid.measures[measure]
-            own = by_person(values - values[:, grid.of(options.baseline)], grid, grid.of(name))
+            person_values = by_person(values - values[:, grid.of(options.baseline)], grid, grid.of(name))
             for group in sorted(set(groups.tolist())):
                 for gender in GENDERS:
-                    mean = _mean(own[(groups == group) & (genders == gender)])
+                    mean = _mean(person_values[(groups == group) & (genders == gender)])
                     rows.append({"context": name, "group": group, "gender": gender, "super": measure, "change": mean})
     return rows

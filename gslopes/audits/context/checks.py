@@ -32,16 +32,16 @@ def confusion_table(
     """
     context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
     shown: dict[str, list[frozenset[str]]] = {}
-    for (_, attribute, _), own in tags.items():
-        place = context_of.get(attribute, attribute if attribute in BASELINES else "")
-        if place:
-            shown.setdefault(place, []).append(own)
+    for (_, attribute, _), picture_tags in tags.items():
+        condition = context_of.get(attribute, attribute if attribute in BASELINES else "")
+        if condition:
+            shown.setdefault(condition, []).append(picture_tags)
     rows = []
     for dictionary in dict.fromkeys(backgrounds["context"]):
         named = typology.contexts.get(dictionary, frozenset())
-        for place, pictures in sorted(shown.items()):
-            count = sum(len(named & own) >= recognised_at for own in pictures)
-            rows.append((classifier, dictionary, place, len(pictures), count, count / len(pictures)))
+        for condition, pictures in sorted(shown.items()):
+            count = sum(len(named & picture_tags) >= recognised_at for picture_tags in pictures)
+            rows.append((classifier, dictionary, condition, len(pictures), count, count / len(pictures)))
     return pd.DataFrame(rows, columns=["classifier", "dictionary", "shown", "n", "count", "share"])
 
 
@@ -54,15 +54,15 @@ def background_flags(
     for row in backgrounds.to_dict("records"):
         empty, outline = (tags.get((row["photo"], kind, 0)) for kind in ("empty", "silhouette"))
         named = typology.contexts.get(row["context"], frozenset())
-        own = []
+        problems = []
         if empty is not None and empty & personal:
-            own.append(f"the empty picture is called {', '.join(sorted(empty & personal))}")
+            problems.append(f"the empty picture is called {', '.join(sorted(empty & personal))}")
         if empty is not None and named and not empty & named:
-            own.append("not recognised when empty")
+            problems.append("not recognised when empty")
         if empty is not None and outline is not None and empty & named and not outline & named:
-            own.append(HIDDEN)
-        if own:
-            flags[str(row["key"])] = own
+            problems.append(HIDDEN)
+        if problems:
+            flags[str(row["key"])] = problems
     return flags
 
 
@@ -75,15 +75,15 @@ def unassigned(
     """
     sizes = {"baselines": 0, "composites": 0, "empty": 0}
     counts: dict[str, dict[str, int]] = {}
-    for (_, attribute, _), own in tags.items():
-        place = attribute.partition("~")[0]
-        kind = "baselines" if place in BASELINES else "composites" if place in keys else "empty"
+    for (_, attribute, _), picture_tags in tags.items():
+        condition = attribute.partition("~")[0]
+        kind = "baselines" if condition in BASELINES else "composites" if condition in keys else "empty"
         sizes[kind] += 1
-        for tag in own - typology.known:
+        for tag in picture_tags - typology.known:
             counts.setdefault(tag, dict.fromkeys(sizes, 0))[kind] += 1
     rows = [
-        (tag, classifier, sum(own.values()), *(own[kind] / max(sizes[kind], 1) for kind in sizes))
-        for tag, own in counts.items()
+        (tag, classifier, sum(count.values()), *(count[kind] / max(sizes[kind], 1) for kind in sizes))
+        for tag, count in counts.items()
     ]
     frame = pd.DataFrame(rows, columns=["tag", "classifier", "pictures", "baselines", "composites", "empty"])
     return frame.sort_values(["pictures", "tag"], ascending=[False, True], ignore_index=True)
@@ -100,10 +100,12 @@ def balance_table(composites: pd.DataFrame, people: pd.DataFrame) -> pd.DataFram
 
     Null hypothesis: the two groups of people have the same mean.  Each person counts once, as on the plain canvas.
     """
-    own = composites[(composites["attribute"] == "canvas") & (composites["step"] == 0)].merge(people, on="photo")
+    canvas_rows = composites[(composites["attribute"] == "canvas") & (composites["step"] == 0)].merge(
+        people, on="photo"
+    )
     rows: list[dict[str, Any]] = []
     for measure in ("face_height", "person_share"):
-        means = own.groupby("person", observed=True).agg({measure: "mean", "gender": "first", "group": "first"})
+        means = canvas_rows.groupby("person", observed=True).agg({measure: "mean", "gender": "first", "group": "first"})
         for column in ("gender", "group"):
             names = sorted({name for name in means[column] if name})
             for one, other in combinations(names, 2):

@@ -71,9 +71,11 @@ def permutation_p(values: Array, congruence: Array, permutations: int, seed: int
         keys = generator.random((count, *values.shape))
         order = np.argsort(np.where(known, keys, 2), axis=2, kind="stable")
         slots = np.argsort(~known, axis=1, kind="stable")
-        dealt = np.zeros((count, *values.shape))
-        np.put_along_axis(dealt, np.broadcast_to(slots, dealt.shape), np.where(known, values, 0)[rows, order], axis=2)
-        drawn = np.abs((dealt * weights).sum(axis=2).mean(axis=1))
+        permuted = np.zeros((count, *values.shape))
+        np.put_along_axis(
+            permuted, np.broadcast_to(slots, permuted.shape), np.where(known, values, 0)[rows, order], axis=2
+        )
+        drawn = np.abs((permuted * weights).sum(axis=2).mean(axis=1))
         hits += int((drawn >= total - 1e-12).sum())
         done += count
     return (1 + hits) / (permutations + 1)
@@ -99,10 +101,10 @@ def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextO
     rows: list[dict[str, Any]] = []
     for measure, values in _measures(grid).items():
         scale = SCALE.get(measure, 100.0)
-        own = np.stack([by_person(values, grid, grid.of(name)) for name in rated], 1) if rated else fit
-        each = slopes(own, fit) * scale
+        outcome = np.stack([by_person(values, grid, grid.of(name)) for name in rated], 1) if rated else fit
+        each = slopes(outcome, fit) * scale
         for gender, group, at in _parts(genders, groups):
-            rows.append({**head, "measure": measure, **_person(own[at], fit[at], each[at], gender, group, options)})
+            rows.append({**head, "measure": measure, **_person(outcome[at], fit[at], each[at], gender, group, options)})
         for gender, group, one, other in _pairs(genders, groups):
             numbers = _difference(each[one], each[other])
             rows.append({**head, "measure": measure, "gender": gender, "group": group, **numbers})
@@ -112,7 +114,7 @@ def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextO
 
 
 def _measures(grid: Grid) -> dict[str, Array]:
-    codes = np.array([INFERRED.index(own) if own in INFERRED else -1 for own in grid.gender])
+    codes = np.array([INFERRED.index(word) if word in INFERRED else -1 for word in grid.gender])
     right = np.where(np.isin(grid.gender, GENDERS)[:, None], grid.inferred == codes[:, None], np.nan)
     return {"correct": right, **grid.measures}
 
@@ -158,8 +160,8 @@ def _difference(one: Array, other: Array) -> dict[str, Any]:
     n = int(np.isfinite(one).sum() + np.isfinite(other).sum())
     se = found["difference"] / found["t"] if found["t"] else math.nan
     numbers = {"slope": found["difference"], "se": se, "p_perm": math.nan}
-    own = {name: found[name] for name in ("ci_low", "ci_high", "p")}
-    return {"n": n, "estimator": "difference", "note": "", **numbers, **own}
+    interval = {name: found[name] for name in ("ci_low", "ci_high", "p")}
+    return {"n": n, "estimator": "difference", "note": "", **numbers, **interval}
 
 
 def mixed(grid: Grid, values: Array, rated: list[str], ratings: Mapping[str, float], scale: float) -> dict[str, Any]:
@@ -169,9 +171,11 @@ def mixed(grid: Grid, values: Array, rated: list[str], ratings: Mapping[str, flo
     columns = [column for name in rated for column in grid.of(name)]
     rows = []
     for photo, column in zip(*np.nonzero(grid.answered[:, columns]), strict=True):
-        place = columns[column]
-        fit = kappa(ratings[grid.contexts[place]], str(grid.gender[photo]))
-        rows.append((values[photo, place], fit, grid.gender[photo], int(grid.person[photo]), grid.places[place]))
+        condition = columns[column]
+        fit = kappa(ratings[grid.contexts[condition]], str(grid.gender[photo]))
+        rows.append(
+            (values[photo, condition], fit, grid.gender[photo], int(grid.person[photo]), grid.conditions[condition])
+        )
     frame = pd.DataFrame(rows, columns=["y", "fit", "gender", "person", "place"]).dropna()
     result: dict[str, Any] = {"gender": ALL, "group": ALL, "n": frame["person"].nunique(), "estimator": "mixed"}
     result |= dict.fromkeys(("slope", "se", "ci_low", "ci_high", "p", "p_perm"), math.nan)

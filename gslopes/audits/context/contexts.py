@@ -99,7 +99,7 @@ def name_backgrounds(files: Iterable[tuple[str, Path]], known: dict[str, Context
 
 def with_ratings(contexts: dict[str, Context], medians: dict[str, float]) -> dict[str, Context]:
     """The same with the medians of one's own raters in place of the ratings."""
-    return {key: replace(own, rating=medians.get(key, own.rating)) for key, own in contexts.items()}
+    return {key: replace(record, rating=medians.get(key, record.rating)) for key, record in contexts.items()}
 
 
 def _key(name: str, where: str) -> str:

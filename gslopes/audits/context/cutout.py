@@ -63,10 +63,10 @@ def eraser(pixels: ByteArray, tolerance: int = ERASER) -> Person:
     gone = np.zeros((height, width), bool)
     flags = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (255 << 8)
     for x in (0, width - 1):
-        own = np.zeros((height + 2, width + 2), np.uint8)
+        filled = np.zeros((height + 2, width + 2), np.uint8)
         spread = (tolerance,) * 3
-        cv2.floodFill(pixels.copy(), own, (x, 0), (0, 0, 0), spread, spread, flags)
-        gone |= own[1:-1, 1:-1] > 0
+        cv2.floodFill(pixels.copy(), filled, (x, 0), (0, 0, 0), spread, spread, flags)
+        gone |= filled[1:-1, 1:-1] > 0
     return _whole(~gone, "eraser", fit_backdrop(pixels) if gone.any() else None)
 
 
@@ -76,9 +76,9 @@ def corners_agree(pixels: ByteArray, tolerance: int = ERASER) -> bool:
     found = []
     flags = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (255 << 8)
     for x in (0, width - 1):
-        own = np.zeros((height + 2, width + 2), np.uint8)
-        cv2.floodFill(pixels.copy(), own, (x, 0), (0, 0, 0), (tolerance,) * 3, (tolerance,) * 3, flags)
-        found.append(own[1:-1, 1:-1] > 0)
+        filled = np.zeros((height + 2, width + 2), np.uint8)
+        cv2.floodFill(pixels.copy(), filled, (x, 0), (0, 0, 0), (tolerance,) * 3, (tolerance,) * 3, flags)
+        found.append(filled[1:-1, 1:-1] > 0)
     joined = found[0] | found[1]
     return bool(joined.any() and (found[0] & found[1]).sum() / joined.sum() > 0.98)
 

@@ -64,12 +64,12 @@ def describe(
     Proportions of an answer without tags are not numbers.
     """
     options = options or ContextOptions()
-    own = frozenset(tags)
-    masculine, feminine = _gendered(own, typology)
-    named = len(own & frozenset(context))
-    n = len(own) if options.denominator == "all" else len(own & typology.known)
+    answer = frozenset(tags)
+    masculine, feminine = _gendered(answer, typology)
+    named = len(answer & frozenset(context))
+    n = len(answer) if options.denominator == "all" else len(answer & typology.known)
     row: dict[str, Any] = {
-        "n_tags": len(own),
+        "n_tags": len(answer),
         "masculine": masculine,
         "feminine": feminine,
         "context_tags": named,
@@ -77,8 +77,8 @@ def describe(
         "silent": masculine == feminine == 0,
         "recognised": bool(context) and named >= options.recognised_at,
     }
-    counts = {name: len(own & typology.super_tags(name)) for name in SUPERS}
-    counts |= {name: len(own & typology.clusters.get(name, frozenset())) for name in SUBS[2:]}
+    counts = {name: len(answer & typology.super_tags(name)) for name in SUPERS}
+    counts |= {name: len(answer & typology.clusters.get(name, frozenset())) for name in SUBS[2:]}
     row |= {name: counts[name] / n if n else math.nan for name in _NUMBERS}
     return row
 
@@ -105,7 +105,7 @@ def tag_sets(scores: pd.DataFrame, options: ContextOptions) -> dict[tuple[str, s
         rows["photo"], rows["attribute"], rows["step"], rows["label"], strict=True
     ):
         tags.setdefault((str(photo), str(attribute), int(step)), set()).add(plain[label])
-    return {key: frozenset(own) for key, own in tags.items()}
+    return {key: frozenset(labels) for key, labels in tags.items()}
 
 
 def describe_all(
@@ -123,10 +123,10 @@ def describe_all(
 
     Distances are from the same photo's baseline; sweeps and empty backgrounds have none.
     """
-    own = scores[scores["classifier"] == classifier]
+    scored = scores[scores["classifier"] == classifier]
     given = asked[(asked["classifier"] == classifier) & (asked["status"] == "answered")]
     answered = set(zip(given["photo"], given["attribute"], given["step"].astype(int), strict=True))
-    plain = tag_sets(own, options)
+    plain = tag_sets(scored, options)
     complete = {key: typology.complete(plain.get(key, ())) for key in answered}
     key_of = dict(zip(backgrounds["photo"], backgrounds["key"], strict=True))
     # without complements: what the empty picture was not called is no word that it got
@@ -134,10 +134,10 @@ def describe_all(
     context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
     rows = []
     for (photo, attribute, step), tags in sorted(complete.items()):
-        place = key_of.get(photo, "") if attribute in ("empty", "silhouette") else attribute.partition("~")[0]
-        named = typology.contexts.get(context_of.get(place, ""), frozenset())
+        condition = key_of.get(photo, "") if attribute in ("empty", "silhouette") else attribute.partition("~")[0]
+        named = typology.contexts.get(context_of.get(condition, ""), frozenset())
         head = {"classifier": classifier, "photo": photo, "attribute": attribute, "step": step}
-        taken = empty.get(place, frozenset()) if place in context_of else frozenset()
+        taken = empty.get(condition, frozenset()) if condition in context_of else frozenset()
         for kind, kept in ((GROSS, tags), (NET, tags - taken)):
             rows.append({**head, "tags": kind, **describe(kept, typology, named, options=options)})
     frame = pd.DataFrame(rows, columns=["classifier", "photo", "attribute", "step", "tags", *_COLUMNS])

@@ -29,14 +29,14 @@ def distances_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
     genders, groups = person_words(grid, grid.gender), person_words(grid, grid.group)
     for name in grid.names:
         columns = grid.of(name)
-        own = by_person(grid.measures["distance"], grid, columns)
+        distances = by_person(grid.measures["distance"], grid, columns)
         missing = (grid.answered[:, columns] & ~np.isfinite(grid.measures["distance"][:, columns])).sum(axis=1)
         undefined = np.bincount(grid.person, missing, minlength=grid.people)
         for gender in grid.genders():
             for group in sorted(set(groups[genders == gender].tolist())):
                 at = (genders == gender) & (groups == group)
                 head = {"classifier": grid.classifier, "context": name, "tags": grid.tags}
-                rows.append({**head, "gender": gender, "group": group, **_mean(own[at], undefined[at], options)})
+                rows.append({**head, "gender": gender, "group": group, **_mean(distances[at], undefined[at], options)})
     return pd.DataFrame(rows)
 
 
@@ -103,10 +103,10 @@ def tukey(values: Array, factor: NDArray[np.object_], *, residual: tuple[float, 
     columns = ["one", "other", "difference", "ci_low", "ci_high", "p"]
     if len(levels) < 2 or min(map(len, samples)) < 2:
         return pd.DataFrame(columns=columns)
-    freedom = len(values) - len(levels)
-    within = sum(float(((own - own.mean()) ** 2).sum()) for own in samples) / freedom
-    variance, freedom = residual or (within, freedom)
-    critical = float(stats.studentized_range.ppf(0.95, len(levels), freedom))
+    dof = len(values) - len(levels)
+    within = sum(float(((sample - sample.mean()) ** 2).sum()) for sample in samples) / dof
+    variance, dof = residual or (within, dof)
+    critical = float(stats.studentized_range.ppf(0.95, len(levels), dof))
     ready = None if residual or within <= 0 else stats.tukey_hsd(*samples)
     rows = []
     for one, other in combinations(range(len(levels)), 2):
@@ -115,7 +115,7 @@ def tukey(values: Array, factor: NDArray[np.object_], *, residual: tuple[float, 
         if ready is not None:
             p = float(ready.pvalue[one, other])
         else:
-            p = float(stats.studentized_range.sf(abs(difference) / error, len(levels), freedom)) if error else math.nan
+            p = float(stats.studentized_range.sf(abs(difference) / error, len(levels), dof)) if error else math.nan
         half = critical * error
         rows.append((levels[one], levels[other], difference, difference - half, difference + half, p))
     return pd.DataFrame(rows, columns=columns)
@@ -131,20 +131,20 @@ def compare_groups(grid: Grid, options: ContextOptions) -> tuple[pd.DataFrame, p
     tests = len(grid.names) * (3 if options.family == "tests" else 1)
     level = options.alpha / max(tests, 1)
     for name in grid.names:
-        own = by_person(grid.measures["distance"], grid, grid.of(name))
-        use = np.isfinite(own) & np.isin(genders, ("woman", "man")) & (groups != "")
+        distances = by_person(grid.measures["distance"], grid, grid.of(name))
+        use = np.isfinite(distances) & np.isin(genders, ("woman", "man")) & (groups != "")
         use, small = _large_cells(use, genders, groups, options.min_group)
         head = {"classifier": grid.classifier, "context": name, "tags": grid.tags, "measure": "distance"}
-        found = anova(own[use], genders[use], groups[use], options.ss)
+        found = anova(distances[use], genders[use], groups[use], options.ss)
         note = "; ".join(part for part in (small, _dropped(found)) if part)
         significant = found["p"].to_numpy(float) < level
         tables[0].append(found.assign(**head, note=note, paper_significant=significant))
         residual = _residual(found) if options.tukey == "residual" else None
         for factor, words in (("gender", genders), ("group", groups)):
-            pairs = tukey(own[use], words[use], residual=residual)
+            pairs = tukey(distances[use], words[use], residual=residual)
             significant = pairs["p"].to_numpy(float) < level
             tables[1].append(pairs.assign(**head, factor=factor, paper_significant=significant))
-    return tuple(_stacked(own) for own in tables)  # type: ignore[return-value]
+    return tuple(_stacked(table) for table in tables)  # type: ignore[return-value]
 
 
 def _large_cells(
@@ -169,9 +169,17 @@ def _dropped(found: pd.DataFrame) -> str:
 
 
 def _residual(found: pd.DataFrame) -> tuple[float, int] | None:
-    own = found[found["term"] == "residual"]
-    return (float(own["sum_sq"].iloc[0]) / int(own["df"].iloc[0]), int(own["df"].iloc[0])) if len(own) else None
+    residual = found[found["term"] == "residual"]
+    return (
+        (float(residual["sum_sq"].iloc[0]) / int(residual["df"].iloc[0]), int(residual["df"].iloc[0]))
+        if len(residual)
+        else None
+    )
 
 
 def _stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat([own for own in frames if len(own)] or frames[:1], ignore_index=True) if frames else pd.DataFrame()
+    return (
+        pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
+        if frames
+        else pd.DataFrame()
+    )

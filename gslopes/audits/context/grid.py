@@ -19,10 +19,10 @@ MEASURES = ("distance", "n_tags", "demographics", "concrete", "abstract")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """What one classifier said of P photos in A places, under one kind of tags.
+    """What one classifier said of P photos under A conditions, under one kind of tags.
 
     photos: (P,) ids.  person: (P,) codes from 0.  gender: (P,) self-reported: woman, man or another word.
-    group: (P,).  places: (A,) ``original``, ``canvas`` or background keys.  contexts: (A,) empty for baselines.
+    group: (P,).  conditions: (A,) ``original``, ``canvas`` or background keys.  contexts: (A,) empty for baselines.
     answered: (P, A).  inferred: (P, A) codes of ``INFERRED``.  recognised: (P, A).
     measures: name to (P, A), NaN where unknown.  tagged: contexts that have tags by which they are recognised.
     """
@@ -33,7 +33,7 @@ class Grid:
     person: NDArray[np.int64]
     gender: NDArray[np.object_]
     group: NDArray[np.object_]
-    places: tuple[str, ...]
+    conditions: tuple[str, ...]
     contexts: tuple[str, ...]
     answered: Flags
     inferred: NDArray[np.int8]
@@ -49,12 +49,12 @@ class Grid:
     @property
     def baselines(self) -> list[str]:
         """Which baselines there are."""
-        return [place for place, context in zip(self.places, self.contexts, strict=True) if not context]
+        return [condition for condition, context in zip(self.conditions, self.contexts, strict=True) if not context]
 
     def of(self, context: str) -> list[int]:
         """Columns of a context's backgrounds, or of a baseline by its name."""
         found = [index for index, name in enumerate(self.contexts) if name == context and name]
-        return found or [index for index, name in enumerate(self.places) if name == context]
+        return found or [index for index, name in enumerate(self.conditions) if name == context]
 
     @property
     def people(self) -> int:
@@ -82,14 +82,16 @@ def make_grid(
     rows = described[described["photo"].isin(set(people["photo"])) & ~described["attribute"].str.contains("~")]
     context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
     there = set(rows["attribute"])
-    places = [name for name in ("original", "canvas") if name in there] + [key for key in context_of if key in there]
+    conditions = [name for name in ("original", "canvas") if name in there] + [
+        key for key in context_of if key in there
+    ]
     known = people[people["photo"].isin(set(rows["photo"]))].drop_duplicates("photo").sort_values("photo")
     photos = known["photo"].to_numpy(object)
     row_of = {photo: index for index, photo in enumerate(photos)}
-    column_of = {place: index for index, place in enumerate(places)}
+    column_of = {condition: index for index, condition in enumerate(conditions)}
     rows = rows[rows["attribute"].isin(column_of)]
     at = rows["photo"].map(row_of).to_numpy(int), rows["attribute"].map(column_of).to_numpy(int)
-    shape = len(photos), len(places)
+    shape = len(photos), len(conditions)
     answered, recognised = np.zeros(shape, bool), np.zeros(shape, bool)
     inferred = np.zeros(shape, np.int8)
     answered[at] = True
@@ -106,8 +108,8 @@ def make_grid(
         person=np.unique(known["person"].to_numpy(str), return_inverse=True)[1].astype(np.int64),
         gender=known["gender"].to_numpy(object),
         group=known["group"].to_numpy(object),
-        places=tuple(places),
-        contexts=tuple(context_of.get(place, "") for place in places),
+        conditions=tuple(conditions),
+        contexts=tuple(context_of.get(condition, "") for condition in conditions),
         answered=answered,
         inferred=inferred,
         recognised=recognised,
@@ -121,9 +123,9 @@ def by_person(values: Array, grid: Grid, columns: list[int]) -> Array:
 
     values: (P, A).
     """
-    own = values[:, columns]
-    known = np.isfinite(own) & grid.answered[:, columns]
-    totals = np.bincount(grid.person, np.where(known, own, 0).sum(axis=1), minlength=grid.people)
+    selected = values[:, columns]
+    known = np.isfinite(selected) & grid.answered[:, columns]
+    totals = np.bincount(grid.person, np.where(known, selected, 0).sum(axis=1), minlength=grid.people)
     counts = np.bincount(grid.person, known.sum(axis=1), minlength=grid.people)
     return np.divide(totals, counts, out=np.full(grid.people, np.nan), where=counts > 0)
 

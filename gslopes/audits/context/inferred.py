@@ -32,8 +32,8 @@ def inferred_table(grid: Grid, labels: dict[str, str], options: ContextOptions) 
 def counts(grid: Grid, name: str, gender: str = ALL) -> dict[str, int]:
     """Pictures inferred woman, man and neutral in a context or at a baseline: a cell of table 7."""
     columns = grid.of(name)
-    own = grid.inferred[:, columns][grid.answered[:, columns] & grid.who(gender)[:, None]]
-    found = np.bincount(own, minlength=3)
+    codes = grid.inferred[:, columns][grid.answered[:, columns] & grid.who(gender)[:, None]]
+    found = np.bincount(codes, minlength=3)
     return {INFERRED[code]: int(found[code]) for code in (1, 2, 0)}
 
 
@@ -66,7 +66,7 @@ def _row(grid: Grid, name: str, gender: str, code: int, label: str, options: Con
     keep = grid.answered[:, columns] & grid.answered[:, start] & grid.who(gender)[:, None]
     before = np.broadcast_to(grid.inferred[:, start] == code, keep.shape).astype(float)
     after = (grid.inferred[:, columns] == code).astype(float)
-    own = share_change(
+    paired = share_change(
         before,
         after,
         keep,
@@ -81,11 +81,11 @@ def _row(grid: Grid, name: str, gender: str, code: int, label: str, options: Con
     rises = bool(n and total) and count / n > base[INFERRED[code]] / total
     return {
         **row,
-        "change": own.change,
-        "change_low": own.low,
-        "change_high": own.high,
-        "discordant": own.discordant,
-        "p": own.p,
+        "change": paired.change,
+        "change_low": paired.low,
+        "change_high": paired.high,
+        "discordant": paired.discordant,
+        "p": paired.p,
         "congruent_rise": rises and CONGRUENT.get(label) == INFERRED[code],
-        "note": RARE if n and own.discordant < FEW else "",
+        "note": RARE if n and paired.discordant < FEW else "",
     }

@@ -29,10 +29,10 @@ def interaction_table(
 ) -> pd.DataFrame:
     """Rows of the ``interaction`` table without q: slopes on the plain canvas and in front of each background.
 
-    Estimator: mean over people of the slope of presence on the value, in points per unit (``photo-rate``), over people
-    answered at all K values in both places.  difference: of the two slopes, paired by person; interval and p of its t;
-    ``p_perm`` by flipping signs.  context: what the background itself does at the middle value, in points, with its
-    paired interval.  Null hypotheses: the context does not move the slope; the context does not move the answer.
+    Estimator: mean over people of the slope of presence on the value, in points per unit (``photo-rate``), over
+    people answered at all K values under both conditions.  difference: of the two slopes, paired by person; interval
+    and p of its t; ``p_perm`` by flipping signs.  context: what the background itself does at the middle value, in
+    points, with its paired interval.  Null hypotheses: the context does not move the slope; the context does not move the answer.
 
     described: rows of one classifier and kind of tags.  presence: tag to the (photo, attribute, step) that have it.
     values: (K,).  people: the table of that name.
@@ -41,30 +41,33 @@ def interaction_table(
     if rows.empty:
         return pd.DataFrame()
     photos = sorted(set(rows["photo"]))
-    places = sorted({name.partition("~")[0] for name in set(rows["attribute"])} - {CANVAS})
-    cells = _cells(rows, photos, [CANVAS, *places], len(values), attribute)
+    conditions = sorted({name.partition("~")[0] for name in set(rows["attribute"])} - {CANVAS})
+    cells = _cells(rows, photos, [CANVAS, *conditions], len(values), attribute)
     person_of = dict(zip(people["photo"], people["person"], strict=True))
     person = np.unique([person_of[photo] for photo in photos], return_inverse=True)[1]
     head = {"classifier": str(rows["classifier"].iloc[0]), "tags": str(rows["tags"].iloc[0])}
     result = []
-    for label, present in _indicators(cells, presence, photos, [CANVAS, *places], attribute):
-        for index, place in enumerate(places, start=1):
+    for label, present in _indicators(cells, presence, photos, [CANVAS, *conditions], attribute):
+        for index, condition in enumerate(conditions, start=1):
             use = cells.answered[:, [0, index]].all(axis=(1, 2))
-            own = compare(present[use, 0], present[use, index], values, person[use], options)
-            result.append({**head, "background": place, "label": label, **own})
+            estimates = compare(present[use, 0], present[use, index], values, person[use], options)
+            result.append({**head, "background": condition, "label": label, **estimates})
     return pd.DataFrame(result)
 
 
 def compare(
-    canvas: Array, place: Array, values: Array, person: NDArray[np.int64], options: ContextOptions
+    canvas: Array, condition: Array, values: Array, person: NDArray[np.int64], options: ContextOptions
 ) -> dict[str, Any]:
-    """One label on the canvas and in front of a background.  canvas, place: (P, K) of 0 and 1.  person: (P,) codes."""
+    """One label on the canvas and in front of a background.
+
+    canvas, condition: (P, K) of 0 and 1.  person: (P,) codes.
+    """
     weights = 100 * line_weights(values)
     middle = len(values) // 2
     codes = np.unique(person, return_inverse=True)[1]
-    base, slope = (_by_person(own @ weights, codes) for own in (canvas, place))
-    effect = _by_person(100 * (place[:, middle] - canvas[:, middle]), codes)
-    active = int(((canvas > 0).any(axis=1) | (place > 0).any(axis=1)).sum())
+    base, slope = (_by_person(answers @ weights, codes) for answers in (canvas, condition))
+    effect = _by_person(100 * (condition[:, middle] - canvas[:, middle]), codes)
+    active = int(((canvas > 0).any(axis=1) | (condition > 0).any(axis=1)).sum())
     rare = active < FEW
     difference, low, high, p = _paired(slope - base)
     context, context_low, context_high, context_p = _paired(effect)
@@ -90,20 +93,20 @@ def compare(
 
 
 class _Cells:
-    """(photos, places, K) arrays of one classifier's descriptions."""
+    """(photos, conditions, K) arrays of one classifier's descriptions."""
 
     def __init__(self, shape: tuple[int, int, int]) -> None:
         self.answered = np.zeros(shape, bool)
         self.woman, self.man, self.recognised = (np.zeros(shape) for _ in range(3))
 
 
-def _cells(rows: pd.DataFrame, photos: list[str], places: list[str], width: int, attribute: str) -> _Cells:
-    cells = _Cells((len(photos), len(places), width))
+def _cells(rows: pd.DataFrame, photos: list[str], conditions: list[str], width: int, attribute: str) -> _Cells:
+    cells = _Cells((len(photos), len(conditions), width))
     row_of = {photo: index for index, photo in enumerate(photos)}
-    place_of = {f"{place}~{attribute}": index for index, place in enumerate(places)}
+    column_of = {f"{condition}~{attribute}": index for index, condition in enumerate(conditions)}
     at = (
         rows["photo"].map(row_of).to_numpy(int),
-        rows["attribute"].map(place_of).to_numpy(int),
+        rows["attribute"].map(column_of).to_numpy(int),
         rows["step"].to_numpy(int),
     )
     cells.answered[at] = True
@@ -117,19 +120,19 @@ def _indicators(
     cells: _Cells,
     presence: dict[str, set[tuple[str, str, int]]],
     photos: list[str],
-    places: list[str],
+    conditions: list[str],
     attribute: str,
 ) -> list[tuple[str, Array]]:
     found: list[tuple[str, Array]] = list(zip(INDICATORS, (cells.woman, cells.man, cells.recognised), strict=True))
     row_of = {photo: index for index, photo in enumerate(photos)}
-    place_of = {f"{place}~{attribute}": index for index, place in enumerate(places)}
+    column_of = {f"{condition}~{attribute}": index for index, condition in enumerate(conditions)}
     for tag, keys in sorted(presence.items()):
-        own = np.zeros(cells.answered.shape)
-        for photo, place, step in keys:
-            if photo in row_of and place in place_of:
-                own[row_of[photo], place_of[place], step] = 1
-        if own.any(axis=(1, 2)).sum() >= FEW:
-            found.append((tag, own))
+        indicator = np.zeros(cells.answered.shape)
+        for photo, condition, step in keys:
+            if photo in row_of and condition in column_of:
+                indicator[row_of[photo], column_of[condition], step] = 1
+        if indicator.any(axis=(1, 2)).sum() >= FEW:
+            found.append((tag, indicator))
     return found
 
 

@@ -88,14 +88,14 @@ def _keyed(
     axis = inner - backdrop
     length = np.linalg.norm(axis, axis=2)
     away = pixels.astype(np.float32) - backdrop
-    place = (away * axis).sum(axis=2) / np.maximum(length**2, 1.0)
-    place = np.clip((place - NOISE) / (0.92 - NOISE), 0, 1)
+    position = (away * axis).sum(axis=2) / np.maximum(length**2, 1.0)
+    position = np.clip((position - NOISE) / (0.92 - NOISE), 0, 1)
     # a strand is no thicker than its own light: what is near the body in colour only by chance fades with distance
     trust = np.clip((length - APART) / APART, 0, 1) * edge
     trust = cv2.GaussianBlur(trust.astype(np.float32), (0, 0), 1.0) * edge
     outside = np.clip(_distance(~(within > 0)) / max(reach, 1.0), 0, 1)
-    place = place * (1 - outside**2)
-    return np.clip(trust * place + (1 - trust) * feathered, 0, 1).astype(np.float32)
+    position = position * (1 - outside**2)
+    return np.clip(trust * position + (1 - trust) * feathered, 0, 1).astype(np.float32)
 
 
 def _unmixed(
@@ -104,9 +104,9 @@ def _unmixed(
     """The person's own colour: the backdrop's part taken out; where little is left, the nearest sure colour."""
     photo = pixels.astype(np.float32)
     part = np.maximum(alpha, 0.05)[..., None]
-    own = np.clip((photo - (1 - part) * backdrop) / part, 0, 255)
+    foreground = np.clip((photo - (1 - part) * backdrop) / part, 0, 255)
     lean = np.clip((alpha - 0.3) / 0.5, 0, 1)[..., None]
-    mixed = lean * own + (1 - lean) * inner
+    mixed = lean * foreground + (1 - lean) * inner
     return np.where((edge & (alpha < 0.999))[..., None], np.rint(mixed), photo).astype(np.uint8)
 
 
@@ -131,8 +131,8 @@ def halo(cut: Matte, person: Person, side: int) -> float:
     use = edge & (length > 2 * APART)
     if not use.any():
         return 0.0
-    place = ((cut.colour.astype(np.float32) - inner) * axis).sum(axis=2) / np.maximum(length**2, 1.0)
-    return float(np.average(np.clip(place[use], 0, 1), weights=cut.alpha[use]))
+    position = ((cut.colour.astype(np.float32) - inner) * axis).sum(axis=2) / np.maximum(length**2, 1.0)
+    return float(np.average(np.clip(position[use], 0, 1), weights=cut.alpha[use]))
 
 
 def edge_error(cut: Matte, person: Person) -> float:

@@ -89,8 +89,8 @@ def share_change(
     if not total:
         return Change(math.nan, math.nan, math.nan, 0, math.nan)
     ends = interval(resampled(lambda up, n: up / n, [difference, pairs], draws, seed))
-    moved = sums(np.abs(after - before), keep, person, people).sum(axis=1)
-    discordant = int((moved > 0).sum())
+    changed = sums(np.abs(after - before), keep, person, people).sum(axis=1)
+    discordant = int((changed > 0).sum())
     by_unit = difference.sum(axis=1)
     if discordant < FEW:
         p = math.nan
@@ -136,9 +136,9 @@ def exchanged(
         swap = (_signs(int(moving.sum()), permutations, seed) < 0).astype(np.float64)
         first, second = [], []
         for one, other in zip(before, after, strict=True):
-            moved = swap @ (one - other)[moving]
-            first.append(one.sum() - moved)
-            second.append(other.sum() + moved)
+            exchanged = swap @ (one - other)[moving]
+            first.append(one.sum() - exchanged)
+            second.append(other.sum() + exchanged)
         drawn = np.asarray(statistic(*second) - statistic(*first))
     if not math.isfinite(observed):
         return math.nan

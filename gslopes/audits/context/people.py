@@ -52,17 +52,17 @@ def read_people(
     Raises: UsageError if the file, the gender column or a named column is not there, or a photo has two rows.
     """
     columns, rows = _rows(path)
-    own = _pick(path, columns, "", ID_COLUMNS, "names the photo")
+    id_column = _pick(path, columns, "", ID_COLUMNS, "names the photo")
     gender = _pick(path, columns, gender_column, GENDER_COLUMNS, "holds the self-reported gender")
     parts = [part.strip() for part in group_column.split("+")] if group_column else []
     for part in (*parts, *([person_column] if person_column else [])):
         if part not in columns:
             raise UsageError(f"{path} has no column {part!r}.", f"Its columns are {', '.join(columns)}.")
     parts = parts or [name for name in GROUP_COLUMNS if name in columns][:1]
-    person = person_column or next((name for name in PERSON_COLUMNS if name in columns), own)
+    person = person_column or next((name for name in PERSON_COLUMNS if name in columns), id_column)
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
-        key = row[own].strip()
+        key = row[id_column].strip()
         if key in found:
             raise UsageError(f"{path} has two rows of {key!r}.", "Each photo has one row.")
         found[key] = {

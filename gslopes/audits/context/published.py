@@ -38,20 +38,20 @@ def read_published(folder: Path, mapping: Path | None = None) -> tuple[Typology,
     """
     if not folder.is_dir():
         raise UsageError(f"There is no folder {folder}.", "Name the folder of the published files.")
-    own = from_dict(_Map, read_toml(mapping)) if mapping is not None else _Map()
-    wrong = [name for name in own.supers.values() if name not in SUPERS]
+    config = from_dict(_Map, read_toml(mapping)) if mapping is not None else _Map()
+    wrong = [name for name in config.supers.values() if name not in SUPERS]
     if wrong:
         raise ConfigError(f"There is no super-cluster {wrong[0]!r}.", f"Known: {', '.join(SUPERS)}.")
     found: dict[str, set[str]] = {}
     for path in sorted(folder.rglob("*")):
         for cluster, tags in _read(path).items():
-            name = own.rename.get(cluster, normalise(cluster))
+            name = config.rename.get(cluster, normalise(cluster))
             found.setdefault(name, set()).update(tag for tag in map(normalise, tags) if tag)
     if not found:
         raise UsageError(f"There are no dictionaries in {folder}.", "CSV, TXT or JSON are read.")
     usual = read_typology("starter").supers
-    supers = {name: own.supers.get(name, usual.get(name, "")) for name in found}
-    unmapped = sorted(name for name in found if name not in own.supers and name not in usual)
+    supers = {name: config.supers.get(name, usual.get(name, "")) for name in found}
+    unmapped = sorted(name for name in found if name not in config.supers and name not in usual)
     made = Typology(folder.name, "", str(folder.name), {k: frozenset(v) for k, v in found.items()}, supers)
     return made, unmapped
 

@@ -77,16 +77,16 @@ def summarise_ratings(answers: pd.DataFrame, *, draws: int = 2000, seed: int = 0
     picks = generator.integers(0, max(len(raters), 1), (draws, len(raters)))
     rows = []
     for context in sorted(set(answers["context"])):
-        own = (kept["context"] == context).to_numpy()
-        ratings = kept["rating"].to_numpy(float)[own]
-        low, high = _interval(ratings, codes[own], picks)
+        in_context = (kept["context"] == context).to_numpy()
+        ratings = kept["rating"].to_numpy(float)[in_context]
+        low, high = _interval(ratings, codes[in_context], picks)
         quartiles = np.quantile(ratings, [0.25, 0.5, 0.75]) if len(ratings) else [math.nan] * 3
-        genders = kept["gender"].to_numpy(object)[own]
+        genders = kept["gender"].to_numpy(object)[in_context]
         rows.append(
             {
                 "context": context,
                 "n": len(ratings),
-                "dropped": int((answers["context"] == context).sum() - own.sum()),
+                "dropped": int((answers["context"] == context).sum() - in_context.sum()),
                 "median": quartiles[1],
                 "q1": quartiles[0],
                 "q3": quartiles[2],

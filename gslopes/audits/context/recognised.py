@@ -71,10 +71,10 @@ def _context(grid: Grid, name: str, options: ContextOptions) -> list[dict[str, A
         rows[0]["note"] = RARE
     else:
         rows[0] |= {"p": p, "v": v, "p_perm": _permuted(named, inferred, there, grid.person, options)}
-    own = {row["given"]: row for row in rows}
+    by_given = {row["given"]: row for row in rows}
     pair = (
-        (own["woman"]["count"] + own["man"]["count"], own["woman"]["n"] + own["man"]["n"]),
-        (own["neutral"]["count"], own["neutral"]["n"]),
+        (by_given["woman"]["count"] + by_given["man"]["count"], by_given["woman"]["n"] + by_given["man"]["n"]),
+        (by_given["neutral"]["count"], by_given["neutral"]["n"]),
     )
     difference, low, high = newcombe(*pair)
     last = _share(grid, name, DIFFERENCE, pair[0][1] + pair[1][1], pair[0][0] + pair[1][0])

@@ -48,8 +48,8 @@ class Typology:
 
     def super_tags(self, name: str) -> frozenset[str]:
         """Tags of all clusters of a super-cluster; a tag in two of them is there once."""
-        own = [tags for cluster, tags in self.clusters.items() if self.supers[cluster] == name]
-        return frozenset().union(*own)
+        members = [tags for cluster, tags in self.clusters.items() if self.supers[cluster] == name]
+        return frozenset().union(*members)
 
     @property
     def known(self) -> frozenset[str]:
@@ -58,8 +58,8 @@ class Typology:
 
     def complete(self, tags: Iterable[str]) -> frozenset[str]:
         """The normalised tags of one answer with their complements."""
-        own = frozenset(map(normalise, tags))
-        return own | {there for missing, there in self.complements.items() if missing not in own}
+        normalised = frozenset(map(normalise, tags))
+        return normalised | {there for missing, there in self.complements.items() if missing not in normalised}
 
     def with_contexts(self, contexts: Mapping[str, Iterable[str]]) -> Typology:
         """The same with more context tags, joined with its own."""
@@ -119,8 +119,8 @@ def read_typology(which: str | Path | Sequence[str | Path]) -> Typology:
     several = [which] if isinstance(which, (str, Path)) else list(which)
     known: Typology | None = None
     for one in several:
-        own = _read_one(one, None if known is None else known.supers)
-        known = own if known is None else merge(known, own)
+        added = _read_one(one, None if known is None else known.supers)
+        known = added if known is None else merge(known, added)
     if known is None:
         raise ConfigError("No typology is given.", f"Shipped: {', '.join(SHIPPED)}.")
     for cluster in ("masculine", "feminine"):
@@ -168,28 +168,28 @@ def _read_one(which: str | Path, supers: Mapping[str, str] | None) -> Typology:
 
 def _read_toml(path: Path) -> Typology:
     try:
-        own = from_dict(_File, read_toml(path))
-        made = _made(own, path)
+        file = from_dict(_File, read_toml(path))
+        made = _made(file, path)
     except ConfigError as error:
         raise ConfigError(f"{path.name}: {error.message}", error.hint) from error
-    return merge(_read_one(own.extends, None), made) if own.extends else made
+    return merge(_read_one(file.extends, None), made) if file.extends else made
 
 
-def _made(own: _File, path: Path) -> Typology:
-    for cluster, entry in own.clusters.items():
+def _made(file: _File, path: Path) -> Typology:
+    for cluster, entry in file.clusters.items():
         if entry.super and entry.super not in SUPERS:
             close = get_close_matches(entry.super, SUPERS, n=1)
             hint = f"Did you mean {close[0]!r}?" if close else f"Known: {', '.join(SUPERS)}."
             raise ConfigError(f"The cluster {cluster} is under the unknown super-cluster {entry.super!r}.", hint)
     return Typology(
-        name=own.name or path.stem,
-        version=own.version,
-        source=own.source,
-        clusters={key: _tags(entry.tags, f"the cluster {key}") for key, entry in own.clusters.items()},
-        supers={key: entry.super for key, entry in own.clusters.items()},
-        contexts={key: _tags(entry.tags, f"the context {key}") for key, entry in own.contexts.items()},
-        complements={normalise(key): normalise(value) for key, value in own.complements.items()},
-        partial=own.partial,
+        name=file.name or path.stem,
+        version=file.version,
+        source=file.source,
+        clusters={key: _tags(entry.tags, f"the cluster {key}") for key, entry in file.clusters.items()},
+        supers={key: entry.super for key, entry in file.clusters.items()},
+        contexts={key: _tags(entry.tags, f"the context {key}") for key, entry in file.contexts.items()},
+        complements={normalise(key): normalise(value) for key, value in file.complements.items()},
+        partial=file.partial,
     )
 
 
@@ -216,8 +216,8 @@ def _read_csv(path: Path, supers: Mapping[str, str]) -> Typology:
                     clusters.setdefault(cluster, set()).add(tag)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}.") from error
-    own = {key: supers.get(key, _usual_super(key)) for key in clusters}
-    return Typology(path.stem, "", str(path.name), {key: frozenset(tags) for key, tags in clusters.items()}, own)
+    supers_of = {key: supers.get(key, _usual_super(key)) for key in clusters}
+    return Typology(path.stem, "", str(path.name), {key: frozenset(tags) for key, tags in clusters.items()}, supers_of)
 
 
 def _usual_super(cluster: str) -> str:

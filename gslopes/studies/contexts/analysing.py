@@ -44,15 +44,15 @@ def analyse_run(
     described, confusion, interactions, tagged = [], [], [], {}
     for name in sorted(set(asked["classifier"])):
         typology = typology_of(name, options, content, used)
-        own = scores[scores["classifier"] == name]
-        tags = tag_sets(own, options)
+        scored = scores[scores["classifier"] == name]
+        tags = tag_sets(scored, options)
         answered = asked[(asked["classifier"] == name) & (asked["status"] == "answered")]
         every = {
             (str(photo), str(attribute), int(step)): tags.get((str(photo), str(attribute), int(step)), frozenset())
             for photo, attribute, step in zip(answered["photo"], answered["attribute"], answered["step"], strict=True)
         }
         notes += _notes(name, every, used, typology, asked)
-        tagged[name] = frozenset(key for key, own_tags in typology.contexts.items() if own_tags)
+        tagged[name] = frozenset(key for key, context_tags in typology.contexts.items() if context_tags)
         rows = describe_all(name, scores, asked, composites, used, typology, options)
         described.append(rows)
         confusion.append(checks.confusion_table(name, every, used, typology, options.recognised_at))
@@ -75,10 +75,10 @@ def typology_of(
     """The typology of one classifier: the given one, else ``celeba`` for celeba-tagger and ``starter``."""
     usual = "celeba" if classifier.partition(":")[0] == "celeba-tagger" else "starter"
     typology = read_typology(options.typology or (usual,))
-    return typology.with_contexts(_own_tags(content, set(backgrounds["context"])))
+    return typology.with_contexts(_folder_tags(content, set(backgrounds["context"])))
 
 
-def _own_tags(content: Mapping[str, Any], contexts: set[str]) -> dict[str, tuple[str, ...]]:
+def _folder_tags(content: Mapping[str, Any], contexts: set[str]) -> dict[str, tuple[str, ...]]:
     """Context tags of the contexts.toml of the run's own folders."""
     from gslopes.audits.context.contexts import read_contexts
 
@@ -86,7 +86,9 @@ def _own_tags(content: Mapping[str, Any], contexts: set[str]) -> dict[str, tuple
     for name in content["config"]["backgrounds"]:
         path = Path(name) / "contexts.toml"
         if name not in ("rendered", "packaged") and path.is_file():
-            found |= {key: own.tags for key, own in read_contexts(path).items() if own.tags and key in contexts}
+            found |= {
+                key: record.tags for key, record in read_contexts(path).items() if record.tags and key in contexts
+            }
     return found
 
 
@@ -105,17 +107,17 @@ def tags_of_run(run: Path, options: ContextOptions) -> pd.DataFrame:
 
 def _rated(options: ContextOptions, backgrounds: pd.DataFrame, notes: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     assert options.ratings is not None
-    answers, told = read_ratings(options.ratings)
-    notes += told
+    answers, warnings = read_ratings(options.ratings)
+    notes += warnings
     rated = summarise_ratings(answers, draws=options.bootstrap, seed=options.seed)
     medians = dict(zip(rated["context"], rated["median"], strict=True))
-    strangers = sorted(set(medians) - set(backgrounds["context"]))
-    notes += [f"{show(options.ratings)} rates {name}, which is no context of this run." for name in strangers]
-    own = [
+    unknown = sorted(set(medians) - set(backgrounds["context"]))
+    notes += [f"{show(options.ratings)} rates {name}, which is no context of this run." for name in unknown]
+    ratings = [
         medians.get(context, rating)
         for context, rating in zip(backgrounds["context"], backgrounds["rating"], strict=True)
     ]
-    return rated, backgrounds.assign(rating=np.array(own, float))
+    return rated, backgrounds.assign(rating=np.array(ratings, float))
 
 
 def _interactions(
@@ -130,14 +132,14 @@ def _interactions(
         return []
     values = np.array(next(iter(content["values"].values())), float)
     presence: dict[str, set[tuple[str, str, int]]] = {}
-    for key, own in tags.items():
+    for key, picture_tags in tags.items():
         if key[1].endswith(f"~{sweep}"):
-            for tag in own:
+            for tag in picture_tags:
                 presence.setdefault(tag, set()).add(key)
     found = []
     for kind in sorted(set(rows["tags"])):
-        own_rows = rows[rows["tags"] == kind]
-        frame = interaction_table(own_rows, presence if kind == GROSS else {}, values, people, options, sweep)
+        kind_rows = rows[rows["tags"] == kind]
+        frame = interaction_table(kind_rows, presence if kind == GROSS else {}, values, people, options, sweep)
         if len(frame):
             found.append(frame)
     return found

@@ -19,10 +19,10 @@ from gslopes.core.tables.contexts import COMPOSITES
 from gslopes.datasets.folder import PhotoFile, open_photo
 from gslopes.executors import Tick
 from gslopes.run.plan import SYNTHESIS
+from gslopes.studies.contexts.backgrounds import BackgroundPicture
 from gslopes.studies.contexts.colour import to_srgb
 from gslopes.studies.contexts.config import StageConfig
 from gslopes.studies.contexts.cutting import face_of, read_cutout
-from gslopes.studies.contexts.rooms import Room
 from gslopes.studies.contexts.sweeping import Sweeper
 
 Row = dict[str, Any]
@@ -33,14 +33,14 @@ GRAY = 128
 class Composing:
     """The work: parts of people, then of backgrounds, to pictures and the tables photos, edits and composites.
 
-    files: of the people.  rooms: that are used.  cutouts: photo to its row of that table.  names: relative name of a
-    file to its photo.  backdrop: the plain canvas' colour.  outline: a photo whose cut-out is of median size, for the
+    files: of the people.  backgrounds: that are used.  cutouts: photo to its row of that table.  names: relative name of
+    a file to its photo.  backdrop: the plain canvas' colour.  outline: a photo whose cut-out is of median size, for the
     silhouettes; empty before it is known.  sweeper: makes counterfactuals, if there is a sweep.
     """
 
     run: Path
     files: tuple[PhotoFile, ...]
-    rooms: tuple[Room, ...]
+    backgrounds: tuple[BackgroundPicture, ...]
     cutouts: dict[str, Row]
     names: dict[str, str]
     config: StageConfig
@@ -58,11 +58,11 @@ class Composing:
         """Raises: StorageError."""
         made = _Made(self)
         size = self.config.part
-        for index in range(part * size, min((part + 1) * size, len(self.files) + len(self.rooms))):
+        for index in range(part * size, min((part + 1) * size, len(self.files) + len(self.backgrounds))):
             if index < len(self.files):
                 made.person(self.files[index])
             else:
-                made.room(self.rooms[index - len(self.files)])
+                made.background(self.backgrounds[index - len(self.files)])
             tick(1)
         runfolder.settle(self.run / row["file"] for row in made.edits if not row["file"].startswith("/"))
         for table, rows in ((tables.EDITS, made.edits), (COMPOSITES, made.composites), (tables.PHOTOS, made.photos)):
@@ -91,7 +91,7 @@ class _Made:
         x0, y0, x1, y1 = box(alpha)
         face = face_of(row["face"])
         try:
-            where = self._place(alpha[y0:y1, x0:x1], float(face[3] - face[1]))
+            where = self._placement(alpha[y0:y1, x0:x1], float(face[3] - face[1]))
         except DoesNotFit as error:
             self._photo(photo_id, file.relative, Reason.DOES_NOT_FIT, error.message)
             return
@@ -106,7 +106,7 @@ class _Made:
         crop = (slice(y0, y1), slice(x0, x1))
         layer, opacity = resample(colour[crop], alpha[crop], where)
         tall = where.scale * high / self.size[1]
-        for key, context, background in self._places():
+        for key, context, background in self._conditions():
             picture = paste(background, layer, opacity, where)
             form = self.config.format
             files = Variants(picture, False, None, form)
@@ -138,17 +138,17 @@ class _Made:
         base = to_srgb(photo.pixels, photo.icc)[y0:y1, x0:x1].astype(np.int16)
         layers, opacity = [], np.zeros(0, np.float32)
         for patch in found.patches:
-            own = colour.copy()
+            edited = colour.copy()
             change = to_srgb(np.ascontiguousarray(patch), photo.icc).astype(np.int16) - base
-            own[y0:y1, x0:x1] = np.clip(own[y0:y1, x0:x1].astype(np.int16) + change, 0, 255).astype(np.uint8)
-            layer, opacity = resample(own[crop], alpha[crop], where)
+            edited[y0:y1, x0:x1] = np.clip(edited[y0:y1, x0:x1].astype(np.int16) + change, 0, 255).astype(np.uint8)
+            layer, opacity = resample(edited[crop], alpha[crop], where)
             layers.append(layer)
         rows, columns = _varying(layers)
         cut = (slice(rows[0], rows[1]), slice(columns[0], columns[1]))
         inner = Placement(where.scale, where.x + columns[0], where.y + rows[0], columns[1] - columns[0],
                           rows[1] - rows[0], 0)  # fmt: skip
         form = self.config.format
-        for key, context, background in self._places():
+        for key, context, background in self._conditions():
             start = paste(background, layers[0], opacity, where)
             files = Variants(start, False, None, form)
             at = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height)
@@ -161,43 +161,53 @@ class _Made:
                 share = where.opaque / np.prod(self.size)
                 self._add(photo_id, attribute, step, value, kind, context, name, where, tall, share)
 
-    def room(self, room: Room) -> None:
+    def background(self, background: BackgroundPicture) -> None:
         """The background alone, and behind a gray silhouette."""
-        assert room.pixels is not None
-        self._photo(room.photo, f"background {room.key}", Reason.NONE, "", room.width, room.height)
+        assert background.pixels is not None
+        self._photo(
+            background.photo, f"background {background.key}", Reason.NONE, "", background.width, background.height
+        )
         form = self.config.format
         if "empty" in self.config.kinds:
-            data = Variants(room.pixels, False, None, form).encode(room.pixels[:0, :0], (0, 0, 0, 0), QUALITY)
-            name = self._write(room.photo, "empty", 0, data, SUFFIX[form])
-            self._add(room.photo, "empty", 0, 0.0, "empty", room.context, name, None, np.nan, np.nan)
+            data = Variants(background.pixels, False, None, form).encode(
+                background.pixels[:0, :0], (0, 0, 0, 0), QUALITY
+            )
+            name = self._write(background.photo, "empty", 0, data, SUFFIX[form])
+            self._add(background.photo, "empty", 0, 0.0, "empty", background.context, name, None, np.nan, np.nan)
         if "silhouette" in self.config.kinds and self.work.outline:
             _, alpha = read_cutout(self.work.run / self.work.cutouts[self.work.outline]["file"])
             x0, y0, x1, y1 = box(alpha)
-            own = alpha[y0:y1, x0:x1]
+            silhouette = alpha[y0:y1, x0:x1]
             face = face_of(self.work.cutouts[self.work.outline]["face"])
             try:
-                where = self._place(own, float(face[3] - face[1]))
+                where = self._placement(silhouette, float(face[3] - face[1]))
             except DoesNotFit:
                 return  # the person of median size has no composite either
-            layer, opacity = resample(np.full((*own.shape, 3), GRAY, np.uint8), own, where)
-            picture = paste(room.pixels, layer, opacity, where)
+            layer, opacity = resample(np.full((*silhouette.shape, 3), GRAY, np.uint8), silhouette, where)
+            picture = paste(background.pixels, layer, opacity, where)
             data = Variants(picture, False, None, form).encode(picture[:0, :0], (0, 0, 0, 0), QUALITY)
-            name = self._write(room.photo, "silhouette", 0, data, SUFFIX[form])
+            name = self._write(background.photo, "silhouette", 0, data, SUFFIX[form])
             share = where.opaque / np.prod(self.size)
-            self._add(room.photo, "silhouette", 0, 0.0, "silhouette", room.context, name, where, np.nan, share)
+            self._add(
+                background.photo, "silhouette", 0, 0.0, "silhouette", background.context, name, where, np.nan, share
+            )
 
     # -- helpers ------------------------------------------------------------------------------------------------------
 
-    def _places(self) -> Sequence[tuple[str, str, ByteArray]]:
+    def _conditions(self) -> Sequence[tuple[str, str, ByteArray]]:
         """(attribute, context, pixels) of the plain canvas and every background."""
         plain = np.empty((self.size[1], self.size[0], 3), np.uint8)
         plain[:] = self.work.backdrop
         found: list[tuple[str, str, ByteArray]] = []
         if "canvas" in self.config.kinds or self.config.sweep:
             found.append(("canvas", "", plain))
-        return found + [(room.key, room.context, room.pixels) for room in self.work.rooms if room.pixels is not None]
+        return found + [
+            (background.key, background.context, background.pixels)
+            for background in self.work.backgrounds
+            if background.pixels is not None
+        ]
 
-    def _place(self, alpha: FloatArray, face: float) -> Placement:
+    def _placement(self, alpha: FloatArray, face: float) -> Placement:
         if self.config.size_by == "face":
             return place(alpha, *self.size, share=None, face=face, face_height=self.config.face_height)
         return place(alpha, *self.size, share=share_of_canvas(self.config.person_share, self.config.share_of))

@@ -25,11 +25,11 @@ from gslopes.run import manifest, stages
 from gslopes.run.config import ScoreConfig
 from gslopes.run.plan import SYNTHESIS, count_parts
 from gslopes.studies.contexts import analysing
+from gslopes.studies.contexts.backgrounds import BackgroundPicture
 from gslopes.studies.contexts.composing import Composing
 from gslopes.studies.contexts.config import PeopleColumns
 from gslopes.studies.contexts.cutting import STAGE, Cutting, median_backdrop, reviewed
 from gslopes.studies.contexts.planning import KIND, ContextPlan, make_plan, manifest_of, mtcnn
-from gslopes.studies.contexts.rooms import Room
 
 EXTRAS = ("statsmodels", "krippendorff")
 
@@ -126,13 +126,13 @@ def stage_pictures(
         with runfolder.storage(run):
             for name in ("cutouts", "edits"):
                 (run / name).mkdir(parents=True, exist_ok=True)
-        own = count_parts(len(plan.files), config.part)
-        missing = runfolder.missing_parts(run, STAGE, CUTOUTS, own)
+        parts_of_people = count_parts(len(plan.files), config.part)
+        missing = runfolder.missing_parts(run, STAGE, CUTOUTS, parts_of_people)
         sizes = {part: len(plan.files[part * config.part : (part + 1) * config.part]) for part in missing}
         if missing:
             work = Cutting(run, plan.files, config, finder or mtcnn(40, real))
             executor(work, sizes, label="cut out", unit="photos", done=len(plan.files) - sum(sizes.values()))
-        runfolder.merge(run, CUTOUTS, [STAGE], own)
+        runfolder.merge(run, CUTOUTS, [STAGE], parts_of_people)
         names = {file.relative: _digest(file.path) for file in plan.files}
         cutouts = tables.read(CUTOUTS, run / "cutouts.parquet").drop_duplicates("photo")
         # people's decisions are taken once, when composing begins: from then on the same parts must come out
@@ -144,7 +144,7 @@ def stage_pictures(
         for table in (tables.EDITS, COMPOSITES, tables.PHOTOS):
             runfolder.merge(run, table, [SYNTHESIS], plan.parts)
         _write_people(plan, names)
-        runfolder.write_table(BACKGROUNDS, background_rows(plan.rooms), run / "backgrounds.parquet")
+        runfolder.write_table(BACKGROUNDS, background_rows(plan.backgrounds), run / "backgrounds.parquet")
     used = tables.read(tables.PHOTOS, run / "photos.parquet")
     if not (used["path"].str.startswith("background ") ^ (used["status"] == "used")).any():
         first = used[used["status"] != "used"].iloc[0]
@@ -158,16 +158,16 @@ def _compose(plan: ContextPlan, cutouts: pd.DataFrame, names: dict[str, str], ex
     if not missing:
         return
     first: dict[str, str] = {}
-    own = {
+    photo_of = {
         name: photo
         for name, photo in names.items()
         if name in plan.who and first.setdefault(photo, name) == name  # the same bytes twice are one photo
     }
     rows = {str(row["photo"]): {str(key): value for key, value in row.items()} for row in cutouts.to_dict("records")}
-    work = Composing(run, plan.files, plan.used_rooms, rows, own, config, median_backdrop(cutouts))
+    work = Composing(run, plan.files, plan.used_backgrounds, rows, photo_of, config, median_backdrop(cutouts))
     if plan.values:
         work = replace(work, sweeper=_sweeper(plan, device))
-    total = len(plan.files) + len(plan.used_rooms)
+    total = len(plan.files) + len(plan.used_backgrounds)
     split = len(plan.files) // config.part  # parts from here on hold backgrounds: their silhouettes need everybody
     for late in (False, True):
         parts = [part for part in missing if (part >= split) == late]
@@ -203,39 +203,46 @@ def again(run: Path, executor: Executor, analysis: ContextOptions) -> Contexts:
             executor.note("report     writing the page")
             page = write_contexts(run, found, notes)
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
-    own = photos[~photos["path"].str.startswith("background ")]
-    out = own[own["status"] != "used"]["reason"]
+    portraits = photos[~photos["path"].str.startswith("background ")]
+    out = portraits[portraits["status"] != "used"]["reason"]
     flags = out == Reason.CUTOUT_FLAGGED.value
     skipped = {str(reason): int(count) for reason, count in out[~flags].value_counts().items()}
     return Contexts(
-        run, len(own), int((own["status"] == "used").sum()), int(flags.sum()), skipped, page, found, tuple(notes)
+        run,
+        len(portraits),
+        int((portraits["status"] == "used").sum()),
+        int(flags.sum()),
+        skipped,
+        page,
+        found,
+        tuple(notes),
     )
 
 
 # -- what is written --------------------------------------------------------------------------------------------------
 
 
-def background_rows(rooms: Sequence[Room]) -> pd.DataFrame:
+def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
     """The ``backgrounds`` table."""
     rows = [
         {
-            "key": room.key,
-            "photo": room.photo,
-            "context": room.context,
-            "path": room.path,
-            "status": "used" if room.used else "skipped",
-            "reason": room.reason,
-            "width": room.width,
-            "height": room.height,
-            "scale": room.scale,
-            "faces": room.faces,
-            "rating": room.record.rating,
-            "label": room.record.label,
-            "licence": room.record.licence,
-            "creator": room.record.creator,
-            "source": room.record.source,
+            "key": background.key,
+            "photo": background.photo,
+            "context": background.context,
+            "path": background.path,
+            "status": "used" if background.used else "skipped",
+            "reason": background.reason,
+            "width": background.width,
+            "height": background.height,
+            "scale": background.scale,
+            "faces": background.faces,
+            "rating": background.record.rating,
+            "label": background.record.label,
+            "licence": background.record.licence,
+            "creator": background.record.creator,
+            "source": background.record.source,
         }
-        for room in rooms
+        for background in backgrounds
     ]
     return pd.DataFrame(rows, columns=BACKGROUNDS.columns).astype({"rating": float})
 
@@ -300,8 +307,8 @@ def _sweeper(plan: ContextPlan, device: str) -> Any:
     from gslopes.run.config import EditConfig, RunConfig
     from gslopes.studies.contexts.sweeping import Sweeper
 
-    own = RunConfig(plan.config.people, edit=EditConfig(attributes=(plan.config.sweep,)))
-    return Sweeper(default_components(own, device), plan.config.sweep, plan.values, own.find.min_face, device)
+    walk = RunConfig(plan.config.people, edit=EditConfig(attributes=(plan.config.sweep,)))
+    return Sweeper(default_components(walk, device), plan.config.sweep, plan.values, walk.find.min_face, device)
 
 
 def _digest(path: Path) -> str:

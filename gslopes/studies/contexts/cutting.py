@@ -114,8 +114,8 @@ class Cutting:
                 return None
             with Image.open(mask) as picture:
                 shape = pixels.shape[1], pixels.shape[0]
-                own = np.asarray(picture.convert("L").resize(shape), np.uint8)
-            return given_alpha(own, "folder")
+                levels = np.asarray(picture.convert("L").resize(shape), np.uint8)
+            return given_alpha(levels, "folder")
         if corners_agree(pixels, self.config.tolerance):
             found = eraser(pixels, self.config.tolerance)
             if not flaws({**measure(found, face), "halo": 0.0}) and found.mask.mean() < 0.6:
@@ -155,14 +155,14 @@ def median_backdrop(cutouts: pd.DataFrame) -> tuple[int, int, int]:
 
 def reviewed(cutouts: pd.DataFrame, decisions: Mapping[str, str]) -> pd.DataFrame:
     """The table after people looked at it: accepted ones are used, excluded ones skipped."""
-    own = cutouts.copy()
-    for index, row in own.iterrows():
+    decided = cutouts.copy()
+    for index, row in decided.iterrows():
         decision = decisions.get(str(row["photo"]), "")
         if decision == "accept" and row["status"] == "flagged":
-            own.loc[index, "status"] = "used"
+            decided.loc[index, "status"] = "used"
         elif decision == "exclude" and row["status"] != "skipped":
-            own.loc[index, ["status", "reason"]] = ["skipped", Reason.CUTOUT_EXCLUDED.value]
-    return own
+            decided.loc[index, ["status", "reason"]] = ["skipped", Reason.CUTOUT_EXCLUDED.value]
+    return decided
 
 
 def _digest(file: PhotoFile) -> str:

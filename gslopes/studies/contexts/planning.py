@@ -16,8 +16,8 @@ from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
 from gslopes.datasets.folder import PhotoFile, list_photos
 from gslopes.run.plan import count_parts, size_of
+from gslopes.studies.contexts.backgrounds import BackgroundPicture, read_backgrounds
 from gslopes.studies.contexts.config import STAGE_OPTIONS, PeopleColumns, StageConfig, stage_config
-from gslopes.studies.contexts.rooms import Room, read_rooms
 
 KIND = "contexts"
 IDENTITY = ("kind", "config", "values", "inputs", "seed")
@@ -35,27 +35,27 @@ class ContextPlan:
     run: Path
     files: tuple[PhotoFile, ...]
     who: dict[str, dict[str, Any]]
-    rooms: tuple[Room, ...]
+    backgrounds: tuple[BackgroundPicture, ...]
     values: tuple[float, ...]
     seed: int
 
     @property
-    def used_rooms(self) -> tuple[Room, ...]:
+    def used_backgrounds(self) -> tuple[BackgroundPicture, ...]:
         """Backgrounds that people are put in front of."""
-        return tuple(room for room in self.rooms if room.used)
+        return tuple(background for background in self.backgrounds if background.used)
 
     @property
     def pictures(self) -> int:
         """Pictures that classifiers are asked about, at most: P (B + 2) + 2 B, and P (B + 1) K with a sweep."""
-        people, rooms, kinds = len(self.who), len(self.used_rooms), self.config.kinds
-        count = people * (rooms + ("original" in kinds) + ("canvas" in kinds))
-        count += rooms * (("empty" in kinds) + ("silhouette" in kinds))
-        return count + people * (rooms + 1) * len(self.values)
+        people, backgrounds, kinds = len(self.who), len(self.used_backgrounds), self.config.kinds
+        count = people * (backgrounds + ("original" in kinds) + ("canvas" in kinds))
+        count += backgrounds * (("empty" in kinds) + ("silhouette" in kinds))
+        return count + people * (backgrounds + 1) * len(self.values)
 
     @property
     def parts(self) -> int:
         """Of people and backgrounds together."""
-        return count_parts(len(self.files) + len(self.used_rooms), self.config.part)
+        return count_parts(len(self.files) + len(self.used_backgrounds), self.config.part)
 
 
 def make_plan(
@@ -86,13 +86,15 @@ def make_plan(
     if run.resolve() == folder.resolve() or run.resolve().is_relative_to(folder.resolve()):
         raise UsageError(f"The run folder {show(run)} lies inside the folder of people.", "Choose another with --out.")
     who = _who(files, people, columns)
-    rooms = tuple(read_rooms(config.backgrounds, config.canvas, config.crop, lambda: finder or mtcnn(20, device)))
+    backgrounds = tuple(
+        read_backgrounds(config.backgrounds, config.canvas, config.crop, lambda: finder or mtcnn(20, device))
+    )
     values: tuple[float, ...] = ()
     if config.sweep:
         from gslopes.edit.steps import values_for
 
         values = tuple(float(str(value)) for value in values_for(config.sweep, steps=config.steps, extent=None))
-    plan = ContextPlan(config, run, files, who, rooms, values, seed)
+    plan = ContextPlan(config, run, files, who, backgrounds, values, seed)
     runfolder.compare(run, manifest_of(plan), IDENTITY)
     return plan
 
@@ -102,10 +104,12 @@ def manifest_of(plan: ContextPlan) -> dict[str, Any]:
     lines = hashlib.sha256()
     for file in plan.files:
         lines.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
-    for room in plan.used_rooms:
-        lines.update(f"{room.key}\0{room.photo}\n".encode())
-    count = len(plan.files) + len(plan.used_rooms)
-    swept = [f"{room.key}~{plan.config.sweep}" for room in plan.used_rooms] + [f"canvas~{plan.config.sweep}"]
+    for background in plan.used_backgrounds:
+        lines.update(f"{background.key}\0{background.photo}\n".encode())
+    count = len(plan.files) + len(plan.used_backgrounds)
+    swept = [f"{background.key}~{plan.config.sweep}" for background in plan.used_backgrounds] + [
+        f"canvas~{plan.config.sweep}"
+    ]
     return {
         "kind": KIND,
         "config": plan.config.identity(),

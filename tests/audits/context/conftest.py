@@ -68,7 +68,7 @@ def grid_of(
         person=np.arange(shape[0]) if person is None else np.array(person),
         gender=np.array(gender, object),
         group=np.array(group or [""] * shape[0], object),
-        places=tuple("canvas" if name == baseline else f"{name}.1" for name in names),
+        conditions=tuple("canvas" if name == baseline else f"{name}.1" for name in names),
         contexts=tuple("" if name == baseline else name for name in names),
         answered=array[..., 2].T.astype(bool),
         inferred=array[..., 0].T.astype(np.int8),

@@ -41,13 +41,13 @@ def s1():
 
 def test_planted_slopes_come_out_exactly(s1):
     rows = congruence_table(s1, RATINGS, QUICK)
-    own = rows[(rows["measure"] == "correct") & (rows["group"] == "all")].set_index("gender")
-    assert own.loc["woman", "slope"] == pytest.approx(25)
-    assert own.loc["man", "slope"] == pytest.approx(22.5)
-    assert own.loc["all", "slope"] == pytest.approx(23.75)
-    assert own.loc["all", "ci_low"] < 23.75 < own.loc["all", "ci_high"]
-    assert own.loc["all", "p_perm"] == pytest.approx(0.001)
-    assert own.loc["woman - man", "slope"] == pytest.approx(2.5)
+    rows_of = rows[(rows["measure"] == "correct") & (rows["group"] == "all")].set_index("gender")
+    assert rows_of.loc["woman", "slope"] == pytest.approx(25)
+    assert rows_of.loc["man", "slope"] == pytest.approx(22.5)
+    assert rows_of.loc["all", "slope"] == pytest.approx(23.75)
+    assert rows_of.loc["all", "ci_low"] < 23.75 < rows_of.loc["all", "ci_high"]
+    assert rows_of.loc["all", "p_perm"] == pytest.approx(0.001)
+    assert rows_of.loc["woman - man", "slope"] == pytest.approx(2.5)
 
 
 def test_two_groups_of_which_none_differs(s1):
@@ -85,5 +85,5 @@ def test_unknown_answers_stay_where_they_are():
 
 def test_mixed_model_agrees_with_the_mean_of_slopes_on_planted_answers(s1):
     rows = congruence_table(s1, RATINGS, ContextOptions(bootstrap=99, permutations=19, mixed=True))
-    own = rows[(rows["measure"] == "correct") & (rows["estimator"] == "mixed")].iloc[0]
-    assert own["slope"] == pytest.approx(23.75, abs=0.5)
+    row = rows[(rows["measure"] == "correct") & (rows["estimator"] == "mixed")].iloc[0]
+    assert row["slope"] == pytest.approx(23.75, abs=0.5)

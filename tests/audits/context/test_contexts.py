@@ -22,15 +22,15 @@ def test_records_by_key(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[a]\nrating = 11\n", "between 0"),
         ('[a]\nlable = "none"\n', "Did you mean 'label'"),
         ('[a]\nlabel = "femine"\n', "feminine"),
     ],
 )
-def test_what_is_wrong_is_said(text, told, tmp_path):
-    with pytest.raises(ConfigError, match=told):
+def test_what_is_wrong_is_said(text, message, tmp_path):
+    with pytest.raises(ConfigError, match=message):
         read_contexts(_toml(tmp_path, text))
 
 
@@ -43,7 +43,7 @@ def test_two_names_that_become_one_are_named(tmp_path):
 
 def test_pictures_are_numbered_in_their_order():
     files = [("garage/a.jpg", Path("1")), ("garage/b.jpg", Path("2")), ("Pub.png", Path("3"))]
-    assert [own.key for own in name_backgrounds(files, {})] == ["garage.1", "garage.2", "pub.1"]
+    assert [record.key for record in name_backgrounds(files, {})] == ["garage.1", "garage.2", "pub.1"]
 
 
 def test_a_context_without_a_picture_is_an_error():
@@ -53,4 +53,4 @@ def test_a_context_without_a_picture_is_an_error():
 
 def test_ones_own_raters_decide_over_the_file():
     known = {"a": Context(rating=4.0), "b": Context(rating=6.0)}
-    assert [own.rating for own in with_ratings(known, {"a": 1.0}).values()] == [1.0, 6.0]
+    assert [record.rating for record in with_ratings(known, {"a": 1.0}).values()] == [1.0, 6.0]

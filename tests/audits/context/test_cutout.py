@@ -44,7 +44,7 @@ def test_the_same_photo_gives_the_same_cutout():
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"share": 0.1}, "10% of the photo"),
         ({"share": 0.0}, "all of the picture"),
@@ -56,8 +56,8 @@ def test_the_same_photo_gives_the_same_cutout():
         ({"halo": 0.4}, "40% of the edge"),
     ],
 )
-def test_each_check_names_its_number(changed, told):
+def test_each_check_names_its_number(changed, message):
     good = {"share": 0.38, "bottom": 0.9, "holes": 0.0, "solidity": 0.75, "covered": 1.0, "halo": 0.1}
     assert flaws(good) == []
     (flaw,) = flaws({**good, **changed})
-    assert told in flaw
+    assert message in flaw

@@ -40,18 +40,20 @@ COMPOSITE = [
 
 
 def test_the_answers_of_table_4():
-    own = [
+    rows_of = [
         describe(frozenset(map(normalise, tags)), STARTER, STARTER.contexts["wedding-shop"])
         for tags in (PORTRAIT, COMPOSITE)
     ]
-    assert [row["n_tags"] for row in own] == [8, 13]
-    assert [row["demographics"] for row in own] == [2 / 8, 0]
-    assert [row["concrete"] for row in own] == [4 / 8, 12 / 13]
-    assert [row["abstract"] for row in own] == [1 / 8, 0]
-    assert [row["inferred"] for row in own] == ["man", "neutral"]
-    assert [row["recognised"] for row in own] == [False, True]
+    assert [row["n_tags"] for row in rows_of] == [8, 13]
+    assert [row["demographics"] for row in rows_of] == [2 / 8, 0]
+    assert [row["concrete"] for row in rows_of] == [4 / 8, 12 / 13]
+    assert [row["abstract"] for row in rows_of] == [1 / 8, 0]
+    assert [row["inferred"] for row in rows_of] == ["man", "neutral"]
+    assert [row["recognised"] for row in rows_of] == [False, True]
     options = ContextOptions()
-    assert cosine_distance(vector(own[0], options), vector(own[1], options)) == pytest.approx(0.127128, abs=5e-7)
+    assert cosine_distance(vector(rows_of[0], options), vector(rows_of[1], options)) == pytest.approx(
+        0.127128, abs=5e-7
+    )
 
 
 def test_as_many_feminine_as_masculine_words_are_neutral_and_not_silent():
@@ -83,13 +85,13 @@ def test_a_tag_that_names_part_of_another_does_not_count():
 
 def _frames(said: dict[tuple[str, str], list[str]]):
     rows = [
-        {"classifier": "c", "photo": photo, "attribute": place, "step": 0, "value": 0.0, "label": tag, "score": 0.9}
-        for (photo, place), tags in said.items()
+        {"classifier": "c", "photo": photo, "attribute": condition, "step": 0, "value": 0.0, "label": tag, "score": 0.9}
+        for (photo, condition), tags in said.items()
         for tag in tags
     ]
     asked = [
-        {"classifier": "c", "photo": photo, "attribute": place, "step": 0, "status": "answered"}
-        for photo, place in said
+        {"classifier": "c", "photo": photo, "attribute": condition, "step": 0, "status": "answered"}
+        for photo, condition in said
     ]
     backgrounds = pd.DataFrame([{"key": "wedding-shop.1", "photo": "bg", "context": "wedding-shop"}])
     return pd.DataFrame(rows), pd.DataFrame(asked), pd.DataFrame(), backgrounds
@@ -117,7 +119,7 @@ def test_an_empty_background_that_is_called_bride_leaves_no_effect_net():
     said |= {(person, "wedding-shop.1"): ["bride", "woman", "man"] for person in people}
     said[("bg", "empty")] = ["bride", "woman"]
     rows = describe_all("c", *_frames(said), STARTER, ContextOptions())
-    share = rows[rows["attribute"] == "wedding-shop.1"].groupby("tags")["inferred"].agg(lambda own: set(own))
+    share = rows[rows["attribute"] == "wedding-shop.1"].groupby("tags")["inferred"].agg(lambda inferred: set(inferred))
     assert share.to_dict() == {"gross": {"woman"}, "net": {"man"}}
 
 

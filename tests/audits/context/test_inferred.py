@@ -39,13 +39,13 @@ def test_wilsons_intervals_of_amazons_baseline(paper_grid):
 
 def test_a_change_of_few_people_has_no_p():
     same = [(1, True, 1)] * 20
-    moved = [(2, True, 1)] * 3 + [(1, True, 1)] * 17
-    rows = inferred_table(grid_of({"B": same, "F1": moved}, gender=["woman"] * 20), LABELS, QUICK)
-    own = rows[(rows["context"] == "F1") & (rows["gender"] == "all") & (rows["inferred"] == "man")].iloc[0]
-    assert own["change"] == pytest.approx(0.15)
-    assert own["discordant"] == 3
-    assert own["note"] == "too rare to judge"
-    assert own["p"] != own["p"]
+    other = [(2, True, 1)] * 3 + [(1, True, 1)] * 17
+    rows = inferred_table(grid_of({"B": same, "F1": other}, gender=["woman"] * 20), LABELS, QUICK)
+    row = rows[(rows["context"] == "F1") & (rows["gender"] == "all") & (rows["inferred"] == "man")].iloc[0]
+    assert row["change"] == pytest.approx(0.15)
+    assert row["discordant"] == 3
+    assert row["note"] == "too rare to judge"
+    assert row["p"] != row["p"]
 
 
 def test_the_direction_of_errors_is_a_row_of_its_own(paper_grid):
@@ -59,7 +59,7 @@ def test_the_direction_of_errors_is_a_row_of_its_own(paper_grid):
 
 def test_pairs_that_were_not_both_answered_are_left_out():
     base = [(1, True, index != 0) for index in range(30)]
-    moved = [(2, True, index != 1) for index in range(30)]
-    rows = inferred_table(grid_of({"B": base, "M1": moved}, gender=["woman"] * 30), LABELS, QUICK)
-    own = rows[(rows["context"] == "M1") & (rows["gender"] == "all") & (rows["inferred"] == "man")].iloc[0]
-    assert (own["n"], own["discordant"], own["change"]) == (29, 28, 1.0)
+    other = [(2, True, index != 1) for index in range(30)]
+    rows = inferred_table(grid_of({"B": base, "M1": other}, gender=["woman"] * 30), LABELS, QUICK)
+    row = rows[(rows["context"] == "M1") & (rows["gender"] == "all") & (rows["inferred"] == "man")].iloc[0]
+    assert (row["n"], row["discordant"], row["change"]) == (29, 28, 1.0)

@@ -27,12 +27,12 @@ def test_mcnemar_of_twelve_against_three():
 
 def test_a_change_comes_with_its_interval():
     before, after = np.arange(100) < 30, np.arange(100) < 50
-    own = _change(before, after)
-    assert own.change == pytest.approx(0.2)
-    assert own.low < 0.2 < own.high
-    assert own.low > 0.1
-    assert own.discordant == 20
-    assert own.p == pytest.approx(2 * 0.5**20)
+    found = _change(before, after)
+    assert found.change == pytest.approx(0.2)
+    assert found.low < 0.2 < found.high
+    assert found.low > 0.1
+    assert found.discordant == 20
+    assert found.p == pytest.approx(2 * 0.5**20)
 
 
 def test_two_backgrounds_widen_the_interval_by_what_they_differ():
@@ -40,9 +40,9 @@ def test_two_backgrounds_widen_the_interval_by_what_they_differ():
     before = np.zeros((60, 2))
     after = np.stack([np.ones(60), np.zeros(60)], 1)  # one room does everything, the other nothing
     keep = np.ones_like(before, bool)
-    own = share_change(before, after, keep, person, 60, draws=800, permutations=199, seed=0)
-    assert own.change == 0.5
-    assert (own.low, own.high) == (0, 1)
+    found = share_change(before, after, keep, person, 60, draws=800, permutations=199, seed=0)
+    assert found.change == 0.5
+    assert (found.low, found.high) == (0, 1)
 
 
 def _coverage(sets: int) -> float:
@@ -51,8 +51,8 @@ def _coverage(sets: int) -> float:
     for seed in range(sets):
         before = generator.random(PEOPLE) < 0.4
         after = np.where(generator.random(PEOPLE) < 0.3, generator.random(PEOPLE) < 0.8, before)
-        own = _change(before, after, seed=seed)
-        hits += own.low <= 0.3 * (0.8 - 0.4) <= own.high
+        found = _change(before, after, seed=seed)
+        hits += found.low <= 0.3 * (0.8 - 0.4) <= found.high
     return hits / sets
 
 
@@ -82,9 +82,9 @@ def test_two_photos_of_one_person_count_once():
     by_person, naive = 0, 0
     sets = 300
     for seed in range(sets):
-        own = generator.standard_normal(40)
-        first = own + 0.5 * generator.standard_normal(40)  # correlation 0.8
-        second = own + 0.5 * generator.standard_normal(40)
+        person = generator.standard_normal(40)
+        first = person + 0.5 * generator.standard_normal(40)  # correlation 0.8
+        second = person + 0.5 * generator.standard_normal(40)
         by_person += sign_flips(first + second, 199, seed) <= 0.05
         naive += sign_flips(np.concatenate([first, second]), 199, seed) <= 0.05
     assert by_person / sets <= 0.085

@@ -26,10 +26,10 @@ def test_1_three_marginals_cannot_be_reached_from_their_own_row(table7):
             marginal, *given = printed.loc[context, tagger].split(";")
             counts = [range(n + 1) for n in table7[tagger, context]]
             fit = [
-                [k for k in own if n == 0 or text == "NA" or abs(k / n - float(text)) <= 5.0001e-4]
-                for own, n, text in zip(counts, table7[tagger, context], given, strict=True)
+                [k for k in reachable if n == 0 or text == "NA" or abs(k / n - float(text)) <= 5.0001e-4]
+                for reachable, n, text in zip(counts, table7[tagger, context], given, strict=True)
             ]
-            fit = [own if text != "NA" else [0] for own, text in zip(fit, given, strict=True)]
+            fit = [reachable if text != "NA" else [0] for reachable, text in zip(fit, given, strict=True)]
             totals = {a + b + c for a in fit[0] for b in fit[1] for c in fit[2]}
             if not any(abs(total / 597 - float(marginal)) <= 5.0001e-4 for total in totals):
                 wrong.append((tagger, context))

@@ -37,15 +37,15 @@ def test_aliases_of_ones_own(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("id,age\n1,2\n", "gender.*columns are id, age"),
         ("name_of,gender\n1,f\n", "names the photo"),
         ("id,gender\n1,f\n1,m\n", "two rows of '1'"),
     ],
 )
-def test_what_is_wrong_is_said(text, told, tmp_path):
-    with pytest.raises(UsageError, match=told):
+def test_what_is_wrong_is_said(text, message, tmp_path):
+    with pytest.raises(UsageError, match=message):
         read_people(_csv(tmp_path, text))
 
 

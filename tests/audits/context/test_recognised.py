@@ -60,8 +60,8 @@ def test_pearsons_statistics(tagger, context, statistic, df, p, paper_grid):
 
 def test_dealing_anew_agrees_with_the_asymptotic_p(paper_grid):
     rows = recognised_table(paper_grid("A"), ContextOptions(permutations=9999)).set_index(["context", "given"])
-    own = rows.loc[("M4", "all")]
-    assert own["p_perm"] == pytest.approx(own["p"], abs=0.02)
+    row = rows.loc[("M4", "all")]
+    assert row["p_perm"] == pytest.approx(row["p"], abs=0.02)
 
 
 def test_a_context_without_tags_is_not_applicable_rather_than_0():

@@ -16,12 +16,12 @@ def test_a_tag_is_compared_whole_and_folded():
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_shipped_typology_is_whole(name):
-    own = read_typology(name)
-    assert own.clusters["masculine"]
-    assert own.clusters["feminine"]
-    assert not own.clusters["masculine"] & own.clusters["feminine"]
-    assert all(tag == normalise(tag) for tag in own.known)
-    assert own.partial == (name == "barlas-2020")
+    found = read_typology(name)
+    assert found.clusters["masculine"]
+    assert found.clusters["feminine"]
+    assert not found.clusters["masculine"] & found.clusters["feminine"]
+    assert all(tag == normalise(tag) for tag in found.known)
+    assert found.partial == (name == "barlas-2020")
 
 
 def test_celeba_sorts_all_forty_attributes():
@@ -32,9 +32,9 @@ def test_celeba_sorts_all_forty_attributes():
 
 
 def test_a_label_that_is_judged_and_not_returned_has_its_complement():
-    own = read_typology("celeba")
-    assert "female" in own.complete({"Young"})
-    assert "female" not in own.complete({"Male"})
+    found = read_typology("celeba")
+    assert "female" in found.complete({"Young"})
+    assert "female" not in found.complete({"Male"})
 
 
 def test_the_wide_one_adds_to_the_starter():
@@ -46,14 +46,14 @@ def test_the_wide_one_adds_to_the_starter():
 def test_several_are_merged_and_a_filled_list_is_read(tmp_path):
     filled = tmp_path / "todo.csv"
     filled.write_text("tag,cluster\nBridezilla,feminine\nwhatnot,\n", "utf-8")
-    own = read_typology(["starter", filled])
-    assert "bridezilla" in own.clusters["feminine"]
-    assert "whatnot" not in own.known
-    assert own.supers["feminine"] == "demographics"
+    found = read_typology(["starter", filled])
+    assert "bridezilla" in found.clusters["feminine"]
+    assert "whatnot" not in found.known
+    assert found.supers["feminine"] == "demographics"
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ('[clusters.masculine]\nsuper = "demographic"\ntags = ["man"]', "Did you mean 'demographics'"),
         ('[clusters.masculine]\ntags = ["man"]\n[clusters.feminine]\ntags = [" "]', "empty"),
@@ -61,10 +61,10 @@ def test_several_are_merged_and_a_filled_list_is_read(tmp_path):
         ('[cluster.feminine]\ntags = ["woman"]', "Did you mean 'clusters'"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_said(text, told, tmp_path):
+def test_what_is_wrong_with_a_file_is_said(text, message, tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(text, "utf-8")
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=message):
         read_typology(path)
 
 

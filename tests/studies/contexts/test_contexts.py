@@ -22,7 +22,7 @@ from gslopes.studies.contexts.contexts import again, contexts
 PEOPLE = 24
 CANVAS = (192, 128)
 QUICK = ContextOptions(bootstrap=300, permutations=299)
-ROOMS = {"bridal": (250, 200, 210), "garage": (120, 120, 130)}
+COLOURS = {"bridal": (250, 200, 210), "garage": (120, 120, 130)}
 
 
 class Finder:
@@ -55,8 +55,8 @@ class Tagger:
         shirt = pixels[int(0.93 * height) : int(0.98 * height), int(0.46 * width) : int(0.54 * width)]
         red, green, blue = shirt.mean(axis=(0, 1))
         corner = pixels[2:8, 2:8].mean(axis=(0, 1))
-        bridal = np.abs(corner - ROOMS["bridal"]).max() < 12
-        tags = ["veil"] if bridal else ["car"] if np.abs(corner - ROOMS["garage"]).max() < 12 else []
+        bridal = np.abs(corner - COLOURS["bridal"]).max() < 12
+        tags = ["veil"] if bridal else ["car"] if np.abs(corner - COLOURS["garage"]).max() < 12 else []
         if red > blue + 40:
             return [*tags, "woman", "shirt"]
         if blue > red + 40:
@@ -66,7 +66,7 @@ class Tagger:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """People, their CSV, and two rooms with their records."""
+    """People, their CSV, and two backgrounds with their records."""
     root = tmp_path_factory.mktemp("contexts")
     (root / "people").mkdir()
     rows = ["id,gender,ethnicity"]
@@ -85,10 +85,10 @@ def folder(tmp_path_factory) -> Path:
         Image.fromarray(pixels).save(root / f"people/{index:02d}.png")
         rows.append(f"{index:02d},{'Female' if woman else 'Male'},{'AB'[index % 4 // 2]}")
     (root / "people.csv").write_text("\n".join(rows) + "\n", "utf-8")
-    (root / "rooms").mkdir()
-    for name, colour in ROOMS.items():
-        Image.new("RGB", (400, 300), colour).save(root / f"rooms/{name}.png")
-    (root / "rooms/contexts.toml").write_text(
+    (root / "backgrounds").mkdir()
+    for name, colour in COLOURS.items():
+        Image.new("RGB", (400, 300), colour).save(root / f"backgrounds/{name}.png")
+    (root / "backgrounds/contexts.toml").write_text(
         '[bridal]\nlabel = "feminine"\nrating = 0\ntags = ["veil"]\n[garage]\nrating = 9\ntags = ["car"]\n', "utf-8"
     )
     return root
@@ -97,7 +97,7 @@ def folder(tmp_path_factory) -> Path:
 def audit(folder: Path, out: Path, **more):
     options = {"canvas": CANVAS, "format": "png", "cutout": "eraser", "part": 7, "analysis": QUICK, **more}
     options.setdefault("people", folder / "people.csv")
-    options.setdefault("backgrounds", (str(folder / "rooms"),))
+    options.setdefault("backgrounds", (str(folder / "backgrounds"),))
     return contexts(folder / "people", out, classifier=Tagger(), finder=Finder(), **options)
 
 
@@ -117,11 +117,11 @@ def test_everybody_is_cut_out_and_put_in_front_of_every_room(found):
 
 def test_the_planted_effect_comes_back_with_its_interval(found):
     rows = found.inferred[(found.inferred["tags"] == "gross") & (found.inferred["inferred"] == "woman")]
-    own = rows.set_index(["context", "gender"])
-    assert own.loc[("bridal", "man"), "change"] == pytest.approx(0.5)
-    assert own.loc[("bridal", "man"), "change_low"] <= 0.5 <= own.loc[("bridal", "man"), "change_high"]
-    assert own.loc[("bridal", "woman"), "change"] == 0
-    assert own.loc[("garage", "man"), "change"] == 0
+    rows_of = rows.set_index(["context", "gender"])
+    assert rows_of.loc[("bridal", "man"), "change"] == pytest.approx(0.5)
+    assert rows_of.loc[("bridal", "man"), "change_low"] <= 0.5 <= rows_of.loc[("bridal", "man"), "change_high"]
+    assert rows_of.loc[("bridal", "woman"), "change"] == 0
+    assert rows_of.loc[("garage", "man"), "change"] == 0
     slopes = found.congruence.set_index(["tags", "measure", "gender", "group"])["slope"]
     # men: right half as often where kappa is -1, always where it is 0.8
     assert slopes["gross", "correct", "man", "all"] == pytest.approx(100 * 0.5 / 1.8)
@@ -193,7 +193,7 @@ def test_tags_in_no_cluster_are_listed(found):
 
 
 @pytest.mark.parametrize(
-    ("more", "error", "told"),
+    ("more", "error", "message"),
     [
         ({"people": None}, UsageError, "self-reported gender"),
         ({"backgrounds": ("/nowhere",)}, UsageError, "no folder"),
@@ -204,26 +204,26 @@ def test_tags_in_no_cluster_are_listed(found):
         ({"person_share": 0.9}, UsageError, "at most 0"),
     ],
 )
-def test_what_is_wrong_is_said_before_any_work(more, error, told, folder, tmp_path):
-    with pytest.raises(error, match=told):
+def test_what_is_wrong_is_said_before_any_work(more, error, message, folder, tmp_path):
+    with pytest.raises(error, match=message):
         audit(folder, tmp_path / "run", **more)
 
 
 def test_a_picture_in_two_contexts_is_named(folder, tmp_path):
-    rooms = tmp_path / "rooms"
-    rooms.mkdir()
+    backgrounds = tmp_path / "backgrounds"
+    backgrounds.mkdir()
     for name in ("a", "b"):
-        Image.new("RGB", (300, 300), (9, 9, 9)).save(rooms / f"{name}.png")
+        Image.new("RGB", (300, 300), (9, 9, 9)).save(backgrounds / f"{name}.png")
     with pytest.raises(UsageError, match="picture of"):
-        audit(folder, tmp_path / "run", backgrounds=(str(rooms),))
+        audit(folder, tmp_path / "run", backgrounds=(str(backgrounds),))
 
 
 def test_small_backgrounds_are_skipped_with_the_reason(folder, tmp_path):
-    rooms = tmp_path / "rooms"
-    rooms.mkdir()
-    Image.new("RGB", (300, 150), (9, 9, 9)).save(rooms / "a.png")
+    backgrounds = tmp_path / "backgrounds"
+    backgrounds.mkdir()
+    Image.new("RGB", (300, 150), (9, 9, 9)).save(backgrounds / "a.png")
     with pytest.raises(UsageError, match="shorter side of 150 px, at least 200"):
-        audit(folder, tmp_path / "run", backgrounds=(str(rooms),))
+        audit(folder, tmp_path / "run", backgrounds=(str(backgrounds),))
 
 
 def test_it_is_a_function_of_the_package():

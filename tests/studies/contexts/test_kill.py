@@ -18,8 +18,8 @@ POINTS = [point for point in KILL_POINTS if point.startswith(("file:", "table:",
 @pytest.mark.slow
 def test_walked_through_every_kill_point_the_folder_ends_as_an_undisturbed_one(found, folder, tmp_path):
     run = tmp_path / "run"
-    places = [f"{point}:{time}" for time in (1, 7) for point in POINTS]
-    codes = [in_a_child(lambda: audit(folder, run), place) for place in places]
+    points = [f"{point}:{time}" for time in (1, 7) for point in POINTS]
+    codes = [in_a_child(lambda: audit(folder, run), point) for point in points]
     assert set(codes) <= {-signal.SIGKILL, 0}
     assert codes[: len(POINTS)].count(-signal.SIGKILL) >= len(POINTS) - 1
     assert in_a_child(lambda: audit(folder, run)) == 0

@@ -37,7 +37,7 @@ _PACKAGED = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Room:
+class BackgroundPicture:
     """One background, read.
 
     key, context: see ``audits.context.contexts``.  photo: sha256 of its bytes.  path: for people.
@@ -63,43 +63,45 @@ class Room:
         return self.pixels is not None
 
 
-def read_rooms(wanted: tuple[str, ...], canvas: tuple[int, int], crop: str, finder: Callable[[], Finder]) -> list[Room]:
+def read_backgrounds(
+    wanted: tuple[str, ...], canvas: tuple[int, int], crop: str, finder: Callable[[], Finder]
+) -> list[BackgroundPicture]:
     """All backgrounds, those skipped too, in the order in which they were named.
 
     finder: makes the detector that looks for faces in photographs.
 
     Raises: UsageError if a folder is not there, none is usable, or one picture is in two contexts; ConfigError.
     """
-    rooms: list[Room] = []
+    found: list[BackgroundPicture] = []
     for name in wanted:
         if name == "rendered":
-            rooms += _rendered(canvas)
+            found += _rendered(canvas)
         elif name == "packaged":
-            rooms += _packaged(canvas, crop)
+            found += _packaged(canvas, crop)
         else:
-            rooms += _folder(Path(name), canvas, crop, finder)
-    _check(rooms)
-    return rooms
+            found += _folder(Path(name), canvas, crop, finder)
+    _check(found)
+    return found
 
 
-def _check(rooms: list[Room]) -> None:
-    keys: dict[str, Room] = {}
-    photos: dict[str, Room] = {}
-    for room in rooms:
-        for seen, name, what in ((keys, room.key, "name"), (photos, room.photo, "picture")):
-            other = seen.setdefault(name, room)
-            if other is not room and name:
+def _check(found: list[BackgroundPicture]) -> None:
+    keys: dict[str, BackgroundPicture] = {}
+    photos: dict[str, BackgroundPicture] = {}
+    for background in found:
+        for seen, name, what in ((keys, background.key, "name"), (photos, background.photo, "picture")):
+            other = seen.setdefault(name, background)
+            if other is not background and name:
                 raise UsageError(
-                    f"The {what} of {other.path} is also that of {room.path}.", "Each background has one place."
+                    f"The {what} of {other.path} is also that of {background.path}.", "Each background has one place."
                 )
-    if not any(room.used for room in rooms):
-        why = rooms[0].reason if rooms else "there are none"
+    if not any(background.used for background in found):
+        why = found[0].reason if found else "there are none"
         raise UsageError(f"No background can be used: {why}.", "Name rendered, packaged, or a folder of pictures.")
 
 
-def _rendered(canvas: tuple[int, int]) -> list[Room]:
+def _rendered(canvas: tuple[int, int]) -> list[BackgroundPicture]:
     width, height = canvas
-    rooms = []
+    found = []
     for key, layout, palette in backgrounds():
         scene = SCENES[key]
         pixels = draw_scene(key, layout, width=width, height=height, palette=palette)
@@ -113,22 +115,22 @@ def _rendered(canvas: tuple[int, int]) -> list[Room]:
         )
         name = f"{key}.{layout}"
         photo = hashlib.sha256(_png(pixels)).hexdigest()
-        rooms.append(Room(name, key, photo, f"rendered:{name}", record, pixels, width, height, 1.0, 0, ""))
-    return rooms
+        found.append(BackgroundPicture(name, key, photo, f"rendered:{name}", record, pixels, width, height, 1.0, 0, ""))
+    return found
 
 
-def _packaged(canvas: tuple[int, int], crop: str) -> list[Room]:
-    rooms = []
+def _packaged(canvas: tuple[int, int], crop: str) -> list[BackgroundPicture]:
+    found = []
     for key, (package, name, licence, creator) in _PACKAGED.items():
         try:
             pixels = _from_package(package, name)
         except (ImportError, OSError, ValueError):
             continue
         record = Context(title=key.replace("-", " "), licence=licence, creator=creator, source=f"{package}: {name}")
-        rooms.append(_fitted(f"{key}.1", key, f"packaged:{name}", record, _png(pixels), pixels, canvas, crop, 0))
-    if not rooms:
+        found.append(_fitted(f"{key}.1", key, f"packaged:{name}", record, _png(pixels), pixels, canvas, crop, 0))
+    if not found:
         raise UsageError("No photographs of other packages are installed.", "pip install scikit-image scikit-learn")
-    return rooms
+    return found
 
 
 def _from_package(package: str, name: str) -> ByteArray:
@@ -142,27 +144,29 @@ def _from_package(package: str, name: str) -> ByteArray:
     return np.ascontiguousarray(np.repeat(pixels[..., None], 3, 2) if pixels.ndim == 2 else pixels[..., :3], np.uint8)
 
 
-def _folder(folder: Path, canvas: tuple[int, int], crop: str, finder: Callable[[], Finder]) -> list[Room]:
+def _folder(folder: Path, canvas: tuple[int, int], crop: str, finder: Callable[[], Finder]) -> list[BackgroundPicture]:
     files = list_photos(folder)
     if not files:
         raise UsageError(f"There are no pictures in {folder}.", "Name a folder of backgrounds: <context>/<picture>.")
     known = read_contexts(folder / "contexts.toml") if (folder / "contexts.toml").is_file() else {}
-    rooms = []
+    found = []
     detector = finder()
-    for own in name_backgrounds([(file.relative, file.path) for file in files], known):
-        record = known.get(own.context, Context(title=own.context))
+    for named in name_backgrounds([(file.relative, file.path) for file in files], known):
+        record = known.get(named.context, Context(title=named.context))
         try:
-            data = own.path.read_bytes()
-            pixels, _, icc = decode(data, own.path.name)
+            data = named.path.read_bytes()
+            pixels, _, icc = decode(data, named.path.name)
         except (PhotoError, OSError) as error:
             reason = error.reason if isinstance(error, PhotoError) else f"unreadable: {error}"
-            rooms.append(Room(own.key, own.context, "", str(own.path), record, None, 0, 0, 1.0, 0, reason))
+            found.append(
+                BackgroundPicture(named.key, named.context, "", str(named.path), record, None, 0, 0, 1.0, 0, reason)
+            )
             continue
         pixels = to_srgb(pixels, icc)
-        photo = Photo(hashlib.sha256(data).hexdigest(), own.path, pixels)
+        photo = Photo(hashlib.sha256(data).hexdigest(), named.path, pixels)
         faces = len(detector([photo])[0].scores)
-        rooms.append(_fitted(own.key, own.context, str(own.path), record, data, pixels, canvas, crop, faces))
-    return rooms
+        found.append(_fitted(named.key, named.context, str(named.path), record, data, pixels, canvas, crop, faces))
+    return found
 
 
 def _fitted(
@@ -175,14 +179,16 @@ def _fitted(
     canvas: tuple[int, int],
     crop: str,
     faces: int,
-) -> Room:
+) -> BackgroundPicture:
     height, width = pixels.shape[:2]
     reason = "a face was found in it" if faces else ""
     if min(width, height) < SMALLEST:
         reason = f"shorter side of {min(width, height)} px, at least {SMALLEST}"
     fitted, scale = cover(pixels, *canvas, crop)  # type: ignore[arg-type]
     photo = hashlib.sha256(data).hexdigest()
-    return Room(key, context, photo, path, record, None if reason else fitted, width, height, scale, faces, reason)
+    return BackgroundPicture(
+        key, context, photo, path, record, None if reason else fitted, width, height, scale, faces, reason
+    )
 
 
 def _png(pixels: ByteArray) -> bytes:
