@@ -32,7 +32,8 @@ def interaction_table(
     Estimator: mean over people of the slope of presence on the value, in points per unit (``photo-rate``), over
     people answered at all K values under both conditions.  difference: of the two slopes, paired by person; interval
     and p of its t; ``p_perm`` by flipping signs.  context: what the background itself does at the middle value, in
-    points, with its paired interval.  Null hypotheses: the context does not move the slope; the context does not move the answer.
+    points, with its paired interval.  Null hypotheses: the context does not move the slope; it does not move the
+    answer.
 
     described: rows of one classifier and kind of tags.  presence: tag to the (photo, attribute, step) that have it.
     values: (K,).  people: the table of that name.

@@ -33,9 +33,9 @@ GRAY = 128
 class Composing:
     """The work: parts of people, then of backgrounds, to pictures and the tables photos, edits and composites.
 
-    files: of the people.  backgrounds: that are used.  cutouts: photo to its row of that table.  names: relative name of
-    a file to its photo.  backdrop: the plain canvas' colour.  outline: a photo whose cut-out is of median size, for the
-    silhouettes; empty before it is known.  sweeper: makes counterfactuals, if there is a sweep.
+    files: of the people.  backgrounds: that are used.  cutouts: photo to its row of that table.  names: relative name
+    of a file to its photo.  backdrop: the plain canvas' colour.  outline: a photo whose cut-out is of median size, for
+    the silhouettes; empty before it is known.  sweeper: makes counterfactuals, if there is a sweep.
     """
 
     run: Path
