@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 AGENT = "gslopes"
 LONGEST_DELAY = 60.0  # seconds between two requests that a host may ask for
-AGAIN = 60.0  # seconds after which a host whose rules could not be had is asked again
+RETRY_AFTER = 60.0  # seconds after which a host whose rules could not be had is asked again
 _MAX_BYTES = 500 << 10  # of which RFC 9309 asks that they be read; the rest is ignored
 
 
@@ -58,7 +58,7 @@ class Robots:
         with lock:
             if key not in self._rules:
                 since, failure = self._failures.get(key, (0.0, None))
-                if failure is not None and self._clock() - since < AGAIN:
+                if failure is not None and self._clock() - since < RETRY_AFTER:
                     raise failure
                 try:
                     self._rules[key] = self._asked(url)

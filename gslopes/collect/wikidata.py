@@ -88,8 +88,8 @@ class Wikidata(Web):
         groups = options["groups"].split("/") if "groups" in options else list(names)
         wrong = [one for one in groups if not _ENTITY.match(one)]
         if wrong or self.undated not in ("keep", "drop"):
-            told = f"The ethnic group {wrong[0]!r} is no Q-id" if wrong else f"undated is {self.undated!r}"
-            raise ConfigError(f"{told}.", "Such as wikidata:groups=Q49085/Q161652,undated=keep.")
+            reason = f"The ethnic group {wrong[0]!r} is no Q-id" if wrong else f"undated is {self.undated!r}"
+            raise ConfigError(f"{reason}.", "Such as wikidata:groups=Q49085/Q161652,undated=keep.")
         if self.genders not in ("two", "any") and not all(map(_ENTITY.match, self.genders.split("/"))):
             raise ConfigError(f"genders of wikidata is {self.genders!r}.", "It is two, any, or Q-ids with / between.")
         self.groups = {one: names.get(one, one) for one in groups}
@@ -141,8 +141,8 @@ class Wikidata(Web):
 
     def _query(self, group: str, limit: int, offset: int) -> str:
         chosen = list(GENDERS) if self.genders == "two" else self.genders.split("/") if self.genders != "any" else []
-        told = " ".join(f"wd:{one}" for one in chosen)
-        values = f"\n  VALUES ?sex_or_gender {{ {told} }}" if told else ""
+        terms = " ".join(f"wd:{one}" for one in chosen)
+        values = f"\n  VALUES ?sex_or_gender {{ {terms} }}" if terms else ""
         return QUERY.format(genders=values, group=group, earliest=EARLIEST, limit=limit, offset=offset)
 
     def _saved(self) -> list[Shown]:
@@ -172,9 +172,9 @@ class Wikidata(Web):
             some = names[start : start + TITLES]
             titles = "|".join(f"File:{name}" for name in some)
             answer = ask(f"{self.base or 'https://commons.wikimedia.org'}/w/api.php", {**fixed, "titles": titles}, {})
-            told = answer.get("query", {})
-            renamed = {row["from"]: row["to"] for row in told.get("normalized", [])}
-            infos = {page["title"]: page["imageinfo"][0] for page in told.get("pages", []) if page.get("imageinfo")}
+            reply = answer.get("query", {})
+            renamed = {row["from"]: row["to"] for row in reply.get("normalized", [])}
+            infos = {page["title"]: page["imageinfo"][0] for page in reply.get("pages", []) if page.get("imageinfo")}
             for name in some:
                 title = f"File:{name}"
                 info = infos.get(renamed.get(title, title)) or infos.get(title.replace("_", " "))
@@ -206,11 +206,11 @@ def read_answer(answer: Any) -> tuple[int, list[Shown]]:
 
 def _shown(rows: Iterable[Mapping[str, Any]]) -> Iterable[Shown]:
     for row in rows:
-        told = {name: text(value.get("value") if isinstance(value, Mapping) else value) for name, value in row.items()}
-        human, gender, group = (_last(told.get(name, "")) for name in ("human", "sex_or_gender", "ethnic_group"))
-        file = _last(told.get("image", "") or told.get("url", "")).replace("_", " ")
+        cells = {name: text(value.get("value") if isinstance(value, Mapping) else value) for name, value in row.items()}
+        human, gender, group = (_last(cells.get(name, "")) for name in ("human", "sex_or_gender", "ethnic_group"))
+        file = _last(cells.get("image", "") or cells.get("url", "")).replace("_", " ")
         if _ENTITY.match(human) and _ENTITY.match(gender) and _ENTITY.match(group) and "." in file and "|" not in file:
-            yield Shown(human, file, gender, group, told.get("loc_aid", ""), told.get("taken", ""))
+            yield Shown(human, file, gender, group, cells.get("loc_aid", ""), cells.get("taken", ""))
 
 
 def _last(uri: str) -> str:
@@ -225,7 +225,7 @@ def _candidate(row: Shown, info: Mapping[str, Any]) -> Candidate:
     return Candidate(
         url=text(info.get("thumburl") or info.get("url")),
         page=text(info.get("descriptionurl")),
-        title=" ".join([row.human, *(f"{name}={_SEPARATOR.sub('', own)}" for name, own in traits.items() if own)]),
+        title=" ".join([row.human, *(f"{name}={_SEPARATOR.sub('', one)}" for name, one in traits.items() if one)]),
         creator=fields.get("Artist", ""),
         licence=fields.get("LicenseShortName", ""),
         licence_url=fields.get("LicenseUrl", ""),

@@ -73,7 +73,7 @@ def gate_reads(run: Path, config: GateConfig, reader: str) -> dict[str, Any]:
     """
     sentence = runfolder.read_manifest(run).get("gate", {}).get("thresholds")
     pictures = _listed(run, run / "parts" / SYNTHESIS)
-    return {**_program(), "gate": to_dict(config), "reader": reader, "told": sentence, "parts": pictures}
+    return {**_program(), "gate": to_dict(config), "reader": reader, "thresholds": sentence, "parts": pictures}
 
 
 def score_reads(run: Path, *, gate: bool, dropped: int = 0) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def score_reads(run: Path, *, gate: bool, dropped: int = 0) -> dict[str, Any]:
     content = runfolder.read_manifest(run)
     known = {
         "classifiers": content.get("classifiers"),
-        "told": content.get("gate", {}).get("applied"),
+        "applied": content.get("gate", {}).get("applied"),
         "gate": gate,
         "dropped": dropped,
     }

@@ -63,28 +63,28 @@ class PhotoServer:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # else head and body of an answer wait 40 ms for one another
-    server_of: PhotoServer
+    photo_server: PhotoServer
 
     def do_GET(self) -> None:
-        own = self.server_of
+        server = self.photo_server
         url = urlsplit(self.path)
-        own.asked.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
-        own.times.append(time.monotonic())
+        server.asked.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
+        server.times.append(time.monotonic())
         query = dict(parse_qsl(url.query))
         try:
-            if own.status:
-                self.send(own.status, b"", "text/plain")
+            if server.status:
+                self.send(server.status, b"", "text/plain")
             elif url.path == "/robots.txt":
-                self.send(200 if own.robots else 404, own.robots.encode(), "text/plain")
+                self.send(200 if server.robots else 404, server.robots.encode(), "text/plain")
             elif url.path == "/v1/images/":
-                self.send_json(openverse(own, query))
+                self.send_json(openverse(server, query))
             elif url.path == "/w/api.php":
-                self.send_json(wikimedia(own, query))
+                self.send_json(wikimedia(server, query))
             elif url.path == "/customsearch/v1":
                 right = self.headers.get("X-goog-api-key") == "right" and query.get("cx") == "engine"
-                self.send_json(google(own, query) if right else {"error": {"code": 403}}, 200 if right else 403)
+                self.send_json(google(server, query) if right else {"error": {"code": 403}}, 200 if right else 403)
             elif url.path == "/v7.0/images/search":
-                self.send_json(bing(own, query))
+                self.send_json(bing(server, query))
             elif url.path.startswith("/photo/"):
                 self.photo(*[unquote(part) for part in url.path.removeprefix("/photo/").split("/", 2)])
             else:
@@ -93,16 +93,16 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def photo(self, trouble: str, occupation: str, name: str) -> None:
-        own = self.server_of
-        own.hits[self.path] += 1
-        data = (own.photos / occupation / name).read_bytes()
-        time.sleep(own.delay)
+        server = self.photo_server
+        server.hits[self.path] += 1
+        data = (server.photos / occupation / name).read_bytes()
+        time.sleep(server.delay)
         if trouble == "slow":
             self.send_header_of(len(data))
             for byte in data:
                 self.wfile.write(bytes([byte]))
                 time.sleep(0.2)
-        elif trouble == "throttle" and own.hits[self.path] == 1:
+        elif trouble == "throttle" and server.hits[self.path] == 1:
             self.send(429, b"", "text/plain", {"Retry-After": "1"})
         elif trouble == "busy":
             self.send(503, b"", "text/plain")
@@ -114,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send(200, b"<html>a page that says it is a photo</html>", "image/jpeg")
         elif trouble in ("loopback", "file", "loop", "moved", "away"):
             away = {"loopback": "http://127.0.0.1:9/x.jpg", "file": "file:///etc/hostname", "loop": self.path}
-            away["away"] = own.elsewhere
+            away["away"] = server.elsewhere
             away["moved"] = f"/photo/fine/{occupation}/{quote(name)}"
             self.send(302, b"", "text/plain", {"Location": away[trouble]})
         elif trouble == "endless":
@@ -158,9 +158,9 @@ class _Handler(BaseHTTPRequestHandler):
         """The log is ``asked``."""
 
 
-def openverse(own: PhotoServer, query: dict[str, str]) -> dict[str, object]:
+def openverse(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     """As GET /v1/images/ answers."""
-    found, size, page = own.results(query["q"]), int(query["page_size"]), int(query["page"])
+    found, size, page = server.results(query["q"]), int(query["page_size"]), int(query["page"])
     rows = [
         {
             "id": f"4bc43a04-ef46-4544-a0c1-{number:012d}",
@@ -188,9 +188,9 @@ def openverse(own: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     return {"result_count": len(rows), "page_count": pages, "page_size": size, "page": page, "results": shown}
 
 
-def wikimedia(own: PhotoServer, query: dict[str, str]) -> dict[str, object]:
+def wikimedia(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     """As action=query with generator=search answers, formatversion 2; its pages come in no order."""
-    found, size = own.results(query["gsrsearch"]), int(query["gsrlimit"])
+    found, size = server.results(query["gsrsearch"]), int(query["gsrlimit"])
     start = int(query.get("gsroffset", 0))
     pages = [
         {
@@ -207,7 +207,7 @@ def wikimedia(own: PhotoServer, query: dict[str, str]) -> dict[str, object]:
                     "thumburl": url,
                     "thumbwidth": 960,
                     "thumbheight": 615,
-                    "url": f"{own.base}/original/{name}",
+                    "url": f"{server.base}/original/{name}",
                     "descriptionurl": f"https://commons.example/wiki/File:{name}",
                     "mime": "image/jpeg",
                     "extmetadata": {
@@ -226,10 +226,10 @@ def wikimedia(own: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     return answer
 
 
-def google(own: PhotoServer, query: dict[str, str]) -> dict[str, object]:
+def google(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     """As customsearch/v1 answers with searchType=image."""
     assert query["searchType"] == "image"
-    found, start, size = own.results(query["q"]), int(query["start"]), int(query["num"])
+    found, start, size = server.results(query["q"]), int(query["start"]), int(query["num"])
     items = [
         {
             "kind": "customsearch#result",
@@ -247,9 +247,9 @@ def google(own: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     return {"kind": "customsearch#search", "queries": queries, "items": items} if items else {"queries": queries}
 
 
-def bing(own: PhotoServer, query: dict[str, str]) -> dict[str, object]:
+def bing(server: PhotoServer, query: dict[str, str]) -> dict[str, object]:
     """As v7.0/images/search answers."""
-    found, start, size = own.results(query["q"]), int(query["offset"]), int(query["count"])
+    found, start, size = server.results(query["q"]), int(query["offset"]), int(query["count"])
     shown = found[start : start + size]
     rows = [
         {"name": name, "contentUrl": url, "hostPageUrl": f"https://photos.example/{name}", "encodingFormat": "jpeg"}
@@ -276,23 +276,23 @@ def bomb() -> bytes:
 
 
 @contextmanager
-def serving(own: PhotoServer) -> Iterator[PhotoServer]:
+def serving(server: PhotoServer) -> Iterator[PhotoServer]:
     """The server on a free loopback port."""
 
     class Handler(_Handler):
-        server_of = own
+        photo_server = server
 
     class Server(ThreadingHTTPServer):
         def handle_error(self, *_: object) -> None:
             """A client that hangs up is nothing to print about."""
 
-    server = Server(("127.0.0.1", 0), Handler)
-    server.daemon_threads, server.block_on_close = True, False
-    own.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    listener = Server(("127.0.0.1", 0), Handler)
+    listener.daemon_threads, listener.block_on_close = True, False
+    server.port = listener.server_address[1]
+    thread = threading.Thread(target=listener.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
-        yield own
+        yield server
     finally:
-        server.shutdown()
-        server.server_close()
+        listener.shutdown()
+        listener.server_close()

@@ -52,8 +52,8 @@ def service():
 
 def run(service, out, **options):
     spec = f"wikidata:groups={BLACK}/{JAPANESE},base={service.base}"
-    told = {"source": spec, "contact": "me@example.org", "gap": 0.0, "per_query": 100, "min_ethnic": 4, "min_group": 2}
-    config = CollectConfig(**{**told, "test_servers": (f"127.0.0.1:{service.port}",), **options})
+    given = {"source": spec, "contact": "me@example.org", "gap": 0.0, "per_query": 100, "min_ethnic": 4, "min_group": 2}
+    config = CollectConfig(**{**given, "test_servers": (f"127.0.0.1:{service.port}",), **options})
     return collect(plan_collection(config, out))
 
 

@@ -112,8 +112,8 @@ def test_every_row_of_an_old_asked_table_has_a_reason_of_the_list(tmp_path: Path
 @pytest.mark.parametrize("table", [MANIFEST, CENSUS])
 def test_old_tables_of_collections_are_still_read(tmp_path: Path, table: tables.Table):
     row = {field.name: 0 if pa.types.is_integer(field.type) else "" for field in table.schema if not field.nullable}
-    own = [{"path": str(place), "status": one, "reason": prose} for place, (one, prose) in enumerate(OLD)]
-    rows = [row | one for one in own]
+    given = [{"path": str(place), "status": one, "reason": prose} for place, (one, prose) in enumerate(OLD)]
+    rows = [row | one for one in given]
     schema = pa.schema([field for field in table.schema if field.name != "detail"])
     pq.write_table(pa.Table.from_pylist(rows, schema=schema), tmp_path / "old.parquet")
     found = tables.read(table, tmp_path / "old.parquet")

@@ -42,8 +42,8 @@ def test_without_a_terminal_it_is_one_error_that_names_the_option(file, tmp_path
 def test_trust_that_was_given_is_remembered_for_the_run_and_the_digest(file, tmp_path, capsys):
     run = tmp_path / "run"
     Trust(given=True, run=run).require(file, ONE)
-    told = capsys.readouterr().err
-    assert str(trusted_file()) in told
+    printed = capsys.readouterr().err
+    assert str(trusted_file()) in printed
     Trust(run=run).require(file, ONE)
     assert capsys.readouterr().err == ""
     with pytest.raises(UsageError, match="has changed since it was trusted"):

@@ -45,9 +45,9 @@ def test_an_unchanged_face_is_the_same_person_and_others_are_not(run):
 
 def test_table_has_each_face_beside_its_own_centre_and_each_centre_beside_the_next_persons(run):
     table = tables.read(tables.LIKENESS, compare_faces(run, by_colour, OneProcess()))
-    own = table[table["photo"] == table["other"]]
-    assert own.groupby("photo")["step"].apply(list).tolist() == [[0, 1, 2]] * 2
-    assert own.loc[own["step"] == 1, "cosine"].tolist() == pytest.approx([1, 1])
+    same = table[table["photo"] == table["other"]]
+    assert same.groupby("photo")["step"].apply(list).tolist() == [[0, 1, 2]] * 2
+    assert same.loc[same["step"] == 1, "cosine"].tolist() == pytest.approx([1, 1])
     others = table[table["photo"] != table["other"]]
     assert others[["photo", "other", "step"]].to_numpy().tolist() == [["a" * 64, "b" * 64, 1], ["b" * 64, "a" * 64, 1]]
 

@@ -39,12 +39,12 @@ def score(run, cache, name: str = NAME, **others):
 
 def test_the_planted_slope_is_found_and_a_second_run_asks_nothing(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 24, part=6)
-    told = score(run, tmp_path / "cache", f"{NAME},price_in=2,price_out=10")
-    assert "168 pictures, 840 calls, at most " in told  # before: five answers each, if there were no probabilities
-    assert " + 168,000 tokens, " in told
-    assert "168 calls" in told
-    assert "tokens" in told
-    assert "USD spent" in told
+    printed = score(run, tmp_path / "cache", f"{NAME},price_in=2,price_out=10")
+    assert "168 pictures, 840 calls, at most " in printed  # before: five answers each, if there were no probabilities
+    assert " + 168,000 tokens, " in printed
+    assert "168 calls" in printed
+    assert "tokens" in printed
+    assert "USD spent" in printed
     slopes = stages.run_fit(run)
     found = slopes[slopes["estimator"] == "paper"].set_index("label")
     assert found.loc["nurse", "slope"] == pytest.approx(-0.25, abs=0.02)
@@ -66,8 +66,8 @@ def test_refusals_have_a_slope_of_their_own(provider: FakeProvider, tmp_path):
 def test_rate_limits_failures_and_malformed_json_cost_no_answer(provider: FakeProvider, tmp_path):
     provider.trouble(0.2)
     run = write_run(tmp_path / "run", 8)
-    told = score(run, tmp_path / "cache", f"{NAME},scores=repeats,repeats=3,concurrency=8")
-    assert "retries" in told
+    printed = score(run, tmp_path / "cache", f"{NAME},scores=repeats,repeats=3,concurrency=8")
+    assert "retries" in printed
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     assert Counter(asked["status"]) == {"answered": 56}
     delivered = sum(call.outcome == "answered" and call.delivered for call in provider.log.of("chat"))
@@ -100,10 +100,10 @@ def test_all_pictures_of_a_photo_are_asked_in_one_order(provider: FakeProvider, 
 
 
 def test_another_model_prompt_parameter_or_picture_is_asked_anew(provider: FakeProvider, tmp_path):
-    own = tmp_path / "own.toml"
-    own.write_text('name = "own"\nkind = "choice"\nquestion = "Who?"\noptions = ["doctor", "nurse"]\n')
+    prompt = tmp_path / "own.toml"
+    prompt.write_text('name = "own"\nkind = "choice"\nquestion = "Who?"\noptions = ["doctor", "nurse"]\n')
     run, cache = write_run(tmp_path / "run", 4), tmp_path / "cache"
-    first, number = f"llm:some-model,prompt={own}", itertools.count()
+    first, number = f"llm:some-model,prompt={prompt}", itertools.count()
 
     def asked(name: str) -> int:
         before = len(provider.log.calls)
@@ -115,7 +115,7 @@ def test_another_model_prompt_parameter_or_picture_is_asked_anew(provider: FakeP
     for name in (f"{first},temperature=0.5", f"{first},seed=3", first.replace("some-model", "other-model")):
         assert asked(name) == 28
         assert asked(name) == 0
-    own.write_text(own.read_text().replace("Who?", "Who is it?"))  # the same file, another question
+    prompt.write_text(prompt.read_text().replace("Who?", "Who is it?"))  # the same file, another question
     assert asked(first) == 28
 
 
@@ -132,8 +132,8 @@ def test_a_server_that_says_when_to_come_back_is_not_asked_before(provider: Fake
     provider.trouble(0.3, ["throttle"])
     provider.retry_after = 0.2
     run = write_run(tmp_path / "run", 4)
-    told = score(run, tmp_path / "cache", f"{NAME},concurrency=1")
-    assert "throttled" in told
+    printed = score(run, tmp_path / "cache", f"{NAME},concurrency=1")
+    assert "throttled" in printed
     calls = provider.log.of("chat")
     waits = [later.began - call.began for call, later in itertools.pairwise(calls) if call.trouble == "throttle"]
     assert waits

@@ -47,18 +47,18 @@ def test_what_is_no_presence_is_refused_before_any_work(wrong):
         FitConfig(presence=wrong)
 
 
-def test_the_cut_decides_the_slope_and_is_told(provider: FakeProvider, tmp_path):
+def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 24, part=6)
     stages.score_photos(run, ["rekognition:rate=200"], device="cpu", cache=tmp_path / "cache", yes=True)
     found = {}
     for presence in ("none", "0.52", "vendor"):
         slopes = stages.run_fit(run, FitConfig(presence=presence, bootstrap=0, permutations=0))
         found[presence] = slopes[slopes["estimator"] == "paper"].set_index("label")["slope"].get("Nurse", 0.0)
-        told = json.loads((run / PRESENCE).read_text())
-        assert told["presence"] == presence
+        written = json.loads((run / PRESENCE).read_text())
+        assert written["presence"] == presence
     assert found["none"] == pytest.approx(-0.375, abs=0.02)
     assert len(set(found.values())) == 3
-    assert told["cuts"] == {"rekognition": "score at least 0.55"}
+    assert written["cuts"] == {"rekognition": "score at least 0.55"}
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_slopes_at_other_cuts_stand_in_the_table_and_go_when_nothing_is_cut(prov
     rate = slopes[slopes["estimator"] == "photo-rate"].set_index("label")
     assert rate[["slope_lower", "slope_higher"]].notna().any(axis=None)
     for label, row in rate.iterrows():
-        told = beside.loc[(label, "photo-rate")]
-        assert row["slope"] == pytest.approx(told["slope"], abs=1e-4)
-        assert row["slope_lower"] == pytest.approx(told["slope_lower"], abs=1e-4, nan_ok=True)
+        expected = beside.loc[(label, "photo-rate")]
+        assert row["slope"] == pytest.approx(expected["slope"], abs=1e-4)
+        assert row["slope_lower"] == pytest.approx(expected["slope_lower"], abs=1e-4, nan_ok=True)
     slopes = stages.run_fit(run, FitConfig(presence="none", bootstrap=0, permutations=0))
     assert not (run / SENSITIVITY).exists()
     assert slopes[["slope_lower", "slope_higher"]].isna().all(axis=None)

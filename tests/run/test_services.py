@@ -243,10 +243,10 @@ def test_killed_five_times_among_failures_the_table_is_the_same_and_only_request
     assert done.returncode == 0, done.stderr
     for one, other in zip(answers_of(calm), answers_of(killed), strict=True):
         pd.testing.assert_frame_equal(one, other)
-    told = {}
+    counts = {}
     for service in PLANTED:
         calls = provider.log.of(service)
         batch = max(len(call.images) for call in calls)
         assert rebilled(calls) <= undelivered(calls) + kills * 4 * batch, service
-        told[service] = (rebilled(calls), undelivered(calls))
-    logging.getLogger("gslopes").info(json.dumps({"judged again, of them never delivered": told}))
+        counts[service] = (rebilled(calls), undelivered(calls))
+    logging.getLogger("gslopes").info(json.dumps({"judged again, of them never delivered": counts}))

@@ -21,7 +21,7 @@ QUICK = "part = 2\n[fit]\nbootstrap = 20\npermutations = 50\nmin_varying = 1\n"
 FIT = FitConfig(bootstrap=20, permutations=50, min_varying=1)
 STANDARD = {"p": 0.001, "slope": 0.03, "embed": "thumbs"}
 DONE = ("fit        up to date", "report     up to date")
-AGAIN = """
+SCRIPT = """
 import sys
 import gslopes
 from gslopes.score.worker import Worker
@@ -32,13 +32,13 @@ print(sorted({name.partition(".")[0] for name in sys.modules}))
 
 
 class Notes(stages.OneProcess):
-    """An executor that remembers what it was told to say."""
+    """An executor that remembers what it was asked to say."""
 
     def note(self, text: str) -> None:
-        told.append(text)
+        said.append(text)
 
 
-told: list[str] = []
+said: list[str] = []
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +61,9 @@ def audit(audited, home, tmp_path):
 
     def again(text: str = QUICK, **options: object) -> list[str]:
         again.config.write_text(text)
-        told.clear()
+        said.clear()
         stages.audit(faces.photos, again.run, executor=Notes(), config=again.config, **faces.known, **options)
-        return list(told)
+        return list(said)
 
     again.faces, again.config, again.run = faces, tmp_path / "audit.toml", tmp_path / "run"
     again.config.write_text(QUICK)
@@ -95,7 +95,7 @@ def test_a_rerun_rewrites_nothing_and_says_so(audit):
 def test_a_rerun_imports_no_torch_and_asks_nobody(audit):
     before = times(audit.run)
     known = [audit.faces.known["landmarks"], audit.faces.known["masks"]]
-    command = [sys.executable, "-c", AGAIN, audit.faces.photos, audit.run, audit.config, *known]
+    command = [sys.executable, "-c", SCRIPT, audit.faces.photos, audit.run, audit.config, *known]
     out = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ)).stdout
     assert "'gslopes'" in out
     assert not [
@@ -240,8 +240,8 @@ def test_every_file_that_the_report_opens_is_in_its_stamp(audit):
     ran = subprocess.run([sys.executable, "-c", code, audit.run], capture_output=True, text=True, check=True)
     inside = {Path(line).relative_to(audit.run) for line in ran.stdout.splitlines() if line.startswith(str(audit.run))}
     reads = [path for path in inside if path.parts[0] not in ("report", "edits", ".lock")]
-    own = (Path("parts/report.json"), Path("parts/.report.json.tmp"))  # the stamp itself, and before it has its name
-    reads = [path for path in reads if path not in own and not (audit.run / path).is_dir()]
+    stamp = (Path("parts/report.json"), Path("parts/.report.json.tmp"))  # the stamp itself, and before it has its name
+    reads = [path for path in reads if path not in stamp and not (audit.run / path).is_dir()]
     assert {Path("run.json"), Path("scores.parquet")} <= set(reads)
     assert all(len(path.parts) == 1 for path in reads), "the stamp covers RUN/* and RUN/edits, not this"
     stamp = json.loads((audit.run / "parts" / "report.json").read_text())

@@ -27,9 +27,9 @@ def run(tmp_path) -> Path:
     sizes = {"mask_area": 0.1, "mask_share": None, "change": None}
     verdicts = pd.DataFrame({"photo": ids, "attribute": "gender", **kept, **nothing, **sizes})
     rows = []
-    for photo, move, own in zip(ids, MOVES, OWN, strict=True):
+    for photo, move, centre in zip(ids, MOVES, OWN, strict=True):
         for name, part in (("gender", 1.0), ("young", 0.5)):
-            scores = [own, *(0.5 + part * move * value for value in VALUES)]
+            scores = [centre, *(0.5 + part * move * value for value in VALUES)]
             rows += [(photo, "gender", step - 1, name, score) for step, score in enumerate(scores)]
     for table, frame in (
         (tables.VERDICTS, verdicts),

@@ -114,9 +114,9 @@ def test_its_process_has_no_credential_and_no_open_file(saved, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "planted")
     program = Program(*saved(Means()))
     process = program._process.pid
-    told = Path(f"/proc/{process}/environ")
-    if told.exists():
-        assert b"planted" not in told.read_bytes()
+    environment = Path(f"/proc/{process}/environ")
+    if environment.exists():
+        assert b"planted" not in environment.read_bytes()
         open_files = {os.readlink(f"/proc/{process}/fd/{one}") for one in os.listdir(f"/proc/{process}/fd")}
         assert {name.partition(":")[0] for name in open_files} <= {"/dev/null", "socket", "anon_inode", "pipe"}
     program.close()
