@@ -146,7 +146,7 @@ def _print_plan(plan: Any, as_json: bool) -> int:
         f"pictures     {plan.pictures:,} for each of {', '.join(plan.croppers)}",
     ]
     lines += [f"together     {plan.together:,} pictures with one person of each group"] * bool(plan.together)
-    lines += [f"requests     {told}" for told in plan.estimates]
+    lines += [f"requests     {estimate}" for estimate in plan.estimates]
     for column, counts in plan.groups.items():
         lines.append(f"{column:<12} {', '.join(f'{name} {count}' for name, count in counts.items())}")
     for column, why in plan.left_out.items():
@@ -306,8 +306,8 @@ def regions(
     )  # fmt: skip
     if as_json:
         tables = {"gaze": found.gaze, "gaps": found.gaps, "kinds": found.kinds}
-        told = {name: rows(frame) for name, frame in tables.items()}
-        print_json({"run": str(out), "page": str(found.page), "review": str(found.review), **told})
+        frames = {name: rows(frame) for name, frame in tables.items()}
+        print_json({"run": str(out), "page": str(found.page), "review": str(found.review), **frames})
         return 0
     click.echo(print_gaze(found.gaze, found.gaps))
     click.echo(
@@ -341,13 +341,13 @@ def show(
     """Draw what croppers make of one picture, and print their rectangles."""
     from gslopes.studies.crops.show import show_picture
 
-    told = show_picture(
+    answers = show_picture(
         picture, out, cropper or ("spectral-residual",), ratios, seed=seed or 0, device=device or "auto", trust=trust
     )
     if as_json:
-        print_json({"picture": str(out), "crops": told})
+        print_json({"picture": str(out), "crops": answers})
         return 0
-    for row in told:
+    for row in answers:
         click.echo(
             f"{row['cropper']} {row['ratio']:g}: left {row['left']}, top {row['top']}, {row['width']} × {row['height']}"
         )

@@ -18,8 +18,8 @@ def test_power_before_anybody_is_asked():
     done = invoke("power", "--groups", "213,606", "--p", "0.6171")
     assert done.exit_code == 0, done.output
     assert "± 4.5%" in done.output
-    told = json.loads(invoke("power", "--groups", "213,606", "--p", "0.6171", "--json").output)
-    assert told["half_width"] == pytest.approx(0.0452, abs=5e-5)
+    answer = json.loads(invoke("power", "--groups", "213,606", "--p", "0.6171", "--json").output)
+    assert answer["half_width"] == pytest.approx(0.0452, abs=5e-5)
     assert invoke("power", "--groups", "213").exit_code == 2
 
 
@@ -28,12 +28,12 @@ def test_the_first_word_may_be_the_folder(tmp_path):
         Image.fromarray(np.full((20, 20, 3), index, np.uint8)).save(tmp_path / f"{index}.png")
     table = tmp_path / "people.csv"
     table.write_text("id,team\n0,a\n1,a\n2,b\n3,b\n")
-    told = ["--people", table, "--groups", "team", "--out", tmp_path / "run", "--min-group", 2, "--dry-run"]
-    done = invoke(tmp_path, *told)
+    arguments = ["--people", table, "--groups", "team", "--out", tmp_path / "run", "--min-group", 2, "--dry-run"]
+    done = invoke(tmp_path, *arguments)
     assert done.exit_code == 0, done.output
     assert "4 of photos of different groups" in done.output
     assert "8 for each of spectral-residual" in done.output
-    assert json.loads(invoke(tmp_path, *told, "--json").output)["pictures"] == 8
+    assert json.loads(invoke(tmp_path, *arguments, "--json").output)["pictures"] == 8
     assert not (tmp_path / "run").exists()
 
 
@@ -45,9 +45,9 @@ def test_one_picture_drawn(tmp_path):
     args = ["--cropper", "spectral-residual", "--cropper", "centre", "--ratios", "0.56,1", "--out", out, "--json"]
     done = invoke("show", tmp_path / "a.png", *args)
     assert done.exit_code == 0, done.output
-    told = json.loads(done.output)["crops"]
-    assert len(told) == 4
-    square = next(row for row in told if row["cropper"] == "spectral-residual" and row["ratio"] == 1)
+    crops_found = json.loads(done.output)["crops"]
+    assert len(crops_found) == 4
+    square = next(row for row in crops_found if row["cropper"] == "spectral-residual" and row["ratio"] == 1)
     assert square["left"] > 35
     with Image.open(out) as drawn:
         assert drawn.size == (1280, 2 * (360 + 24))

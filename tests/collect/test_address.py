@@ -95,8 +95,8 @@ def ends(block: str) -> list[str]:
     """The first, the middle and the last address of a block."""
     network = ipaddress.ip_network(block)
     kind = type(network.network_address)
-    places = (0, network.num_addresses // 2, network.num_addresses - 1)
-    return [str(kind(int(network.network_address) + place)) for place in places]
+    indices = (0, network.num_addresses // 2, network.num_addresses - 1)
+    return [str(kind(int(network.network_address) + place)) for place in indices]
 
 
 @pytest.mark.parametrize("block", [*IPV4, *IPV6, *BEYOND])

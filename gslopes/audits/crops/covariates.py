@@ -49,8 +49,8 @@ def covariates(
     around = float(np.median(lab[..., 0][~inside])) if (~inside).any() else float("nan")
     cheek, eye = (float(linear[mask].mean()) if mask.any() else float("nan") for mask in (cheeks, eyes))
     gray = cv2.cvtColor(photo, cv2.COLOR_RGB2GRAY)
-    own = gray[int(head.y0) : int(head.y1), int(head.x0) : int(head.x1)]
-    edges = cv2.Laplacian(own, cv2.CV_64F) if own.size else np.zeros((1, 1))
+    head_gray = gray[int(head.y0) : int(head.y1), int(head.x0) : int(head.x1)]
+    edges = cv2.Laplacian(head_gray, cv2.CV_64F) if head_gray.size else np.zeros((1, 1))
     return {
         "skin_luminance": float(tone[0]),
         "background_luminance": around,

@@ -66,7 +66,7 @@ def published_draws(groups: Mapping[str, Sequence[int]], draws: int = 10_000, se
     return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
 
 
-def one_of_each(groups: Mapping[str, Sequence[int]], count: int, seed: int = 0) -> Pairs:
+def one_per_group(groups: Mapping[str, Sequence[int]], count: int, seed: int = 0) -> Pairs:
     """(count, k) of one person of each of k groups side by side.
 
     Each person of a group is shown equally often (within one), each group stands at each place equally often: the order
@@ -76,8 +76,8 @@ def one_of_each(groups: Mapping[str, Sequence[int]], count: int, seed: int = 0) 
     names = list(groups)
     columns = []
     for name in names:
-        own = np.asarray(groups[name], dtype=np.int64)
-        laps = [generator.permutation(own) for _ in range(-(-count // len(own)))]
+        persons = np.asarray(groups[name], dtype=np.int64)
+        laps = [generator.permutation(persons) for _ in range(-(-count // len(persons)))]
         columns.append(np.concatenate(laps)[:count])
     shown = np.stack(columns, axis=1)
     turn = np.arange(len(names))

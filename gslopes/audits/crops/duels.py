@@ -42,8 +42,8 @@ def duels(h: Array, confidence: float = 0.95) -> Duels:
     half = special.stdtrit(max(n - 1, 1), 0.5 + confidence / 2) * spread / np.sqrt(n)
     steps = value_pairs(size)
     score = np.mean([2 * h[:, high, low] - 1 for low, high in steps], axis=0)
-    own = np.eye(size, dtype=bool)
-    p, low, high_end = (np.where(own, np.nan, table) for table in (mean, mean - half, mean + half))
+    diagonal = np.eye(size, dtype=bool)
+    p, low, high_end = (np.where(diagonal, np.nan, table) for table in (mean, mean - half, mean + half))
     return Duels(p, low, high_end, np.asarray(score))
 
 

@@ -38,7 +38,7 @@ class Box:
         x0, y0 = max(self.x0, other.x0), max(self.y0, other.y0)
         return Box(x0, y0, min(self.x1, other.x1), min(self.y1, other.y1)).area
 
-    def moved(self, x: float, y: float) -> Box:
+    def shifted(self, x: float, y: float) -> Box:
         """The same box, so many pixels to the right and down."""
         return Box(self.x0 + x, self.y0 + y, self.x1 + x, self.y1 + y)
 

@@ -68,11 +68,11 @@ def layout(sizes: Sequence[tuple[int, int]], attach: Attach = "horizontal", gap:
         return Layout(turned.height, turned.width, photos, territories)
     height = max(size[1] for size in sizes)
     photos_, territories_, left = [], [], 0
-    for index, (own, tall) in enumerate(sizes):
+    for index, (wide, tall) in enumerate(sizes):
         room = gap if index < len(sizes) - 1 else 0
-        photos_.append(Box(left, 0, left + own, tall))
-        territories_.append(Box(left, 0, left + own + room, height))
-        left += own + room
+        photos_.append(Box(left, 0, left + wide, tall))
+        territories_.append(Box(left, 0, left + wide + room, height))
+        left += wide + room
     return Layout(left, height, tuple(photos_), tuple(territories_))
 
 

@@ -72,15 +72,15 @@ def _refined(whole: Gray, part: Gray, best: Found, widest: int, ratio: float, re
     _, wide, left, top = best
     height, width = whole.shape
     found: Found = (-1.0, 1.0, 0.0, 0.0)
-    for own in range(max(1, round(wide) - reach), min(widest, round(wide) + reach) + 1):
-        tall = min(height, max(1, round(own * ratio)))
+    for candidate in range(max(1, round(wide) - reach), min(widest, round(wide) + reach) + 1):
+        tall = min(height, max(1, round(candidate * ratio)))
         x0, y0 = (
             int(np.clip(round(at) - reach, 0, side - length))
-            for at, side, length in ((left, width, own), (top, height, tall))
+            for at, side, length in ((left, width, candidate), (top, height, tall))
         )
-        window = whole[y0 : y0 + tall + 2 * reach, x0 : x0 + own + 2 * reach]
-        value, (x, y) = _match(window, _scaled(part, own, tall))
-        found = max(found, (value, float(own), float(x0 + x), float(y0 + y)))
+        window = whole[y0 : y0 + tall + 2 * reach, x0 : x0 + candidate + 2 * reach]
+        value, (x, y) = _match(window, _scaled(part, candidate, tall))
+        found = max(found, (value, float(candidate), float(x0 + x), float(y0 + y)))
     return found
 
 

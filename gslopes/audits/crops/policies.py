@@ -192,8 +192,8 @@ def _pointed(cells: _Cells, points: Array) -> Outcome:
     for index, (x, y) in enumerate(points):
         shares[index, cells.plan.owner(x, y)] = 1.0
     nearest = np.array([_nearest(cells.at, point) for point in points], dtype=np.int64)
-    own = cells.scores[np.arange(len(points)), nearest]
-    return Outcome(shares, points, (own < np.median(cells.scores, axis=1)).astype(np.float64))
+    at_point = cells.scores[np.arange(len(points)), nearest]
+    return Outcome(shares, points, (at_point < np.median(cells.scores, axis=1)).astype(np.float64))
 
 
 def _nearest(at: Array, point: Array) -> int:

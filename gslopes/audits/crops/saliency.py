@@ -29,15 +29,15 @@ def check_map(found: SaliencyMap, width: int, height: int, cropper: str, picture
     elif not np.isfinite(scores).all():
         wrong = "holds NaN or infinity"
     else:
-        for name, places, count, side in (
+        for name, coordinates, count, side in (
             ("x", found.x, scores.shape[1], width),
             ("y", found.y, scores.shape[0], height),
         ):
-            if len(places) != count:
-                wrong = f"has {len(places)} coordinates {name} for {count} cells"
-            elif (np.diff(places) <= 0).any():
+            if len(coordinates) != count:
+                wrong = f"has {len(coordinates)} coordinates {name} for {count} cells"
+            elif (np.diff(coordinates) <= 0).any():
                 wrong = f"has coordinates {name} that do not increase"
-            elif places[0] < 0 or places[-1] > side - 1:
+            elif coordinates[0] < 0 or coordinates[-1] > side - 1:
                 wrong = f"has coordinates {name} outside of the picture ({side} pixels)"
     if wrong:
         raise AnswerError(f"The map of {cropper} for {picture} {wrong}.", "Repair the cropper; other pairs go on.")
@@ -88,9 +88,9 @@ def maxima(scores: NDArray[np.floating], owner: NDArray[np.int64], people: int) 
     flat, whose = scores.reshape(len(scores), -1), owner.ravel()
     result = np.full((len(scores), people), -np.inf)
     for index in range(people):
-        own = whose == index
-        if own.any():
-            result[:, index] = flat[:, own].max(axis=1)
+        inside = whose == index
+        if inside.any():
+            result[:, index] = flat[:, inside].max(axis=1)
     return result
 
 

@@ -48,11 +48,11 @@ def bars(rows: pd.DataFrame) -> str:
 
 
 def _bars_text(rows: pd.DataFrame) -> str:
-    told = [
+    lines = [
         f"{row['group']} over {row['other']}: {row['p']:.1%} ({row['ci_low']:.1%} to {row['ci_high']:.1%})"
         for row in rows.to_dict("records")
     ]
-    return "; ".join(told)
+    return "; ".join(lines)
 
 
 def arrows(rows: pd.DataFrame) -> str:
@@ -104,23 +104,23 @@ def distributions(values: Mapping[str, NDArray[np.float64]], title: str) -> str:
 
     values: group to its persons' numbers.
     """
-    known = {name: np.sort(own[~np.isnan(own)]) for name, own in values.items()}
-    known = {name: own for name, own in known.items() if len(own)}
+    known = {name: np.sort(sample[~np.isnan(sample)]) for name, sample in values.items()}
+    known = {name: sample for name, sample in known.items() if len(sample)}
     whole = np.concatenate(list(known.values()))
     low, high = float(whole.min()), float(whole.max())
     spread = (high - low) or 1.0
     left, top, wide, tall = 48, 24, 380, 230
-    told = "; ".join(f"{name} median {np.median(own):.3g} of {len(own)}" for name, own in known.items())
-    parts = [_open(left + wide + 170, top + tall + 46, f"{title}: {told}"), _text(left, 14, title, "start", 13)]
+    description = "; ".join(f"{name} median {np.median(sample):.3g} of {len(sample)}" for name, sample in known.items())
+    parts = [_open(left + wide + 170, top + tall + 46, f"{title}: {description}"), _text(left, 14, title, "start", 13)]
     for level in (0, 0.25, 0.5, 0.75, 1):
         y = top + tall * (1 - level)
         parts += [_line(left, y, left + wide, y, "#e6e9ed", 1), _text(left - 6, y + 4, f"{level:g}", "end", 11)]
     for place, value in ((0.0, low), (0.5, (low + high) / 2), (1.0, high)):
         parts.append(_text(left + wide * place, top + tall + 18, f"{value:.3g}".replace("-", "−"), "middle", 11))
-    for index, (name, own) in enumerate(known.items()):
-        colour, n = CURVES[index % len(CURVES)], len(own)
+    for index, (name, sample) in enumerate(known.items()):
+        colour, n = CURVES[index % len(CURVES)], len(sample)
         band = math.sqrt(math.log(2 / 0.05) / (2 * n))
-        across = left + wide * (own - low) / spread
+        across = left + wide * (sample - low) / spread
         share = np.arange(1, n + 1) / n
         upper, lower = (np.clip(share + sign * band, 0, 1) for sign in (1, -1))
         around = [*zip(across, upper, strict=True), *zip(across[::-1], lower[::-1], strict=True)]
@@ -141,8 +141,8 @@ def scatter(rows: pd.DataFrame) -> str:
     reach = max(
         5.0, 1.15 * float(np.nanmax(np.abs(np.r_[y, 100 * rows["deviation_low"], 100 * rows["deviation_high"]])))
     )
-    told = "; ".join(f"{row['policy']} {100 * row['deviation']:+.1f} points" for row in rows.to_dict("records"))
-    parts = [_open(left + wide + 150, top + tall + 44, f"Deviation from even by policy: {told}")]
+    description = "; ".join(f"{row['policy']} {100 * row['deviation']:+.1f} points" for row in rows.to_dict("records"))
+    parts = [_open(left + wide + 150, top + tall + 44, f"Deviation from even by policy: {description}")]
     middle = top + tall / 2
     parts += [_line(left, middle, left + wide, middle, SOFT, 1, "4 3"), _text(left - 8, middle + 4, "0", "end", 11)]
     for value in (reach, -reach):
@@ -169,8 +169,8 @@ def sweep_lines(curves: Sequence[tuple[str, NDArray[np.float64], NDArray[np.floa
     left, top, wide, tall = 56, 28, 400, 230
     reach = max(0.02, 1.2 * max(float(np.abs(y - 0.5).max()) for _, _, y in curves))
     ends = curves[0][1]
-    told = "; ".join(f"{name} {y[0]:.1%} to {y[-1]:.1%}" for name, _, y in curves)
-    parts = [_open(left + wide + 300, top + tall + 40, f"{title}: {told}"), _text(left, 16, title, "start", 13)]
+    description = "; ".join(f"{name} {y[0]:.1%} to {y[-1]:.1%}" for name, _, y in curves)
+    parts = [_open(left + wide + 300, top + tall + 40, f"{title}: {description}"), _text(left, 16, title, "start", 13)]
     for share in (-reach, 0.0, reach):
         y = top + tall / 2 - share / reach * tall / 2
         parts += [
@@ -183,11 +183,11 @@ def sweep_lines(curves: Sequence[tuple[str, NDArray[np.float64], NDArray[np.floa
         parts.append(_text(place, top + tall + 18, f"{value:.2g}".replace("-", "−"), "middle", 11))
     for index, (name, across, shares) in enumerate(curves):
         colour = CURVES[index % len(CURVES)]
-        places = [
+        curve_points = [
             (left + wide * float(a - ends[0]) / span, top + tall / 2 - float(b - 0.5) / reach * tall / 2)
             for a, b in zip(across, shares, strict=True)
         ]
-        points = " ".join(f"{px:.1f},{py:.1f}" for px, py in places)
+        points = " ".join(f"{px:.1f},{py:.1f}" for px, py in curve_points)
         dash = ' stroke-dasharray="5 4"' if index else ""
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.2"{dash}/>')
         legend = top + 14 + 20 * index
@@ -196,10 +196,11 @@ def sweep_lines(curves: Sequence[tuple[str, NDArray[np.float64], NDArray[np.floa
     return "".join([*parts, "</svg>"])
 
 
-def _open(width: float, height: float, told: str) -> str:
+def _open(width: float, height: float, description: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
-        f'height="{height:g}" role="img" aria-label="{escape(told, quote=True)}" font-family="system-ui, sans-serif">'
+        f'height="{height:g}" role="img" aria-label="{escape(description, quote=True)}" '
+        f'font-family="system-ui, sans-serif">'
         f'<rect width="{width:g}" height="{height:g}" fill="#ffffff" rx="8"/>'
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ import pandas as pd
 
 from gslopes.report import words as plain
 from gslopes.report.crops.words import RECTANGLE, interval, main_rows, percent, ratio
+
+Text = Callable[[Mapping[Any, Any]], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +49,11 @@ def parity_grid(rows: pd.DataFrame, caption: str) -> Grid:
     return Grid(caption, head, tuple(body))
 
 
-def other_grids(own: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> list[Grid]:
+def other_grids(tables: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> list[Grid]:
     """The other tables of a cropper, those that it has rows for.  own: table name to its rows."""
     grids: list[Grid] = []
-    if len(own["aggregates"]):
-        main = main_rows(own["aggregates"].assign())
+    if len(tables["aggregates"]):
+        main = main_rows(tables["aggregates"].assign())
         grids.append(
             grid_of(
                 main,
@@ -102,53 +104,50 @@ def other_grids(own: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> list[G
                 },
             )
         )
-    if len(own["policies"]):
-        grids.append(_policy_grid(own["policies"]))
-    if len(own["shares"]):
-        grids.append(_shares_grid(own["shares"]))
-    if len(own["stability"]):
-        grids.append(_stability_grid(own["stability"]))
-    if len(own["explained"]):
-        grids.append(
-            grid_of(
-                own["explained"],
-                "Log-odds of group over other without and with contrast, light, size and sharpness held alike: a "
-                "description; an explanation by contrast does not justify the outcome",
-                {
-                    "grouping": lambda r: r["column"],
-                    "group": lambda r: r["group"],
-                    "other": lambda r: r["other"],
-                    "without": lambda r: _odds(r, "before"),
-                    "with": lambda r: _odds(r, "after"),
-                },
-            )
-        )
-    if len(own["gaze"]):
-        grids.append(
-            grid_of(
-                own["gaze"],
-                "Photos alone: is the focal point off the head, and does the crop of ratio 1 lose it?",
-                {
-                    "grouping": lambda r: r["column"],
-                    "group": lambda r: r["group"],
-                    "photos": lambda r: f"{r['photos']}",
-                    "point off the head": lambda r: (
-                        f"{percent(r['off_share'])} ({interval(r['off_low'], r['off_high'])})"
-                    ),
-                    "crop loses the head": lambda r: (
-                        f"{percent(r['crop_off_share'])} ({interval(r['crop_off_low'], r['crop_off_high'])})"
-                    ),
-                },
-            )
-        )
+    grids += [
+        grid_of(tables[name], caption, columns) for name, (caption, columns) in _BY_TABLE.items() if len(tables[name])
+    ]
     return grids
 
 
-def _shares_grid(shares: pd.DataFrame) -> Grid:
-    caption = "One person of each group in one picture: whose share is it?"
-    return grid_of(
-        shares,
-        caption,
+def _odds(row: Mapping[str, Any], when: str) -> str:
+    value, low, high = (row[f"beta_{when}{end}"] for end in ("", "_low", "_high"))
+    return f"{value:+.2f} ({low:+.2f} to {high:+.2f})".replace("-", "−")
+
+
+def _points(row: Mapping[str, Any], name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    ends = f" ({100 * low:+.1f} to {100 * high:+.1f})" if np.isfinite(low) and np.isfinite(high) else ""
+    return f"{100 * row[name]:+.1f}{ends}".replace("-", "−")
+
+
+def grid_of(rows: pd.DataFrame, caption: str, columns: Mapping[str, Text]) -> Grid:
+    """A table of rows: head to the text of a row."""
+    body = [tuple(plain.printable(make(row)) for make in columns.values()) for row in rows.to_dict("records")]
+    return Grid(caption, tuple(columns), tuple(body))
+
+
+_BY_TABLE: dict[str, tuple[str, dict[str, Text]]] = {
+    "policies": (
+        "Policies, after Table 1 of the paper, with what was measured: deviation from even in points",
+        {
+            "policy": lambda r: r["policy"],
+            "group": lambda r: r["group"],
+            "other": lambda r: r["other"],
+            "deviation": lambda r: _points(r, "deviation"),
+            "argmax leans more by": lambda r: _points(r, "difference"),
+            "amplification": lambda r: "–" if np.isnan(r["amplification"]) else f"{r['amplification']:.2f}",
+            "exposure": lambda r: f"{r['exposure']:.3f}",
+            "instability": lambda r: percent(r["instability"]),
+            "both heads kept": lambda r: percent(r["whole"]),
+            "user agency": lambda r: r["agency"],
+            "automation": lambda r: r["automation"],
+            "coverage": lambda r: r["coverage"],
+            "risk": lambda r: r["risk"],
+        },
+    ),
+    "shares": (
+        "One person of each group in one picture: whose share is it?",
         {
             "group": lambda r: r["group"],
             "people": lambda r: f"{r['persons']}",
@@ -159,14 +158,9 @@ def _shares_grid(shares: pd.DataFrame) -> Grid:
             "by the pairs (Bradley-Terry)": lambda r: percent(r["predicted"]),
             "head kept": lambda r: percent(r["kept"]),
         },
-    )
-
-
-def _stability_grid(stability: pd.DataFrame) -> Grid:
-    caption = "Small edits of a picture: how far the crop of the ratio nearest to 1 moves"
-    return grid_of(
-        stability,
-        caption,
+    ),
+    "stability": (
+        "Small edits of a picture: how far the crop of the ratio nearest to 1 moves",
         {
             "policy": lambda r: r["policy"],
             "edit": lambda r: r["edit"],
@@ -174,43 +168,28 @@ def _stability_grid(stability: pd.DataFrame) -> Grid:
             "mean move, of the longer side": lambda r: percent(r["move"]),
             "moved by more than 1 %": lambda r: percent(r["moved"]),
         },
-    )
-
-
-def _odds(row: Mapping[str, Any], when: str) -> str:
-    value, low, high = (row[f"beta_{when}{end}"] for end in ("", "_low", "_high"))
-    return f"{value:+.2f} ({low:+.2f} to {high:+.2f})".replace("-", "−")
-
-
-def _policy_grid(policies: pd.DataFrame) -> Grid:
-    def points(row: Mapping[str, Any], name: str) -> str:
-        low, high = row[f"{name}_low"], row[f"{name}_high"]
-        ends = f" ({100 * low:+.1f} to {100 * high:+.1f})" if np.isfinite(low) and np.isfinite(high) else ""
-        return f"{100 * row[name]:+.1f}{ends}".replace("-", "−")
-
-    caption = "Policies, after Table 1 of the paper, with what was measured: deviation from even in points"
-    return grid_of(
-        policies,
-        caption,
+    ),
+    "explained": (
+        "Log-odds of group over other without and with contrast, light, size and sharpness held alike: a "
+        "description; an explanation by contrast does not justify the outcome",
         {
-            "policy": lambda r: r["policy"],
+            "grouping": lambda r: r["column"],
             "group": lambda r: r["group"],
             "other": lambda r: r["other"],
-            "deviation": lambda r: points(r, "deviation"),
-            "argmax leans more by": lambda r: points(r, "difference"),
-            "amplification": lambda r: "–" if np.isnan(r["amplification"]) else f"{r['amplification']:.2f}",
-            "exposure": lambda r: f"{r['exposure']:.3f}",
-            "instability": lambda r: percent(r["instability"]),
-            "both heads kept": lambda r: percent(r["whole"]),
-            "user agency": lambda r: r["agency"],
-            "automation": lambda r: r["automation"],
-            "coverage": lambda r: r["coverage"],
-            "risk": lambda r: r["risk"],
+            "without": lambda r: _odds(r, "before"),
+            "with": lambda r: _odds(r, "after"),
         },
-    )
-
-
-def grid_of(rows: pd.DataFrame, caption: str, columns: Mapping[str, Any]) -> Grid:
-    """A table of rows: head to the text of a row."""
-    body = [tuple(plain.printable(make(row)) for make in columns.values()) for row in rows.to_dict("records")]
-    return Grid(caption, tuple(columns), tuple(body))
+    ),
+    "gaze": (
+        "Photos alone: is the focal point off the head, and does the crop of ratio 1 lose it?",
+        {
+            "grouping": lambda r: r["column"],
+            "group": lambda r: r["group"],
+            "photos": lambda r: f"{r['photos']}",
+            "point off the head": lambda r: f"{percent(r['off_share'])} ({interval(r['off_low'], r['off_high'])})",
+            "crop loses the head": lambda r: (
+                f"{percent(r['crop_off_share'])} ({interval(r['crop_off_low'], r['crop_off_high'])})"
+            ),
+        },
+    ),
+}

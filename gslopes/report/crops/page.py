@@ -99,10 +99,10 @@ def _section(
     photos: Mapping[str, Path],
     embed: str,
 ) -> Section:
-    own = {name: frame[frame["cropper"] == cropper] for name, frame in found.items() if "cropper" in frame}
-    parity = own["parity"]
+    tables = {name: frame[frame["cropper"] == cropper] for name, frame in found.items() if "cropper" in frame}
+    parity = tables["parity"]
     head = main_rows(parity)
-    section = Section(plain.printable(cropper), plain.printable(version), _answer(head, own["positions"]))
+    section = Section(plain.printable(cropper), plain.printable(version), _answer(head, tables["positions"]))
     for column, rows in head.groupby("column", sort=False):
         name = plain.printable(column)
         section.charts.append((f"Who is favoured, by {name}", Markup(drawing.bars(rows))))
@@ -110,28 +110,28 @@ def _section(
         if 2 < len(names) <= MOST_ARROWS:
             section.charts.append((f"The same by {name}: arrows to the less favoured", Markup(drawing.arrows(rows))))
     section.grids.append(parity_grid(head, "Pairs of groups: who is favoured"))
-    section.grids += other_grids(own, parity)
-    policies = own["policies"]
+    section.grids += other_grids(tables, parity)
+    policies = tables["policies"]
     if len(policies):
         first = policies[policies["column"] == policies["column"].iloc[0]]
         pair = first[(first["group"] == first["group"].iloc[0]) & (first["other"] == first["other"].iloc[0])]
         title = f"Policies: {pair['group'].iloc[0]} over {pair['other'].iloc[0]}, deviation from even in points"
         section.charts.append((title, Markup(drawing.scatter(pair))))
-    _distributions(section, own["saliency"], found, manifest)
-    if photos and embed != "none" and len(own["pairs"]):
-        _draw_pairs(section, own, found, manifest, photos, embed)
+    _distributions(section, tables["saliency"], found, manifest)
+    if photos and embed != "none" and len(tables["pairs"]):
+        _draw_pairs(section, tables, found, manifest, photos, embed)
     return section
 
 
 def _answer(head: pd.DataFrame, positions: pd.DataFrame) -> str:
     judged = head[head["note"] == ""]
     shown = judged[judged["q"] < 0.05]
-    told = [
+    lines = [
         f"{row['group']} over {row['other']} {percent(row['p'])} ({interval(row['ci_low'], row['ci_high'])})"
         for row in shown.sort_values("q").head(4).to_dict("records")
     ]
-    number = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} not even (q < 0.05): {'; '.join(told)}."
-    if not told:
+    number = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} not even (q < 0.05): {'; '.join(lines)}."
+    if not lines:
         number = "none is shown not to be even (q < 0.05)."
     first = f"Of {len(judged)} pairs of groups that can be judged, {number}"
     few = len(head) - len(judged)
@@ -146,27 +146,27 @@ def _answer(head: pd.DataFrame, positions: pd.DataFrame) -> str:
 def _distributions(
     section: Section, saliency: pd.DataFrame, found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]
 ) -> None:
-    own = saliency[saliency["scale"] == "own"]
-    if own.empty:
+    rows = saliency[saliency["scale"] == "own"]
+    if rows.empty:
         return
     person = dict(zip(found["people"]["photo"], found["people"]["person"], strict=True))
     traits = found["traits"]
     column = manifest["columns"][0]
     group = dict(traits[traits["column"] == column][["person", "value"]].itertuples(index=False))
-    groups = own["photo"].map(person).map(group)
+    groups = rows["photo"].map(person).map(group)
     for statistic, title in (("max", "Largest score of a photo alone"), ("median", "Median score of a photo alone")):
         values = {
-            str(name): own.loc[groups == name, statistic].to_numpy(np.float64) for name in sorted(set(group.values()))
+            str(name): rows.loc[groups == name, statistic].to_numpy(np.float64) for name in sorted(set(group.values()))
         }
         known = np.concatenate([one[~np.isnan(one)] for one in values.values()])
         if len(known) and np.ptp(known) > 1e-6:  # a model that scales each map to 1 has one maximum for all
-            told = f"{title}, by {plain.printable(column)}"
-            section.charts.append((told, Markup(drawing.distributions(values, title))))
+            caption = f"{title}, by {plain.printable(column)}"
+            section.charts.append((caption, Markup(drawing.distributions(values, title))))
 
 
 def _draw_pairs(
     section: Section,
-    own: Mapping[str, pd.DataFrame],
+    tables: Mapping[str, pd.DataFrame],
     found: Mapping[str, pd.DataFrame],
     manifest: Mapping[str, Any],
     photos: Mapping[str, Path],
@@ -176,8 +176,10 @@ def _draw_pairs(
     path, person = (dict(zip(people["photo"], people[name], strict=True)) for name in ("path", "person"))
     column = manifest["columns"][-1]
     group = dict(traits[traits["column"] == column][["person", "value"]].itertuples(index=False))
-    far, near = pictures.chosen(own["pairs"])
-    crops = own["crops"][own["crops"]["policy"].isin(["argmax", RECTANGLE])].set_index(["left", "right"]).sort_index()
+    far, near = pictures.chosen(tables["pairs"])
+    crops = (
+        tables["crops"][tables["crops"]["policy"].isin(["argmax", RECTANGLE])].set_index(["left", "right"]).sort_index()
+    )
     vertical = manifest["config"]["attach"] == "vertical"
     mapless = far["margin"].isna().all()
     titles = ("Some pairs" if mapless else "Largest margin between both people's maxima", "Smallest margin")
@@ -212,46 +214,46 @@ def _draw_pairs(
 
 def _groups(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     traits = found["traits"]
-    told = []
+    lines = []
     for column in manifest["columns"]:
         counts = traits[traits["column"] == column]["value"].value_counts().sort_index()
-        told.append(
+        lines.append(
             (plain.printable(column), ", ".join(f"{plain.printable(n)} {count}" for n, count in counts.items()))
         )
-    return told
+    return lines
 
 
 def _left_out(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> list[str]:
     people, positions = found["people"], found["positions"]
-    told = [
+    lines = [
         f"{count} photos skipped: {plain.printable(reason)}"
         for reason, count in people[people["status"] != "used"]["reason"].value_counts().items()
     ]
     faceless = int(((people["status"] == "used") & (people["faces"] == 0)).sum())
-    told += [f"{faceless} photos without a face: out of what is kept, still in who is favoured"] * bool(faceless)
+    lines += [f"{faceless} photos without a face: out of what is kept, still in who is favoured"] * bool(faceless)
     for column, why in manifest.get("left_out", {}).items():
-        told += [
+        lines += [
             f"{count} people left out of {plain.printable(column)}: {plain.printable(r)}" for r, count in why.items()
         ]
     for row in positions.to_dict("records"):
         share = row["ties"] / max(row["pictures"], 1)
         warning = " More than a fifth: the audit says little about this cropper." if share > 0.2 else ""
-        told.append(
+        lines.append(
             f"{plain.printable(row['cropper'])}: {row['ties']:,} ties, {percent(row['on_padding'])} of focal points on "
             f"padding, {row['refused']:,} refused and {row['failed']:,} failed of "
             f"{row['pictures'] + row['failed'] + row['refused']:,} pictures.{warning}"
         )
-        told += _selection(row["cropper"], found, manifest)
-    return told
+        lines += _selection(row["cropper"], found, manifest)
+    return lines
 
 
 def _selection(cropper: str, found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> list[str]:
     pairs, people, traits = found["pairs"], found["people"], found["traits"]
     person = dict(zip(people["photo"], people["person"], strict=True))
-    own = traits[traits["column"] == manifest["columns"][0]]
-    group = dict(own[["person", "value"]].itertuples(index=False))
+    column_traits = traits[traits["column"] == manifest["columns"][0]]
+    group = dict(column_traits[["person", "value"]].itertuples(index=False))
     sentences = selected(pairs[pairs["cropper"] == cropper], person, group)
-    return [f"Warning, {plain.printable(cropper)}: {plain.printable(told)}" for told in sentences]
+    return [f"Warning, {plain.printable(cropper)}: {plain.printable(sentence)}" for sentence in sentences]
 
 
 def _write_tables(report: Path, found: Mapping[str, pd.DataFrame]) -> None:

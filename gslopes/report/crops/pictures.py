@@ -76,11 +76,11 @@ def draw(
         # resized before they were joined: to one height, or one width
         fit = width / photo.width if vertical else canvas.height / photo.height
         factor = scale if native else fit
-        own = (max(1, round(photo.width * factor)), max(1, round(photo.height * factor)))
-        canvas.paste(photo.resize(own, Image.Resampling.LANCZOS), (0, place) if vertical else (place, 0))
-        place += own[1] if vertical else own[0]
+        size = (max(1, round(photo.width * factor)), max(1, round(photo.height * factor)))
+        canvas.paste(photo.resize(size, Image.Resampling.LANCZOS), (0, place) if vertical else (place, 0))
+        place += size[1] if vertical else size[0]
     pen = ImageDraw.Draw(canvas)
-    told = []
+    captions = []
     for index, crop in enumerate(crops.sort_values("ratio").to_dict("records")):
         box = [crop["left_px"], crop["top"], crop["left_px"] + crop["crop_width"], crop["top"] + crop["crop_height"]]
         inset = index * 2
@@ -88,7 +88,7 @@ def draw(
         pen.rectangle(
             [x0 + inset, y0 + inset, x1 - 1 - inset, y1 - 1 - inset], outline=COLOURS[index % len(COLOURS)], width=2
         )
-        told.append(f"{crop['ratio']:g} keeps {_who(crop, names)}")
+        captions.append(f"{crop['ratio']:g} keeps {_who(crop, names)}")
     x, y = float(row["x"]) * scale, float(row["y"]) * scale
     if x >= 0:
         pen.ellipse([x - 6, y - 6, x + 6, y + 6], outline="white", width=3)
@@ -98,7 +98,7 @@ def draw(
     uri = "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
     margin = row["margin"]
     shown = f"{margin:.3g}" if isinstance(margin, float) and np.isfinite(margin) else ""
-    return Picture(uri, f"{names[0]} beside {names[1]}; ratio {', '.join(told)}", shown)
+    return Picture(uri, f"{names[0]} beside {names[1]}; ratio {', '.join(captions)}", shown)
 
 
 def _who(crop: Mapping[Any, Any], names: tuple[str, str]) -> str:

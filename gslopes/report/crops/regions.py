@@ -64,8 +64,8 @@ def write_regions_report(
         "version": manifest.get("gslopes", ""),
         "config": manifest["config"],
     }
-    told = [f"{count} photos {plain.printable(why)}" for why, count in (left_out or {}).items()]
-    told += _unanswered(found[GLANCES.name])
+    left_out_lines = [f"{count} photos {plain.printable(why)}" for why, count in (left_out or {}).items()]
+    left_out_lines += _unanswered(found[GLANCES.name])
     sections = [
         (plain.printable(name), plain.printable(version), _grids(found, name))
         for name, version in sorted(manifest["croppers"].items())
@@ -73,7 +73,7 @@ def write_regions_report(
     page, review = run / "report" / "index.html", run / "review.html"
     with runfolder.storage(page.parent):
         page.parent.mkdir(exist_ok=True)
-    text = _render("crops-regions.html.j2", sections=sections, cards=cards, left_out=told, **shared)
+    text = _render("crops-regions.html.j2", sections=sections, cards=cards, left_out=left_out_lines, **shared)
     runfolder.write_bytes(page, text.encode())
     script = (_TEMPLATES / "crops-review.js").read_text("utf-8")
     hashed = base64.b64encode(sha256(script.encode()).digest()).decode()
@@ -93,7 +93,7 @@ def _render(template: str, **known: Any) -> str:
 
 
 def _grids(found: Mapping[str, pd.DataFrame], cropper: str) -> list[Grid]:
-    own = {name: frame[frame["cropper"] == cropper] for name, frame in found.items()}
+    tables = {name: frame[frame["cropper"] == cropper] for name, frame in found.items()}
 
     def share(row: Mapping[str, Any], name: str, count: str) -> str:
         return f"{row[count]}: {percent(row[f'{name}_share'])} ({interval(row[f'{name}_low'], row[f'{name}_high'])})"
@@ -101,7 +101,7 @@ def _grids(found: Mapping[str, pd.DataFrame], cropper: str) -> list[Grid]:
     names = {"off": "point off the head", "crop_off": "crop of ratio 1 loses the head"}
     grids = [
         grid_of(
-            own[GAZE.name],
+            tables[GAZE.name],
             "Photos whose focal point lies off the head, and whose crop loses it, with 95 % Wilson intervals",
             {
                 "grouping": lambda r: r["column"],
@@ -112,7 +112,7 @@ def _grids(found: Mapping[str, pd.DataFrame], cropper: str) -> list[Grid]:
             },
         ),
         grid_of(
-            own[GAZE_GAPS.name].dropna(subset=["difference"]),
+            tables[GAZE_GAPS.name].dropna(subset=["difference"]),
             "Differences between groups in points, with 95 % Newcombe intervals",
             {
                 "grouping": lambda r: r["column"],
@@ -124,7 +124,7 @@ def _grids(found: Mapping[str, pd.DataFrame], cropper: str) -> list[Grid]:
             },
         ),
         grid_of(
-            own[KINDS.name],
+            tables[KINDS.name],
             "Salient regions by what people marked them as: photos with such a region",
             {
                 "grouping": lambda r: r["column"],
@@ -142,8 +142,8 @@ def _grids(found: Mapping[str, pd.DataFrame], cropper: str) -> list[Grid]:
 def _unanswered(glances: pd.DataFrame) -> list[str]:
     lost = glances[glances["status"] != "answered"]
     return [
-        plain.printable(f"{cropper}: {len(own)} photos {status}, the first because {own['reason'].iloc[0]}")
-        for (cropper, status), own in lost.groupby(["cropper", "status"], sort=True)
+        plain.printable(f"{cropper}: {len(rows)} photos {status}, the first because {rows['reason'].iloc[0]}")
+        for (cropper, status), rows in lost.groupby(["cropper", "status"], sort=True)
     ]
 
 
@@ -152,14 +152,18 @@ def _cards(found: Mapping[str, pd.DataFrame], people: pd.DataFrame, folder: Path
     regions = found[REGIONS.name]
     glances = found[GLANCES.name]
     for row in glances[glances["status"] == "answered"].to_dict("records"):
-        own = regions[(regions["cropper"] == row["cropper"]) & (regions["photo"] == row["photo"])]
+        photo_regions = regions[(regions["cropper"] == row["cropper"]) & (regions["photo"] == row["photo"])]
         who = people.loc[row["photo"]]
-        uri = _drawn(folder / str(who["path"]), row, own, who["head"], width)
+        uri = _drawn(folder / str(who["path"]), row, photo_regions, who["head"], width)
         if uri:
-            told = tuple((int(r["region"]), _where(r["on_head"]), str(r["kind"])) for r in own.to_dict("records"))
+            marks = tuple(
+                (int(r["region"]), _where(r["on_head"]), str(r["kind"])) for r in photo_regions.to_dict("records")
+            )
             off = {None: "tells no point", False: "point on the head", True: "point off the head"}[row["off_head"]]
-            alt = f"{len(own)} salient regions, {off}, {percent(float(row['kept']), 0)} of the head in the crop"
-            cards.append(Card(plain.printable(row["cropper"]), str(row["photo"]), uri, alt, told))
+            alt = (
+                f"{len(photo_regions)} salient regions, {off}, {percent(float(row['kept']), 0)} of the head in the crop"
+            )
+            cards.append(Card(plain.printable(row["cropper"]), str(row["photo"]), uri, alt, marks))
     return cards
 
 

@@ -17,8 +17,8 @@ def refused_people(pairs: pd.DataFrame, person: Mapping[str, str]) -> dict[str, 
     pairs: rows of PAIRS, one cropper's.  person: photo to person.
     """
     out = pairs["status"] != "answered"
-    told = pd.concat([pd.DataFrame({"person": pairs[side].map(person), "out": out}) for side in ("left", "right")])
-    return {str(name): bool(every) for name, every in told.groupby("person")["out"].all().items()}
+    outcomes = pd.concat([pd.DataFrame({"person": pairs[side].map(person), "out": out}) for side in ("left", "right")])
+    return {str(name): bool(every) for name, every in outcomes.groupby("person")["out"].all().items()}
 
 
 def selected(pairs: pd.DataFrame, person: Mapping[str, str], group: Mapping[str, str]) -> list[str]:

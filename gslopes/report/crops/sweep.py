@@ -63,8 +63,8 @@ def write_sweep_report(run: Path) -> Path:
 def _section(
     classifier: str, attribute: str, scores: pd.DataFrame, slopes: pd.DataFrame, duels: pd.DataFrame
 ) -> dict[str, object]:
-    own = slopes[(slopes["classifier"] == classifier) & (slopes["estimator"] == "photo-score")]
-    family = own[own["attribute"].map(lambda name: placebo.split(name)[0]) == attribute]
+    fitted = slopes[(slopes["classifier"] == classifier) & (slopes["estimator"] == "photo-score")]
+    family = fitted[fitted["attribute"].map(lambda name: placebo.split(name)[0]) == attribute]
     named = {name: _named(name) for name in sorted(family["attribute"].unique(), key=lambda n: (n != attribute, n))}
     curves = []
     for name, word in named.items():

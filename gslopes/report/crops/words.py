@@ -51,9 +51,9 @@ def ratio(row: Mapping[Any, Any]) -> str:
 def print_parity(parity: pd.DataFrame, positions: pd.DataFrame) -> str:
     """What the terminal shows: each pair of groups, then the effect of the side."""
     lines = []
-    for (cropper, column), own in main_rows(parity).groupby(["cropper", "column"], sort=True):
+    for (cropper, column), rows in main_rows(parity).groupby(["cropper", "column"], sort=True):
         lines.append(f"{printable(cropper)}, {printable(column)}: who is favoured")
-        for row in own.to_dict("records"):
+        for row in rows.to_dict("records"):
             verdict = row["note"] or f"lack of parity {row['verdict']}"
             lines.append(
                 f"  {printable(row['group'])} over {printable(row['other'])}: {percent(row['p'])} "

@@ -110,10 +110,10 @@ class CropsConfig:
 
     def identity(self) -> dict[str, Any]:
         """What must be the same for a run folder to be gone on with."""
-        told = asdict(self)
+        fields = asdict(self)
         for name in ("device", "settings", "epsilon", "bootstrap", "min_group", "source", "inside"):
-            told.pop(name)
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in told.items()}
+            fields.pop(name)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
 
 
 PRESETS: dict[str, dict[str, Any]] = {

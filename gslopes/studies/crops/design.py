@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.audits.crops.croppers import has_map
-from gslopes.audits.crops.design import all_pairs, balanced_pairs, one_of_each, published_draws
+from gslopes.audits.crops.design import all_pairs, balanced_pairs, one_per_group, published_draws
 from gslopes.audits.crops.geometry import Box
 from gslopes.audits.crops.policies import temperature_for
 from gslopes.core.errors import UsageError
@@ -27,7 +27,7 @@ def pairs_of(table: People, numbers: Numbers, config: CropsConfig) -> NDArray[np
     """(P, 2) numbers of photos of different groups.  numbers: person to those of the photos."""
     groups = _numbered(table, numbers)
     if config.draws:
-        large = {name: own for name, own in groups.items() if len(own) >= config.min_group}
+        large = {name: persons for name, persons in groups.items() if len(persons) >= config.min_group}
         return published_draws(large, config.draws, config.seed)
     most = config.pairs or config.max_pairs // (2 if config.orders == "both" else 1)
     whole = all_pairs(groups)
@@ -41,12 +41,12 @@ def sets_of(table: People, numbers: Numbers, config: CropsConfig) -> NDArray[np.
     """
     if not config.together:
         return np.empty((0, 0), dtype=np.int64)
-    groups = {name: own for name, own in _numbered(table, numbers).items() if len(own) >= config.min_group}
+    groups = {name: indices for name, indices in _numbered(table, numbers).items() if len(indices) >= config.min_group}
     if len(groups) < LEAST_TOGETHER:
         counts = ", ".join(f"{name} {len(persons)}" for name, persons in table.cells.items())
         message = f"One person of each group together needs {LEAST_TOGETHER} groups of {config.min_group} persons"
         raise UsageError(f"{message} ({counts}).", "Lower --min-group, or leave out --together.")
-    return one_of_each(groups, config.together, config.seed)
+    return one_per_group(groups, config.together, config.seed)
 
 
 def _numbered(table: People, numbers: Numbers) -> dict[str, list[int]]:
@@ -54,7 +54,7 @@ def _numbered(table: People, numbers: Numbers) -> dict[str, list[int]]:
         name: [number for person in persons for number in numbers.get(person, [])]
         for name, persons in table.cells.items()
     }
-    return {name: own for name, own in groups.items() if own}
+    return {name: indices for name, indices in groups.items() if indices}
 
 
 def by_person(persons: list[str]) -> dict[str, list[int]]:
@@ -103,7 +103,7 @@ def temperature(model: Saliency | Cropper, asker: Asker, photos: int, config: Cr
     first = min(photos, 8)
     some = np.array([[index, (index + 1) % photos] for index in range(first)])
     found = [batch.scores for batch in asker.maps(some) if not isinstance(batch, tuple)]
-    known = [temperature_for(own.astype(np.float64)) for scores in found for own in scores]
+    known = [temperature_for(scores_of_one.astype(np.float64)) for scores in found for scores_of_one in scores]
     return float(np.float32(np.median(known))) if known else 1.0
 
 

@@ -29,17 +29,17 @@ def explain(measurer: Measurer, key: dict[str, Any], h: Array, covariates: pd.Da
     if covariates.empty:
         return pd.DataFrame(rows, columns=EXPLAINED.columns)
     z = np.stack([_standard(measurer.by_person(covariates[covariates["name"] == name], "value")) for name in HELD], 1)
-    for column, own in measurer.numbers.items():
-        for a, b in combinations(own, 2):
-            first, second = (own[name][~np.isnan(z[own[name]]).any(axis=1)] for name in (a, b))
+    for column, groups in measurer.numbers.items():
+        for a, b in combinations(groups, 2):
+            first, second = (groups[name][~np.isnan(z[groups[name]]).any(axis=1)] for name in (a, b))
             if min(len(first), len(second)) < measurer.config.min_group or np.isnan(h[np.ix_(first, second)]).all():
                 continue
             away = z[first][:, None, :] - z[second][None, :, :]
             table = h[np.ix_(first, second)]
-            told = {**key, "column": column, "group": a, "other": b, "covariates": ", ".join(HELD)}
+            labels = {**key, "column": column, "group": a, "other": b, "covariates": ", ".join(HELD)}
             for when, design in (("before", None), ("after", away)):
-                told |= _fitted(table, design, when, measurer.config.seed)
-            rows.append(told)
+                labels |= _fitted(table, design, when, measurer.config.seed)
+            rows.append(labels)
     return pd.DataFrame(rows, columns=EXPLAINED.columns)
 
 

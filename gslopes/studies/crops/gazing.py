@@ -20,8 +20,8 @@ Groups = Mapping[str, Mapping[str, str]]
 def groups_of(groups: Mapping[str, Mapping[str, tuple[str, ...]]], person: Mapping[str, str]) -> Groups:
     """Column to photo to group.  person: photo to person."""
     found: dict[str, dict[str, str]] = {}
-    for column, own in groups.items():
-        of = {name: group for group, persons in own.items() for name in persons}
+    for column, photos in groups.items():
+        of = {name: group for group, persons in photos.items() for name in persons}
         found[column] = {photo: of[name] for photo, name in person.items() if name in of}
     return found
 
@@ -37,16 +37,16 @@ def measured(
     gaze: list[dict[str, Any]] = []
     gaps: list[dict[str, Any]] = []
     kinds: list[dict[str, Any]] = []
-    for cropper, own in glances[glances["status"] == "answered"].groupby("cropper", sort=True):
+    for cropper, answered in glances[glances["status"] == "answered"].groupby("cropper", sort=True):
         mine = regions[regions["cropper"] == cropper]
         for column, group in groups.items():
             key = {"cropper": cropper, "column": column}
-            seen = own.assign(group=own["photo"].map(group)).dropna(subset=["group"])
+            seen = answered.assign(group=answered["photo"].map(group)).dropna(subset=["group"])
             counts = {str(name): _counts(rows, inside) for name, rows in seen.groupby("group", sort=True)}
             gaze += [{**key, "group": name, **_gaze(one)} for name, one in counts.items()]
             for first, second in combinations(counts, 2):
-                told = {**key, "group": first, "other": second}
-                gaps += [{**told, "what": name, **_gap(counts[first], counts[second], name)} for name in NAMES]
+                labels = {**key, "group": first, "other": second}
+                gaps += [{**labels, "what": name, **_gap(counts[first], counts[second], name)} for name in NAMES]
             kinds += [{**key, **row} for row in _kinds(seen, mine)]
     made = {GAZE: gaze, GAZE_GAPS: gaps, KINDS: kinds}
     return {table.name: pd.DataFrame(rows, columns=table.columns) for table, rows in made.items()}
@@ -67,13 +67,13 @@ def _counts(rows: pd.DataFrame, inside: float) -> Counts:
 
 
 def _gaze(counts: Counts) -> dict[str, Any]:
-    told: dict[str, Any] = {"photos": counts["photos"][0]}
-    told |= {"off_head": counts["off"][0], "crop_off_head": counts["crop_off"][0]}
+    row: dict[str, Any] = {"photos": counts["photos"][0]}
+    row |= {"off_head": counts["off"][0], "crop_off_head": counts["crop_off"][0]}
     for name in NAMES:
         some, all_ = counts[name]
         low, high = wilson(some / all_, all_) if all_ else (math.nan, math.nan)
-        told |= {f"{name}_share": some / all_ if all_ else math.nan, f"{name}_low": low, f"{name}_high": high}
-    return told
+        row |= {f"{name}_share": some / all_ if all_ else math.nan, f"{name}_low": low, f"{name}_high": high}
+    return row
 
 
 def _gap(first: Counts, second: Counts, name: str) -> dict[str, float]:
@@ -86,9 +86,9 @@ def _gap(first: Counts, second: Counts, name: str) -> dict[str, float]:
 
 def _kinds(seen: pd.DataFrame, regions: pd.DataFrame) -> list[dict[str, Any]]:
     """Of the regions of each group: how many are off the head, and what people marked them as."""
-    own = regions.assign(group=regions["photo"].map(dict(seen[["photo", "group"]].itertuples(index=False))))
+    grouped = regions.assign(group=regions["photo"].map(dict(seen[["photo", "group"]].itertuples(index=False))))
     rows = []
-    for group, mine in own.dropna(subset=["group"]).groupby("group", sort=True):
+    for group, mine in grouped.dropna(subset=["group"]).groupby("group", sort=True):
         photos = int((seen["group"] == group).sum())
         off = mine[mine["on_head"] < 0.5]
         named: dict[str, pd.DataFrame] = {"off the head": off, "not marked": mine[mine["kind"] == ""]}

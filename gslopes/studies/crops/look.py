@@ -33,7 +33,7 @@ _MEMORY = 768 << 20  # bytes of decoded photos that are kept
 
 
 @dataclass(slots=True, eq=False)
-class Shelf:
+class ScaledPhotos:
     """Decoded photos, scaled as the joining wants them; the least recently used go first.
 
     paths: of the photos, in the order of their numbers.
@@ -124,11 +124,11 @@ class LookWork:
     def _maps(self, model: Saliency, photo: Photo, row: dict[str, Any]) -> list[dict[str, Any]]:
         pixels = scaled(photo.pixels, self.config.height, self.config.max_side)
         rows = []
-        for scale, own in (("own", model), ("matched", matched(model))):
-            if own is None:
+        for scale, scaled_model in (("own", model), ("matched", matched(model))):
+            if scaled_model is None:
                 continue
             try:
-                (found,) = own.maps([pixels])
+                (found,) = scaled_model.maps([pixels])
                 check_map(found, pixels.shape[1], pixels.shape[0], model.name, row["path"])
             except AnswerError:
                 continue  # the pairs of this photo say why
@@ -165,9 +165,9 @@ def matched(model: Saliency) -> Saliency | None:
     size = int(getattr(model, "size", 0))
     if not size:
         return None
-    own: Any = copy.copy(model)
-    own.size = max(32, size // 2)
-    return own
+    copied: Any = copy.copy(model)
+    copied.size = max(32, size // 2)
+    return copied
 
 
 def _row(portrait: Portrait, photo: str, **known: Any) -> dict[str, Any]:

@@ -54,12 +54,12 @@ class Measurer:
 
     def __post_init__(self) -> None:
         self.numbers = {
-            column: {name: self.panel.numbers(persons) for name, persons in own.items()}
-            for column, own in self.groups.items()
+            column: {name: self.panel.numbers(persons) for name, persons in members.items()}
+            for column, members in self.groups.items()
         }
         self.weights = {
-            column: draw_weights({name: len(n) for name, n in own.items()}, self.config.bootstrap, self.config.seed)
-            for column, own in self.numbers.items()
+            column: draw_weights({name: len(n) for name, n in members.items()}, self.config.bootstrap, self.config.seed)
+            for column, members in self.numbers.items()
         }
 
     # -- parity ------------------------------------------------------------------------------------------------------
@@ -79,9 +79,9 @@ class Measurer:
     def _column(
         self, key: dict[str, Any], column: str, h: Array, kept: Kept | None, draws: int
     ) -> list[dict[str, Any]]:
-        own, weights = self.numbers[column], self.weights[column]
-        pairs = [(a, b) for a, b in combinations(own, 2) if not np.isnan(h[np.ix_(own[a], own[b])]).all()]
-        tables = {(a, b): h[np.ix_(own[a], own[b])] for a, b in pairs}
+        groups, weights = self.numbers[column], self.weights[column]
+        pairs = [(a, b) for a, b in combinations(groups, 2) if not np.isnan(h[np.ix_(groups[a], groups[b])]).all()]
+        tables = {(a, b): h[np.ix_(groups[a], groups[b])] for a, b in pairs}
         found = {pair: parity(table) for pair, table in tables.items()}
         again = {(a, b): resampled(table, weights[a], weights[b]) for (a, b), table in tables.items()}
         together = simultaneous(
@@ -91,7 +91,7 @@ class Measurer:
         for (a, b), wide in zip(pairs, together, strict=True):
             one = found[a, b]
             row = {**key, "column": column, "group": a, "other": b, **self._estimate(one, again[a, b], wide, draws)}
-            row |= self._impact(one, kept, own[a], own[b], weights[a], weights[b])
+            row |= self._impact(one, kept, groups[a], groups[b], weights[a], weights[b])
             few = min(one.persons, one.others) < self.config.min_group
             if few:
                 row |= {"p_value": np.nan, "verdict": "", "note": f"{FEW}: {one.persons} and {one.others} persons"}
@@ -138,8 +138,8 @@ class Measurer:
                 "ratio_high": impact.high if np.isfinite(impact.high) else np.nan,
                 "verdict": impact.verdict,
             }
-        own, both, neither = kept
-        first, second = own[np.ix_(a, b)], own[np.ix_(b, a)].T
+        shares, both, neither = kept
+        first, second = shares[np.ix_(a, b)], shares[np.ix_(b, a)].T
         draws = resampled(first, wa, wb), resampled(second, wa, wb)
         impact = kept_impact(float(np.nanmean(first)), float(np.nanmean(second)), *draws, self.config.epsilon)
         return {
@@ -172,19 +172,19 @@ class Measurer:
                 ours, theirs = (
                     [name for name in cells if name.split(CROSS)[place] == group] for group in (first, second)
                 )
-                told = {**key, "column": column, "group": first, "other": second}
+                labels = {**key, "column": column, "group": first, "other": second}
                 for weighting in _MEANS:
                     p, count, missing = aggregate(shares, ours, theirs, sizes, weighting)
                     drawn, _, _ = aggregate(again, ours, theirs, sizes, weighting)
                     low, high = percentile(np.atleast_1d(drawn)) if count else (np.nan, np.nan)
                     ends = {"p": p, "boot_low": low, "boot_high": high}
-                    rows.append({**told, "weighting": weighting, "cells": count, "cells_missing": missing, **ends})
-                rows.append({**told, **self._pooled(column, first, second, h)})
+                    rows.append({**labels, "weighting": weighting, "cells": count, "cells_missing": missing, **ends})
+                rows.append({**labels, **self._pooled(column, first, second, h)})
         return pd.DataFrame(rows, columns=AGGREGATES.columns)
 
     def _pooled(self, column: str, first: str, second: str, h: Array) -> dict[str, Any]:
-        own, weights = self.numbers[column], self.weights[column]
-        table = h[np.ix_(own[first], own[second])]
+        groups, weights = self.numbers[column], self.weights[column]
+        table = h[np.ix_(groups[first], groups[second])]
         low, high = percentile(resampled(table, weights[first], weights[second]))
         ends = {"p": parity(table).p, "boot_low": low, "boot_high": high}
         return {"weighting": "pooled", "cells": 1, "cells_missing": 0, **ends}
@@ -220,28 +220,28 @@ class Measurer:
     def strengths(self, key: dict[str, Any], h: Array, observed: Mapping[str, float]) -> pd.DataFrame:
         """Rows of STRENGTHS for every column of three groups or more."""
         rows: list[dict[str, Any]] = []
-        for column, own in self.numbers.items():
-            if len(own) < 3:
+        for column, indices in self.numbers.items():
+            if len(indices) < 3:
                 continue
-            names = list(own)
+            names = list(indices)
             wins = np.zeros((len(names), len(names)))
             for i, j in combinations(range(len(names)), 2):
-                table = h[np.ix_(own[names[i]], own[names[j]])]
+                table = h[np.ix_(indices[names[i]], indices[names[j]])]
                 wins[i, j], wins[j, i] = np.nansum(table), np.nansum(1 - table)
             found = bradley_terry(wins)
             for index, name in enumerate(names):
-                told = {"column": column, "group": name, "strength": float(found.strength[index])}
+                row = {"column": column, "group": name, "strength": float(found.strength[index])}
                 seen = observed.get(name, np.nan) if column == CROSS.join(self.config.groups) else np.nan
-                rows.append({**key, **told, "observed": seen, "chi2": found.chi2, "df": found.df})
+                rows.append({**key, **row, "observed": seen, "chi2": found.chi2, "df": found.df})
         return pd.DataFrame(rows, columns=STRENGTHS.columns)
 
     def spread(self, saliency: pd.DataFrame) -> pd.DataFrame:
         """Rows of SPREAD: photos' own maps, group against group."""
         rows: list[dict[str, Any]] = []
-        for (cropper, scale), own in saliency.groupby(["cropper", "scale"], sort=True):
-            own = own.assign(spread=own["max"] - own["median"])
+        for (cropper, scale), photo_rows in saliency.groupby(["cropper", "scale"], sort=True):
+            photo_rows = photo_rows.assign(spread=photo_rows["max"] - photo_rows["median"])
             for statistic in ("max", "p95", "median", "mean", "spread"):
-                values = self.by_person(own, statistic)
+                values = self.by_person(photo_rows, statistic)
                 for column, groups in self.numbers.items():
                     for a, b in combinations(groups, 2):
                         first, second = (values[groups[name]] for name in (a, b))

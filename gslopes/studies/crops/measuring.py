@@ -36,7 +36,7 @@ from gslopes.studies.crops.people import CROSS, People
 from gslopes.studies.crops.policy_measures import policy_rows
 from gslopes.studies.crops.together import shares as shares_of
 
-SAME = 1e-6
+CONSTANT_SPREAD = 1e-6
 Frames = dict[str, list[pd.DataFrame]]
 
 
@@ -52,11 +52,11 @@ def measure_run(out: Path, table: People, config: CropsConfig) -> dict[str, pd.D
         crops = tables.read(CROPS, out / f"{CROPS.name}.parquet")
         covariates = tables.read(COVARIATES, out / f"{COVARIATES.name}.parquet")
         together, stability = (_optional(schema, out) for schema in (TOGETHER, STABILITY))
-        for cropper, own in pairs.groupby("cropper", sort=True):
+        for cropper, rows in pairs.groupby("cropper", sort=True):
             shown, cut, sets, moves = (
                 frame[frame["cropper"] == cropper] for frame in (outcomes, crops, together, stability)
             )
-            _joined(frames, measurer, str(cropper), own, shown, cut, sets, moves, covariates)
+            _joined(frames, measurer, str(cropper), rows, shown, cut, sets, moves, covariates)
     _alone(frames, measurer, saliency)
     if len(saliency):
         frames["spread"].append(measurer.spread(saliency))
@@ -93,15 +93,15 @@ def _joined(
     key: dict[str, Any] = {"cropper": cropper, "variant": config.variant}
     frames["positions"].append(measurer.positions(key, pairs))
     shares = {}
-    for policy, own in outcomes.groupby("policy", sort=True):
-        left, right = (own[name].to_numpy(np.float64) for name in ("share_left", "share_right"))
-        h = shares[str(policy)] = panel.favoured(own, left, right)
+    for policy, rows in outcomes.groupby("policy", sort=True):
+        left, right = (rows[name].to_numpy(np.float64) for name in ("share_left", "share_right"))
+        h = shares[str(policy)] = panel.favoured(rows, left, right)
         row: dict[str, Any] = {**key, "policy": str(policy), "outcome": "favoured"}
         frames["parity"].append(measurer.parity(row, h, draws=config.draws or 0))
         frames["aggregates"].append(measurer.aggregates(row, h))
-    for (name, ratio), own in crops.groupby(["policy", "ratio"], sort=True):
+    for (name, ratio), rows in crops.groupby(["policy", "ratio"], sort=True):
         row = {**key, "policy": name, "outcome": f"kept@{ratio:g}"}
-        known = own.dropna(subset=["kept_left", "kept_right"])
+        known = rows.dropna(subset=["kept_left", "kept_right"])
         if known.empty:
             continue
         left, right = (
@@ -129,27 +129,27 @@ def _joined(
 
 def _observed(together: pd.DataFrame) -> dict[str, float]:
     answered = together[together["status"] == "answered"]
-    return {str(name): float(own.mean()) for name, own in answered.groupby("group")["share"]}
+    return {str(name): float(rows.mean()) for name, rows in answered.groupby("group")["share"]}
 
 
 def _predicted(strengths: pd.DataFrame, together: pd.DataFrame) -> dict[str, float]:
     """Strengths of the groups that stood together, sum 1."""
-    own = strengths[strengths["group"].isin(set(together["group"]))]
-    total = float(own["strength"].sum())
-    return {str(r["group"]): float(r["strength"]) / total for r in own.to_dict("records")} if total > 0 else {}
+    rows = strengths[strengths["group"].isin(set(together["group"]))]
+    total = float(rows["strength"].sum())
+    return {str(r["group"]): float(r["strength"]) / total for r in rows.to_dict("records")} if total > 0 else {}
 
 
 def _instability(stability: pd.DataFrame) -> dict[str, float]:
     """Policy to the mean move over the three edits."""
-    return {str(name): float(own.mean()) for name, own in stability.groupby("policy")["move"]}
+    return {str(name): float(rows.mean()) for name, rows in stability.groupby("policy")["move"]}
 
 
 def _alone(frames: Frames, measurer: Measurer, saliency: pd.DataFrame) -> None:
     """Photos that are never joined: the model's maximum of each decides."""
-    for (cropper, scale), own in saliency.groupby(["cropper", "scale"], sort=True):
+    for (cropper, scale), rows in saliency.groupby(["cropper", "scale"], sort=True):
         key = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax", "outcome": "favoured"}
-        if np.ptp(own["max"].to_numpy(np.float64)) <= SAME:
+        if np.ptp(rows["max"].to_numpy(np.float64)) <= CONSTANT_SPREAD:
             continue  # the model scales each map by its own maximum: maps of two photos cannot be compared
-        h = measurer.alone(own)
+        h = measurer.alone(rows)
         frames["parity"].append(measurer.parity(key, h))
         frames["aggregates"].append(measurer.aggregates(key, h))

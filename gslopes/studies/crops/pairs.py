@@ -90,21 +90,23 @@ class PairsWork:
                     continue
                 self._measured(rows, found, pictures, draw)
                 tick(len(found.rows))
-        for table, own in ((CROPS, rows.crops), (OUTCOMES, rows.outcomes), (PAIRS, rows.pairs)):
-            frame = pd.DataFrame(own, columns=table.columns).drop_duplicates([*table.key])
+        for table, found_rows in ((CROPS, rows.crops), (OUTCOMES, rows.outcomes), (PAIRS, rows.pairs)):
+            frame = pd.DataFrame(found_rows, columns=table.columns).drop_duplicates([*table.key])
             runfolder.write_table(table, frame, runfolder.part_path(self.out, self.stage, table, part))
 
     # -- maps ------------------------------------------------------------------------------------------------------
 
     def _measured(self, rows: Rows, batch: MapBatch, pictures: NDArray[np.int64], draw: NDArray[np.float64]) -> None:
-        places = np.asarray(batch.rows)
-        found = outcomes(batch.scores, batch.x, batch.y, batch.plan, self.config.policies, self.settings, draw[places])
+        row_indices = np.asarray(batch.rows)
+        found = outcomes(
+            batch.scores, batch.x, batch.y, batch.plan, self.config.policies, self.settings, draw[row_indices]
+        )
         owner = owners(batch.x, batch.y, batch.plan)
         highest = maxima(batch.scores, owner, 2)
-        scores = batch.scores.reshape(len(places), -1).astype(np.float64)
+        scores = batch.scores.reshape(len(row_indices), -1).astype(np.float64)
         mass = cell_weights(scores, self.settings.weights, self.settings.temperature) @ (owner.ravel() == 0)
         flat = np.ptp(scores, axis=1) == 0
-        for index, place in enumerate(places.tolist()):
+        for index, place in enumerate(row_indices.tolist()):
             photos = pictures[place].tolist()
             key = self._key(photos)
             x, y = (-1, -1) if flat[index] else (int(value) for value in found["argmax"].points[index])
@@ -179,7 +181,7 @@ class PairsWork:
 
     def _kept(self, photo: int, box: Box, crop: Crop) -> np.float32 | None:
         head = self.heads.get(photo)
-        return None if head is None else np.float32(share_inside(head.moved(box.x0, box.y0), crop))
+        return None if head is None else np.float32(share_inside(head.shifted(box.x0, box.y0), crop))
 
     # -- rectangles ------------------------------------------------------------------------------------------------
 
@@ -225,8 +227,8 @@ class PairsWork:
                 "reason": "",
             }
         )
-        told = {"share_left": np.float32(shares[0]), "share_right": np.float32(shares[1]), "low": None}
-        rows.outcomes.append({**key, "policy": RECTANGLE, **told})
+        shares_and_low = {"share_left": np.float32(shares[0]), "share_right": np.float32(shares[1]), "low": None}
+        rows.outcomes.append({**key, "policy": RECTANGLE, **shares_and_low})
 
     def _failed(self, rows: Rows, photos: list[int], reason: str, status: str = "failed") -> None:
         empty = dict.fromkeys(("max_left", "max_right", "mass_left", "won"))

@@ -40,7 +40,7 @@ class Panel:
         known = {name: index for index, name in enumerate(self.persons)}
         return np.array([known[name] for name in names if name in known], dtype=np.int64)
 
-    def places(self, frame: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def positions(self, frame: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Numbers of the persons on the left and on the right of each row."""
         left, right = (
             np.asarray(frame[name].map(self.of_photo).to_numpy(), dtype=np.int64) for name in ("left", "right")
@@ -49,7 +49,7 @@ class Panel:
 
     def mean(self, frame: pd.DataFrame, values: Array) -> Array:
         """(N, N) mean over the pictures with person i left and j right; NaN without one."""
-        left, right = self.places(frame)
+        left, right = self.positions(frame)
         return self._mean(left, right, values)
 
     def favoured(self, frame: pd.DataFrame, share_left: Array, share_right: Array | None = None) -> Array:
@@ -58,13 +58,13 @@ class Panel:
         share_left, share_right: (rows,) chance that each is shown; the right one's is the rest if None. Where both or
         neither may be shown, h is 1/2 plus half of the difference.
         """
-        left, right = self.places(frame)
+        left, right = self.positions(frame)
         won = share_left if share_right is None else 0.5 + (share_left - share_right) / 2
         return self._mean(np.r_[left, right], np.r_[right, left], np.r_[won, 1 - won])
 
     def either(self, frame: pd.DataFrame, of_left: Array, of_right: Array) -> Array:
         """(N, N) mean of a number about the first person, whichever side it stood on."""
-        left, right = self.places(frame)
+        left, right = self.positions(frame)
         return self._mean(np.r_[left, right], np.r_[right, left], np.r_[of_left, of_right])
 
     def _mean(self, row: NDArray[np.int64], column: NDArray[np.int64], values: Array) -> Array:

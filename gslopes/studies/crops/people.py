@@ -97,8 +97,8 @@ def read_people(
         groups[crossed] = _grouped(cells)
         left_out[crossed] = {}
     _check_sizes(groups, min_group)
-    own = all(portrait.person == portrait.relative for portrait in portraits)
-    return People(tuple(portraits), tuple(columns), groups, left_out, own)
+    one_each = all(portrait.person == portrait.relative for portrait in portraits)
+    return People(tuple(portraits), tuple(columns), groups, left_out, one_each)
 
 
 def _values(portraits: Sequence[Portrait], column: str, ambiguous: str) -> tuple[dict[str, str], dict[str, int]]:
@@ -129,17 +129,17 @@ def _grouped(values: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _check_sizes(groups: Mapping[str, Mapping[str, tuple[str, ...]]], least: int) -> None:
-    for column, own in groups.items():
-        counts = ", ".join(f"{name} {len(persons)}" for name, persons in own.items())
-        if len(own) < 2:
+    for column, persons_of in groups.items():
+        counts = ", ".join(f"{name} {len(persons)}" for name, persons in persons_of.items())
+        if len(persons_of) < 2:
             raise UsageError(f"The column {column!r} has one group only: {counts or 'nobody'}.", "Compare two or more.")
-    best = max(sum(len(persons) >= least for persons in own.values()) for own in groups.values())
+    best = max(sum(len(persons) >= least for persons in persons_of.values()) for persons_of in groups.values())
     if best < 2:
-        told = "; ".join(
-            f"{column}: {', '.join(f'{name} {len(persons)}' for name, persons in own.items())}"
-            for column, own in groups.items()
+        sizes = "; ".join(
+            f"{column}: {', '.join(f'{name} {len(persons)}' for name, persons in persons_of.items())}"
+            for column, persons_of in groups.items()
         )
-        raise UsageError(f"Fewer than two groups have {least} persons ({told}).", "Lower --min-group, or add photos.")
+        raise UsageError(f"Fewer than two groups have {least} persons ({sizes}).", "Lower --min-group, or add photos.")
 
 
 def _portraits(

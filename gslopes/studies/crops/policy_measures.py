@@ -34,10 +34,10 @@ def policy_rows(
     """
     rows: list[dict[str, Any]] = []
     shown = _shown(outcomes, crops)
-    for column, own in measurer.numbers.items():
+    for column, groups in measurer.numbers.items():
         weights = measurer.weights[column]
-        for a, b in combinations(own, 2):
-            place = np.ix_(own[a], own[b])
+        for a, b in combinations(groups, 2):
+            place = np.ix_(groups[a], groups[b])
             if np.isnan(tables["argmax"][place]).all():
                 continue
             hard = float(np.nanmean(tables["argmax"][place])) - 0.5
@@ -69,13 +69,13 @@ def _shown(outcomes: pd.DataFrame, crops: pd.DataFrame) -> dict[str, dict[str, f
     found: dict[str, dict[str, float]] = {}
     ratios = crops["ratio"].unique()
     main = min(ratios, key=lambda ratio: abs(ratio - 1)) if len(ratios) else np.nan
-    for policy, own in outcomes.groupby("policy", sort=True):
+    for policy, rows in outcomes.groupby("policy", sort=True):
         cropped = crops[(crops["policy"] == policy) & (crops["ratio"] == main)]
         heads = cropped[["kept_left", "kept_right"]].to_numpy(np.float64)
         heads = heads[~np.isnan(heads).any(axis=1)]
-        low = own["low"].to_numpy(np.float64)
+        low = rows["low"].to_numpy(np.float64)
         found[str(policy)] = {
-            "exposure": float(np.minimum(own["share_left"], own["share_right"]).mean()),
+            "exposure": float(np.minimum(rows["share_left"], rows["share_right"]).mean()),
             "low_focus": float(np.nanmean(low)) if not np.isnan(low).all() else np.nan,
             "whole": 1.0 if policy == "pad" else float((heads >= 0.5).all(axis=1).mean()) if len(heads) else np.nan,
         }

@@ -26,7 +26,7 @@ from gslopes.studies.crops import together
 from gslopes.studies.crops.asking import Asker
 from gslopes.studies.crops.config import CropsConfig
 from gslopes.studies.crops.design import as_joined, by_person, cropper_of, pairs_of, sets_of, temperature
-from gslopes.studies.crops.look import Shelf
+from gslopes.studies.crops.look import ScaledPhotos
 from gslopes.studies.crops.pairs import PART, PairsWork
 from gslopes.studies.crops.people import People
 from gslopes.studies.crops.remote import Remote, confirm
@@ -46,7 +46,7 @@ class Questions:
 
     out: Path
     used: pd.DataFrame
-    shelf: Shelf
+    scaled_photos: ScaledPhotos
     pairs: NDArray[np.int64]
     sets: NDArray[np.int64]
     sizes: Sequence[tuple[int, int]]
@@ -64,14 +64,14 @@ class Questions:
         """From the people table.  Raises: UsageError if groups are too few or too small for ``together``."""
         used = seen[seen["status"] == "used"].drop_duplicates("photo").reset_index(drop=True)
         path = {portrait.relative: portrait.path for portrait in table.portraits}
-        shelf = Shelf([path[name] for name in used["path"]], config.height, config.max_side)
+        scaled_photos = ScaledPhotos([path[name] for name in used["path"]], config.height, config.max_side)
         numbers = by_person(used["person"].tolist())
         pairs = ordered(pairs_of(table, numbers, config), config.orders)
         sizes, heads = as_joined(used, config)
         group = {person: name for name, persons in table.cells.items() for person in persons}
         groups = [group.get(person, "") for person in used["person"]]
         sets = sets_of(table, numbers, config)
-        return cls(out, used, shelf, pairs, sets, sizes, heads, groups, config, terms, executor)
+        return cls(out, used, scaled_photos, pairs, sets, sizes, heads, groups, config, terms, executor)
 
     def confirm(self, models: Sequence[Model]) -> None:
         """Have the cost of what is still to be asked confirmed.  Raises: as ``studies.crops.remote.confirm``."""
@@ -122,17 +122,19 @@ class Questions:
             "together": self._missing("together", model, TOGETHER, len(self.sets), together.PART),
         }
         edits = self._missing("stability", model, STABILITY, min(self.config.stability, len(self.pairs)), PART)
-        told = {kind: sum(own.values()) for kind, own in wanted.items()}
-        return told | {"stability": sum(edits.values()) * (1 + len(EDITS))}
+        counts = {kind: sum(by_cropper.values()) for kind, by_cropper in wanted.items()}
+        return counts | {"stability": sum(edits.values()) * (1 + len(EDITS))}
 
     def _asker(self, model: Model) -> Asker:
-        return Asker(cast("Saliency", model), self.shelf.__getitem__, self.sizes, self.config, note=self.executor.note)
+        return Asker(
+            cast("Saliency", model), self.scaled_photos.__getitem__, self.sizes, self.config, note=self.executor.note
+        )
 
     def _settings_of(self, model: Model) -> Settings:
         if model.name not in self._settings:
-            own = temperature(model, self._asker(model), len(self.used), self.config)
-            self._settings[model.name] = replace(self.config.settings, temperature=own)
-            runfolder.write_json(self.out / "temperatures.json", self.temperatures() | {model.name: own})
+            fitted = temperature(model, self._asker(model), len(self.used), self.config)
+            self._settings[model.name] = replace(self.config.settings, temperature=fitted)
+            runfolder.write_json(self.out / "temperatures.json", self.temperatures() | {model.name: fitted})
         return self._settings[model.name]
 
     def _ask_pairs(self, model: Model) -> None:

@@ -103,8 +103,8 @@ def regions_crops(
     }  # fmt: skip
     with runfolder.locked(out):
         runfolder.compare(out, new, IDENTITY)
-        told = {"columns": list(table.columns), "source": config.source, "gslopes": runtime.gslopes_version()}
-        runfolder.write_json(out / runfolder.MANIFEST, {**new, **told})
+        recorded = {"columns": list(table.columns), "source": config.source, "gslopes": runtime.gslopes_version()}
+        runfolder.write_json(out / runfolder.MANIFEST, {**new, **recorded})
         seen = _look(out, table, finder, config, executor)
         chosen, counts = choose(seen, table, tall, per_group, config.seed)
         confirm(models, [len(chosen)] * len(models), terms, executor)
@@ -133,13 +133,13 @@ def choose(
         "without a face": len(upright) - len(headed),
     }
     if headed.empty:
-        told = "; ".join(f"{count} {why}" for why, count in counts.items() if count)
-        raise UsageError(f"No photo is left to look at: {told}.", "Lower --tall, such as --tall 1.")
+        counts_text = "; ".join(f"{count} {why}" for why, count in counts.items() if count)
+        raise UsageError(f"No photo is left to look at: {counts_text}.", "Lower --tall, such as --tall 1.")
     generator = np.random.default_rng([seed, 13])
     drawn = []
-    for _, own in headed.groupby("group", sort=True):
-        places = np.sort(generator.permutation(len(own))[:per_group])
-        drawn.append(own.iloc[places])
+    for _, members in headed.groupby("group", sort=True):
+        positions = np.sort(generator.permutation(len(members))[:per_group])
+        drawn.append(members.iloc[positions])
     chosen = pd.concat(drawn, ignore_index=True)
     counts["left out by lot"] = len(headed) - len(chosen)
     return chosen, {why: count for why, count in counts.items() if count}
@@ -158,16 +158,16 @@ class GlanceWork:
 
     def __call__(self, part: int, tick: Tick) -> None:
         """As ``executors.Work``."""
-        own = self.photos.iloc[part * PART : (part + 1) * PART]
+        batch = self.photos.iloc[part * PART : (part + 1) * PART]
         if isinstance(self.model, Remote):
-            self.model.ask_about(self.out, lambda: (self._pixels(path) for path in own["path"]), lambda _: None)
+            self.model.ask_about(self.out, lambda: (self._pixels(path) for path in batch["path"]), lambda _: None)
         glances: list[dict[str, Any]] = []
         regions: list[dict[str, Any]] = []
-        for row in own.to_dict("records"):
+        for row in batch.to_dict("records"):
             key = {"cropper": self.model.name, "photo": row["photo"]}
             try:
-                told, found = self._glance(row)
-                glances.append({**key, **told, "status": "answered", "reason": ""})
+                glance, found = self._glance(row)
+                glances.append({**key, **glance, "status": "answered", "reason": ""})
                 regions += [{**key, "region": index, **one} for index, one in enumerate(found)]
             except (AnswerError, Refused, PhotoError) as error:
                 status = "refused" if isinstance(error, Refused) else "failed"
@@ -185,18 +185,18 @@ class GlanceWork:
         height, width = pixels.shape[:2]
         found: list[Region] = []
         if has_map(self.model):
-            (own,) = cast("Saliency", self.model).maps([pixels])
-            check_map(own, width, height, self.model.name, row["path"])
-            if is_constant(own):
+            (saliency_map,) = cast("Saliency", self.model).maps([pixels])
+            check_map(saliency_map, width, height, self.model.name, row["path"])
+            if is_constant(saliency_map):
                 raise AnswerError(f"{self.model.name} finds nothing salient.")
-            point: tuple[int, int] | None = focal_point(own)
+            point: tuple[int, int] | None = focal_point(saliency_map)
             crop = crop_rectangle(width, height, *cast("tuple[int, int]", point), 1.0)
-            found = salient_regions(own, width, height, self.mask)
+            found = salient_regions(saliency_map, width, height, self.mask)
         else:
             answer = cast("Cropper", self.model).crop(pixels, 1.0)
             crop, point = checked_crop(answer, width, height, 1.0, self.model.name)[0], answer.point
         x, y = point or (-1, -1)
-        told = {
+        record = {
             "x": x,
             "y": y,
             "left": crop.left,
@@ -207,7 +207,7 @@ class GlanceWork:
             "kept": np.float32(share_inside(head, crop)),
             "regions": len(found),
         }
-        return told, [_region_row(one, head) for one in found]
+        return record, [_region_row(one, head) for one in found]
 
 
 _NOTHING = {
@@ -264,7 +264,9 @@ def marked(regions: pd.DataFrame, marks: Sequence[Mapping[str, str]], path_of: M
         named = (result["photo"] == mark["photo"]) | (result["photo"].map(path_of) == mark["photo"])
         if "x0" in mark:
             box = Box(*(float(mark[name]) for name in ("x0", "y0", "x1", "y1")))
-            fits = named & result.apply(lambda row, own=box: _covers(own, row), axis=1) if len(result) else named
+            fits = (
+                named & result.apply(lambda row, outline=box: _covers(outline, row), axis=1) if len(result) else named
+            )
             by = "boxes"
         else:
             fits = named & (result["region"] == int(float(mark["region"])))
@@ -276,8 +278,8 @@ def marked(regions: pd.DataFrame, marks: Sequence[Mapping[str, str]], path_of: M
 
 
 def _covers(box: Box, row: pd.Series) -> bool:
-    own = Box(float(row["x0"]), float(row["y0"]), float(row["x1"]), float(row["y1"]))
-    return own.area > 0 and own.shared(box) >= OVERLAP * own.area
+    region = Box(float(row["x0"]), float(row["y0"]), float(row["x1"]), float(row["y1"]))
+    return region.area > 0 and region.shared(box) >= OVERLAP * region.area
 
 
 # -- order of work ----------------------------------------------------------------------------------------------------
@@ -321,12 +323,12 @@ def _finish(
 
     frames: dict[str, pd.DataFrame] = {}
     for schema in (GLANCES, REGIONS):
-        own = [
+        rows = [
             tables.read(schema, path)
             for model in models
             for path in sorted((out / "parts" / _stage(model)).glob(f"{schema.name}-*.parquet"))
         ]
-        frames[schema.name] = pd.concat(own, ignore_index=True)
+        frames[schema.name] = pd.concat(rows, ignore_index=True)
     seen = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet").drop_duplicates("photo")
     frames[REGIONS.name] = marked(frames[REGIONS.name], marks, dict(seen[["photo", "path"]].itertuples(index=False)))
     person: dict[str, str] = dict(seen[["photo", "person"]].itertuples(index=False))

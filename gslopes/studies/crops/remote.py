@@ -119,8 +119,8 @@ class Remote:
             for photo, label, score in scores[["photo", "label", "score"]].itertuples(index=False):
                 labels.setdefault(photo, {})[label] = float(score)
             for photo, status, reason, detail in asked[["photo", "status", "reason", "detail"]].itertuples(index=False):
-                told = detail or reason
-                self._heard[photo, ratio] = self._answer(service, photo, status, told, labels.get(photo, {}))
+                explanation = detail or reason
+                self._heard[photo, ratio] = self._answer(service, photo, status, explanation, labels.get(photo, {}))
             desk.clear(number)
             tick(len(asked) if last else 0)
 
@@ -160,8 +160,8 @@ class _Desk:
         with runfolder.storage(path):
             path.write_bytes(data)
         self._files.setdefault(number, []).append(path)
-        told = {"photo": key, "attribute": _CROP, "step": 0, "value": 0.0, "file": path.name, "mask_area": 0.0}
-        return told
+        edit_row = {"photo": key, "attribute": _CROP, "step": 0, "value": 0.0, "file": path.name, "mask_area": 0.0}
+        return edit_row
 
     def clear(self, number: int) -> None:
         """The pictures of a part have their answers."""

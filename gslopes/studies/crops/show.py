@@ -59,7 +59,7 @@ def show_picture(
     models = [load_cropper(name, finder=finder, device=device, trust=allowed, seed=seed) for name in croppers]
     models = opened(models, ScoreConfig(), chosen, seed)
     pixels = open_photo(picture).pixels
-    told: list[dict[str, Any]] = []
+    answers: list[dict[str, Any]] = []
     panels = []
     for model in models:
         if isinstance(model, Remote):
@@ -69,7 +69,7 @@ def show_picture(
         panels.append(panel)
         for ratio, crop in zip(chosen, found, strict=True):
             box = {"left": crop.left, "top": crop.top, "width": crop.width, "height": crop.height}
-            told.append({"cropper": model.name, "ratio": ratio, **box})
+            answers.append({"cropper": model.name, "ratio": ratio, **box})
     whole = Image.new("RGB", (max(p.width for p in panels), sum(p.height for p in panels)), "white")
     top = 0
     for panel in panels:
@@ -80,7 +80,7 @@ def show_picture(
     with runfolder.storage(out):
         out.parent.mkdir(parents=True, exist_ok=True)
     runfolder.write_bytes(out, buffer.getvalue())
-    return told
+    return answers
 
 
 def _panel(model: Saliency | Cropper, pixels: ByteArray, ratios: Sequence[float]) -> tuple[list[Crop], Image.Image]:

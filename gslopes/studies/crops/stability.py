@@ -73,9 +73,9 @@ class StabilityWork:
                 tick(1 + len(EDITS))
         key = {"cropper": self.name, "variant": self.config.variant}
         rows = [
-            {**key, "policy": policy, "edit": edit, "pictures": len(own), "move": float(np.mean(own)),
-             "moved": float(np.mean(np.array(own) > 0.01))}
-            for (policy, edit), own in sorted(moves.items())
+            {**key, "policy": policy, "edit": edit, "pictures": len(distances), "move": float(np.mean(distances)),
+             "moved": float(np.mean(np.array(distances) > 0.01))}
+            for (policy, edit), distances in sorted(moves.items())
         ]  # fmt: skip
         frame = pd.DataFrame(rows, columns=STABILITY.columns)
         runfolder.write_table(STABILITY, frame, runfolder.part_path(self.out, self.stage, STABILITY, part))
@@ -89,7 +89,7 @@ class StabilityWork:
 
     def _crops(self, picture: ByteArray, plan: Layout, draw: NDArray[np.float64]) -> dict[str, Crop]:
         """Policy to crop of the ratio nearest to 1; nothing where there is no answer."""
-        ratio = min(self.config.ratios, key=lambda own: abs(own - 1))
+        ratio = min(self.config.ratios, key=lambda candidate: abs(candidate - 1))
         try:
             if self.cropper is not None:
                 crop = self.cropper.crop(picture, ratio)
@@ -103,9 +103,9 @@ class StabilityWork:
 
     def _pointed(self, found: SaliencyMap, plan: Layout, ratio: float, draw: NDArray[np.float64]) -> dict[str, Crop]:
         names = [name for name in self.config.policies if name in POINTED]
-        own = outcomes(found.scores[None], found.x, found.y, plan, names, self.settings, draw)
+        by_policy = outcomes(found.scores[None], found.x, found.y, plan, names, self.settings, draw)
         crops: dict[str, Any] = {}
-        for name, one in own.items():
+        for name, one in by_policy.items():
             x, y = (
                 int(np.clip(v, 0, side - 1)) for v, side in zip(one.points[0], (plan.width, plan.height), strict=True)
             )

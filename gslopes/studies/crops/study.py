@@ -89,7 +89,7 @@ def plan_crops(photos: Path, people: Path, config: CropsConfig, terms: ScoreConf
         len(sets),
         _estimates(config, terms or ScoreConfig(), remote_pictures(asked, len(sets), config)),
         config.cropper,
-        {column: {name: len(own) for name, own in groups.items()} for column, groups in table.groups.items()},
+        {column: {name: len(members) for name, members in groups.items()} for column, groups in table.groups.items()},
         {column: dict(why) for column, why in table.left_out.items() if why},
     )
 
@@ -147,9 +147,9 @@ def crops(
     new = _manifest(photos, table, config, models)
     with runfolder.locked(out):
         runfolder.compare(out, new, IDENTITY)
-        told = {"source": config.source, "epsilon": config.epsilon, "gslopes": runtime.gslopes_version()}
-        told |= {"people": show(people), "left_out": table.left_out, "min_group": config.min_group}
-        runfolder.write_json(out / runfolder.MANIFEST, {**new, **told})
+        recorded = {"source": config.source, "epsilon": config.epsilon, "gslopes": runtime.gslopes_version()}
+        recorded |= {"people": show(people), "left_out": table.left_out, "min_group": config.min_group}
+        runfolder.write_json(out / runfolder.MANIFEST, {**new, **recorded})
         _look(out, table, models, finder, config, executor)
         seen = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet")
         _check_bytes(seen, table)
@@ -164,7 +164,7 @@ def crops(
 
 def _configured(options: dict[str, Any]) -> CropsConfig:
     """Fields as users of Python write them: one name for a tuple of one, lists for tuples."""
-    known = {name for name, own in CropsConfig.__dataclass_fields__.items() if own.init}
+    known = {name for name, field in CropsConfig.__dataclass_fields__.items() if field.init}
     for name in options:
         if name not in known:
             raise UnknownName("option of a crop audit", name, known)
@@ -205,10 +205,10 @@ def _check_bytes(seen: pd.DataFrame, table: People) -> None:
     if used.empty:
         raise UsageError("No photo could be read.", f"The first reason: {seen['reason'].iloc[0]}.")
     group = {person: name for name, persons in table.cells.items() for person in persons}
-    for photo, own in used.groupby("photo"):
-        names = {group.get(person) for person in own["person"]} - {None}
+    for photo, rows in used.groupby("photo"):
+        names = {group.get(person) for person in rows["person"]} - {None}
         if len(names) > 1:
-            files = " and ".join(own["path"].head(2))
+            files = " and ".join(rows["path"].head(2))
             raise UsageError(f"{files} are the same picture in the groups {' and '.join(sorted(map(str, names)))}.")
         del photo
 
@@ -281,7 +281,7 @@ def joined_again(paths: Sequence[Path], config: CropsConfig) -> NDArray[np.uint8
     """The joined picture of photos, as it was asked about.  Raises: PhotoError."""
     from gslopes.audits.crops.joining import join
 
-    own = [scaled(open_photo(path).pixels, config.height, config.max_side) for path in paths]
+    photos = [scaled(open_photo(path).pixels, config.height, config.max_side) for path in paths]
     if config.attach == "none":
         raise AnswerError("Photos that are not joined make no picture.")
-    return join(own, config.attach, gap=config.gap, jpeg=config.jpeg)[0]
+    return join(photos, config.attach, gap=config.gap, jpeg=config.jpeg)[0]

@@ -29,7 +29,7 @@ from gslopes.fit.findings import analyse
 from gslopes.run.config import ScoreConfig
 from gslopes.studies.crops.asking import Asker
 from gslopes.studies.crops.config import CropsConfig
-from gslopes.studies.crops.look import Shelf
+from gslopes.studies.crops.look import ScaledPhotos
 from gslopes.studies.crops.pairs import asked
 from gslopes.studies.crops.remote import opened
 
@@ -96,7 +96,7 @@ def sweep_crops(
         "config": config.identity(),
         "croppers": {model.name: model.version for model in models},
     }
-    values = {name: [float(v) for v in own] for name, own in manifest["values"].items()}
+    values = {name: [float(v) for v in steps] for name, steps in manifest["values"].items()}
     with runfolder.locked(out):
         runfolder.compare(out, new, IDENTITY)
         runfolder.write_json(out / runfolder.MANIFEST, {**new, "values": values, "gslopes": runtime.gslopes_version()})
@@ -112,7 +112,7 @@ def sweep_crops(
 class _SweepWork:
     """Asks about the photos of a part; the asked table is the commit marker.
 
-    photos: ids.  files: (n, K) numbers on the shelf.  pairs: (P, 2) person and opponent.  heads: by person.
+    photos: ids.  files: (n, K) numbers in the scaled photos.  pairs: (P, 2) person and opponent.  heads: by person.
     """
 
     out: Path
@@ -130,10 +130,10 @@ class _SweepWork:
 
     def __call__(self, part: int, tick: Tick) -> None:
         """As ``executors.Work``."""
-        own = range(part * PHOTOS_A_PART, min((part + 1) * PHOTOS_A_PART, len(self.photos)))
+        indices = range(part * PHOTOS_A_PART, min((part + 1) * PHOTOS_A_PART, len(self.photos)))
         steps = len(self.values)
         questions: list[tuple[int, int, str, int]] = []  # person, step, kind, other: an opponent, or another step
-        for person in own:
+        for person in indices:
             met = self.pairs[self.pairs[:, 0] == person, 1]
             questions += [(person, step, "other", int(other)) for step in range(steps) for other in met]
             questions += [(person, high, "self", low) for low, high in value_pairs(steps)]
@@ -153,16 +153,16 @@ class _SweepWork:
                 found.append({"photo": self.photos[person], "low": other, "high": step, "h": float(h[index])})
         labels = [FAVOURED, *(f"kept@{ratio:g}" for ratio in self.config.ratios)]
         numbers = np.column_stack([h, *((kept[r][0::2, 0] + kept[r][1::2, 1]) / 2 for r in range(len(labels) - 1))])
-        for person in own:
+        for person in indices:
             for step in range(steps):
                 mine = [i for i, q in enumerate(questions) if q[0] == person and q[1] == step and q[2] == "other"]
                 key = {"photo": self.photos[person], "attribute": self.attribute, "step": step}
                 said = numbers[mine].mean(axis=0)
                 ok = not np.isnan(said[0])
-                told = {"status": "answered", "reason": "", "detail": ""}
+                answered = {"status": "answered", "reason": "", "detail": ""}
                 if not ok:
-                    told = {"status": "failed", "reason": Reason.FAILED, "detail": "the cropper gave no answer"}
-                asked.append({**key, "classifier": f"crop:{self.name}", **told})
+                    answered = {"status": "failed", "reason": Reason.FAILED, "detail": "the cropper gave no answer"}
+                asked.append({**key, "classifier": f"crop:{self.name}", **answered})
                 for label, score in zip(labels, said, strict=True):
                     if not np.isnan(score):
                         more = {"value": np.float32(self.values[step]), "classifier": f"crop:{self.name}"}
@@ -195,7 +195,7 @@ class _SweepWork:
                 main = min(range(len(crops)), key=lambda i: abs(self.config.ratios[i] - 1))
                 inside = [share_inside(box, crops[main]) for box in plan.photos]
                 heads = [
-                    share_inside(self.heads[p].moved(b.x0, b.y0), crops[main])
+                    share_inside(self.heads[p].shifted(b.x0, b.y0), crops[main])
                     for p, b in zip(owners[row], plan.photos, strict=True)
                     if p in self.heads
                 ]
@@ -220,7 +220,7 @@ class _SweepWork:
         return [
             float("nan")
             if head is None
-            else float(share_inside(head.moved(box.x0, box.y0), crop) >= self.config.inside)
+            else float(share_inside(head.shifted(box.x0, box.y0), crop) >= self.config.inside)
             for head, box in zip(heads, boxes, strict=True)
         ]
 
@@ -240,7 +240,7 @@ def _ask(
     ids = wide.index.tolist()
     steps = wide.shape[1]
     files = np.arange(len(ids) * steps).reshape(len(ids), steps)
-    shelf = Shelf([run / name for name in wide.to_numpy().ravel()], config.height, config.max_side)
+    scaled_photos = ScaledPhotos([run / name for name in wide.to_numpy().ravel()], config.height, config.max_side)
     known = photos.drop_duplicates("photo").set_index("photo")
     factor = {photo: (config.height / known.loc[photo, "height"] if config.height else 1.0) for photo in ids}
     sizes, heads = [], {}
@@ -258,9 +258,11 @@ def _ask(
     missing = runfolder.missing_parts(out, stage, tables.ASKED, count)
     each = 2 * (steps * others + steps * (steps - 1) // 2)
     todo = {part: each * min(PHOTOS_A_PART, len(ids) - part * PHOTOS_A_PART) for part in missing}
-    asker = Asker(cast("Saliency", model), shelf.__getitem__, sizes, config, note=executor.note)
-    own = None if has_map(model) else cast("Cropper", model)
-    work = _SweepWork(out, stage, attribute, model.name, ids, values, files, pairs, heads, asker, own, config)
+    asker = Asker(cast("Saliency", model), scaled_photos.__getitem__, sizes, config, note=executor.note)
+    rectangle_model = None if has_map(model) else cast("Cropper", model)
+    work = _SweepWork(
+        out, stage, attribute, model.name, ids, values, files, pairs, heads, asker, rectangle_model, config
+    )
     executor(work, todo, label=attribute[:10], unit="pictures", done=each * len(ids) - sum(todo.values()))
 
 
@@ -277,9 +279,9 @@ def _finish(
             frames[table.name] += [tables.read(table, path) for path in sorted(stage.glob(f"{table.name}-*.parquet"))]
     scores, asked, single = (pd.concat(frames[name], ignore_index=True) for name in ("scores", "asked", "duels"))
     duel = _duel_rows(single, values)
-    own = {name: values[name] for name in scores["attribute"].unique()}
+    attribute_values = {name: values[name] for name in scores["attribute"].unique()}
     options = replace(FitOptions(), estimators=("photo-score",), permutations=0)
-    found = analyse(scores, asked, values=own, options=options)
+    found = analyse(scores, asked, values=attribute_values, options=options)
     for table, frame in ((tables.SCORES, scores), (tables.ASKED, asked), (DUELS, duel), (tables.SLOPES, found.slopes)):
         runfolder.write_table(table, frame, out / f"{table.name}.parquet")
     del models, config
@@ -291,19 +293,22 @@ def _duel_rows(single: pd.DataFrame, values: dict[str, list[float]]) -> pd.DataF
     split = single["attribute"].str.split(" ", n=1, expand=True)
     single = single.assign(photo=split[0], attribute=split[1])
     rows: list[dict[str, Any]] = []
-    for (cropper, attribute), own in single.groupby(["cropper", "attribute"], sort=True):
+    for (cropper, attribute), answers in single.groupby(["cropper", "attribute"], sort=True):
         steps = values[str(attribute)]
-        people = sorted(own["photo"].unique())
+        people = sorted(answers["photo"].unique())
         place = {photo: index for index, photo in enumerate(people)}
         h = np.full((len(people), len(steps), len(steps)), np.nan)
-        lower, upper = (own[name].to_numpy().astype(np.int64) for name in ("low", "high"))
-        person, won = own["photo"].map(place).to_numpy().astype(np.int64), own["p"].to_numpy().astype(np.float64)
+        lower, upper = (answers[name].to_numpy().astype(np.int64) for name in ("low", "high"))
+        person, won = (
+            answers["photo"].map(place).to_numpy().astype(np.int64),
+            answers["p"].to_numpy().astype(np.float64),
+        )
         h[person, upper, lower], h[person, lower, upper] = won, 1 - won
         found = duels(h)
-        told = {"cropper": cropper, "attribute": attribute, "persons": len(people)}
+        labels = {"cropper": cropper, "attribute": attribute, "persons": len(people)}
         for low, high in value_pairs(len(steps)):
             ends = {"p": found.p[high, low], "ci_low": found.low[high, low], "ci_high": found.high[high, low]}
-            rows.append({**told, "low": steps[low], "high": steps[high], **ends})
+            rows.append({**labels, "low": steps[low], "high": steps[high], **ends})
         mean, *ends_ = t_interval(found.score)
-        rows.append({**told, "low": None, "high": None, "p": mean, "ci_low": ends_[0], "ci_high": ends_[1]})
+        rows.append({**labels, "low": None, "high": None, "p": mean, "ci_low": ends_[0], "ci_high": ends_[1]})
     return pd.DataFrame(rows, columns=DUELS.columns)

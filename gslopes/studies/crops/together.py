@@ -63,14 +63,16 @@ class TogetherWork:
                     rows += self._failed(first + found[0], pictures[found[0]].tolist(), found[1])
                     tick(1)
                     continue
-                own = outcomes(found.scores, found.x, found.y, found.plan, ("argmax",), self.config.settings)["argmax"]
+                outcome = outcomes(found.scores, found.x, found.y, found.plan, ("argmax",), self.config.settings)[
+                    "argmax"
+                ]
                 flat = np.ptp(found.scores.reshape(len(found.rows), -1), axis=1) == 0
                 for index, row in enumerate(found.rows):
                     photos = pictures[row].tolist()
-                    x, y = (int(value) for value in own.points[index])
+                    x, y = (int(value) for value in outcome.points[index])
                     whole = found.plan.width, found.plan.height
                     crop = None if flat[index] else crop_rectangle(*whole, x, y, self._main)
-                    rows += self._rows(first + row, photos, own.shares[index].tolist(), crop, found.plan)
+                    rows += self._rows(first + row, photos, outcome.shares[index].tolist(), crop, found.plan)
                 tick(len(found.rows))
         frame = pd.DataFrame(rows, columns=TOGETHER.columns)
         runfolder.write_table(TOGETHER, frame, runfolder.part_path(self.out, self.stage, TOGETHER, part))
@@ -100,13 +102,13 @@ class TogetherWork:
         found = []
         for place, (photo, box, share) in enumerate(zip(photos, plan.photos, shares, strict=True)):
             kept = None if crop is None else self._kept(photo, box, crop)
-            told = {"share": np.float32(share), "kept": kept, "status": "answered", "reason": ""}
-            found.append({**self._key(row, place, photo), **told})
+            answered = {"share": np.float32(share), "kept": kept, "status": "answered", "reason": ""}
+            found.append({**self._key(row, place, photo), **answered})
         return found
 
     def _failed(self, row: int, photos: list[int], reason: str, status: str = "failed") -> list[dict[str, Any]]:
-        told = {"share": None, "kept": None, "status": status, "reason": reason}
-        return [{**self._key(row, place, photo), **told} for place, photo in enumerate(photos)]
+        unanswered = {"share": None, "kept": None, "status": status, "reason": reason}
+        return [{**self._key(row, place, photo), **unanswered} for place, photo in enumerate(photos)]
 
     def _key(self, row: int, place: int, photo: int) -> dict[str, Any]:
         key = {"cropper": self.name, "variant": self.config.variant, "picture": row, "place": place}
@@ -114,7 +116,7 @@ class TogetherWork:
 
     def _kept(self, photo: int, box: Box, crop: Crop) -> np.float32 | None:
         head = self.heads.get(photo)
-        return None if head is None else np.float32(share_inside(head.moved(box.x0, box.y0), crop))
+        return None if head is None else np.float32(share_inside(head.shifted(box.x0, box.y0), crop))
 
 
 def shares(
@@ -127,8 +129,8 @@ def shares(
     weights.
     """
     rows: list[dict[str, Any]] = []
-    for (cropper, variant), own in frame.groupby(["cropper", "variant"], sort=True):
-        answered = own[own["status"] == "answered"]
+    for (cropper, variant), answers in frame.groupby(["cropper", "variant"], sort=True):
+        answered = answers[answers["status"] == "answered"]
         if answered.empty:
             continue
         drawn = _drawn(answered, person, config)
@@ -152,7 +154,7 @@ def shares(
                     "even": 1 / answered["group"].nunique(),
                     "kept": float(np.nanmean(head)) if not np.isnan(head).all() else np.nan,
                     "predicted": predicted.get(str(group), np.nan),
-                    "left_out": int(own["picture"].nunique() - len(mine)),
+                    "left_out": int(answers["picture"].nunique() - len(mine)),
                 }
             )
     return pd.DataFrame(rows, columns=SHARES.columns)
@@ -161,14 +163,14 @@ def shares(
 def _drawn(answered: pd.DataFrame, person: Mapping[str, str], config: CropsConfig) -> Array:
     """(B, pictures) weights of the pictures, in their order, in each draw of people."""
     who = answered.assign(person=answered["photo"].map(person)).sort_values(["picture", "group"])
-    people = {str(group): sorted(own["person"].unique()) for group, own in who.groupby("group", sort=True)}
+    people = {str(group): sorted(members["person"].unique()) for group, members in who.groupby("group", sort=True)}
     weights = draw_weights({group: len(names) for group, names in people.items()}, config.bootstrap, config.seed)
     result: Array | None = None
     for group, names in people.items():
         place = {name: index for index, name in enumerate(names)}
         index = who.loc[who["group"] == group, "person"].map(place).to_numpy(np.int64)
-        own = weights[group][:, index].astype(np.float64)
-        result = own if result is None else result * own
+        members = weights[group][:, index].astype(np.float64)
+        result = members if result is None else result * members
     assert result is not None
     empty = result.sum(axis=1) == 0  # a draw in which no picture is left
     return np.asarray(result[~empty] if not empty.all() else np.ones((1, result.shape[1])))

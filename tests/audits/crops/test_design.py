@@ -54,7 +54,7 @@ def test_opponents_are_others_balanced_over_groups():
     found = opponents(range(15), GROUPS, 6, seed=1)
     assert (found[:, 0] != found[:, 1]).all()
     for person in range(15):
-        own = found[found[:, 0] == person, 1]
-        assert len(own) == len(set(own.tolist())) == 6
-        per_group = [sum(other in members for other in own) for members in GROUPS.values()]
+        met = found[found[:, 0] == person, 1]
+        assert len(met) == len(set(met.tolist())) == 6
+        per_group = [sum(other in members for other in met) for members in GROUPS.values()]
         assert max(per_group) <= 3

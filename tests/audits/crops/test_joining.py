@@ -21,8 +21,8 @@ sizes = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, 
 def test_territories_tile_the_picture(sizes, attach, gap):
     plan = layout(sizes, attach, gap)
     assert sum(box.area for box in plan.territories) == plan.width * plan.height
-    for photo_box, own in zip(plan.photos, plan.territories, strict=True):
-        assert own.shared(photo_box) == photo_box.area
+    for photo_box, territory in zip(plan.photos, plan.territories, strict=True):
+        assert territory.shared(photo_box) == photo_box.area
 
 
 def test_photos_stand_at_the_top_on_black():

@@ -19,8 +19,8 @@ def textured(width=640, height=360, seed=1):
     total = np.zeros((height, width, 3))
     for radius in (40, 12, 4):
         noise = Image.fromarray(generator.integers(0, 255, (height, width, 3), dtype=np.uint8))
-        own = np.asarray(noise.filter(ImageFilter.GaussianBlur(radius)), float)
-        total += (own - own.mean()) / own.std()
+        blurred = np.asarray(noise.filter(ImageFilter.GaussianBlur(radius)), float)
+        total += (blurred - blurred.mean()) / blurred.std()
     return np.clip(128 + 30 * total, 0, 255).astype(np.uint8)
 
 

@@ -84,9 +84,9 @@ def test_averaging_shows_what_lies_between():
 def test_peaks_keep_their_distance_and_a_flat_map_has_none():
     scores = np.zeros((9, 9))
     scores[1, 1], scores[1, 2], scores[7, 7] = 3, 2.9, 2
-    places = np.arange(9.0)
-    assert [(x, y) for x, y, _ in find_peaks(scores, places, places, 3, 2.0)] == [(1.0, 1.0), (7.0, 7.0)]
-    assert find_peaks(np.ones((4, 4)), places[:4], places[:4], 3, 1.0) == []
+    centres = np.arange(9.0)
+    assert [(x, y) for x, y, _ in find_peaks(scores, centres, centres, 3, 2.0)] == [(1.0, 1.0), (7.0, 7.0)]
+    assert find_peaks(np.ones((4, 4)), centres[:4], centres[:4], 3, 1.0) == []
 
 
 def test_shifted_weights_are_not_the_scores_which_may_be_negative():

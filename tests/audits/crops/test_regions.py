@@ -57,9 +57,9 @@ def test_the_smallest_area_is_a_share_of_the_photo_not_pixels():
     """No 9: one cell exceeds 1000 pixels whenever the longer side is over 632."""
     scores = np.zeros((20, 20), np.float32)
     scores[5, 5] = 1
-    places = np.arange(20, dtype=np.float32)
+    centres = np.arange(20, dtype=np.float32)
     for side in (400, 1600):
-        found = SaliencyMap(scores, places * side / 20, places * side / 20)
+        found = SaliencyMap(scores, centres * side / 20, centres * side / 20)
         assert salient_regions(found, side, side) == []  # 1/400 of the photo
         assert len(salient_regions(found, side, side, min_area=0.002)) == 1
     assert (640 / 20) ** 2 > 1000 > (620 / 20) ** 2

@@ -21,8 +21,8 @@ def pages(tmp_path_factory):
     options = {"together": 9, "stability": 3, "policies": ("argmax", "sample", "average", "pad")}
     found = audit(home / "people", table, home / "run", Brightness(), **options)
     config = CropsConfig(groups=("team",), cropper=("centre", "spectral-residual"))
-    own = regions_crops(home / "people", home / "regions", people=table, config=config, finder=a_face, tall=1.0)
-    return {"audit": found.page, "regions": own.page, "review": own.review}
+    regions_run = regions_crops(home / "people", home / "regions", people=table, config=config, finder=a_face, tall=1.0)
+    return {"audit": found.page, "regions": regions_run.page, "review": regions_run.review}
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -34,9 +34,9 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(chromiu
     ).Axe()
     width, height = SIZES[size]
     page = chromium.new_page(viewport={"width": width, "height": height})
-    told = []
-    page.on("console", lambda message: told.append(message.text))
-    page.on("request", lambda request: told.append(request.url) if request.url.startswith("http") else None)
+    events = []
+    page.on("console", lambda message: events.append(message.text))
+    page.on("request", lambda request: events.append(request.url) if request.url.startswith("http") else None)
     page.goto(pages[name].as_uri())
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
@@ -45,7 +45,7 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(chromiu
         assert serious == []
     wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert wide[0] <= wide[1]
-    assert told == []
+    assert events == []
     page.close()
 
 

@@ -11,9 +11,9 @@ from tests.published import COUNTS
 
 
 def rows(*pairs):
-    told = {"draws_half": 0.01, "note": "", "verdict": "open"}
+    common = {"draws_half": 0.01, "note": "", "verdict": "open"}
     return pd.DataFrame(
-        [{"group": a, "other": b, "p": p, "ci_low": p - 0.05, "ci_high": p + 0.05, **told} for a, b, p in pairs]
+        [{"group": a, "other": b, "p": p, "ci_low": p - 0.05, "ci_high": p + 0.05, **common} for a, b, p in pairs]
     )
 
 

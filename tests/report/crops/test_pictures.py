@@ -38,9 +38,9 @@ def test_pairs_with_the_largest_and_smallest_margin_show_nobody_twice():
     )  # fmt: skip
     far, near = chosen(frame)
     assert far["margin"].min() > near["margin"].max()
-    for own in (far, near):
-        people = [*own["left"], *own["right"]]
-        assert len(own) == 6
+    for six in (far, near):
+        people = [*six["left"], *six["right"]]
+        assert len(six) == 6
         assert len(people) == len(set(people))
     some, nothing = chosen(frame.assign(max_left=np.nan))
     assert len(some) == 6

@@ -24,8 +24,8 @@ def test_refusals_of_one_group_are_flagged():
     frame = pairs({f"a{index}" for index in range(7)})
     out = refused_people(frame, PERSON)
     assert sum(out[name] for name in out if GROUP[name] == "a") == 7
-    (told,) = selected(frame, PERSON, GROUP)
-    assert "7 of 10 a and 0 of 12 b" in told
+    (warning,) = selected(frame, PERSON, GROUP)
+    assert "7 of 10 a and 0 of 12 b" in warning
 
 
 def test_refusals_alike_are_not():

@@ -20,11 +20,11 @@ def test_the_limits_say_what_the_authors_conclude():
 
 
 def test_the_terminal_shows_pairs_and_the_side():
-    own = {"cropper": "c", "variant": "native", "policy": "argmax", "outcome": "favoured", "column": "gender"}
-    own |= {"group": "female", "other": "male", "p": 0.617, "ci_low": 0.571, "ci_high": 0.661, "persons": 213}
-    own |= {"other_persons": 606, "p_value": 1e-6, "q": 1e-6, "ratio": 0.62, "ratio_low": 0.51, "ratio_high": 0.75}
-    alone = {**own, "variant": "alone, own scale"}
-    parity = pd.DataFrame([{**own, "note": "", "verdict": "shown"}, {**alone, "note": "", "verdict": "open"}])
+    joined = {"cropper": "c", "variant": "native", "policy": "argmax", "outcome": "favoured", "column": "gender"}
+    joined |= {"group": "female", "other": "male", "p": 0.617, "ci_low": 0.571, "ci_high": 0.661, "persons": 213}
+    joined |= {"other_persons": 606, "p_value": 1e-6, "q": 1e-6, "ratio": 0.62, "ratio_low": 0.51, "ratio_high": 0.75}
+    alone = {**joined, "variant": "alone, own scale"}
+    parity = pd.DataFrame([{**joined, "note": "", "verdict": "shown"}, {**alone, "note": "", "verdict": "open"}])
     side = {"cropper": "c", "left": -0.02, "ci_low": -0.05, "ci_high": 0.01, "ties": 3, "failed": 0, "pictures": 100}
     text = print_parity(parity, pd.DataFrame([side]))
     assert len(main_rows(parity)) == 1

@@ -71,8 +71,8 @@ class _Handler(QuietHandler):
             buffer = io.BytesIO()
             Image.fromarray(picture[top : top + tall, left : left + wide]).save(buffer, "PNG")
             return self.send(200, buffer.getvalue(), "image/png")
-        told = {"crop": {"x": left, "y": top, "width": wide, "height": tall}}
-        return self.send(200, json.dumps(told).encode(), "application/json")
+        answer = {"crop": {"x": left, "y": top, "width": wide, "height": tall}}
+        return self.send(200, json.dumps(answer).encode(), "application/json")
 
 
 def serve() -> AbstractContextManager[Service]:

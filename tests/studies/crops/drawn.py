@@ -61,10 +61,10 @@ def draw_people(folder, counts, shift=(), seed=4, tall=SIDE, textured=False):
         if textured:
             noise = Image.fromarray(generator.integers(0, 255, (tall, SIDE, 3), dtype=np.uint8))
             picture = (np.asarray(noise.filter(ImageFilter.GaussianBlur(3))) // 8).astype(np.uint8)
-        own = int(level + dict(shift).get(group, 0))
-        picture[(across - 32) ** 2 + (down - 32) ** 2 < 16**2] = own
+        value = int(level + dict(shift).get(group, 0))
+        picture[(across - 32) ** 2 + (down - 32) ** 2 < 16**2] = value
         Image.fromarray(picture).save(folder / f"{group}{index}.png")
-        rows.append({"id": f"{group}{index}", "team": group, "side": "even" if index % 2 else "odd", "level": own})
+        rows.append({"id": f"{group}{index}", "team": group, "side": "even" if index % 2 else "odd", "level": value})
     table = folder.parent / f"{folder.name}.csv"
     frame = pd.DataFrame(rows)
     frame.to_csv(table, index=False)
@@ -72,8 +72,8 @@ def draw_people(folder, counts, shift=(), seed=4, tall=SIDE, textured=False):
 
 
 def truth(frame, one, other):
-    own = {group: frame.loc[frame["team"] == group, "level"].to_numpy(float) for group in (one, other)}
-    return float(compared(own[one], own[other]).mean())
+    levels = {group: frame.loc[frame["team"] == group, "level"].to_numpy(float) for group in (one, other)}
+    return float(compared(levels[one], levels[other]).mean())
 
 
 def audit(folder, table, out, *models, terms=None, **options):
@@ -85,8 +85,8 @@ def audit(folder, table, out, *models, terms=None, **options):
 
 
 def row(found, cropper, **wanted):
-    own = found.parity[found.parity["cropper"] == cropper]
+    rows = found.parity[found.parity["cropper"] == cropper]
     for name, value in wanted.items():
-        own = own[own[name] == value]
-    assert len(own) == 1
-    return own.iloc[0]
+        rows = rows[rows[name] == value]
+    assert len(rows) == 1
+    return rows.iloc[0]

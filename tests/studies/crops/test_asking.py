@@ -29,13 +29,13 @@ def photos(width=200, height=200, count=5):
 @pytest.mark.parametrize("people", [2, 4])
 def test_photos_put_together_are_the_joined_picture_bit_for_bit(name, attach, people):
     """A pair needs two views, not a picture of its own: equal because no sample of the model reaches over a seam."""
-    own = photos()
+    portraits = photos()
     sizes = [(200, 200)] * 5
     pictures = PAIRS if people == 2 else np.array([(0, 1, 2, 3), (4, 3, 2, 1)])
     config = CropsConfig(attach=attach)
     notes = []
-    quick = Asker(load_cropper(name), own.__getitem__, sizes, config, note=notes.append)
-    slow = Asker(load_cropper(name), own.__getitem__, sizes, config, shortcut=False)
+    quick = Asker(load_cropper(name), portraits.__getitem__, sizes, config, note=notes.append)
+    slow = Asker(load_cropper(name), portraits.__getitem__, sizes, config, shortcut=False)
     one, other = (scores_of(asker, pictures) for asker in (quick, slow))
     np.testing.assert_array_equal(one, other)
     assert quick._checked
@@ -49,9 +49,9 @@ def scores_of(asker, pictures):
 
 
 def test_photos_of_several_sizes_are_joined():
-    own = [*photos(200, 200, 2), *photos(120, 200, 2)]
-    sizes = [(one.shape[1], one.shape[0]) for one in own]
-    asker = Asker(load_cropper("fine-grained"), own.__getitem__, sizes, CropsConfig())
+    pictures = [*photos(200, 200, 2), *photos(120, 200, 2)]
+    sizes = [(one.shape[1], one.shape[0]) for one in pictures]
+    asker = Asker(load_cropper("fine-grained"), pictures.__getitem__, sizes, CropsConfig())
     found = list(asker.maps(np.array([(0, 2), (2, 0), (0, 1)])))
     assert sum(len(batch.rows) for batch in found) == 3
     assert load_cropper("fine-grained").view(((200, 200), (120, 200))) is None
@@ -112,8 +112,8 @@ def test_neither_side_nor_neighbour_changes_what_a_local_model_sees(fine_and_coa
     """No 7: swapping sides changes no winner, and a person's own maximum does not depend on who stands beside."""
     audit(*fine_and_coarse, tmp_path / "run", Detail())
     pairs = pd.read_parquet(tmp_path / "run/pairs.parquet").query("cropper == 'detail'")
-    own = pd.concat([pairs[[side, f"max_{side}"]].set_axis(["photo", "max"], axis=1) for side in ("left", "right")])
-    assert own.groupby("photo")["max"].agg(np.ptp).max() == 0
+    maxima = pd.concat([pairs[[side, f"max_{side}"]].set_axis(["photo", "max"], axis=1) for side in ("left", "right")])
+    assert maxima.groupby("photo")["max"].agg(np.ptp).max() == 0
     won = {(r.left, r.right): r.won for r in pairs.itertuples()}
     assert all(won[left, right] == 1 - won[right, left] for left, right in won)
 
@@ -130,14 +130,14 @@ def test_neither_side_nor_neighbour_changes_what_a_local_model_sees(fine_and_coa
 def test_other_ways_to_join(tmp_path, options, variant):
     table, frame = draw_people(tmp_path / "p", {"blue": 5, "green": 5}, {"blue": 10})
     found = audit(tmp_path / "p", table, tmp_path / "run", Brightness(), **options)
-    own = row(found, "brightness", variant=variant, policy="argmax", outcome="favoured")
-    assert own["p"] == pytest.approx(truth(frame, "blue", "green"), abs=0.05)
+    result = row(found, "brightness", variant=variant, policy="argmax", outcome="favoured")
+    assert result["p"] == pytest.approx(truth(frame, "blue", "green"), abs=0.05)
     assert found.positions.set_index("cropper").loc["brightness", "left"] == pytest.approx(0, abs=0.05)
     assert found.page.read_text("utf-8").count("<img") >= 2
 
 
 def test_photos_that_are_not_joined(fine_and_coarse, tmp_path):
     found = audit(*fine_and_coarse, tmp_path / "run", Detail(), cropper=("spectral-residual",), attach="none")
-    own = found.parity[found.parity["cropper"] == "detail"]
-    assert set(own["variant"]) == {"alone, own scale", "alone, matched scale"}
+    rows = found.parity[found.parity["cropper"] == "detail"]
+    assert set(rows["variant"]) == {"alone, own scale", "alone, matched scale"}
     assert found.positions.empty

@@ -53,8 +53,8 @@ def portraits(tmp_path_factory):
 @pytest.fixture(scope="module")
 def whole(portraits, tmp_path_factory):
     out = tmp_path_factory.mktemp("whole") / "run"
-    code, told = start(portraits, out, "")
-    assert code == 0, told
+    code, output = start(portraits, out, "")
+    assert code == 0, output
     return out
 
 
@@ -83,11 +83,11 @@ def test_killed_anywhere_the_tables_are_equal(portraits, whole, tmp_path):
     killed = 0
     out = tmp_path / "run"
     for place in PLACES:
-        code, told = start(portraits, out, place)
-        assert code in (0, -signal.SIGKILL), told
+        code, output = start(portraits, out, place)
+        assert code in (0, -signal.SIGKILL), output
         killed += code == -signal.SIGKILL
-    code, told = start(portraits, out, "")
-    assert code == 0, told
+    code, output = start(portraits, out, "")
+    assert code == 0, output
     assert killed >= 3
     same(out, whole)
 
@@ -96,9 +96,9 @@ def test_killed_anywhere_the_tables_are_equal(portraits, whole, tmp_path):
 def test_a_service_is_asked_once_whenever_the_audit_was_killed(portraits, tmp_path):
     with serve() as service:
         for place in (*SERVICE_PLACES, ""):
-            code, told = start(portraits, tmp_path / "run", place, service.url, tmp_path / "cache")
-            assert code in (0, -signal.SIGKILL), told
-        assert code == 0, told
+            code, output = start(portraits, tmp_path / "run", place, service.url, tmp_path / "cache")
+            assert code in (0, -signal.SIGKILL), output
+        assert code == 0, output
         again = [count for count in service.asked.values() if count > 1]
         # only what was in flight, four requests at once, when it was killed before its answers were kept
         assert len(again) <= 4 * len(SERVICE_PLACES)

@@ -26,7 +26,7 @@ ROWS = "id,gender,race\na,f,x\nb,f,y\nc,m,x\nd,m,y\ne,f,x/y\nf,,x\n"
 
 def test_columns_and_their_crossing(folder):
     found = read_people(folder, table(folder, ROWS), ["gender", "race"], min_group=1)
-    assert {name: len(own) for name, own in found.groups["gender"].items()} == {"f": 3, "m": 2}
+    assert {name: len(members) for name, members in found.groups["gender"].items()} == {"f": 3, "m": 2}
     assert list(found.cells) == ["f + x", "f + y", "m + x", "m + y"]
     assert found.left_out["race"] == {"several values: x/y": 1}
     assert found.left_out["gender"] == {"no value": 1}

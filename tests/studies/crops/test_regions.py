@@ -98,10 +98,10 @@ def test_a_cropper_without_a_map_is_judged_by_its_crop(done):
 
 
 def test_a_review_names_the_regions_and_the_same_command_reads_it(done, people):
-    own = done.regions[(done.regions["cropper"] == "cells") & (done.regions["on_head"] < 0.5)]
+    off_head = done.regions[(done.regions["cropper"] == "cells") & (done.regions["on_head"] < 0.5)]
     rows = [
         {"cropper": "cells", "photo": r.photo, "region": r.region, "kind": "badge", "by": "AB"}
-        for r in own.itertuples()
+        for r in off_head.itertuples()
     ]
     with (done.out / "review.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, ["cropper", "photo", "region", "kind", "by"])
@@ -119,12 +119,12 @@ def test_a_review_names_the_regions_and_the_same_command_reads_it(done, people):
 
 def test_boxes_from_elsewhere_name_the_regions_that_they_cover(done):
     seen = pd.read_parquet(done.out / "people.parquet").set_index("photo")["path"]
-    own = done.regions[done.regions["cropper"] == "cells"]
+    rows = done.regions[done.regions["cropper"] == "cells"]
     box = {"photo": "blue0.png", "x0": "20", "y0": "76", "x1": "44", "y1": "96", "kind": "text"}
-    found = marked(own, [box], seen.to_dict())
+    found = marked(rows, [box], seen.to_dict())
     assert len(found[found["kind"] == "text"]) == 1
     assert found.loc[found["kind"] == "text", "on_head"].iloc[0] == 0
-    assert not len(marked(own, [{**box, "x1": "26"}], seen.to_dict()).query("kind == 'text'"))
+    assert not len(marked(rows, [{**box, "x1": "26"}], seen.to_dict()).query("kind == 'text'"))
 
 
 def test_what_is_wrong_with_a_review_is_said_with_its_line(tmp_path):

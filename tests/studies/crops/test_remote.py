@@ -36,8 +36,8 @@ def run(portraits, out, name, *models, tmp=None, **terms):
 
 
 def said(found, cropper):
-    own = found.parity[found.parity["cropper"] == cropper].sort_values("outcome")
-    return own[["outcome", *SAID]].reset_index(drop=True)
+    rows = found.parity[found.parity["cropper"] == cropper].sort_values("outcome")
+    return rows[["outcome", *SAID]].reset_index(drop=True)
 
 
 def test_json_picture_and_in_process_answers_give_the_same_tables(service, portraits, tmp_path):
@@ -49,8 +49,8 @@ def test_json_picture_and_in_process_answers_give_the_same_tables(service, portr
     inside, outside = said(as_json, "lighter"), said(as_json, names[0])
     pd.testing.assert_frame_equal(inside, outside)
     pd.testing.assert_frame_equal(inside, said(as_image, f"http:{image}"))
-    own = row(as_json, names[0], outcome="favoured")
-    assert own["p"] == pytest.approx(truth(portraits[2], "blue", "green"))
+    result = row(as_json, names[0], outcome="favoured")
+    assert result["p"] == pytest.approx(truth(portraits[2], "blue", "green"))
     assert len(service.asked) == 80  # 40 pictures at 2 ratios, and the same ones for the other address
     assert set(service.asked.values()) == {2}
     assert not list((tmp_path / "json").rglob("asked"))
@@ -59,13 +59,13 @@ def test_json_picture_and_in_process_answers_give_the_same_tables(service, portr
 def test_a_service_that_misbehaves_is_asked_again_and_only_about_what_has_no_answer(service, portraits, tmp_path):
     service.troubles = ["throttle", "busy", "page", "cut", "throttle"]
     found = run(portraits, tmp_path / "run", service.url)
-    own = row(found, f"http:{service.url}", outcome="favoured")
-    assert own["p"] == pytest.approx(truth(portraits[2], "blue", "green"))
+    result = row(found, f"http:{service.url}", outcome="favoured")
+    assert result["p"] == pytest.approx(truth(portraits[2], "blue", "green"))
     assert sum(service.asked.values()) == 2 * 40 + 5
     assert sum(count > 1 for count in service.asked.values()) <= 5
     again = run(portraits, tmp_path / "again", service.url, tmp=tmp_path)
     assert sum(service.asked.values()) == 2 * 40 + 5
-    pd.testing.assert_frame_equal(said(found, own["cropper"]), said(again, own["cropper"]))
+    pd.testing.assert_frame_equal(said(found, result["cropper"]), said(again, result["cropper"]))
 
 
 def test_a_run_stopped_by_its_calls_or_an_outage_goes_on_where_it_was(service, portraits, tmp_path):
@@ -89,11 +89,11 @@ def test_refused_pictures_are_rows_that_say_so(service, portraits, tmp_path):
     service.refuse = lambda picture: np.isin(picture[32, [32, 96], 0], bright).any()
     found = run(portraits, tmp_path / "run", service.url)
     pairs = pd.read_parquet(tmp_path / "run/pairs.parquet")
-    own = pairs[pairs["cropper"] == f"http:{service.url}"]
-    assert len(own) == 2 * 4 * 5
-    assert own["status"].value_counts().to_dict() == {"answered": 20, "refused": 20}
-    assert set(own.loc[own["status"] == "refused", "reason"]) == {"policy"}
-    assert own.loc[own["status"] == "refused", "won"].isna().all()
+    asked = pairs[pairs["cropper"] == f"http:{service.url}"]
+    assert len(asked) == 2 * 4 * 5
+    assert asked["status"].value_counts().to_dict() == {"answered": 20, "refused": 20}
+    assert set(asked.loc[asked["status"] == "refused", "reason"]) == {"policy"}
+    assert asked.loc[asked["status"] == "refused", "won"].isna().all()
     parity = row(found, f"http:{service.url}", outcome="favoured")
     assert (parity["persons"], parity["pairs"]) == (2, 10)
 

@@ -29,10 +29,10 @@ def portraits(tmp_path_factory):
     people = [(group, index) for group, count in COUNTS.items() for index in range(count)]
     for (group, index), level in zip(people, levels, strict=True):
         picture = np.full((SIDE, SIDE, 3), 20, np.uint8)
-        own = int(level + (42 if group == "blue" else 0))  # no two alike
-        picture[(across - 32) ** 2 + (down - 32) ** 2 < 16**2] = own
+        value = int(level + (42 if group == "blue" else 0))  # no two alike
+        picture[(across - 32) ** 2 + (down - 32) ** 2 < 16**2] = value
         Image.fromarray(picture).save(folder / f"{group}{index}.png")
-        rows.append({"id": f"{group}{index}", "team": group, "side": "even" if index % 2 else "odd", "level": own})
+        rows.append({"id": f"{group}{index}", "team": group, "side": "even" if index % 2 else "odd", "level": value})
     frame = pd.DataFrame(rows)
     table = folder.parent / "people.csv"
     frame.to_csv(table, index=False)
@@ -47,8 +47,8 @@ def run(portraits, out, model, **options):
 
 def truth(portraits):
     frame = portraits[2]
-    own = {group: frame.loc[frame["team"] == group, "level"].to_numpy(float) for group in COUNTS}
-    return float(compared(own["blue"], own["green"]).mean())
+    levels = {group: frame.loc[frame["team"] == group, "level"].to_numpy(float) for group in COUNTS}
+    return float(compared(levels["blue"], levels["green"]).mean())
 
 
 @pytest.fixture(scope="module")
@@ -58,25 +58,25 @@ def done(portraits, tmp_path_factory):
 
 
 def row(found, cropper, **wanted):
-    own = found.parity[(found.parity["cropper"] == cropper) & (found.parity["variant"] == "native")]
+    rows = found.parity[(found.parity["cropper"] == cropper) & (found.parity["variant"] == "native")]
     for name, value in wanted.items():
-        own = own[own[name] == value]
-    assert len(own) == 1
-    return own.iloc[0]
+        rows = rows[rows[name] == value]
+    assert len(rows) == 1
+    return rows.iloc[0]
 
 
 def test_a_planted_cropper_is_recovered_exactly(done, portraits):
     found, _ = done
-    own = row(found, "brightness", policy="argmax", outcome="favoured")
-    assert own["p"] == pytest.approx(truth(portraits))
-    assert own["ci_low"] < truth(portraits) < own["ci_high"]
-    assert own["pairs"] == 11 * 12
+    result = row(found, "brightness", policy="argmax", outcome="favoured")
+    assert result["p"] == pytest.approx(truth(portraits))
+    assert result["ci_low"] < truth(portraits) < result["ci_high"]
+    assert result["pairs"] == 11 * 12
 
 
 def test_the_middle_favours_nobody(done):
     found, _ = done
-    own = row(found, "centre", outcome="favoured")
-    assert own["p"] == 0.5
+    result = row(found, "centre", outcome="favoured")
+    assert result["p"] == 0.5
     kept = row(found, "centre", outcome="kept@0.5")
     assert (kept["both"], kept["neither"]) == (1.0, 0.0)
     one = row(found, "centre", outcome="kept@1")
@@ -86,9 +86,9 @@ def test_the_middle_favours_nobody(done):
 
 def test_both_orders_leave_no_effect_of_the_side(done):
     found, _ = done
-    own = found.positions.set_index("cropper").loc["brightness"]
-    assert own["left"] == 0
-    assert own["failed"] == 0
+    position = found.positions.set_index("cropper").loc["brightness"]
+    assert position["left"] == 0
+    assert position["failed"] == 0
 
 
 def test_who_is_favoured_is_who_is_kept_where_one_must_go(done):
@@ -101,11 +101,11 @@ def test_who_is_favoured_is_who_is_kept_where_one_must_go(done):
 
 def test_policies_are_measured_beside_the_papers_words(done):
     found, _ = done
-    own = found.policies.set_index("policy")
-    assert own.loc["argmax", "exposure"] == 0
-    assert own.loc["pad", ["deviation", "whole"]].tolist() == [0.0, 1.0]
-    assert own.loc["argmax", "amplification"] == pytest.approx(1)
-    assert own.loc["sample", "coverage"] == "high"
+    measured = found.policies.set_index("policy")
+    assert measured.loc["argmax", "exposure"] == 0
+    assert measured.loc["pad", ["deviation", "whole"]].tolist() == [0.0, 1.0]
+    assert measured.loc["argmax", "amplification"] == pytest.approx(1)
+    assert measured.loc["sample", "coverage"] == "high"
 
 
 def test_the_page_opens_and_names_the_question(done):
@@ -130,10 +130,10 @@ def test_the_same_command_asks_nobody_again_and_gives_equal_tables(done, portrai
 
 def test_a_cropper_of_rectangles_alone_and_crossed_groups(portraits, tmp_path):
     found = run(portraits, tmp_path / "run", Lighter(), groups=("team", "side"), min_group=2)
-    own = found.parity[(found.parity["cropper"] == "lighter") & (found.parity["outcome"] == "favoured")]
-    team = own[own["column"] == "team"].iloc[0]
+    favoured = found.parity[(found.parity["cropper"] == "lighter") & (found.parity["outcome"] == "favoured")]
+    team = favoured[favoured["column"] == "team"].iloc[0]
     assert team["p"] == pytest.approx(truth(portraits))
-    assert own["column"].nunique() == 3
+    assert favoured["column"].nunique() == 3
     aggregates = found.aggregates[(found.aggregates["cropper"] == "lighter") & (found.aggregates["column"] == "team")]
     assert set(aggregates["weighting"]) == {"equal", "size", "pooled"}
     pooled = aggregates[(aggregates["weighting"] == "pooled") & (aggregates["outcome"] == "favoured")]
@@ -156,9 +156,9 @@ def test_left_orders_alone_mistake_the_side_for_the_group(portraits, tmp_path):
     left = run(portraits, tmp_path / "left", LeftBonus(), orders="left")
     fair, wrong = (row(found, "left-bonus", policy="argmax", outcome="favoured") for found in (both, left))
     assert wrong["p"] > fair["p"] + 0.1
-    own = both.positions.set_index("cropper").loc["left-bonus"]
-    assert own["left"] > 0
-    assert own["ci_low"] > 0
+    position = both.positions.set_index("cropper").loc["left-bonus"]
+    assert position["left"] > 0
+    assert position["ci_low"] > 0
     assert 0.5 < fair["p"] <= truth(portraits)  # two orders do not take sides; the bonus only hides some of the effect
 
 

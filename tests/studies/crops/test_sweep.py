@@ -67,23 +67,23 @@ def swept(synthesised, tmp_path_factory):
 
 
 def slope(swept, attribute, cropper="brightness"):
-    own = swept.slopes[(swept.slopes["classifier"] == f"crop:{cropper}") & (swept.slopes["label"] == "favoured")]
-    return own[own["attribute"] == attribute].iloc[0]
+    rows = swept.slopes[(swept.slopes["classifier"] == f"crop:{cropper}") & (swept.slopes["label"] == "favoured")]
+    return rows[rows["attribute"] == attribute].iloc[0]
 
 
 def test_the_planted_slope_is_found_and_the_placebos_holds_nothing(swept):
-    own = slope(swept, "gender")
+    fitted = slope(swept, "gender")
     # the chance to be lighter than another: Phi((level + 6 v - level')/ ...), its mean slope near 0.24/(2 sqrt(pi))
-    assert own["ci_low"] < 6 / 24 / (2 * np.sqrt(np.pi)) < own["ci_high"]
-    assert own["p"] < 1e-6
+    assert fitted["ci_low"] < 6 / 24 / (2 * np.sqrt(np.pi)) < fitted["ci_high"]
+    assert fitted["p"] < 1e-6
     assert slope(swept, "gender-same")["slope"] == pytest.approx(0, abs=1e-9)
     assert slope(swept, "gender", "centre")["slope"] == pytest.approx(0, abs=1e-9)
 
 
 def test_in_duels_the_lighter_picture_always_wins_and_identical_ones_are_even(swept):
-    own = swept.duels[(swept.duels["cropper"] == "brightness") & swept.duels["low"].isna()].set_index("attribute")
-    assert own.loc["gender", "p"] == 1
-    assert own.loc["gender-same", "p"] == 0
+    results = swept.duels[(swept.duels["cropper"] == "brightness") & swept.duels["low"].isna()].set_index("attribute")
+    assert results.loc["gender", "p"] == 1
+    assert results.loc["gender-same", "p"] == 0
     single = swept.duels[swept.duels["low"].notna() & (swept.duels["cropper"] == "brightness")]
     assert len(single) == 3 * 10
 

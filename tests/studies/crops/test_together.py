@@ -25,13 +25,13 @@ def done(tmp_path_factory):
 
 def test_the_brightest_of_four_is_chosen(done):
     found, frame, run = done
-    own = pd.read_parquet(run / "together.parquet")
-    own = own[own["cropper"] == "brightness"]
-    assert len(own) == 4 * 80
+    asked = pd.read_parquet(run / "together.parquet")
+    asked = asked[asked["cropper"] == "brightness"]
+    assert len(asked) == 4 * 80
     level = dict(frame[["id", "level"]].itertuples(index=False))
     people = pd.read_parquet(run / "people.parquet")
     person = dict(people[["photo", "person"]].itertuples(index=False))
-    for _, picture in own.groupby("picture"):
+    for _, picture in asked.groupby("picture"):
         levels = [level[person[photo]] for photo in picture["photo"]]
         assert picture["share"].tolist() == [float(one == max(levels)) for one in levels]
     assert (
@@ -40,20 +40,20 @@ def test_the_brightest_of_four_is_chosen(done):
 
 
 def test_every_group_stands_at_every_place_and_every_person_as_often(done):
-    own = pd.read_parquet(done[2] / "together.parquet")
-    own = own[own["cropper"] == "brightness"]
-    assert set(own.groupby(["group", "place"]).size()) == {20}
-    for _, one in own.groupby("group"):
+    asked = pd.read_parquet(done[2] / "together.parquet")
+    asked = asked[asked["cropper"] == "brightness"]
+    assert set(asked.groupby(["group", "place"]).size()) == {20}
+    for _, one in asked.groupby("group"):
         assert np.ptp(one["photo"].value_counts()) <= 1
 
 
 def test_shares_have_their_null_interval_and_prediction(done):
-    own = pd.read_parquet(done[2] / "shares.parquet").set_index(["cropper", "group"]).loc["brightness"]
-    assert own["share"].sum() == pytest.approx(1)
-    assert own["predicted"].sum() == pytest.approx(1)
-    assert (own["even"] == 0.25).all()
-    assert own["share"].idxmax() == own["predicted"].idxmax() == "white"
-    assert ((own["ci_low"] <= own["share"]) & (own["share"] <= own["ci_high"])).all()
+    shares = pd.read_parquet(done[2] / "shares.parquet").set_index(["cropper", "group"]).loc["brightness"]
+    assert shares["share"].sum() == pytest.approx(1)
+    assert shares["predicted"].sum() == pytest.approx(1)
+    assert (shares["even"] == 0.25).all()
+    assert shares["share"].idxmax() == shares["predicted"].idxmax() == "white"
+    assert ((shares["ci_low"] <= shares["share"]) & (shares["share"] <= shares["ci_high"])).all()
     middle = pd.read_parquet(done[2] / "shares.parquet").set_index(["cropper", "group"]).loc["centre"]
     assert middle["share"].sum() == pytest.approx(1)
 
@@ -65,8 +65,16 @@ def test_published_counts_of_four_at_once():
     for picture, chosen in enumerate(order):
         for place, (group, people) in enumerate(PERSONS.items()):
             photo = f"{group}{(picture * 7) % people}"
-            told = {"picture": picture, "place": place, "photo": photo, "group": group, "share": float(group == chosen)}
-            rows.append({"cropper": "x", "variant": "native", **told, "kept": None, "status": "answered", "reason": ""})
+            answered = {
+                "picture": picture,
+                "place": place,
+                "photo": photo,
+                "group": group,
+                "share": float(group == chosen),
+            }
+            rows.append(
+                {"cropper": "x", "variant": "native", **answered, "kept": None, "status": "answered", "reason": ""}
+            )
     frame = pd.DataFrame(rows).astype({"kept": float})
     person = {photo: photo for photo in frame["photo"]}
     found = shares(frame, person, "g", CropsConfig(bootstrap=100), {}).set_index("group")

@@ -188,9 +188,9 @@ class HttpAtRatio:
             if not (0 <= x <= 1 and 0 <= y <= 1):
                 raise AnswerError(f"{self.name} answers with the point {x:.4f}, {y:.4f}, outside of the picture.")
             return Answer("answered", (("x", x), ("y", y)))
-        told = {side: _side(at, side, getattr(self._options, side)) for side in _WORDS}
-        left, right = _ends(told["left"], told["width"], told["right"], "left, width or right")
-        top, bottom = _ends(told["top"], told["height"], told["bottom"], "top, height or bottom")
+        sides = {side: _side(at, side, getattr(self._options, side)) for side in _WORDS}
+        left, right = _ends(sides["left"], sides["width"], sides["right"], "left, width or right")
+        top, bottom = _ends(sides["top"], sides["height"], sides["bottom"], "top, height or bottom")
         return self._sides(left * across, top * down, right * across, bottom * down, wide, tall)
 
     def rectangle(self, labels: dict[str, float], width: int, height: int) -> Crop:
@@ -221,27 +221,31 @@ class HttpAtRatio:
         said = scrub(body[:300].decode("utf-8", "replace"))
         if status == 422:
             raise Refused(said or "it cannot be processed")
-        told, wait = wire.kind_of_status(status), wire.seconds_to_wait(headers)
-        told = "service" if told == "failed" else told  # the request is ours: it would fail for every picture
-        raise wire.error_of("http", told, f"status {status}: {said}", [self._options.token or "token=VARIABLE"], wait)
+        error_kind, wait = wire.kind_of_status(status), wire.seconds_to_wait(headers)
+        error_kind = (
+            "service" if error_kind == "failed" else error_kind
+        )  # the request is ours: it would fail for every picture
+        raise wire.error_of(
+            "http", error_kind, f"status {status}: {said}", [self._options.token or "token=VARIABLE"], wait
+        )
 
     def _post(self, data: bytes, size: tuple[int, int], kind: str) -> tuple[int, Any, bytes]:
         """Status, headers and body, at most so many bytes of it."""
-        own, ratio = self._options, self._ratio
+        options, ratio = self._options, self._ratio
         largest = crop_rectangle(*size, 0, 0, ratio)
-        told = f"{ratio if own.ratio_form == 'hw' else 1 / ratio:.10g}"
-        places = {"ratio": told, "width": str(largest.width), "height": str(largest.height)}
+        ratio_text = f"{ratio if options.ratio_form == 'hw' else 1 / ratio:.10g}"
+        fields = {"ratio": ratio_text, "width": str(largest.width), "height": str(largest.height)}
         url = self._url
-        for name, value in places.items():
+        for name, value in fields.items():
             url = url.replace("{" + name + "}", value)
         sent: dict[str, Any] = (
-            {"params": {own.ratio_name: told}} if own.ratio_as == "query" and url == self._url else {}
+            {"params": {options.ratio_name: ratio_text}} if options.ratio_as == "query" and url == self._url else {}
         )
         mime = f"image/{kind.lower()}"
-        if own.send == "multipart":
-            sent["files"] = {own.field: (f"picture.{kind.lower()}", data, mime)}
-            if own.ratio_as == "field":
-                sent["data"] = {own.ratio_name: told}
+        if options.send == "multipart":
+            sent["files"] = {options.field: (f"picture.{kind.lower()}", data, mime)}
+            if options.ratio_as == "field":
+                sent["data"] = {options.ratio_name: ratio_text}
         else:
             sent |= {"content": data, "headers": {"Content-Type": mime}}
         with self._client.stream("POST", url, **sent) as reply:

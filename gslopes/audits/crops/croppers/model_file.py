@@ -55,9 +55,9 @@ class FastGaze:
                 steps.append(("conv", torch.from_numpy(layer.weight), torch.from_numpy(layer.bias), layer.alpha))
             else:
                 steps.append(("pool",) if layer.kind == vxm.POOL else ("smooth", layer.size, layer.sigma))
-        own = fastgaze.PROGRAM_MEANS if means == "program" else fastgaze.PROGRAM_MEANS[::-1]
+        channel_means = fastgaze.PROGRAM_MEANS if means == "program" else fastgaze.PROGRAM_MEANS[::-1]
         self._device = request.device
-        self._network = fastgaze.FastGaze(steps, own, smooth=smooth).to(request.device).eval()
+        self._network = fastgaze.FastGaze(steps, channel_means, smooth=smooth).to(request.device).eval()
         self._stride = fastgaze.STRIDE
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
@@ -70,20 +70,24 @@ class FastGaze:
             pairs = list(group)
             for start in range(0, len(pairs), _BATCH):
                 batch = pairs[start : start + _BATCH]
-                stack = torch.from_numpy(np.stack([own for own, _ in batch])).to(self._device).permute(0, 3, 1, 2)
+                stack = (
+                    torch.from_numpy(np.stack([resized for resized, _ in batch])).to(self._device).permute(0, 3, 1, 2)
+                )
                 with torch.inference_mode():
                     scores = self._network(stack.float()).cpu().numpy()
-                found += [self._map(score, own, picture) for score, (own, picture) in zip(scores, batch, strict=True)]
+                found += [
+                    self._map(score, resized, picture) for score, (resized, picture) in zip(scores, batch, strict=True)
+                ]
         return found
 
     def _map(self, scores: FloatArray, small: ByteArray, picture: ByteArray) -> SaliencyMap:
         """A cell stands for the pixel (16c + 8, 16r + 8) of the fitted picture, moved inside."""
         factor = min(picture.shape[1] / small.shape[1], picture.shape[0] / small.shape[0])
-        places = [
+        centres = [
             np.minimum(side - 1, self._stride * np.arange(count) + self._stride // 2) * factor
             for count, side in ((scores.shape[1], small.shape[1]), (scores.shape[0], small.shape[0]))
         ]
-        return SaliencyMap(scores, places[0].astype(np.float32), places[1].astype(np.float32))
+        return SaliencyMap(scores, centres[0].astype(np.float32), centres[1].astype(np.float32))
 
 
 class _ModelFile(ABC):

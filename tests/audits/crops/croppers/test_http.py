@@ -16,8 +16,8 @@ def at(options="", ratio=1.0, url=HOME):
 
 
 def rectangle(answer, options="", size=(1200, 800)):
-    own = at(options)
-    return own.rectangle(dict(own.parse({"answer": answer, "size": list(size)}).labels), *size)
+    cropper = at(options)
+    return cropper.rectangle(dict(cropper.parse({"answer": answer, "size": list(size)}).labels), *size)
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_an_address_may_hold_the_size_that_is_wanted():
             raise ValueError("enough")
 
     for url in (HOME, "https://crop.example/{width}x{height}/smart"):
-        own = at(ratio=0.5, url=url)
-        own._client = Client()
+        cropper = at(ratio=0.5, url=url)
+        cropper._client = Client()
         with pytest.raises(ValueError, match="enough"):
-            own._post(b"", (400, 300), "PNG")
+            cropper._post(b"", (400, 300), "PNG")
     assert sent == [(HOME, {"ratio": "0.5"}), ("https://crop.example/400x200/smart", None)]
