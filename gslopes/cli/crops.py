@@ -118,13 +118,17 @@ def audit(
         given["cropper"] = cropper
     if policy:
         given["policies"] = policy
-    names = tuple(name.strip() for name in groups.split(",") if name.strip())
+    names = _columns(groups)
     config = CropsConfig(**{**PRESETS[preset], "groups": names, **given})
     if dry_run:
         return _print_plan(plan_crops(photos, people, config, terms), as_json)
     progress = OneProcess(progress=True)
     found = run(photos, out, people=people, config=config, executor=progress, embed=embed, terms=terms, trust=trust)
     return _print(found, as_json)
+
+
+def _columns(groups: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in groups.split(",") if name.strip())
 
 
 def _terms(options: dict[str, Any]) -> Any:
@@ -209,12 +213,18 @@ def power(groups: tuple[float, ...], share: float, as_json: bool) -> int:
     epilog=examples(
         "gslopes synthesise PHOTOS --attribute gender --placebo --out SWEEP",
         "gslopes crops sweep SWEEP --cropper spectral-residual --out RUN",
+        "gslopes crops sweep SWEEP --people people.csv --groups gender,ethnicity --out RUN",
     ),
 )
 @click.argument("run", type=PATH)
 @click.option("--out", "-o", type=PATH, required=True, metavar="RUN", help="The run folder, made if missing.")
 @CROPPER
 @trust_option
+@click.option(
+    "--people", type=PATH, metavar="CSV", help="Who is on each photo: opponents are then balanced over groups."
+)
+@click.option("--groups", metavar="COLUMN,COLUMN", help="Columns of it; several are crossed. [default: gender]")
+@click.option("--files", metavar="PATTERN", help="Where photos are, such as '{id}.jpg', by the CSV's columns.")
 @click.option("--others", type=int, default=8, metavar="N", help="People whom each one stands beside. [default: 8]")
 @click.option("--height", type=int, metavar="PX", help="Resize photos to this height before they are joined.")
 @RATIOS
@@ -223,7 +233,15 @@ def power(groups: tuple[float, ...], share: float, as_json: bool) -> int:
 @terms_options
 @json_option
 def sweep(
-    run: Path, out: Path, cropper: tuple[str, ...], others: int, trust: bool, as_json: bool, **options: Any
+    run: Path,
+    out: Path,
+    cropper: tuple[str, ...],
+    people: Path | None,
+    groups: str | None,
+    others: int,
+    trust: bool,
+    as_json: bool,
+    **options: Any,
 ) -> int:
     """The causal version: the same two people, one of them moved along perceived gender or race.
 
@@ -239,13 +257,18 @@ def sweep(
     given = {name: value for name, value in options.items() if value is not None}
     if cropper:
         given["cropper"] = cropper
+    if groups and people is None:
+        raise click.UsageError("--groups names columns of a table of people: name it with --people.")
+    if groups:
+        given["groups"] = _columns(groups)
     bar = OneProcess(progress=True)
     config = CropsConfig(**given)
-    found = sweep_crops(run, out, config=config, others=others, executor=bar, terms=terms, trust=trust)
+    found = sweep_crops(run, out, people=people, config=config, others=others, executor=bar, terms=terms, trust=trust)
     if as_json:
-        print_json({"run": str(out), "page": str(found.page), "slopes": rows(found.slopes), "duels": rows(found.duels)})
+        tables = {"slopes": found.slopes, "intervals": found.intervals, "duels": found.duels}
+        print_json({"run": str(out), "page": str(found.page), **{name: rows(frame) for name, frame in tables.items()}})
         return 0
-    click.echo(print_sweep(found.slopes, found.duels))
+    click.echo(print_sweep(found.intervals, found.duels))
     click.echo(f"\npage       {show(found.page)}\ntables     {show(out)}/*.parquet", err=True)
     return 0
 
@@ -298,7 +321,7 @@ def regions(
     terms = _terms(options)
     given = {name: value for name, value in options.items() if value is not None}
     given |= {"cropper": cropper} if cropper else {}
-    names = tuple(name.strip() for name in groups.split(",") if name.strip())
+    names = _columns(groups)
     found = regions_crops(
         photos, out, people=people, config=CropsConfig(**{**given, "groups": names}), per_group=per_group, tall=tall,
         mask="published" if mask == "published" else "grid", review=review, embed=embed, terms=terms, trust=trust,

@@ -93,22 +93,34 @@ def ordered(pairs: Pairs, orders: Orders = "both") -> Pairs:
     return pairs if orders == "left" else np.concatenate([pairs, pairs[:, ::-1]])
 
 
-def opponents(persons: Sequence[int], groups: Mapping[str, Sequence[int]], count: int = 8, seed: int = 0) -> Pairs:
-    """(P, 2) of each person with ``count`` others, balanced over the groups, the same for every value of a sweep."""
+def opponents(
+    photos: Sequence[int],
+    groups: Mapping[str, Sequence[int]],
+    count: int = 8,
+    seed: int = 0,
+    person: Sequence[str] | None = None,
+) -> Pairs:
+    """(P, 2) of each photo with ``count`` others, balanced over the groups, the same for every value of a sweep.
+
+    groups: name to numbers of photos. Each photo meets equally many of each, within one; who meets the odd ones turns
+        from photo to photo, and each photo of a group is met equally often, as nearly as can be.
+    person: number to person; nobody meets another photo of the same person. None: each photo is a person of its own.
+    """
     generator = np.random.default_rng([seed, 6])
     queues = {name: generator.permutation(np.asarray(members, dtype=np.int64)) for name, members in groups.items()}
     used = dict.fromkeys(queues, 0)
+    names = list(queues)
     found = []
-    for person in persons:
-        met: set[int] = {person}
-        names = [name for name in queues for _ in range(-(-count // len(queues)))]
-        for name in names[:count] if len(queues) > 1 else names:
+    for turn, photo in enumerate(photos):
+        met: set[int] = {photo}
+        for step in range(count):
+            name = names[(turn * (count % len(names)) + step) % len(names)]
             queue = queues[name]
             for _ in range(len(queue)):
                 other = int(queue[used[name] % len(queue)])
                 used[name] += 1
-                if other not in met:
+                if other not in met and (person is None or person[other] != person[photo]):
                     met.add(other)
-                    found.append((person, other))
+                    found.append((photo, other))
                     break
     return np.array(found, dtype=np.int64).reshape(-1, 2)

@@ -180,3 +180,44 @@ DUELS = Table(
     ),
     ("cropper", "attribute", "low", "high"),
 )
+
+OPPONENTS = Table(
+    "opponents",
+    pa.schema(
+        [
+            column("classifier", pa.string(), "crop: and the cropper's name"),
+            column("attribute", pa.string(), "name of the edited attribute"),
+            PHOTO,
+            column("opponent", pa.string(), "photo, at its unedited value, that stands beside it"),
+            column("step", pa.int16(), "of the edited picture, 0 to K-1"),
+            column("label", pa.string(), "favoured, or kept@RATIO"),
+            number(
+                "share", "of both orders in which the edited picture is favoured, or its head is kept; null: unknown"
+            ),
+        ]
+    ),
+    ("classifier", "attribute", "photo", "opponent", "step", "label"),
+)
+
+SWEEP_SLOPES = Table(
+    "sweep_slopes",
+    pa.schema(
+        [
+            column("classifier", pa.string(), "crop: and the cropper's name"),
+            column("attribute", pa.string(), "name of the edited attribute"),
+            column("label", pa.string(), "favoured, or kept@RATIO"),
+            column("photos", pa.int32(), "with an answer at every value"),
+            column("people", pa.int32(), "on them, or beside them"),
+            column("pairs", pa.int32(), "of a photo and an opponent"),
+            number("slope", "mean over photos of the least squares slope of the share, per unit of the attribute"),
+            number("t_low", "lower end of the 95 % t interval over people"),
+            number("t_high", "upper end of the 95 % t interval over people"),
+            number("boot_low", "lower end of the 95 % bootstrap interval over people and opponents"),
+            number("boot_high", "upper end of the 95 % bootstrap interval over people and opponents"),
+            number("ci_low", "lower end of the wider of the two"),
+            number("ci_high", "upper end of the wider of the two"),
+            number("p", "the larger of theirs; null hypothesis: slope 0"),
+        ]
+    ),
+    ("classifier", "attribute", "label"),
+)

@@ -2,6 +2,7 @@
 
 from gslopes.fit.pairs.aggregate import WEIGHTINGS, aggregate
 from gslopes.fit.pairs.impact import Impact, disparate_impact, kept_impact, verdict
+from gslopes.fit.pairs.opponents import PairSlope, pair_slope, slopes_of
 from gslopes.fit.pairs.parity import Parity, draws_half, half_width, logit_interval, parity
 from gslopes.fit.pairs.resample import draw_weights, resampled, simultaneous
 from gslopes.fit.pairs.strengths import Strengths, bradley_terry, bradley_terry_errors
@@ -9,6 +10,7 @@ from gslopes.fit.pairs.strengths import Strengths, bradley_terry, bradley_terry_
 __all__ = [
     "WEIGHTINGS",
     "Impact",
+    "PairSlope",
     "Parity",
     "Strengths",
     "aggregate",
@@ -20,8 +22,10 @@ __all__ = [
     "half_width",
     "kept_impact",
     "logit_interval",
+    "pair_slope",
     "parity",
     "resampled",
     "simultaneous",
+    "slopes_of",
     "verdict",
 ]

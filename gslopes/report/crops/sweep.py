@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Hashable, Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from gslopes.core import placebo, runfolder, tables
-from gslopes.core.tables.crops_beside import DUELS
+from gslopes.core.tables.crops_beside import DUELS, SWEEP_SLOPES
 from gslopes.report import words as plain
 from gslopes.report.crops import drawing
 from gslopes.report.crops.grids import Grid
@@ -33,7 +35,8 @@ def write_sweep_report(run: Path) -> Path:
     Raises: UsageError, TableError, StorageError.
     """
     manifest = runfolder.read_manifest(run)
-    scores, slopes = (tables.read(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.SLOPES))
+    scores = tables.read(tables.SCORES, run / f"{tables.SCORES.name}.parquet")
+    slopes = _slopes(run)
     duels = tables.read(DUELS, run / f"{DUELS.name}.parquet")
     sections = []
     pairs = {(str(c), str(a)) for c, a in zip(slopes["classifier"], slopes["attribute"], strict=True)}
@@ -60,10 +63,21 @@ def write_sweep_report(run: Path) -> Path:
     return folder / "index.html"
 
 
+def _slopes(run: Path) -> pd.DataFrame:
+    """Rows of SWEEP_SLOPES; of an older run, which kept no opponents, with the t interval over people alone."""
+    path = run / f"{SWEEP_SLOPES.name}.parquet"
+    if path.is_file():
+        return tables.read(SWEEP_SLOPES, path)
+    old = tables.read(tables.SLOPES, run / f"{tables.SLOPES.name}.parquet")
+    old = old[old["estimator"] == "photo-score"].rename(columns={"n": "photos"})
+    old = old.assign(people=old["photos"], pairs=0, t_low=old["ci_low"], t_high=old["ci_high"], boot_low=np.nan)
+    return old.assign(boot_high=np.nan)[SWEEP_SLOPES.columns]
+
+
 def _section(
     classifier: str, attribute: str, scores: pd.DataFrame, slopes: pd.DataFrame, duels: pd.DataFrame
 ) -> dict[str, object]:
-    fitted = slopes[(slopes["classifier"] == classifier) & (slopes["estimator"] == "photo-score")]
+    fitted = slopes[slopes["classifier"] == classifier]
     family = fitted[fitted["attribute"].map(lambda name: placebo.split(name)[0]) == attribute]
     named = {name: _named(name) for name in sorted(family["attribute"].unique(), key=lambda n: (n != attribute, n))}
     curves = []
@@ -77,14 +91,19 @@ def _section(
         (
             named[row["attribute"]],
             plain.printable(row["label"]),
-            f"{row['n']:,}",
+            f"{row['photos']:,}",
             _points(row["slope"]),
-            f"{_points(row['ci_low'])} to {_points(row['ci_high'])}",
+            _ends(row, "ci"),
+            _ends(row, "t"),
+            _ends(row, "boot"),
             plain.probability(row["p"]),
         )
         for row in family.sort_values(["label", "attribute"]).to_dict("records")
     ]
-    head = ("sweep", "outcome", "photos", "slope, points per unit", "95 % over people", "p")
+    head = (
+        *("sweep", "outcome", "photos", "slope, points per unit", "95 %, the wider", "over people (t)"),
+        *("over people and opponents (bootstrap)", "p"),
+    )
     cropper = classifier.removeprefix("crop:")
     negative, positive = plain.ends(attribute)
     both = duels[(duels["cropper"] == cropper) & duels["low"].isna()]
@@ -127,21 +146,25 @@ def _named(attribute: str) -> str:
     return _NAMES[kind] if kind else plain.perceived(base)
 
 
+def _ends(row: Mapping[Hashable, Any], name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return "–" if math.isnan(low) else f"{_points(low)} to {_points(high)}"
+
+
 def _points(value: float) -> str:
     return "–" if math.isnan(value) else f"{100 * value:+.2f}".replace("-", "−")
 
 
 def print_sweep(slopes: pd.DataFrame, duels: pd.DataFrame) -> str:
-    """What the terminal shows: the slope of being favoured by each sweep, and its duels."""
+    """What the terminal shows: the slope of being favoured by each sweep, and its duels; slopes: SWEEP_SLOPES."""
     lines = []
-    chosen = slopes[(slopes["estimator"] == "photo-score") & (slopes["label"] == "favoured")]
+    chosen = slopes[slopes["label"] == "favoured"]
     for row in chosen.sort_values(["classifier", "attribute"]).to_dict("records"):
         cropper = row["classifier"].removeprefix("crop:")
         both = duels[(duels["cropper"] == cropper) & (duels["attribute"] == row["attribute"]) & duels["low"].isna()]
         duel = "" if both.empty else f"; duels D {both['p'].iloc[0]:+.3f}".replace("-", "−")
-        ends = f"{_points(row['ci_low'])} to {_points(row['ci_high'])}"
         lines.append(
             f"{plain.printable(cropper)}, {plain.printable(row['attribute'])}: {_points(row['slope'])} points per unit "
-            f"({ends}), p {plain.probability(row['p'])}, {row['n']} photos{duel}"
+            f"({_ends(row, 'ci')}), p {plain.probability(row['p'])}, {row['photos']} photos{duel}"
         )
     return "\n".join(lines)

@@ -2,57 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.audits.crops.croppers import has_map, load_cropper
 from gslopes.audits.crops.design import opponents
 from gslopes.audits.crops.duels import duels, t_interval, value_pairs
-from gslopes.audits.crops.geometry import Box, crop_rectangle
-from gslopes.audits.crops.heads import HEAD, checked_crop, head_box, larger_share, share_inside
-from gslopes.audits.crops.policies import outcomes
+from gslopes.audits.crops.heads import HEAD, head_box
 from gslopes.core import runfolder, runtime, tables
-from gslopes.core.errors import AnswerError, Refused, UsageError
-from gslopes.core.reasons import Reason
+from gslopes.core.errors import UsageError
 from gslopes.core.records import Cropper, Finder, Saliency
 from gslopes.core.runfolder import show
-from gslopes.core.tables.crops_beside import DUELS
+from gslopes.core.tables.crops_beside import DUELS, OPPONENTS, SWEEP_SLOPES
 from gslopes.core.trust import Trust
-from gslopes.executors import Executor, OneProcess, Tick
+from gslopes.executors import Executor, OneProcess
 from gslopes.fit.findings import analyse
+from gslopes.fit.pairs import PairSlope, pair_slope, slopes_of
 from gslopes.run.config import ScoreConfig
 from gslopes.studies.crops.asking import Asker
 from gslopes.studies.crops.config import CropsConfig
 from gslopes.studies.crops.look import ScaledPhotos
-from gslopes.studies.crops.pairs import asked
+from gslopes.studies.crops.people import read_people
 from gslopes.studies.crops.remote import opened
+from gslopes.studies.crops.sweep_work import PHOTOS_A_PART, SweepWork
 
 QUIET = OneProcess()
 IDENTITY = ("kind", "sweep", "inputs", "config", "croppers")
-FAVOURED = "favoured"
-PHOTOS_A_PART = 16
+EVERYBODY = "everybody"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sweep:
-    """What a sweep found: its run folder, page, slopes (``core.tables.SLOPES``, photo-score) and duels."""
+    """What a sweep found; tables as in ``core.tables`` and ``core.tables.crops_beside``.
+
+    out: the run folder.  page: the report.  slopes: SLOPES, of photo-score.  intervals: SWEEP_SLOPES, which know that
+    opponents are shared.  duels: DUELS.
+    """
 
     out: Path
     page: Path
     slopes: pd.DataFrame
+    intervals: pd.DataFrame
     duels: pd.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """Who is on the photos of a sweep.
+
+    person: photo to person.  groups: name to photos, from which opponents are drawn equally.  digest: of the table.
+    """
+
+    person: Mapping[str, str]
+    groups: Mapping[str, Sequence[str]]
+    digest: dict[str, Any] = field(default_factory=dict)
 
 
 def sweep_crops(
     run: str | Path,
     out: str | Path,
     *,
+    people: str | Path | None = None,
     config: CropsConfig | None = None,
     croppers: Sequence[Saliency | Cropper] = (),
     others: int = 8,
@@ -65,9 +81,13 @@ def sweep_crops(
 
     Each person's pictures at all K values stand beside the unedited-value pictures of the same ``others`` people, in
     both orders; y(v), their mean, is a score like any classifier's, so ``fit`` gives slope, interval and p, and the
-    placebo sweeps of the run go through the same. Beside it the duels of a person's own pictures.
+    placebo sweeps of the run go through the same. Others stand beside several persons, which a t interval over persons
+    leaves out: the interval that is shown is the wider one of it and a bootstrap over persons and opponents. Beside it
+    the duels of a person's own pictures.
 
     run: a folder of ``gslopes synthesise``, best with ``--placebo``.  out: made if missing.
+    people: a CSV as of ``crops``; opponents are then other people, equally many of each group of ``config.groups``,
+        and a person's photos are one unit. Without it each photo is a person of its own, its opponents anybody.
     terms: of croppers over a network.  trust: as of ``crops``.
 
     Raises: UsageError if the run has no pictures; as ``crops``.
@@ -84,6 +104,7 @@ def sweep_crops(
         from gslopes.find.detect import MtcnnFinder
 
         finder = MtcnnFinder(32, device)
+    subjects = _subjects(photos, people, manifest, config)
     allowed = Trust(trust, out)
     named = [
         load_cropper(name, finder=finder, device=device, trust=allowed, seed=config.seed) for name in config.cropper
@@ -92,7 +113,12 @@ def sweep_crops(
     new = {
         "kind": "crops sweep",
         "sweep": show(run.resolve()),
-        "inputs": {"pictures": len(edits), "photos": int(edits["photo"].nunique()), "others": others},
+        "inputs": {
+            "pictures": len(edits),
+            "photos": int(edits["photo"].nunique()),
+            "others": others,
+            **subjects.digest,
+        },
         "config": config.identity(),
         "croppers": {model.name: model.version for model in models},
     }
@@ -102,127 +128,31 @@ def sweep_crops(
         runfolder.write_json(out / runfolder.MANIFEST, {**new, "values": values, "gslopes": runtime.gslopes_version()})
         for model in models:
             for attribute in sorted(edits["attribute"].unique()):
-                _ask(
-                    run, out, edits[edits["attribute"] == attribute], photos, model, attribute, others, config, executor
-                )
-        return _finish(out, models, values, config)
+                chosen = edits[edits["attribute"] == attribute]
+                _ask(run, out, chosen, photos, subjects, model, attribute, others, config, executor)
+        return _finish(out, subjects, values, config)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _SweepWork:
-    """Asks about the photos of a part; the asked table is the commit marker.
-
-    photos: ids.  files: (n, K) numbers in the scaled photos.  pairs: (P, 2) person and opponent.  heads: by person.
-    """
-
-    out: Path
-    stage: str
-    attribute: str
-    name: str
-    photos: Sequence[str]
-    values: Sequence[float]
-    files: NDArray[np.int64]
-    pairs: NDArray[np.int64]
-    heads: dict[int, Box]
-    asker: Asker
-    cropper: Cropper | None
-    config: CropsConfig
-
-    def __call__(self, part: int, tick: Tick) -> None:
-        """As ``executors.Work``."""
-        indices = range(part * PHOTOS_A_PART, min((part + 1) * PHOTOS_A_PART, len(self.photos)))
-        steps = len(self.values)
-        questions: list[tuple[int, int, str, int]] = []  # person, step, kind, other: an opponent, or another step
-        for person in indices:
-            met = self.pairs[self.pairs[:, 0] == person, 1]
-            questions += [(person, step, "other", int(other)) for step in range(steps) for other in met]
-            questions += [(person, high, "self", low) for low, high in value_pairs(steps)]
-        centre = steps // 2
-        pictures, owners = [], []
-        for person, step, kind, other in questions:
-            one = self.files[person, step]
-            two = self.files[other, centre] if kind == "other" else self.files[person, other]
-            facing = other if kind == "other" else person
-            pictures += [(one, two), (two, one)]
-            owners += [(person, facing), (facing, person)]
-        shares, kept = self._answers(np.array(pictures), owners, tick)
-        h = (shares[0::2] + 1 - shares[1::2]) / 2
-        rows, asked, found = [], [], []
-        for index, (person, step, kind, other) in enumerate(questions):
-            if kind == "self":
-                found.append({"photo": self.photos[person], "low": other, "high": step, "h": float(h[index])})
-        labels = [FAVOURED, *(f"kept@{ratio:g}" for ratio in self.config.ratios)]
-        numbers = np.column_stack([h, *((kept[r][0::2, 0] + kept[r][1::2, 1]) / 2 for r in range(len(labels) - 1))])
-        for person in indices:
-            for step in range(steps):
-                mine = [i for i, q in enumerate(questions) if q[0] == person and q[1] == step and q[2] == "other"]
-                key = {"photo": self.photos[person], "attribute": self.attribute, "step": step}
-                said = numbers[mine].mean(axis=0)
-                ok = not np.isnan(said[0])
-                answered = {"status": "answered", "reason": "", "detail": ""}
-                if not ok:
-                    answered = {"status": "failed", "reason": Reason.FAILED, "detail": "the cropper gave no answer"}
-                asked.append({**key, "classifier": f"crop:{self.name}", **answered})
-                for label, score in zip(labels, said, strict=True):
-                    if not np.isnan(score):
-                        more = {"value": np.float32(self.values[step]), "classifier": f"crop:{self.name}"}
-                        rows.append({**key, **more, "label": label, "score": np.float32(score)})
-        duel = [{"cropper": self.name, "attribute": f"{row['photo']} {self.attribute}", "low": row["low"],
-                 "high": row["high"], "persons": 1, "p": row["h"], "ci_low": None, "ci_high": None}
-                for row in found]  # fmt: skip
-        for table, content in ((DUELS, duel), (tables.SCORES, rows), (tables.ASKED, asked)):
-            frame = pd.DataFrame(content, columns=table.columns)
-            runfolder.write_table(table, frame, runfolder.part_path(self.out, self.stage, table, part))
-
-    def _answers(
-        self, pictures: NDArray[np.int64], owners: Sequence[tuple[int, int]], tick: Tick
-    ) -> tuple[NDArray[np.float64], list[NDArray[np.float64]]]:
-        """(n,) share of the left one, and for each ratio (n, 2) whether each head is kept; NaN where unknown."""
-        shares = np.full(len(pictures), np.nan)
-        kept = [np.full((len(pictures), 2), np.nan) for _ in self.config.ratios]
-        if self.cropper is not None:
-            for row, photos in enumerate(asked(self.cropper, self.asker, pictures, self.out, tick)):
-                picture, plan = self.asker.picture(photos)
-                try:
-                    crops = [
-                        checked_crop(self.cropper.crop(picture, r), plan.width, plan.height, r, self.name)[0]
-                        for r in self.config.ratios
-                    ]
-                except (AnswerError, Refused):
-                    continue
-                for place, crop in enumerate(crops):
-                    kept[place][row] = self._kept(owners[row], plan.photos, crop)
-                main = min(range(len(crops)), key=lambda i: abs(self.config.ratios[i] - 1))
-                inside = [share_inside(box, crops[main]) for box in plan.photos]
-                heads = [
-                    share_inside(self.heads[p].shifted(b.x0, b.y0), crops[main])
-                    for p, b in zip(owners[row], plan.photos, strict=True)
-                    if p in self.heads
-                ]
-                shares[row] = larger_share(heads if len(heads) == len(inside) else inside)[0]
-            return shares, kept
-        for batch in self.asker.maps(pictures):
-            if isinstance(batch, tuple):
-                tick(1)
-                continue
-            found = outcomes(batch.scores, batch.x, batch.y, batch.plan, ("argmax",), self.config.settings)["argmax"]
-            for index, row in enumerate(batch.rows):
-                shares[row] = found.shares[index, 0]
-                x, y = (int(value) for value in found.points[index])
-                for place, ratio in enumerate(self.config.ratios):
-                    crop = crop_rectangle(batch.plan.width, batch.plan.height, x, y, ratio)
-                    kept[place][row] = self._kept(owners[row], batch.plan.photos, crop)
-            tick(len(batch.rows))
-        return shares, kept
-
-    def _kept(self, persons: tuple[int, int], boxes: Sequence[Box], crop: Any) -> list[float]:
-        heads = [self.heads.get(person) for person in persons]
-        return [
-            float("nan")
-            if head is None
-            else float(share_inside(head.shifted(box.x0, box.y0), crop) >= self.config.inside)
-            for head, box in zip(heads, boxes, strict=True)
-        ]
+def _subjects(
+    photos: pd.DataFrame, people: str | Path | None, manifest: Mapping[str, Any], config: CropsConfig
+) -> Subjects:
+    ids: dict[str, str] = dict(photos.drop_duplicates("photo")[["photo", "path"]].itertuples(index=False))
+    if people is None:
+        return Subjects({photo: photo for photo in ids}, {EVERYBODY: list(ids)})
+    people = Path(people)
+    folder = Path(str(manifest.get("config", {}).get("photos", ".")))
+    table = read_people(folder, people, config.groups, files=config.files, min_group=2, ambiguous=config.ambiguous)
+    of_path = {portrait.relative: portrait.person for portrait in table.portraits}
+    person = {photo: of_path.get(path, photo) for photo, path in ids.items()}
+    groups = {name: [photo for photo in ids if person[photo] in members] for name, members in table.cells.items()}
+    groups = {name: members for name, members in groups.items() if members}
+    if len(groups) < 2:
+        raise UsageError(
+            f"{show(people)} names photos of fewer than two groups of this sweep.",
+            f"Its photos are those of {show(folder)}, such as {next(iter(ids.values()), '')}.",
+        )
+    digest = hashlib.sha256(repr(sorted((photo, person[photo]) for photo in ids) + sorted(groups.items())).encode())
+    return Subjects(person, groups, {"balanced": sorted(groups), "people": digest.hexdigest()})
 
 
 def _ask(
@@ -230,6 +160,7 @@ def _ask(
     out: Path,
     edits: pd.DataFrame,
     photos: pd.DataFrame,
+    subjects: Subjects,
     model: Saliency | Cropper,
     attribute: str,
     others: int,
@@ -252,7 +183,12 @@ def _ask(
         if row["box"] is not None:
             heads[index] = head_box(list(row["box"]), width, height, HEAD).scaled(float(factor[photo]))
     values = [float(v) for v in edits.drop_duplicates("step").sort_values("step")["value"]]
-    pairs = opponents(range(len(ids)), {"all": range(len(ids))}, others, config.seed)
+    number = {photo: index for index, photo in enumerate(ids)}
+    groups = {
+        name: sorted(number[photo] for photo in members if photo in number) for name, members in subjects.groups.items()
+    }
+    person = [subjects.person[photo] for photo in ids]
+    pairs = opponents(range(len(ids)), groups, others, config.seed, person)
     stage = f"sweep-{runfolder.slug(f'{model.name} {attribute}')}"
     count = -(-len(ids) // PHOTOS_A_PART)
     missing = runfolder.missing_parts(out, stage, tables.ASKED, count)
@@ -260,32 +196,82 @@ def _ask(
     todo = {part: each * min(PHOTOS_A_PART, len(ids) - part * PHOTOS_A_PART) for part in missing}
     asker = Asker(cast("Saliency", model), scaled_photos.__getitem__, sizes, config, note=executor.note)
     rectangle_model = None if has_map(model) else cast("Cropper", model)
-    work = _SweepWork(
+    work = SweepWork(
         out, stage, attribute, model.name, ids, values, files, pairs, heads, asker, rectangle_model, config
     )
     executor(work, todo, label=attribute[:10], unit="pictures", done=each * len(ids) - sum(todo.values()))
 
 
-def _finish(
-    out: Path, models: Sequence[Saliency | Cropper], values: dict[str, list[float]], config: CropsConfig
-) -> Sweep:
+def _finish(out: Path, subjects: Subjects, values: dict[str, list[float]], config: CropsConfig) -> Sweep:
     from gslopes.fit.options import FitOptions
     from gslopes.report.crops.sweep import write_sweep_report
 
     stages = sorted(path for path in (out / "parts").iterdir() if path.name.startswith("sweep-"))
-    frames: dict[str, list[pd.DataFrame]] = {"scores": [], "asked": [], "duels": []}
-    for stage in stages:
-        for table in (tables.SCORES, tables.ASKED, DUELS):
-            frames[table.name] += [tables.read(table, path) for path in sorted(stage.glob(f"{table.name}-*.parquet"))]
-    scores, asked, single = (pd.concat(frames[name], ignore_index=True) for name in ("scores", "asked", "duels"))
+    parts: dict[str, pd.DataFrame] = {}
+    for table in (tables.SCORES, tables.ASKED, DUELS, OPPONENTS):
+        frames = [tables.read(table, path) for s in stages for path in sorted(s.glob(f"{table.name}-*.parquet"))]
+        parts[table.name] = pd.concat(frames, ignore_index=True) if frames else table.empty()
+    scores, asked, single, facing = (parts[name] for name in ("scores", "asked", "duels", "opponents"))
     duel = _duel_rows(single, values)
     attribute_values = {name: values[name] for name in scores["attribute"].unique()}
     options = replace(FitOptions(), estimators=("photo-score",), permutations=0)
-    found = analyse(scores, asked, values=attribute_values, options=options)
-    for table, frame in ((tables.SCORES, scores), (tables.ASKED, asked), (DUELS, duel), (tables.SLOPES, found.slopes)):
+    about = pd.DataFrame({"person": pd.Series(subjects.person)})
+    found = analyse(scores, asked, values=attribute_values, options=options, about=about, cluster="person")
+    intervals = _intervals(facing, found.slopes, subjects, values, config)
+    for table, frame in (
+        *((tables.SCORES, scores), (tables.ASKED, asked), (OPPONENTS, facing)),
+        *((DUELS, duel), (tables.SLOPES, found.slopes), (SWEEP_SLOPES, intervals)),
+    ):
         runfolder.write_table(table, frame, out / f"{table.name}.parquet")
-    del models, config
-    return Sweep(out, write_sweep_report(out), found.slopes, duel)
+    return Sweep(out, write_sweep_report(out), found.slopes, intervals, duel)
+
+
+def _intervals(
+    facing: pd.DataFrame,
+    slopes: pd.DataFrame,
+    subjects: Subjects,
+    values: Mapping[str, Sequence[float]],
+    config: CropsConfig,
+) -> pd.DataFrame:
+    """Rows of SWEEP_SLOPES; of a run that kept no opponents, the t interval alone."""
+    persons = sorted(set(subjects.person.values()))
+    code = {name: index for index, name in enumerate(persons)}
+    of_photo = {photo: code[name] for photo, name in subjects.person.items()}
+    by_pair = dict(iter(facing.groupby(["classifier", "attribute", "label"])))
+    rows = []
+    for row in slopes[slopes["estimator"] == "photo-score"].to_dict("records"):
+        key = {name: row[name] for name in ("classifier", "attribute", "label")}
+        mine = by_pair.get(tuple(key.values()), OPPONENTS.empty())
+        wide = mine.pivot_table(index=["photo", "opponent"], columns="step", values="share")
+        steps = np.asarray(values[str(row["attribute"])], dtype=np.float64)
+        wide = wide.reindex(columns=range(len(steps)))
+        who, beside = (
+            wide.index.get_level_values(name).map(of_photo).to_numpy(np.int64) for name in ("photo", "opponent")
+        )
+        drawn = pair_slope(
+            slopes_of(wide.to_numpy(np.float64), steps), who, beside, len(persons), config.bootstrap, config.seed
+        )
+        if wide.index.get_level_values("photo").nunique() < row["n"]:  # parts of a version that kept no opponents
+            drawn = PairSlope(row["slope"], *[np.nan] * 3)
+        wider = drawn.high - drawn.low > row["ci_high"] - row["ci_low"]
+        low, high = (drawn.low, drawn.high) if wider else (row["ci_low"], row["ci_high"])
+        rows.append(
+            {
+                **key,
+                "photos": int(row["n"]),
+                "people": len(set(who.tolist()) | set(beside.tolist())),
+                "pairs": len(wide),
+                "slope": row["slope"],
+                "t_low": row["ci_low"],
+                "t_high": row["ci_high"],
+                "boot_low": drawn.low,
+                "boot_high": drawn.high,
+                "ci_low": low,
+                "ci_high": high,
+                "p": row["p"] if np.isnan(drawn.p) else np.maximum(row["p"], drawn.p),
+            }
+        )
+    return pd.DataFrame(rows, columns=SWEEP_SLOPES.columns)
 
 
 def _duel_rows(single: pd.DataFrame, values: dict[str, list[float]]) -> pd.DataFrame:

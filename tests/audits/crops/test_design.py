@@ -58,3 +58,16 @@ def test_opponents_are_others_balanced_over_groups():
         assert len(met) == len(set(met.tolist())) == 6
         per_group = [sum(other in members for other in met) for members in GROUPS.values()]
         assert max(per_group) <= 3
+
+
+def test_opponents_of_groups_that_do_not_divide_the_count_turn_from_photo_to_photo():
+    found = opponents(range(15), GROUPS, 8, seed=1)
+    met = {name: np.isin(found[:, 1], list(members)).sum() for name, members in GROUPS.items()}
+    assert max(met.values()) - min(met.values()) <= len(GROUPS)
+
+
+def test_nobody_stands_beside_another_photo_of_the_same_person():
+    person = [f"p{number // 2}" for number in range(20)]
+    found = opponents(range(20), {"everybody": range(20)}, 6, 0, person)
+    assert len(found) == 20 * 6
+    assert not any(person[one] == person[other] for one, other in found)

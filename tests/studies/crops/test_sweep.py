@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,8 @@ from gslopes.audits.crops.croppers.opencv import centres
 from gslopes.core import tables
 from gslopes.core.errors import UsageError
 from gslopes.core.records import SaliencyMap
+from gslopes.core.tables.crops_beside import OPPONENTS
+from gslopes.report.crops.sweep import write_sweep_report
 from gslopes.studies.crops import CropsConfig
 from gslopes.studies.crops.sweep import sweep_crops
 
@@ -86,6 +89,54 @@ def test_in_duels_the_lighter_picture_always_wins_and_identical_ones_are_even(sw
     assert results.loc["gender-same", "p"] == 0
     single = swept.duels[swept.duels["low"].notna() & (swept.duels["cropper"] == "brightness")]
     assert len(single) == 3 * 10
+
+
+def test_the_interval_that_is_shown_is_the_wider_one_and_knows_that_opponents_are_shared(swept):
+    known = swept.intervals[swept.intervals["classifier"] == "crop:brightness"].set_index(["attribute", "label"])
+    row = known.loc[("gender", "favoured")]
+    assert row["slope"] == pytest.approx(slope(swept, "gender")["slope"])
+    assert (row["pairs"], row["photos"], row["people"]) == (PEOPLE * 6, PEOPLE, PEOPLE)
+    for low, high in (("t_low", "t_high"), ("boot_low", "boot_high")):
+        assert row["ci_high"] - row["ci_low"] >= row[high] - row[low]
+    assert (row["ci_low"], row["ci_high"]) in [(row["t_low"], row["t_high"]), (row["boot_low"], row["boot_high"])]
+    assert row["p"] >= slope(swept, "gender")["p"]
+
+
+def test_opponents_are_balanced_over_the_groups_of_a_table(synthesised, tmp_path):
+    photos = tables.read(tables.PHOTOS, synthesised / "photos.parquet")
+    folder = tmp_path / "people"
+    folder.mkdir()
+    lines = ["file,person,team"]
+    for number, name in enumerate(photos["path"]):
+        Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(folder / name)
+        lines.append(f"{name},p{number // 2},{'blue' if number < 8 else 'green'}")
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    run = tmp_path / "run"
+    shutil.copytree(synthesised, run)
+    manifest = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**manifest, "config": {"photos": str(folder)}}))
+    config = CropsConfig(cropper=("centre",), groups=("team",), ratios=(1.0,), bootstrap=100)
+    found = sweep_crops(run, tmp_path / "out", people=tmp_path / "people.csv", config=config, others=4)
+    facing = tables.read(OPPONENTS, tmp_path / "out" / "opponents.parquet")
+    number = {photo: index for index, photo in enumerate(photos["photo"])}
+    pairs = facing[["photo", "opponent"]].drop_duplicates().map(number.__getitem__)
+    assert (pairs["photo"] // 2 != pairs["opponent"] // 2).all()  # a person's other photo is no opponent
+    assert set((pairs["opponent"] < 8).groupby(pairs["photo"]).sum()) == {2}  # of four, though 8 of 36 photos are blue
+    assert set(found.intervals["people"]) == {PEOPLE // 2}
+    assert "equally many of blue, green" in found.page.read_text("utf-8")
+
+
+def test_parts_of_a_version_that_kept_no_opponents_have_the_t_interval_alone(synthesised, swept, tmp_path):
+    shutil.copytree(swept.out, tmp_path / "old")
+    for path in (tmp_path / "old").rglob("opponents-*.parquet"):
+        path.unlink()
+    config = CropsConfig(cropper=("centre",), ratios=(1.0,), bootstrap=100)
+    found = sweep_crops(synthesised, tmp_path / "old", config=config, croppers=[Brightness()], others=6)
+    assert found.intervals["boot_low"].isna().all()
+    assert found.intervals["ci_low"].equals(found.intervals["t_low"].rename("ci_low"))
+    (tmp_path / "old" / "sweep_slopes.parquet").unlink()
+    before = found.page.read_text("utf-8")
+    assert write_sweep_report(tmp_path / "old").read_text("utf-8") == before
 
 
 def test_the_page_tells_it_against_the_placebo(swept):
