@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gslopes.fit.frames import fit_slopes
     from gslopes.report import write_report
     from gslopes.run.stages import score_photos, synthesise
-    from gslopes.studies.api import audit, census, compare, drawn_faces, slopes
+    from gslopes.studies.api import audit, captions, census, compare, drawn_faces, slopes
     from gslopes.studies.contexts.contexts import contexts
     from gslopes.studies.crops import crops
     from gslopes.studies.export import export
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "audit": "gslopes.studies.api",
+    "captions": "gslopes.studies.api",
     "census": "gslopes.studies.api",
     "compare": "gslopes.studies.api",
     "contexts": "gslopes.studies.contexts.contexts",
@@ -47,6 +48,7 @@ _CALLED = ("collect", "train", "validate")
 __all__ = [
     "__version__",
     "audit",
+    "captions",
     "census",
     "collect",
     "compare",

@@ -31,6 +31,7 @@ class NamedFile(click.ParamType):  # type: ignore[type-arg]
         "gslopes captions stages --groups groups.csv --out run",
         "gslopes captions stages --out run --technique D1 --technique D4 --list demeaning-synsets=mine.txt",
         "gslopes captions run --review run/review.csv",
+        "gslopes captions stages --photos-csv people.csv --groups gender --cluster photographer --out run",
         "gslopes captions stages --groups groups.csv --dry-run",
         "gslopes captions --lists",
         "gslopes captions --planted --out planted",
@@ -38,10 +39,12 @@ class NamedFile(click.ParamType):  # type: ignore[type-arg]
 )
 @click.argument("stages", type=PATH, required=False)
 @click.option("--out", "-o", type=PATH, metavar="RUN", help="The run folder, made if missing.")
-@click.option("--groups", type=PATH, metavar="CSV", help="Groups of the depicted: image and one column for each.")
+@click.option("--groups", metavar="CSV", help="Groups of the depicted: image and one column for each.")
+@click.option("--photos-csv", type=PATH, metavar="CSV", help="The file of the groups; --groups then names a column.")
 @click.option("--column", "columns", multiple=True, metavar="NAME", help="Of the groups; a + b crosses two.")
 @click.option("--pair", "pairs", multiple=True, metavar="COLUMN:A,B", help="Compare only these. [default: all pairs]")
 @click.option("--groups-from", metavar="mentions", help="Take groups from the gender words of the truth captions.")
+@click.option("--cluster", metavar="COLUMN", help="Of the groups: images with the same value are resampled together.")
 @click.option("--truth", metavar="STAGE", help="The stage taken as truth. [default: human-labels, else human-captions]")
 @click.option(
     "--target", "targets", multiple=True, metavar="STAGE", help="The stage to audit. [default: all above truth]"
@@ -51,6 +54,7 @@ class NamedFile(click.ParamType):  # type: ignore[type-arg]
 )
 @click.option("--list", "lists", type=NamedFile(), multiple=True, metavar="NAME=FILE", help="A word list of your own.")
 @click.option("--senses", type=click.Choice(["overrides", "paper"]), help="Sense rule. [default: overrides]")
+@click.option("--relax", metavar="nvar", help="Other parts of speech that are tried, in order. [default: nvar]")
 @click.option("--parser", metavar="NAME", help="chunks, spacy:DIR, factual:DIR or tuples:FILE. [default: chunks]")
 @click.option("--wordnet", metavar="wndb:DIR", help="Another WordNet. [default: 3.0, embedded]")
 @click.option("--images", type=PATH, metavar="DIR", help="Photos that the review links to, blurred.")
@@ -61,6 +65,25 @@ class NamedFile(click.ParamType):  # type: ignore[type-arg]
 @click.option("--min-active", type=int, metavar="N", help="Concepts in fewer images are not tested. [default: 10]")
 @click.option("--types", type=int, metavar="N", help="Object types of S2; the paper has 500. [default: 100]")
 @click.option("--splits", type=int, metavar="N", help="Random splits of S2. [default: 1000]")
+@click.option("--ridge", type=float, metavar="λ", help="Penalty of S2. [default: 1]")
+@click.option("--match", type=click.Choice(["exact", "kind"]), help="S2: the type itself, or what is below it, too.")
+@click.option("--exact", is_flag=True, default=None, help="S2: standardise on every split. Slower.")
+@click.option("--valid-share", type=float, metavar="SHARE", help="S2: splits that must count. [default: 0.9]")
+@click.option("--split-interval", type=click.Choice(["percentile", "normal"]), help="S2. [default: percentile]")
+@click.option("--absent-location", type=float, metavar="D", help="S2: distance of what is not there. [default: 1]")
+@click.option("--association", type=click.Choice(["cov", "phi", "diff"]), help="S1's association. [default: cov]")
+@click.option(
+    "--associate-in", type=click.Choice(["target", "truth", "human-captions"]), help="S1: where. [default: target]"
+)
+@click.option("--threshold", type=float, metavar="A", help="S1: associations above it are kept. [default: 0.005]")
+@click.option("--lch", type=float, metavar="S", help="S1: least similarity of the same object. [default: 2.25]")
+@click.option("--min-truth-depth", type=int, metavar="N", help="S1: depth below the root. [default: 0]")
+@click.option("--prepositions", type=click.Choice(["exempt", "listed"]), help="S1. [default: exempt]")
+@click.option("--bound-senses", type=click.Choice(["role", "all"]), help="D1: parts of speech. [default: role]")
+@click.option("--min-people-area", type=float, metavar="SHARE", help="D2: of the image. [default: 0.1]")
+@click.option("--mentioned-as", type=click.Choice(["any", "group"]), help="D2: anybody, or their group. [default: any]")
+@click.option("--age", metavar="RULE", help="D3: require-adult, assume-adult or a column. [default: require-adult]")
+@click.option("--nouns", metavar="WORD,…", help="D4's words. [default: female]")
 @click.option("--limit", type=int, metavar="N", help="Only the first N images.")
 @click.option("--workers", type=int, metavar="N", help="Processes that parse. [default: 1]")
 @click.option("--seed", type=int, metavar="S", help="Seed of all random draws. [default: 0]")
@@ -102,9 +125,11 @@ def captions(
         return _print_unlisted(unlisted, as_json)
     if planted:
         return _planted(out, sets, as_json)
+    from gslopes.studies.captions.config import config_of
+
     if stages is None:
         raise UsageError("No stages are given.", "Give a folder of stages, or a TOML file.")
-    config = _config(file, given)
+    config = config_of(_written({name: value for name, value in given.items() if value not in (None, ())}), file)
     if dry_run:
         return _print_plan(stages, config, as_json)
     if out is None and not (stages / "run.json").exists():
@@ -121,22 +146,15 @@ def captions(
     return code
 
 
-def _config(file: Path | None, given: dict[str, Any]) -> Any:
-    from dataclasses import fields
-
-    from gslopes.audits.captions.options import AuditOptions
-    from gslopes.core.config import from_dict, read_toml
-    from gslopes.studies.captions import CaptionsConfig
-
-    given_options = {name: value for name, value in given.items() if value not in (None, ())}
-    if "lists" in given_options:
-        given_options["lists"] = {name: str(path) for name, path in given_options["lists"]}
-    inner = {field.name for field in fields(AuditOptions)}
-    content = read_toml(file) if file else {}
-    options = content.pop("options", {}) | {
-        name: given_options.pop(name) for name in list(given_options) if name in inner
-    }
-    return from_dict(CaptionsConfig, {**content, **given_options, **({"options": options} if options else {})})
+def _written(given: dict[str, Any]) -> dict[str, Any]:
+    """The options as they were written, with columns and words in lists."""
+    given = dict(given)
+    if "nouns" in given:
+        given["nouns"] = tuple(word.strip() for word in given["nouns"].split(",") if word.strip())
+    if (file := given.pop("photos_csv", None)) is not None:
+        named = (given["groups"],) if "groups" in given else ()
+        given |= {"groups": file, "columns": (*named, *given.get("columns", ()))}
+    return {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
 
 
 def _print_measures(found: Any) -> None:
@@ -208,11 +226,12 @@ def _planted(out: Path | None, sets: int, as_json: bool) -> int:
     if out is None:
         raise UsageError("No folder is given.", "Write --out DIR.")
     table = recover(out, sets, progress=True)
-    print_json(table) if as_json else click.echo(
-        "\n".join(
-            f"{r['planted']:<34} truth {r['truth']:>8.3f}  mean {r['mean']:>8.3f}  covered {r['covered']:.3f}  "
-            f"flagged {r['flagged']:.3f}  sets {r['sets']}"
-            for r in table
-        )
-    )
+    print_json(table) if as_json else click.echo("\n".join(_planted_line(row) for row in table))
     return 0
+
+
+def _planted_line(row: dict[str, Any]) -> str:
+    names = {"truth": "truth", "mean": "mean", "covered": "covered", "p_flagged": "p < 0.05", "flagged": "q < 0.05"}
+    shown = [(text, row.get(name)) for name, text in (names | {"lost": "lost"}).items()]
+    cells = [f"{text} {value:.3f}" for text, value in shown if value is not None]
+    return "  ".join([f"{row['set']:<8} {row['planted']:<44}", *cells, f"sets {row['sets']}"])

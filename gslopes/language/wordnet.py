@@ -147,6 +147,14 @@ class WordNet:
         """
         return synset == other or other in self._above(synset)
 
+    def depth(self, synset: str) -> int:
+        """The fewest hypernyms between a synset and one without any; 0 for an unknown name."""
+        count, edge = 0, {synset}
+        while edge and all(self.parents(name) for name in edge):
+            edge = {above for name in edge for above in self.parents(name)}
+            count += 1
+        return count
+
     def similarity(self, one: str, other: str) -> float | None:
         """Leacock and Chodorow's similarity, natural logarithm; None for other parts than nouns and verbs.
 

@@ -19,6 +19,7 @@ from gslopes.score.classifiers.python import PythonClassifier
 
 if TYPE_CHECKING:
     from gslopes.run.outcome import Audit
+    from gslopes.studies.captions import CaptionsAudit
 
 Function = Callable[[list[Any]], Sequence[Mapping[str, float] | None]]
 _SCORES = ("photo", "value", "label", "score")
@@ -196,6 +197,34 @@ def census(photos: str | Path, out: str | Path, **options: Any) -> pd.DataFrame:
     check_names("census", options, set(CensusConfig.__dataclass_fields__))
     found = count(Path(photos), Path(out), from_dict(CensusConfig, options))
     return table3(found.composition, found.women)
+
+
+def captions(stages: str | Path, out: str | Path, *, progress: bool = False, **options: Any) -> CaptionsAudit:
+    """Find and count the ways in which captions could harm the people depicted.
+
+    stages: a folder whose files or sub-folders are called after the stages, a TOML file that names them, or a run of
+        this audit, which is measured again with the answers of its review.
+    out: the run folder, made if missing.
+    options: as of ``gslopes captions --help``, with underscores: groups, columns, pairs, techniques, lists, parser, ...
+
+    Returns a ``CaptionsAudit``: run, page, review (Paths); measures, inclusions, salience, cases, techniques
+    (DataFrames); failed, the number of captions that were no text; notes. No number is a total or ranks captioners.
+
+    Raises: UsageError, ConfigError, DataMissing, ModelError, RunFolderMismatch, StorageError.
+
+        audit = gslopes.captions("STAGES", "RUN", groups="groups.csv", techniques=("S1", "D2"))
+        audit.measures, audit.cases, audit.page
+    """
+    from gslopes.audits.captions.options import AuditOptions
+    from gslopes.executors import OneProcess
+    from gslopes.studies.captions import CaptionsConfig
+    from gslopes.studies.captions import captions as study
+    from gslopes.studies.captions.config import config_of
+
+    fields = {**CaptionsConfig.__dataclass_fields__, **AuditOptions.__dataclass_fields__}
+    check_names("captions", options, set(fields) - {"options"})
+    plain = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
+    return study(Path(stages), Path(out), config_of(plain), executor=OneProcess(progress=progress))
 
 
 def collect(out: str | Path, *, source: str, **options: Any) -> pd.DataFrame:

@@ -21,9 +21,11 @@ from gslopes.audits.captions.measures import (
     truth_text,
 )
 from gslopes.audits.captions.options import AuditOptions
+from gslopes.core.errors import UnknownName
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
 
+AGES, ADULT = ("require-adult", "assume-adult"), 18
 RULES = ("boys", "girls", "weapons", "animals")
 AT_RISK = {"boys": "darker", "girls": "female", "weapons": "darker", "animals": "darker"}
 CALLED = {"boys": ("boy", "masculine"), "girls": ("girl", "feminine")}
@@ -52,7 +54,12 @@ def _called(
     says = any(fact.kind == "object" and not fact.negated and fact.word.split("_")[-1] == word for fact in target)
     people = mentions.people(truth)
     lists = mentions.lists
-    if not says or not people or any(fact.word.split("_")[-1] in lists["child-words"] for fact in people):
+    if (
+        not says
+        or not people
+        or age == "child"
+        or any(fact.word.split("_")[-1] in lists["child-words"] for fact in people)
+    ):
         return ""
     adult = any(
         fact.word.split("_")[-1] in lists["adult-words"] and mentions.gender(fact.word) in (gender, "")
@@ -72,6 +79,8 @@ def context_specific(material: Material, target: str, truth: str, options: Audit
     """D3 at one stage: counts, rates per 1,000 captions at risk, and the difference to the comparison group."""
     found = TechniqueResult()
     mentions = material.mentions
+    if options.age not in AGES and options.age not in material.groups:
+        raise UnknownName("age", options.age, (*AGES, *material.groups))
     for rule in RULES:
         header = RowHeader("demeaning", "D3", target, truth, reading="look", origin="paper")
         header = replace(header, lists=mentions.lists.versions("child-words", "adult-words") if rule in CALLED else "")
@@ -80,12 +89,21 @@ def context_specific(material: Material, target: str, truth: str, options: Audit
         for image in images:
             facts = material.facts(truth, image)
             for caption in material.stages[target][image]:
-                said = verdict(rule, caption.kept, facts, mentions, options)
+                said = verdict(rule, caption.kept, facts, mentions, _aged(options, material, image))
                 if said:
                     having[image] = having.get(image, 0) + (said == "case")
                     found.cases.append(_case(header, rule, said, image, caption, material, mentions))
         found.measures += _rows(header, rule, images, having, material, options)
     return found
+
+
+def _aged(options: AuditOptions, material: Material, image: str) -> AuditOptions:
+    """The rule of age for one image; where a column says that somebody is a child, nobody is called one wrongly."""
+    if options.age in AGES:
+        return options
+    value = material.groups[options.age].get(image, "").strip().lower()
+    adult = float(value) >= ADULT if value.replace(".", "", 1).isdigit() else value == "adult"
+    return replace(options, age="assume-adult" if adult else "child" if value else "require-adult")
 
 
 def _rows(
@@ -99,11 +117,14 @@ def _rows(
         values = material.groups.get(column, {})
         risk = [image for image in images if not column or values.get(image) == value]
         of = {image: len(stage[image]) for image in risk}
-        rows += rate_rows(header, having, of, options, concept=rule, column=column, group=value if column else "")
+        rows += rate_rows(
+            header, material, having, of, options, concept=rule, column=column, group=value if column else ""
+        )
     table = flags({rule: [image for image, count in having.items() if count]}, images)
     for pair in material.pairs:
         if pair.column in columns or rule == "girls":
-            rows.append(_difference(header, rule, pair, compare(table, material.members(pair, images), options)))
+            found = compare(table, material.members(pair, images), options, material.cluster_of(images))
+            rows.append(_difference(header, rule, pair, found))
     return rows
 
 

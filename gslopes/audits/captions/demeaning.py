@@ -114,12 +114,12 @@ def listed_words(material: Material, stage: str, options: AuditOptions) -> Techn
                 found.cases.append(case(_reading(header, bound), "listed", image, caption, word=word, bound=bound))
     of = {image: len(material.stages[stage][image]) for image in images}
     for name in BOUNDS:
-        found.measures += rate_rows(_reading(header, name), counts[name], of, options, concept=name)
+        found.measures += rate_rows(_reading(header, name), material, counts[name], of, options, concept=name)
         have = {name: [image for image, count in counts[name].items() if count]}
         found.measures += shares(_reading(header, name), material, flags(have, images), options)
     for name, having in sorted(words.items()):
-        told_word = _reading(header, name.partition(":")[0])
-        found.measures += rate_rows(told_word, dict.fromkeys(having, 1), of, options, concept=name)[:1]
+        word_header = _reading(header, name.partition(":")[0])
+        found.measures += rate_rows(word_header, material, dict.fromkeys(having, 1), of, options, concept=name)[:1]
     return found
 
 

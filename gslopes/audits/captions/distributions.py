@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
-from gslopes.audits.captions.estimates import change
+from gslopes.audits.captions.estimates import change, shuffle
 from gslopes.audits.captions.material import Coverage, Material, Pair, Presence, presence
 from gslopes.audits.captions.measures import Row, RowHeader, TechniqueResult, measure, shares
 from gslopes.audits.captions.options import AuditOptions
@@ -64,7 +64,8 @@ def between_groups(material: Material, stage: str, options: AuditOptions) -> Tec
         table = presence(material.stages[stage], images, _concepts(kind), how)
         found.measures += shares(header, material, table, options)
         for pair in material.pairs:
-            found.measures += _tokens(header, table, material.members(pair, images), pair, options)
+            member = material.members(pair, images)
+            found.measures += _tokens(header, table, member, pair, options, material.cluster_of(images))
     return found
 
 
@@ -81,7 +82,8 @@ def between_stages(material: Material, target: str, truth: str, options: AuditOp
         names = tuple(name for name in either if _comparable(name, kind, material, target, truth))
         matrices = [_aligned(table, names) for table in (before, after)]
         for pair in material.pairs:
-            found.measures += _amplified(header, names, matrices, material.members(pair, images), pair, options)
+            member = material.members(pair, images)
+            found.measures += _amplified(header, names, matrices, member, pair, options, material.cluster_of(images))
     return found
 
 
@@ -101,6 +103,7 @@ def _amplified(
     member: NDArray[np.int8],
     pair: Pair,
     options: AuditOptions,
+    clusters: NDArray[np.int64] | None,
 ) -> list[Row]:
     used = np.flatnonzero(member)
     side = member[used]
@@ -115,7 +118,9 @@ def _amplified(
     rows = []
     if not len(chosen):
         return []
-    changes, low, high, p = change(before[chosen], after[chosen], weight, options)
+    changes, low, high, p = change(
+        before[chosen], after[chosen], weight, options, None if clusters is None else clusters[used]
+    )
     q = adjust(p, options.correction)
     for place, row in enumerate(chosen):
         sign = np.sign(difference[row]) or np.sign(changes[place])  # from none, any difference is a wider one
@@ -143,7 +148,12 @@ def _amplified(
 
 
 def _tokens(
-    header: RowHeader, table: Presence, member: NDArray[np.int8], pair: Pair, options: AuditOptions
+    header: RowHeader,
+    table: Presence,
+    member: NDArray[np.int8],
+    pair: Pair,
+    options: AuditOptions,
+    clusters: NDArray[np.int64] | None,
 ) -> list[Row]:
     counts = [np.asarray(table.matrix[:, member == side].sum(axis=1)).ravel() for side in (1, -1)]
     if not counts[0].sum() or not counts[1].sum():
@@ -169,15 +179,15 @@ def _tokens(
         for place, concept in enumerate(table.concepts)
         if active[place] >= options.min_active
     ]
-    seen = divergence(*counts)
-    p = _shuffled(table, member, seen, options)
+    observed = divergence(*counts)
+    p = _shuffled(table, member, observed, options, clusters)
     return [
         *rows,
         measure(
             header,
             **facts,
             n=int((member != 0).sum()),
-            value=seen,
+            value=observed,
             unit="bits",
             p=p,
             q=p,
@@ -187,19 +197,26 @@ def _tokens(
     ]
 
 
-def _shuffled(table: Presence, member: NDArray[np.int8], seen: float, options: AuditOptions) -> float:
-    """Permutation of group labels over images, at most 1,000 times."""
+def _shuffled(
+    table: Presence,
+    member: NDArray[np.int8],
+    observed: float,
+    options: AuditOptions,
+    clusters: NDArray[np.int64] | None,
+) -> float:
+    """Permutation of group labels over images or clusters, at most 1,000 times."""
     count = min(options.permutations, 1000)
     if not count:
         return math.nan
     used = np.flatnonzero(member)
-    matrix, side = table.matrix[:, used], (member[used] == 1).astype(np.float64)
+    matrix, within = table.matrix[:, used], None if clusters is None else clusters[used]
     generator = np.random.default_rng([options.seed, 7])
     whole = np.asarray(matrix.sum(axis=1)).ravel()
-    shuffled = np.stack([generator.permutation(side) for _ in range(count)], axis=1)
-    ours = matrix @ shuffled
+    orders = [shuffle(member[used], generator, within) for _ in range(count)]
+    shuffled = np.stack(orders, axis=1) == 1
+    ours = matrix @ shuffled.astype(np.float64)
     values = [divergence(ours[:, column], whole - ours[:, column]) for column in range(count)]
-    return float((np.sum(np.array(values) >= seen - 1e-12) + 1) / (count + 1))
+    return float((np.sum(np.array(values) >= observed - 1e-12) + 1) / (count + 1))
 
 
 def _comparable(name: str, kind: str, material: Material, target: str, truth: str) -> bool:

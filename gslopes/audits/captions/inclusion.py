@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
-from gslopes.audits.captions.estimates import fisher, newcombe
+from gslopes.audits.captions.estimates import bootstrap_rates, fisher, newcombe
 from gslopes.audits.captions.material import Caption, Coverage, Material, Pair
 from gslopes.audits.captions.measures import RowHeader, TechniqueResult, case, measure, share_row, truth_text
 from gslopes.audits.captions.options import AuditOptions
@@ -127,7 +129,7 @@ def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists, option
     concept, wordnet = fact.concept, truth.wordnet
     if any(wordnet.at_or_below(other, concept) for other in asked):
         return "correct"
-    if wordnet.above(concept) & asked:
+    if any(wordnet.depth(other) >= options.min_truth_depth for other in wordnet.above(concept) & asked):
         return "too-specific"
     return "hallucination" if _covered(fact, coverage, wordnet) else "not-judged"
 
@@ -187,6 +189,9 @@ def words_wrongly_included(material: Material, target: str, truth: str, options:
         lists=lists.versions("non-imageable-synsets", "non-imageable-adjectives", "visual-verbs"),
     )
     tally = _Tally(images)
+    if options.associate_in == "human-captions":
+        for place, image in enumerate(images):
+            tally.hear(place, material.facts("human-captions", image) if "human-captions" in material.stages else ())
     found = TechniqueResult()
     for place, image in enumerate(images):
         truth_facts, facts = material.facts(truth, image), material.facts(target, image)
@@ -202,7 +207,7 @@ def words_wrongly_included(material: Material, target: str, truth: str, options:
     for pair in material.pairs:
         member = material.members(pair, images)
         found.inclusions += _inclusions(header, tally, member, pair, options)
-        found.measures += _by_group(header, tally, member, pair, options)
+        found.measures += _by_group(header, tally, member, pair, options, material.cluster_of(images))
     if not material.pairs:
         found.inclusions += _inclusions(header, tally, np.zeros(len(images), np.int8), Pair("", "", ""), options)
     return found
@@ -216,6 +221,13 @@ class _Tally:
         self.mentions: dict[tuple[str, str], set[int]] = {}
         self.flagged: dict[tuple[str, str, str], set[int]] = {}
         self.held: dict[tuple[str, str], set[int]] = {}
+        self.heard: dict[tuple[str, str], set[int]] = {}
+        self.where = {"target": self.mentions, "truth": self.held, "human-captions": self.heard}
+
+    def hear(self, place: int, facts: Iterable[Fact]) -> None:
+        """What human captions say of an image, for the association alone."""
+        for fact in facts:
+            self.heard.setdefault((fact.kind, fact.concept), set()).add(place)
 
     def take(self, place: int, judged: list[Judged], truth: Iterable[Fact], wordnet: WordNet) -> None:
         for one in judged:
@@ -239,13 +251,7 @@ def _inclusions(
     for (scenario, kind, concept), flagged in sorted(tally.flagged.items()):
         negatives = tally.negatives(scenario, kind, concept)
         present = np.zeros(tally.n, bool)
-        present[
-            list(
-                tally.mentions[kind, concept]
-                if options.associate_in == "target"
-                else tally.held.get((kind, concept), ())
-            )
-        ] = True
+        present[list(tally.where[options.associate_in].get((kind, concept), ()))] = True
         linked = associate(present, member, pair, options.association)
         fpr = len(flagged & negatives) / len(negatives) if negatives else math.nan
         mentions = len(tally.mentions[kind, concept])
@@ -280,15 +286,21 @@ def _inclusions(
 
 
 def _by_group(
-    header: RowHeader, tally: _Tally, member: np.ndarray, pair: Pair, options: AuditOptions
+    header: RowHeader,
+    tally: _Tally,
+    member: np.ndarray,
+    pair: Pair,
+    options: AuditOptions,
+    clusters: NDArray[np.int64] | None,
 ) -> list[dict[str, object]]:
     """False positive rates by group, their difference, p and q (ours)."""
     rows = []
+    boot = _bootstrap(tally, member, options, clusters)
     sides = [set(np.flatnonzero(member == side).tolist()) for side in (1, -1)]
-    for (scenario, kind, concept), flagged in sorted(tally.flagged.items()):
+    for place, ((scenario, kind, concept), flagged) in enumerate(sorted(tally.flagged.items())):
         negatives = tally.negatives(scenario, kind, concept)
         (a, n), (b, m) = ((len(flagged & negatives & side), len(negatives & side)) for side in sides)
-        low, high = newcombe(a, n, b, m)
+        low, high = newcombe(a, n, b, m) if clusters is None else (math.nan, math.nan)
         tested = len(flagged) >= options.min_active and min(n, m) >= 10
         rows.append(
             measure(
@@ -303,8 +315,12 @@ def _by_group(
                 unit="pp",
                 ci_low=100 * low,
                 ci_high=100 * high,
-                p=fisher(a, n, b, m) if tested else math.nan,
-                estimator="difference of false positive rates, Newcombe",
+                boot_low=boot[0, place],
+                boot_high=boot[1, place],
+                p=fisher(a, n, b, m) if tested and clusters is None else math.nan,
+                estimator="difference of false positive rates, Newcombe"
+                if clusters is None
+                else "difference of false positive rates, bootstrap over clusters",
                 null_hypothesis="the same false positive rate in both groups",
                 note="" if tested else "too rare to judge",
             )
@@ -312,6 +328,21 @@ def _by_group(
         )
     q = adjust(np.array([row["p"] for row in rows], dtype=np.float64), options.correction)
     return [row | {"q": float(value)} for row, value in zip(rows, q, strict=True)]
+
+
+def _bootstrap(
+    tally: _Tally, member: np.ndarray, options: AuditOptions, clusters: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    keys = sorted(tally.flagged)
+    flagged = [tally.flagged[key] & tally.negatives(*key) for key in keys]
+    held = [set() if key[0] == "non-imageable" else tally.held.get(key[1:], set()) for key in keys]
+    return bootstrap_rates(_rows(flagged, tally.n), _rows(held, tally.n), member, options, clusters)
+
+
+def _rows(sets: list[set[int]], n: int) -> sparse.csr_array:
+    lengths = np.cumsum([0, *map(len, sets)])
+    places = np.array([place for one in sets for place in sorted(one)], dtype=np.int64)
+    return sparse.csr_array((np.ones(len(places)), places, lengths), (len(sets), n))
 
 
 def _summary(header: RowHeader, tally: _Tally, images: int) -> list[dict[str, object]]:

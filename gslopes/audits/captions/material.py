@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from gslopes.audits.captions.options import PerImage
@@ -81,6 +82,7 @@ class Material:
     stages: stage to image to its captions.  groups: column to image to value (empty: unknown).
     pairs: what is compared.  areas: image to the share of it that people cover, where boxes are known.
     boxes: image to instances of stage 1.  tag: tokens of a caption's sentences.
+    clusters: image to what it is sampled with, such as its photographer; empty: every image is sampled by itself.
     """
 
     stages: Mapping[str, Mapping[str, Sequence[Caption]]]
@@ -91,6 +93,7 @@ class Material:
     boxes: Mapping[str, Sequence[Box]] = field(default_factory=dict)
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
     tag: Callable[[str], list[list[Token]]] | None = None
+    clusters: Mapping[str, str] = field(default_factory=dict)
 
     def images(self, *stages: str) -> list[str]:
         """Images that all these stages have, sorted."""
@@ -110,6 +113,13 @@ class Material:
         values = self.groups.get(pair.column, {})
         sides = {pair.group: 1, pair.other: -1}
         return np.array([sides.get(values.get(image, ""), 0) for image in images], dtype=np.int8)
+
+    def cluster_of(self, images: Sequence[str]) -> NDArray[np.int64] | None:
+        """(U,) the number of each image's cluster, an image without one being its own; None without clusters."""
+        if not self.clusters:
+            return None
+        names = [self.clusters.get(image) or f"\0{image}" for image in images]
+        return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

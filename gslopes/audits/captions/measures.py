@@ -77,13 +77,16 @@ def shares(header: RowHeader, material: Material, presence: Presence, options: A
     active = np.diff(presence.matrix.indptr)
     for concept, total, have in zip(presence.concepts, totals, active, strict=True):
         if presence.binary:
-            rows.append(share_row(header, int(have), n, concept=concept))
+            row = share_row(header, int(have), n, concept=concept)
+            rows.append(row | ({"ci_low": math.nan, "ci_high": math.nan} if material.clusters else {}))
         else:
             numbers = {"n": n, "active": int(have), "value": total / n if n else math.nan}
             rows.append(measure(header, concept=concept, **numbers, estimator="mean share of captions"))
     for pair in material.pairs:
-        found = compare(presence, material.members(pair, presence.images), options)
+        clusters = material.cluster_of(presence.images)
+        found = compare(presence, material.members(pair, presence.images), options, clusters)
         estimator = "difference of shares, Newcombe" if presence.binary else "difference of mean shares, bootstrap"
+        estimator = estimator if clusters is None else "difference of shares, bootstrap over clusters"
         for place, concept in enumerate(presence.concepts):
             enough = found.active[place] >= options.min_active
             note = header.note if enough else "too rare to judge"
@@ -112,7 +115,7 @@ def shares(header: RowHeader, material: Material, presence: Presence, options: A
                 )
             )
             for value, size, group in ((found.share, found.n, pair.group), (found.other, found.n_other, pair.other)):
-                low, high = wilson(value[place], size) if size else (math.nan, math.nan)
+                low, high = wilson(value[place], size) if size and clusters is None else (math.nan, math.nan)
                 numbers = {"n": size, "value": value[place], "ci_low": low, "ci_high": high}
                 numbers |= {"active": round(value[place] * size) if presence.binary and size else 0}
                 rows.append(
@@ -124,9 +127,14 @@ def shares(header: RowHeader, material: Material, presence: Presence, options: A
 
 
 def rate_rows(
-    header: RowHeader, counts: Mapping[str, int], of: Mapping[str, int], options: AuditOptions, **facts: Any
+    header: RowHeader,
+    material: Material,
+    counts: Mapping[str, int],
+    of: Mapping[str, int],
+    options: AuditOptions,
+    **facts: Any,
 ) -> list[Row]:
-    """A number of captions and how many that is per 1,000 captions.
+    """A number of captions and how many that is per 1,000 captions; without Wilson's interval where images cluster.
 
     counts: image to captions with a case.  of: image to captions at risk.
     """
@@ -134,8 +142,9 @@ def rate_rows(
     have = np.array([counts.get(image, 0) for image in images], dtype=np.float64)
     risk = np.array([of[image] for image in images], dtype=np.float64)
     total, cases = int(risk.sum()), int(have.sum())
-    value, low, high = ratio(have, risk, options)
-    ends = wilson(value, total) if total else (math.nan, math.nan)
+    clusters = material.cluster_of(images)
+    value, low, high = ratio(have, risk, options, clusters)
+    ends = wilson(value, total) if total and clusters is None else (math.nan, math.nan)
     shared = {"n": len(images), "active": int((have > 0).sum()), **facts}
     return [
         measure(header, **shared, value=float(cases), unit="count", estimator="captions"),

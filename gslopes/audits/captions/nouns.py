@@ -91,7 +91,7 @@ def identity_as_nouns(material: Material, stage: str, truth: str, options: Audit
                     text = truth_text(material, truth, image)
                     found.cases.append(case(header, rule, image, caption, word=word, truth_text=text))
         of = {image: len(material.stages[stage][image]) for image in images}
-        found.measures += rate_rows(header, having, of, options, concept=word)
+        found.measures += rate_rows(header, material, having, of, options, concept=word)
     return found
 
 

@@ -126,7 +126,7 @@ def widened(material: Material, first: str, second: str, truth: str, options: Au
         if min(n, m) < 10:
             continue
         weight = np.where(member == 1, 1 / n, np.where(member == -1, -1 / m, 0.0))
-        value, low, high, p = change(have[0].matrix, have[1].matrix, weight, options)
+        value, low, high, p = change(have[0].matrix, have[1].matrix, weight, options, material.cluster_of(images))
         facts = {"column": pair.column, "group": pair.group, "other": pair.other, "n": n + m}
         found.measures.append(
             measure(

@@ -39,7 +39,7 @@ def trait_dependent(material: Material, target: str, truth: str, options: AuditO
             table = flags({word: having}, images)
             for trait, words in sorted(mentions.lists["traits"].groups.items()):
                 with_it = [has_trait(material.facts(truth, image), words) for image in images]
-                found = compare(table, np.where(with_it, 1, -1).astype(np.int8), options)
+                found = compare(table, np.where(with_it, 1, -1).astype(np.int8), options, material.cluster_of(images))
                 if min(found.n, found.n_other) < 10:
                     continue
                 rows.append(

@@ -70,6 +70,18 @@ def percentiles(values: Array) -> tuple[float, float]:
     return round(float(low), 12), round(float(high), 12)
 
 
+def normal_interval(values: Array) -> tuple[float, float]:
+    """The mean ± 1.96 standard deviations.
+
+    >>> normal_interval(np.array([1.0, 2.0, 3.0]))
+    (0.04, 3.96)
+    """
+    if len(values) < 2:
+        return math.nan, math.nan
+    centre, half = float(values.mean()), 1.96 * float(values.std(ddof=1))
+    return round(centre - half, 12), round(centre + half, 12)
+
+
 def is_eligible(valid: int, splits: int, share: float = 0.9) -> bool:
     """Whether more than that share of the splits count, strictly.
 
@@ -79,7 +91,13 @@ def is_eligible(valid: int, splits: int, share: float = 0.9) -> bool:
     return valid > share * splits * (1 + 1e-12)
 
 
-def fit(features: Array, group: Array, mentioned: NDArray[np.bool_], options: AuditOptions) -> Salience:
+def fit(
+    features: Array,
+    group: Array,
+    mentioned: NDArray[np.bool_],
+    options: AuditOptions,
+    clusters: NDArray[np.int64] | None = None,
+) -> Salience:
     """The coefficient of the group in a ridge logistic regression of being mentioned, over random splits.
 
     Estimator: log odds of group +½ minus −½; penalty λ/2 Σ b², intercept free; features standardised (once a type, or
@@ -109,13 +127,21 @@ def fit(features: Array, group: Array, mentioned: NDArray[np.bool_], options: Au
     else:
         fitted = fit_weighted(rotated, y, masks, options.ridge, start=whole)
         betas, logits = back @ fitted[1:], rotated @ fitted[1:] + fitted[0]
-    draws = generator.multinomial(n, np.full(n, 1 / n), size=options.salience_bootstrap).T.astype(np.float64)
+    draws = _draws(n, options.salience_bootstrap, generator, clusters)
     both = (draws.T @ y > 0) & (draws.T @ y < n)
     boot = (
         back @ fit_weighted(rotated, y, draws[:, both], options.ridge, start=whole)[1:] if both.any() else np.empty(0)
     )
     accuracy = _accuracy(logits, y, masks)
     return Salience(n, int(y.sum()), valid, True, coefficient, betas, np.asarray(boot), *accuracy)
+
+
+def _draws(n: int, count: int, generator: np.random.Generator, clusters: NDArray[np.int64] | None) -> Array:
+    """(n, B) how often each image is in each resample; whole clusters if there are any."""
+    number = np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    units = int(number.max()) + 1
+    drawn = generator.multinomial(units, np.full(units, 1 / units), size=count).T.astype(np.float64)
+    return drawn if clusters is None else drawn[number]
 
 
 def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
@@ -182,7 +208,7 @@ def objects_mentioned(material: Material, target: str, truth: str, options: Audi
     """S2 at one stage: rows of the salience table."""
     images = [image for image in material.images(target, truth) if image in material.boxes]
     types = common_types(material, images, target, options.types)
-    features = layout([material.boxes[image] for image in images], types)
+    features = layout([material.boxes[image] for image in images], types, options.absent_location)
     says = [{fact.concept for fact in material.facts(target, image) if fact.kind == "object"} for image in images]
     wordnet = material.mentions.wordnet
     if options.match == "kind":
@@ -197,7 +223,9 @@ def objects_mentioned(material: Material, target: str, truth: str, options: Audi
             if len(chosen) < options.min_active:
                 continue
             y = np.array([name in says[place] for place in chosen])
-            rows.append(_row(fit(features[chosen], member[chosen] / 2, y, options), name, target, pair))
+            clusters = material.cluster_of([images[place] for place in chosen])
+            fitted = fit(features[chosen], member[chosen] / 2, y, options, clusters)
+            rows.append(_row(fitted, name, target, pair, options.split_interval))
         found.salience += _ranked(rows, options)
     return found
 
@@ -211,14 +239,15 @@ def common_types(material: Material, images: Sequence[str], target: str, count: 
     return sorted(counts, key=lambda name: (-counts[name], name))[:count]
 
 
-def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:
+def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str], absent: float = 1.0) -> Array:
     """(U, 2 T): per type the largest instance's share of the image and its distance from the centre.
 
-    The distance is in half diagonals: 0 the centre, 1 a corner.  A type that is not there has size 0 and distance 1.
+    The distance is in half diagonals: 0 the centre, 1 a corner.  A type that is not there has size 0 and the distance
+    ``absent``, 1 by default.
     """
     place = {name: column for column, name in enumerate(types)}
     found = np.zeros((len(boxes), 2 * len(types)))
-    found[:, len(types) :] = 1
+    found[:, len(types) :] = absent
     for row, instances in enumerate(boxes):
         for box in instances:
             column = place.get(box.synset)
@@ -230,8 +259,8 @@ def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str]) -> Array:
     return found
 
 
-def _row(result: Salience, concept: str, stage: str, pair: Pair) -> dict[str, Any]:
-    low, high = result.split_interval
+def _row(result: Salience, concept: str, stage: str, pair: Pair, interval: str) -> dict[str, Any]:
+    low, high = result.split_interval if interval == "percentile" else normal_interval(result.splits)
     boot = percentiles(result.boot)
     note = "always mentioned" if result.mentioned == result.n else "never mentioned" if not result.mentioned else ""
     return {

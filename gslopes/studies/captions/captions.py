@@ -25,11 +25,12 @@ from gslopes.datasets.demographics import read_groups
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.engines import engine
 from gslopes.language.mentions import Mentions
-from gslopes.language.senses import Senses
+from gslopes.language.senses import RELAX, Senses
 from gslopes.language.wordlists import Lists, read_list, shipped
 from gslopes.language.wordnet import WordNet, wordnet
 from gslopes.studies.captions import tabulate
 from gslopes.studies.captions.config import CaptionsConfig
+from gslopes.studies.captions.load import chosen_stages, material_of
 from gslopes.studies.captions.parse import STAGE, Parse, parse_all, tuples_of_file
 from gslopes.studies.captions.read import Read, find_stages, read_stages
 
@@ -85,7 +86,7 @@ def captions(
         return measure_again(stages, config)
     words = wordnet(config.wordnet)
     lists = lists_of(config, words)
-    mentions = Mentions(Senses(words, config.senses), lists)
+    mentions = Mentions(Senses(words, config.senses, config.relax), lists)
     read = read_stages(find_stages(stages), words)
     check_overlap(read)
     manifest = _manifest(stages, read, config, words)
@@ -93,7 +94,7 @@ def captions(
         runfolder.compare(out, manifest, IDENTITY)
         runfolder.write_json(out / runfolder.MANIFEST, {**manifest, "gslopes": runtime.gslopes_version()})
         notes = _write_read(out, read, config, mentions)
-        work = Parse(out, config.parser, config.wordnet, config.senses)
+        work = Parse(out, config.parser, config.wordnet, config.senses, config.relax)
         sentences = tables.read(schemas.SENTENCES, out / "sentences.parquet")
         images = len(tables.read(schemas.IMAGES, out / "images.parquet"))
         if config.parser.startswith("tuples:"):
@@ -116,7 +117,7 @@ def captions(
 def plan(stages: Path, config: CaptionsConfig) -> Plan:
     """What would be done; writes nothing."""
     words = wordnet(config.wordnet)
-    mentions = Mentions(Senses(words, config.senses), lists_of(config, words))
+    mentions = Mentions(Senses(words, config.senses, config.relax), lists_of(config, words))
     read = read_stages(find_stages(stages), words)
     check_overlap(read)
     have = {stage: _images(read, stage) for stage in read.stages}
@@ -150,7 +151,7 @@ def measure_again(run: Path, config: CaptionsConfig) -> CaptionsAudit:
     words = wordnet(config.wordnet)
     saved = CaptionsConfig(**_saved(manifest, config))
     with runfolder.locked(run):
-        return _measure(run, saved, Mentions(Senses(words, manifest["senses"]), lists_of(saved, words)), ())
+        return _measure(run, saved, Mentions(Senses(words, saved.senses, saved.relax), lists_of(saved, words)), ())
 
 
 def lists_of(config: CaptionsConfig, words: WordNet) -> Lists:
@@ -159,16 +160,6 @@ def lists_of(config: CaptionsConfig, words: WordNet) -> Lists:
     for name, file in config.lists.items():
         lists = lists.with_list(read_list(Path(file), name, words))
     return lists
-
-
-def chosen_stages(config: CaptionsConfig, stages: list[str]) -> tuple[str, list[str]]:
-    """The truth (empty if there is none) and the targets.  Raises: UsageError if one is not there."""
-    truth = techniques.default_truth(stages) if config.truth == "auto" else config.truth
-    for name in (truth, *config.targets):
-        if name and name not in stages:
-            raise UsageError(f"There is no stage {name} in the input.", f"It holds {', '.join(stages)}.")
-    targets = list(config.targets) or techniques.default_targets(stages, truth)
-    return ("" if targets == [truth] else truth), targets
 
 
 def check_overlap(read: Read) -> None:
@@ -219,7 +210,15 @@ def _images(read: Read, stage: str) -> set[str]:
 
 
 def _groups(config: CaptionsConfig) -> dict[str, dict[str, str]]:
-    return read_groups(config.groups, config.columns)[0] if config.groups else {}
+    """The columns that are compared, without that of the clusters."""
+    if not config.groups:
+        return {}
+    found = read_groups(config.groups, config.columns)[0]
+    return {name: values for name, values in found.items() if name != config.cluster}
+
+
+def _clusters(config: CaptionsConfig) -> dict[str, str]:
+    return read_groups(config.groups, (config.cluster,))[0][config.cluster] if config.groups and config.cluster else {}
 
 
 def _write_read(out: Path, read: Read, config: CaptionsConfig, mentions: Mentions) -> tuple[str, ...]:
@@ -229,6 +228,7 @@ def _write_read(out: Path, read: Read, config: CaptionsConfig, mentions: Mention
     runfolder.write_table(schemas.SENTENCES, sentences, out / "sentences.parquet")
     groups = _groups(config)
     people = [(i, c, v, "annotation") for c, values in groups.items() for i, v in values.items()]
+    people += [(i, config.cluster, v, "cluster") for i, v in _clusters(config).items()]
     frame = pd.DataFrame(people, columns=schemas.PEOPLE.columns)
     runfolder.write_table(schemas.PEOPLE, frame, out / "people.parquet")
     notes = []
@@ -256,7 +256,7 @@ def _manifest(stages: Path, read: Read, config: CaptionsConfig, words: WordNet) 
         "inputs": dict(read.digests),
         "parser": parser_identity(config.parser),
         "wordnet": {"name": words.name, "sha256": words.digest},
-        "senses": config.senses,
+        "senses": config.senses if config.relax == RELAX else f"{config.senses}, {config.relax}",
         "limit": config.limit,
         "lists": {one.name: {"version": one.version, "sha256": one.digest} for one in lists_of(config, words)},
         "config": plain,
@@ -278,54 +278,6 @@ def _plain(one: Any) -> dict[str, Any]:
 
 
 # -- measuring --------------------------------------------------------------------------------------------------------
-
-
-def material_of(out: Path, config: CaptionsConfig, mentions: Mentions) -> Material:
-    """A run's tables as what the techniques work on."""
-    import json
-
-    from gslopes.audits.captions.material import STAGES, Coverage
-
-    images = tables.read(schemas.IMAGES, out / "images.parquet")
-    sentences = tables.read(schemas.SENTENCES, out / "sentences.parquet")
-    tuples = tables.read(schemas.TUPLES, out / "tuples.parquet")
-    people = tables.read(schemas.PEOPLE, out / "people.parquet")
-    groups: dict[str, dict[str, str]] = {}
-    for image, column, value in zip(*(people[name].tolist() for name in ("image", "column", "value")), strict=True):
-        groups.setdefault(column, {})[image] = value
-    stages = [stage for stage in STAGES if images["stages"].str.contains(stage, regex=False).any()]
-    having = tabulate.captions_of(tuples, sentences, images["image"], stages)
-    if config.groups_from == "mentions" and not groups:
-        groups = {"mentioned_gender": _mentioned(having, mentions, config)}
-    said = json.loads((out / "coverage.json").read_text("utf-8"))
-    coverage = {name: Coverage(**{**one, "types": frozenset(one["types"])}) for name, one in said.items()}
-    areas = images.dropna(subset=["person_area"])
-    tag = None
-    if not config.parser.startswith("tuples:"):
-        from gslopes.language.chunks import standard
-
-        tag = standard(source=config.wordnet).tag
-    return Material(
-        having,
-        mentions,
-        groups,
-        config.chosen_pairs(pairs_of(groups)),
-        dict(zip(areas["image"], areas["person_area"].astype(float), strict=True)),
-        tabulate.boxes_of(tuples),
-        coverage,
-        tag,
-    )
-
-
-def _mentioned(having: Mapping[str, Any], mentions: Mentions, config: CaptionsConfig) -> dict[str, str]:
-    """Image to the gender that the truth captions speak of, empty if none or both."""
-    truth, _ = chosen_stages(config, list(having))
-    found = {}
-    for image, said in having.get(truth or next(iter(having)), {}).items():
-        facts = [fact for caption in said for fact in caption.kept]
-        genders = {m.group for m in mentions.identity(facts)} & {"feminine", "masculine"}
-        found[image] = {"feminine": "female", "masculine": "male"}[genders.pop()] if len(genders) == 1 else ""
-    return found
 
 
 def _measure(out: Path, config: CaptionsConfig, mentions: Mentions, notes: tuple[str, ...]) -> CaptionsAudit:

@@ -15,7 +15,7 @@ from gslopes.executors import Executor, Tick
 from gslopes.executors.executor import RemoteTask, Work
 from gslopes.language.graph import Fact, with_synsets
 from gslopes.language.parsers import find_parser
-from gslopes.language.senses import Rule, Senses
+from gslopes.language.senses import RELAX, Rule, Senses
 from gslopes.language.wordnet import wordnet
 from gslopes.studies.captions.tabulate import caption_tuples
 
@@ -26,13 +26,13 @@ PART = 2000
 class Parse:
     """The work of one part: the captions of its images to tuples.
 
-    out: the run folder, whose sentences table is there.  parser, source, rule: names of parser, WordNet, sense rule.
+    out: the run folder, whose sentences table is there.  parser, source, rule, relax: of parser, WordNet, senses.
     """
 
     in_threads = False
 
-    def __init__(self, out: Path, parser: str, source: str, rule: Rule) -> None:
-        self.out, self.parser_name, self.source, self.rule = out, parser, source, rule
+    def __init__(self, out: Path, parser: str, source: str, rule: Rule, relax: str = RELAX) -> None:
+        self.out, self.parser_name, self.source, self.rule, self.relax = out, parser, source, rule, relax
         self._parse: Callable[[str], tuple[Fact, ...]] | None = None
         self._known: dict[str, tuple[Fact, ...]] = {}
         self._sentences: dict[int, pd.DataFrame] | None = None
@@ -53,13 +53,13 @@ class Parse:
 
     def remote_task(self) -> RemoteTask:
         """The same work in another process."""
-        make = partial(_make, self.out, self.parser_name, self.source, self.rule)
+        make = partial(_make, self.out, self.parser_name, self.source, self.rule, self.relax)
         return RemoteTask(make, (self.out,), lambda part: f"part {part + 1} of the captions")
 
     def _facts(self, text: str) -> tuple[Fact, ...]:
         if text not in self._known:
             if self._parse is None:
-                senses = Senses(wordnet(self.source), self.rule)
+                senses = Senses(wordnet(self.source), self.rule, self.relax)
                 parser = find_parser(self.parser_name, self.source)
                 self._parse = lambda caption: tuple(with_synsets(fact, senses) for fact in parser.parse(caption))
             self._known[text] = self._parse(text)
@@ -73,9 +73,9 @@ class Parse:
         return self._sentences.get(part, pd.DataFrame(columns=schemas.SENTENCES.columns))
 
 
-def _make(out: Path, parser: str, source: str, rule: Rule, device: str) -> Work:
+def _make(out: Path, parser: str, source: str, rule: Rule, relax: str, device: str) -> Work:
     del device
-    return Parse(out, parser, source, rule)
+    return Parse(out, parser, source, rule, relax)
 
 
 def _part_of(frame: pd.DataFrame, out: Path) -> pd.Series[int]:

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from gslopes.audits.captions.estimates import change, compare, fisher, newcombe, ratio
+from gslopes.audits.captions.estimates import (
+    bootstrap_rates,
+    change,
+    compare,
+    fisher,
+    newcombe,
+    ratio,
+    resample,
+    shuffle,
+)
 from gslopes.audits.captions.material import tabulate
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.fit.multiplicity import adjust
@@ -55,3 +65,53 @@ def test_no_change_between_stages_has_p_one():
 
 def test_a_ratio_of_nothing_is_none():
     assert np.isnan(ratio(np.zeros(3), np.zeros(3), AuditOptions())).all()
+
+
+def test_images_of_a_cluster_are_drawn_together():
+    side = np.array([1, 1, -1, -1, 1, -1, 0], np.int8)
+    clusters = np.array([0, 0, 1, 1, 2, 2, 3])
+    drawn = resample(side, 50, np.random.default_rng(0), clusters)
+    assert (drawn[0] == drawn[1]).all()
+    assert (drawn[2] == drawn[3]).all()
+    assert (drawn[4] == drawn[5]).all()
+    assert not drawn[6].any()
+    alone = resample(side, 50, np.random.default_rng(0))
+    assert (alone[side == 1].sum(axis=0) == 3).all()
+
+
+def test_labels_are_shuffled_by_cluster_and_within_a_mixed_one():
+    side = np.array([1, 1, -1, -1, 1, -1, -1], np.int8)
+    clusters = np.array([0, 0, 1, 1, 2, 2, 2])
+    generator = np.random.default_rng(1)
+    for _ in range(20):
+        shuffled = shuffle(side, generator, clusters)
+        assert shuffled[0] == shuffled[1] != shuffled[2] == shuffled[3]
+        assert sorted(shuffled[4:]) == [-1, -1, 1]
+
+
+def test_clusters_widen_the_interval_and_the_p():
+    rng = np.random.default_rng(2)
+    clusters = np.repeat(np.arange(20), 10)
+    said = np.repeat(rng.random(20) < np.repeat([0.8, 0.3], 10), 10)
+    table = tabulate({"a": {int(i): 1.0 for i in np.flatnonzero(said)}}, [str(i) for i in range(200)])
+    member = np.repeat([1, -1], 100).astype(np.int8)
+    options = AuditOptions(bootstrap=400, permutations=499)
+    alone, together = compare(table, member, options), compare(table, member, options, clusters)
+    assert together.boot_high[0] - together.boot_low[0] > 2 * (alone.boot_high[0] - alone.boot_low[0])
+    assert together.p[0] > 10 * alone.p[0]
+    assert np.isnan(together.low[0])
+    weight = np.where(member == 1, 0.01, -0.01)
+    nothing = table.matrix * 0
+    spread = [np.ptp(np.ravel(change(nothing, table.matrix, weight, options, c)[1:3])) for c in (None, clusters)]
+    assert spread[1] > 2 * spread[0]
+
+
+def test_rates_of_false_positives_are_bootstrapped_with_their_denominators():
+    side = np.repeat([1, -1], 100).astype(np.int8)
+    flagged = np.zeros((2, 200))
+    flagged[0, :20] = flagged[0, 100:105] = 1
+    held = np.zeros((2, 200))
+    held[1] = 1  # truth holds it everywhere: there is no rate
+    low, high = bootstrap_rates(sparse.csr_array(flagged), sparse.csr_array(held), side, AuditOptions(bootstrap=200))
+    assert 0 < low[0] < 15 < high[0]
+    assert np.isnan([low[1], high[1]]).all()

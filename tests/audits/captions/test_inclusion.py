@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -131,3 +133,25 @@ def test_golden_35_which_relations_a_photo_can_show():
     beside = Fact("relation", "beside", subject="man", object="car")
     assert imageable(beside, shipped())
     assert not imageable(beside, shipped(), AuditOptions(prepositions="listed"))
+
+
+def test_a_concept_of_truth_near_the_root_is_not_asked(words: WordNet):
+    target, truth = things("street.n.01"), things("road.n.01")
+    depth = words.depth("road.n.01")
+    assert (words.depth("entity.n.01"), depth > 3) == (0, True)
+    for least, scenario in ((0, "too-specific"), (depth, "too-specific"), (depth + 1, "hallucination")):
+        (one,) = judge(target, truth, Coverage(), words, shipped(), AuditOptions(min_truth_depth=least))
+        assert one.scenario == scenario
+
+
+def test_the_association_may_be_that_of_human_captions(fixture_f: Material):
+    options = AuditOptions(bootstrap=0, associate_in="human-captions")
+    heard = {image: [things("necktie.n.01")] if int(image) > 7 else [()] for image in fixture_f.groups["gender"]}
+    human = material(fixture_f.mentions, {"human-captions": heard}).stages
+    made = replace(fixture_f, stages={**fixture_f.stages, **human})
+    (tie,) = [
+        row
+        for row in words_wrongly_included(made, "system-captions", "human-labels", options).inclusions
+        if row["concept"] == "necktie.n.01" and row["scenario"] == "hallucination"
+    ]
+    assert tie["association"] == pytest.approx(0.1)

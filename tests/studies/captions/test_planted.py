@@ -1,39 +1,71 @@
+"""Planted harms are recovered."""
+
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import pytest
+
+from gslopes.core.errors import UsageError
+from gslopes.language.chunks import standard
 from gslopes.language.mentions import Mentions
 from gslopes.language.senses import Senses
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import wordnet
-from gslopes.studies.captions.planted import NOTHING, Planted, recover, recover_once, truths
+from gslopes.studies.captions.planted import parsed_counts, recover, recover_once, summarise
+from gslopes.studies.captions.scenes import COUNTS, Planted, truths
 
 
-def test_nothing_planted_is_a_truth_of_zero():
-    assert set(truths(NOTHING).values()) == {0}
-    assert all(truths(Planted()).values())
+@pytest.fixture(scope="module")
+def mentions() -> Mentions:
+    return Mentions(Senses(wordnet()), shipped())
 
 
-def test_what_is_planted_is_recovered_within_its_interval():
-    mentions = Mentions(Senses(wordnet()), shipped())
+def test_what_is_planted_is_recovered_within_its_interval(mentions: Mentions):
     planted = Planted()
-    found = recover_once(planted, 300, 0, mentions)
-    for name in ("D2 unmentioned, pp", "S1 umbrella, pp"):
+    found = recover_once(planted, 400, 0, mentions, standard(), with_s2=False)
+    for name in ("D2 unmentioned, pp", "S1 umbrella, pp", "S3 dog in human captions, pp", "D1 lazy, pp"):
         assert found[name]["low"] <= truths(planted)[name] <= found[name]["high"]
-        assert found[name]["q"] < 0.05
-    assert found["D3 boys, captions"]["value"] == found["D3 boys planted"]["value"]
 
 
-def test_sets_that_are_there_are_not_drawn_again(tmp_path, monkeypatch):
+def test_counts_are_equal_when_tuples_are_given(mentions: Mentions):
+    found = recover_once(Planted(), 400, 2, mentions, standard(), with_s2=False)
+    for name in set(COUNTS) - {"D4 female"}:  # D4 goes by the tags of the text
+        assert found[name]["value"] == found[name]["planted"] > 0
+    assert found["D4 female"]["value"] <= found["D4 female"]["planted"]
+
+
+def test_parsed_captions_lose_little(mentions: Mentions):
+    found = parsed_counts(Planted(), 300, 3, mentions, standard())
+    assert found["facts"]["missed"] + found["facts"]["added"] < 0.02 * found["facts"]["planted"]
+    assert found["D3 boys"]["value"] == found["D3 boys"]["planted"]
+
+
+def test_sets_that_are_there_are_not_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     drawn = []
 
-    def once(planted, images, seed, mentions):
-        drawn.append(seed)
-        names = ("D2 unmentioned, pp", "D3 boys, captions", "D3 boys planted", "any S2 finding by q")
-        return {name: {"value": 1.0, "low": 0.0, "high": 2.0, "q": 0.5} for name in names}
+    def once(planted, images, seed, mentions, parser, *, with_s2):
+        drawn.append((seed, with_s2))
+        return {name: {"planted": 1.0, "value": 1.0} for name in COUNTS} | {"any S1": {"q": 0.01}}
 
     monkeypatch.setattr("gslopes.studies.captions.planted.recover_once", once)
     first = recover(tmp_path, 2, images=10)
     again = recover(tmp_path, 2, images=10)
-    assert (drawn, again) == ([0, 1, 0, 1], first)
+    assert (drawn, again) == ([(0, True), (1, False)] * 2, first)
     assert json.loads((tmp_path / "planted.json").read_text()) == first
+
+
+def test_a_summary_counts_coverage_and_flags():
+    drawn = [
+        {"D2 unmentioned, pp": {"value": 7.0, "low": low, "high": 9.0, "p": p, "q": 0.2}}
+        | {name: {"planted": 2.0, "value": 2.0} for name in COUNTS}
+        for low, p in ((5.0, 0.01), (7.5, 0.5))
+    ]
+    (row,) = [r for r in summarise("planted", Planted(), drawn) if r["planted"] == "D2 unmentioned, pp"]
+    assert (row["covered"], row["p_flagged"], row["flagged"], row["sets"]) == (0.5, 0.5, 0.0, 2)
+
+
+def test_no_set_at_all_is_a_usage_error(tmp_path: Path):
+    with pytest.raises(UsageError, match="At least one"):
+        recover(tmp_path, 0)
