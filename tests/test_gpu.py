@@ -70,8 +70,10 @@ def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
     used = [(photo, face) for photo, face in zip(photos, found, strict=True) if not isinstance(face, str)]
     chips = np.stack([align.warp(photo.pixels, face.matrix, 128) for photo, face in used])
     assert len(chips) >= 10
-    mine, theirs = ([photo for photo, _ in used], [face for _, face in used])
-    masks = [ParserMasker(zoo.load("parser", device), device=device)(mine, theirs, chips) for device in ("cpu", DEVICE)]
+    used_photos, faces = ([photo for photo, _ in used], [face for _, face in used])
+    masks = [
+        ParserMasker(zoo.load("parser", device), device=device)(used_photos, faces, chips) for device in ("cpu", DEVICE)
+    ]
     assert np.abs(masks[0] - masks[1]).mean() < 0.002
     for name in ("fader-gender", "fader-race"):
         sweeps = [FaderEditor(name, device).sweep(chips, VALUES) for device in ("cpu", DEVICE)]

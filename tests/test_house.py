@@ -171,15 +171,15 @@ def test_the_version_is_one():
         ),
     ],
 )
-def test_ci_runs_the_two_commands_that_the_readme_gives(marker: str, told: str):
-    assert fenced(marker) == told
+def test_ci_runs_the_two_commands_that_the_readme_gives(marker: str, command: str):
+    assert fenced(marker) == command
     script = (ROOT / ".ci/run").read_text("utf-8")
     assert f"\nrun_documented {marker}\n" in script
     (function,) = re.findall(r"^documented\(\) \{\n.*?^\}", script, flags=re.MULTILINE | re.DOTALL)
     done = subprocess.run(
         ["bash", "-c", f"{function}\ndocumented {marker}"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == told
+    assert done.stdout.strip() == command
 
 
 def test_the_python_of_the_readme_uses_names_and_options_that_exist():
@@ -293,8 +293,8 @@ def wheel_install(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_an_installed_wheel_holds_models_recipes_and_weights_bit_for_bit(wheel_install: Path):
-    for shelf in ("models", "training", "weights"):
-        ours = {path.relative_to(ROOT): path for path in (ROOT / shelf).rglob("*") if path.is_file()}
+    for folder in ("models", "training", "weights"):
+        ours = {path.relative_to(ROOT): path for path in (ROOT / folder).rglob("*") if path.is_file()}
         theirs = wheel_install / "gslopes/_assets"
         assert ours
         assert {name: digest(path) for name, path in ours.items()} == {name: digest(theirs / name) for name in ours}

@@ -46,17 +46,21 @@ def test_notebook_runs_and_its_outputs_are_kept(path: Path, tmp_path: Path, monk
     monkeypatch.setenv("PYTHONPATH", str(HERE))
     monkeypatch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # figures are outputs
     monkeypatch.delenv("GSLOPES_PORTRAITS", raising=False)  # nobody's portrait is kept in an output
-    book = nbformat.read(path, as_version=4)
-    kept = [bool(cell.get("outputs")) for cell in book.cells if cell.cell_type == "code"]
-    NotebookClient(book, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
-    cells = [cell for cell in book.cells if cell.cell_type == "code"]
+    notebook = nbformat.read(path, as_version=4)
+    kept = [bool(cell.get("outputs")) for cell in notebook.cells if cell.cell_type == "code"]
+    NotebookClient(
+        notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not [out for cell in cells for out in cell["outputs"] if out["output_type"] == "error"]
     if os.environ.get("GSLOPES_NOTEBOOKS") == "write":
-        for cell in book.cells:
+        for cell in notebook.cells:
             cell.get("metadata", {}).pop("execution", None)
         for cell in cells:  # no progress bars, no paths of this machine
             cell["outputs"] = [out for out in cell["outputs"] if out.get("name") != "stderr"]
-        path.write_text(nbformat.writes(book).replace(work.as_uri(), "run").replace(str(work), "work") + "\n", "utf-8")
+        path.write_text(
+            nbformat.writes(notebook).replace(work.as_uri(), "run").replace(str(work), "work") + "\n", "utf-8"
+        )
         return
     assert not any(kept) or kept == [
         bool([out for out in cell["outputs"] if out.get("name") != "stderr"]) for cell in cells

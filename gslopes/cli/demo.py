@@ -27,14 +27,14 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
     from gslopes.studies.demo import demo as run_demo
 
     result = run_demo(out, OneProcess(progress=True), faces=faces, seed=seed, device=device)
-    places = {"page": result.rendered.page, "portrait_page": result.portrait.page, "sweep": result.sweep}
-    places["pipeline"] = result.pipeline
+    pages = {"page": result.rendered.page, "portrait_page": result.portrait.page, "sweep": result.sweep}
+    pages["pipeline"] = result.pipeline
     if as_json:
         print_json(
             {
                 "slopes": rows(result.recovered),
                 "reach": result.reach,
-                **{name: str(path) for name, path in places.items()},
+                **{name: str(path) for name, path in pages.items()},
             }
         )
         return 0
@@ -50,6 +50,6 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
         "Planted: every face drawn anew at each value. Recovered: through the editor, the paper's estimator\n"
         "(OLS over K = 7 shares; its interval is about the straightness of the line, not about sampling photos)."
     )
-    click.echo(f"\nsweep    {places['sweep']}\npages    {places['page']}\n         {places['portrait_page']}", err=True)
-    click.echo(f"figure   {places['pipeline']}", err=True)
+    click.echo(f"\nsweep    {pages['sweep']}\npages    {pages['page']}\n         {pages['portrait_page']}", err=True)
+    click.echo(f"figure   {pages['pipeline']}", err=True)
     return 0

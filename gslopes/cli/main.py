@@ -52,7 +52,7 @@ EXAMPLES = examples(
 )
 
 
-class Door(click.Group):
+class LazyGroup(click.Group):
     """Verbs in the order of the walk, imported when needed; errors as a sentence and an exit code."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -146,7 +146,7 @@ def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
 
 
 @click.group(
-    cls=Door,
+    cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=f"{EXAMPLES}\n\nResults go to stdout, progress to stderr. Exit codes: 0 done, 1 error, 2 usage, 3 done but "
     "some photos could not be read, 130 stopped. Every command can be stopped and repeated: it goes on where it was.",

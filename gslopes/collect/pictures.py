@@ -89,7 +89,7 @@ class DuplicateIndex:
     def __init__(self, near: int) -> None:
         self.near = near
         self._files: list[tuple[str, str]] = []
-        self._places: dict[str, int] = {}
+        self._positions: dict[str, int] = {}
         self._hashes = np.zeros(_FIRST, np.uint64)
 
     def add(self, photo: str, path: str, phash: int) -> None:
@@ -98,7 +98,7 @@ class DuplicateIndex:
         if place == len(self._hashes):
             self._hashes = np.concatenate([self._hashes, np.zeros_like(self._hashes)])
         self._hashes[place] = phash
-        self._places[photo] = place
+        self._positions[photo] = place
         self._files.append((photo, path))
 
     def find(self, picture: Picture) -> tuple[str, str, Why] | None:
@@ -106,8 +106,8 @@ class DuplicateIndex:
 
         Of several near ones the nearest, of equally near ones the earliest.
         """
-        if picture.photo in self._places:
-            return (*self._files[self._places[picture.photo]], Why(Reason.DUPLICATE))
+        if picture.photo in self._positions:
+            return (*self._files[self._positions[picture.photo]], Why(Reason.DUPLICATE))
         if not self._files or self.near < 0:
             return None
         distances = _bits(self._hashes[: len(self._files)] ^ np.uint64(picture.phash))

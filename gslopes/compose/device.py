@@ -64,11 +64,11 @@ def _smoothed(chips: Tensor, sigma: float) -> Tensor:
 
 def _resampled(chips: Tensor, matrix: NDArray[np.float64], corner: tuple[int, int], shape: tuple[int, ...]) -> Tensor:
     """The chips (K, C, S, S) at the photo's pixels of a box, (K, C, h, w)."""
-    moved = np.array(matrix, np.float64)
-    moved[:, 2] += moved[:, :2] @ corner
+    shifted = np.array(matrix, np.float64)
+    shifted[:, 2] += shifted[:, :2] @ corner
     height, width = shape
     x, y = np.arange(width), np.arange(height)[:, None]
-    places = np.stack([row[0] * x + row[1] * y + row[2] for row in moved], -1)  # in 64 bits, as OpenCV adds them
-    grid = torch.from_numpy((places * (2 / (chips.shape[-1] - 1)) - 1).astype(np.float32)).to(chips.device)
+    points = np.stack([row[0] * x + row[1] * y + row[2] for row in shifted], -1)  # in 64 bits, as OpenCV adds them
+    grid = torch.from_numpy((points * (2 / (chips.shape[-1] - 1)) - 1).astype(np.float32)).to(chips.device)
     everywhere = grid.expand(len(chips), -1, -1, -1)
     return F.grid_sample(chips, everywhere, "bicubic", padding_mode="border", align_corners=True)

@@ -197,10 +197,10 @@ def _prefilter(chip: FloatArray, matrix: Matrix) -> FloatArray:
 def _sample(chip: FloatArray, matrix: Matrix, box: Box, interpolation: int, border: int) -> FloatArray:
     """The chip's values at the photo's pixels in a box, (h, w) or (h, w, C)."""
     x0, y0, x1, y1 = box
-    moved = np.array(matrix, np.float64)
-    moved[:, 2] += moved[:, :2] @ (x0, y0)
+    shifted = np.array(matrix, np.float64)
+    shifted[:, 2] += shifted[:, :2] @ (x0, y0)
     flags = interpolation | cv2.WARP_INVERSE_MAP
-    return np.asarray(cv2.warpAffine(chip, moved, (x1 - x0, y1 - y0), flags=flags, borderMode=border), np.float32)
+    return np.asarray(cv2.warpAffine(chip, shifted, (x1 - x0, y1 - y0), flags=flags, borderMode=border), np.float32)
 
 
 def _inverse(matrix: Matrix) -> Matrix:

@@ -55,7 +55,7 @@ def lightened(whole: Composite, values: Sequence[float]) -> Composite:
     At each value the mean absolute change of the masked pixels, before rounding and clipping, is that of the edit.
     """
     sign = -1.0 if brightens(whole, values) < 0 else 1.0
-    return _moved(whole, values, np.full((*whole.weight.shape, 3), sign, np.float32))
+    return _changed(whole, values, np.full((*whole.weight.shape, 3), sign, np.float32))
 
 
 def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int) -> Composite:
@@ -67,14 +67,14 @@ def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int)
     its mean absolute size at each value, before rounding and clipping, is that of the edit.
     """
     if not whole.weight.size:
-        return _moved(whole, values, np.zeros((*whole.weight.shape, 3), np.float32))
+        return _changed(whole, values, np.zeros((*whole.weight.shape, 3), np.float32))
     weight = whole.weight[..., None]
     field = _field(whole, np.random.default_rng(_key(photo, seed, "random"))) * weight
     edit = whole.patches[-1].astype(np.float32) - whole.patches[0].astype(np.float32)
     light = np.broadcast_to(weight, field.shape).astype(np.float32)
     for direction in _orthonormal(light, edit):
         field = field - float((field * direction).sum()) * direction
-    return _moved(whole, values, np.asarray(field / np.maximum(weight, 1e-3), np.float32))
+    return _changed(whole, values, np.asarray(field / np.maximum(weight, 1e-3), np.float32))
 
 
 def _key(photo: str, seed: int, what: str = "") -> int:
@@ -104,7 +104,7 @@ def _orthonormal(*vectors: FloatArray) -> list[FloatArray]:
     return found
 
 
-def _moved(whole: Composite, values: Sequence[float], change: NDArray[np.float32]) -> Composite:
+def _changed(whole: Composite, values: Sequence[float], change: NDArray[np.float32]) -> Composite:
     """The centre picture plus ``change`` in the mask, scaled at each value to the size of the edit's change."""
     centre = len(values) // 2
     base = whole.patches[centre].astype(np.float32)
@@ -112,7 +112,7 @@ def _moved(whole: Composite, values: Sequence[float], change: NDArray[np.float32
     size = float(np.abs(masked).mean()) if masked.size else 0.0
     patches = np.empty_like(whole.patches)
     for k, patch in enumerate(patches):
-        moved = float(np.abs(whole.patches[k].astype(np.float32) - base).mean()) if size else 0.0
-        amount = np.sign(values[k] - values[centre]) * moved / size if size else 0.0
+        change_size = float(np.abs(whole.patches[k].astype(np.float32) - base).mean()) if size else 0.0
+        amount = np.sign(values[k] - values[centre]) * change_size / size if size else 0.0
         patch[:] = np.clip(np.rint(base + np.float32(amount) * masked), 0, 255).astype(np.uint8)
     return Composite(whole.photo, patches, whole.weight, whole.box, whole.mask_area)

@@ -58,9 +58,9 @@ def _crop(pixels: ByteArray, matrix: NDArray[np.float64], size: int) -> tuple[By
     height, width = pixels.shape[:2]
     x0, y0 = np.clip(np.floor(around.min(0) - margin), 0, (width - 1, height - 1)).astype(int)
     x1, y1 = np.clip(np.ceil(around.max(0) + margin), (x0 + 1, y0 + 1), (width, height)).astype(int)
-    moved = matrix.copy()
-    moved[:, 2] += matrix[:, :2] @ np.array([x0, y0], np.float64)
-    return np.ascontiguousarray(pixels[y0:y1, x0:x1]), moved
+    shifted = matrix.copy()
+    shifted[:, 2] += matrix[:, :2] @ np.array([x0, y0], np.float64)
+    return np.ascontiguousarray(pixels[y0:y1, x0:x1]), shifted
 
 
 def outside(matrix: NDArray[np.float64], width: int, height: int, size: int) -> float:

@@ -56,7 +56,7 @@ class Registry:
     kind: str
     table: Mapping[str, str]
     group: str
-    _own: dict[str, Target] = field(init=False, repr=False)
+    _built_in: dict[str, Target] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_own", {name: Target(name, path) for name, path in self.table.items()})
@@ -79,7 +79,7 @@ class Registry:
         return self._only(name, claims[name])
 
     def _claims(self) -> dict[str, list[Target]]:
-        claims = {name: [target] for name, target in self._own.items()}
+        claims = {name: [target] for name, target in self._built_in.items()}
         for point in metadata.entry_points(group=self.group):
             package = point.dist.name if point.dist else ""
             summary = (point.dist.metadata["Summary"] or "") if point.dist else ""

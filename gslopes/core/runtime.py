@@ -1,6 +1,6 @@
 """What a result depends on besides the configuration: seeds, versions, the device.
 
-This shelf is below the rooms that must never need torch, so torch is imported by name, and only when asked for.
+This package is below those that must never need torch, so torch is imported by name, and only when asked for.
 """
 
 from __future__ import annotations

@@ -44,12 +44,12 @@ def read_image_data(content: Sequence[Mapping[str, Any]]) -> ImageData:
     """Ids and sizes; an image of COCO goes by COCO's id."""
     data = ImageData()
     for row in content:
-        own = _id(row)
+        image_id = _id(row)
         coco = row.get("coco_id")
-        data.ids[own] = str(coco) if coco is not None else f"vg{own}"
+        data.ids[image_id] = str(coco) if coco is not None else f"vg{image_id}"
         width, height = row.get("width"), row.get("height")
         if isinstance(width, int | float) and isinstance(height, int | float) and width > 0 and height > 0:
-            data.sizes[own] = float(width), float(height)
+            data.sizes[image_id] = float(width), float(height)
     return data
 
 
@@ -68,12 +68,12 @@ def read_form(
     rows = StageRows(kinds={form.removesuffix("s").replace("relationship", "relation")})
     known = _Known(wordnet, rows)
     for entry in content:
-        own = _id(entry)
-        image = data.ids.get(own, f"vg{own}")
+        image_id = _id(entry)
+        image = data.ids.get(image_id, f"vg{image_id}")
         rows.images.setdefault(image, ImageRow(image))
         for row in entry.get(form) or ():
             if form == "objects":
-                _object(row, image, data.sizes.get(own), rows, known)
+                _object(row, image, data.sizes.get(image_id), rows, known)
             elif form == "attributes":
                 _attributes(row, image, synsets, rows, known)
             else:

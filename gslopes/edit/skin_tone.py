@@ -42,8 +42,8 @@ def tone_edits(chips: Tensor, template: Tensor, face: Tensor, distances: Tensor)
     smooth = gaussian_blur(chips, 2 * round(2 * sigma) + 1, sigma)
     light = (smooth * luma).sum(1).clamp(0.02, CEILING - 0.01)[:, None]  # (b, 1, S, S)
     units = distances[:, :, None, None]
-    moved = CEILING * torch.sigmoid((light / (CEILING - light)).log() + units * (LIGHTNESS + FORM * form))
-    before, after = ((255 * level + OFFSET).log() for level in (light, moved))
+    edited = CEILING * torch.sigmoid((light / (CEILING - light)).log() + units * (LIGHTNESS + FORM * form))
+    before, after = ((255 * level + OFFSET).log() for level in (light, edited))
     above = (after - KNEE).clamp(min=0) - (before - KNEE).clamp(min=0)
     paler = template.new_tensor(PALER)[:, None, None]
     return (after - before)[:, :, None] + above[:, :, None] * paler + FINE * units[:, :, None] * fine

@@ -79,10 +79,10 @@ class _WorkerPool:
         self._make, self._devices, self._slots, self._threads = make, devices, slots, threads
         self._ends: dict[int, Connection] = {}  # by process number
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
-        self._places: dict[int, str] = {}  # the device of each
+        self._device_of: dict[int, str] = {}  # the device of each
 
     def start(self) -> int:
-        taken = Counter(self._places.values())
+        taken = Counter(self._device_of.values())
         device = min(self._devices, key=lambda name: taken[name])
         end, other = Pipe()
         # what this process can import, they can, and from the same places
@@ -98,7 +98,7 @@ class _WorkerPool:
             start_new_session=True,  # Ctrl-C is for the parent, which ends them
         )
         other.close()
-        self._ends[process.pid], self._processes[process.pid], self._places[process.pid] = end, process, device
+        self._ends[process.pid], self._processes[process.pid], self._device_of[process.pid] = end, process, device
         self._send(process.pid, self._make)
         return process.pid
 
@@ -127,7 +127,7 @@ class _WorkerPool:
     def _reap(self, worker: int) -> str:
         """Forget a worker that has ended, or is ending; how it ended."""
         self._ends.pop(worker).close()
-        del self._places[worker]
+        del self._device_of[worker]
         code = self._processes.pop(worker).wait()
         if code == -signal.SIGKILL:
             return "it was killed (SIGKILL), as the system does when memory runs out"

@@ -117,13 +117,13 @@ class _Size:
 def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     accelerated = [node for node in nodes if node.get("GPU", 0) >= 1] if gpus else []
-    places = accelerated or [node for node in nodes if node.get("CPU", 0) >= 1] or nodes
-    cpus, cards = (int(sum(node.get(kind, 0) for node in places)) for kind in ("CPU", "GPU"))
+    hosts = accelerated or [node for node in nodes if node.get("CPU", 0) >= 1] or nodes
+    cpus, cards = (int(sum(node.get(kind, 0) for node in hosts)) for kind in ("CPU", "GPU"))
     workers = min(parts, workers or (cards if accelerated else max(2, cpus // CORES_EACH)))
     # no more than the smallest machine has, or some workers would wait for ever
-    each = max(1, min([cpus // workers, *(int(node.get("CPU", 0)) for node in places)]))
+    each = max(1, min([cpus // workers, *(int(node.get("CPU", 0)) for node in hosts)]))
     what = f"{cards} GPU{'s' * (cards != 1)}" if accelerated else f"{cpus} CPU core{'s' * (cpus != 1)}"
-    where = f"on {len(places)} machine{'s' * (len(places) != 1)} with {what}"
+    where = f"on {len(hosts)} machine{'s' * (len(hosts) != 1)} with {what}"
     return _Size(workers, each, 1 if accelerated else 0, where)
 
 

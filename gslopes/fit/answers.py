@@ -161,13 +161,13 @@ def _answers(
     complete = kept[photo]
     if not complete.all():
         photo, label, step, score = photo[complete], label[complete], step[complete], score[complete]
-    names, places = _ranks(labels, seen)
+    names, new_codes = _ranks(labels, seen)
     ids, spots = _ranks(photos, kept)
     photo = spots[photo]
     if (np.diff(photo) < 0).any():
         order = np.argsort(photo, kind="stable")
         photo, label, step, score = photo[order], label[order], step[order], score[order]
-    pairs, found = _pairs(photo, places[label], step, score, len(ids), len(names), len(values))
+    pairs, found = _pairs(photo, new_codes[label], step, score, len(ids), len(names), len(values))
     first, second = pairs
     order = np.argsort(second.astype(np.uint16 if len(names) < 1 << 16 else np.int64), kind="stable")
     found = found[order]
@@ -182,9 +182,9 @@ def _ranks(names: NDArray[np.object_], keep: NDArray[np.bool_]) -> tuple[NDArray
     """The kept names, sorted, and each old code's new one (-1 for the others)."""
     kept = np.flatnonzero(keep)
     order = np.asarray(pc.sort_indices(pa.array(names[kept], pa.string())), dtype=np.int64)
-    places = np.full(len(names), -1, dtype=np.int32)
-    places[kept[order]] = np.arange(len(kept), dtype=np.int32)
-    return names[kept][order], places
+    new_codes = np.full(len(names), -1, dtype=np.int32)
+    new_codes[kept[order]] = np.arange(len(kept), dtype=np.int32)
+    return names[kept][order], new_codes
 
 
 def _pairs(

@@ -56,14 +56,14 @@ def replicates(
     any_profile = next(iter(profiles.values()))
     products = {kind: _products(profile, kind) for kind, profile in profiles.items()}
     result = {name: np.full((any_profile.labels, count), np.nan, dtype=np.float32) for name in estimators}
-    places = {name: slice(None) if wanted is None else np.flatnonzero(wanted[name]) for name in estimators}
+    columns = {name: slice(None) if wanted is None else np.flatnonzero(wanted[name]) for name in estimators}
     blocks = range(0, count, BLOCK)
     for first, source in zip(blocks, np.random.SeedSequence([seed, 1]).spawn(len(blocks)), strict=True):
         size = min(BLOCK, count - first)
         weights = draw(len(any_profile.sizes), size, np.random.default_rng(source))
         photos = any_profile.sizes @ weights
         sums = {kind: _sums(product, weights) for kind, product in products.items()}
-        for name, place in places.items():
+        for name, place in columns.items():
             start_at = None if start is None else start[place]
             value = _slopes(name, sums[KINDS[name]][place], photos, any_profile.values, start_at)
             result[name][place, first : first + size] = value

@@ -231,10 +231,10 @@ def same_photos(one: Answers, other: Answers) -> tuple[Answers, Answers]:
 
 def active_photos(one: Answers, other: Answers, labels: NDArray[np.object_]) -> Codes:
     """(L,) photos with the label at one value of either sweep at least."""
-    places = {label: place for place, label in enumerate(labels)}
+    index = {label: place for place, label in enumerate(labels)}
     keys = []
     for sweep in (one, other):
-        place = np.array([places[label] for label in sweep.labels], dtype=np.int64)
+        place = np.array([index[label] for label in sweep.labels], dtype=np.int64)
         keys.append(place[sweep.label] * len(sweep.photos) + sweep.photo)
     pairs = np.unique(np.concatenate(keys))
     return np.bincount(pairs // max(len(one.photos), 1), minlength=len(labels))
@@ -244,10 +244,10 @@ def _stack(one: Answers, other: Answers, labels: NDArray[np.object_], cluster: C
     """Profiles of presence whose K numbers are those of both sweeps, one after the other."""
     unit = np.arange(len(one.photos)) if cluster is None else np.unique(cluster, return_inverse=True)[1]
     sizes = np.bincount(unit).astype(np.float64)
-    places = {label: place for place, label in enumerate(labels)}
+    index = {label: place for place, label in enumerate(labels)}
     keys = []
     for sweep in (one, other):
-        place = np.array([places[label] for label in sweep.labels], dtype=np.int64)
+        place = np.array([index[label] for label in sweep.labels], dtype=np.int64)
         keys.append(place[sweep.label] * max(len(sizes), 1) + unit[sweep.photo])
     pairs = np.unique(np.concatenate(keys))
     width = len(one.values)

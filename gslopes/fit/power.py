@@ -66,9 +66,9 @@ class Design:
         values = np.asarray(self.values, dtype=np.float64)
         weights = line_weights(values)
         tails = np.cumsum(weights[::-1])[::-1][1:]
-        moved = abs(slope) / 100 * float((np.diff(values) * np.square(tails)).sum())
+        by_slope = abs(slope) / 100 * float((np.diff(values) * np.square(tails)).sum())
         drawn = self.rate * (1 - self.rate) * float(np.square(weights).sum())
-        mixed = max(drawn, moved) if self.within is None else (1 - self.within) * drawn + self.within * moved
+        mixed = max(drawn, by_slope) if self.within is None else (1 - self.within) * drawn + self.within * by_slope
         return float(np.hypot(100 * np.sqrt(mixed), self.spread * slope))
 
 

@@ -40,7 +40,7 @@ class Cut:
         parts += [f"the {self.most} highest of a picture"] if self.most else []
         return ", ".join(parts) or "every label that was returned"
 
-    def moved(self, by: float) -> Cut | None:
+    def shifted(self, by: float) -> Cut | None:
         """The cut for a look at its sensitivity; None where there is no such cut.
 
         by: added to the score; where presence goes by rank, half as many labels if above 0, else twice as many.

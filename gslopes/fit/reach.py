@@ -60,14 +60,14 @@ def fieller(units: Units, reach: Array, *, confidence: float = 0.95) -> dict[str
     sums = sparse.csr_array(units.sums)
     factor = count / max(count - 1, 1) / n**2
     weighted, total = sums @ sizes, float(np.square(sizes).sum())
-    apart = (np.asarray(sums.multiply(sums).sum(axis=1)).ravel() - 2 * slope * weighted + slope**2 * total) * factor
+    variance = (np.asarray(sums.multiply(sums).sum(axis=1)).ravel() - 2 * slope * weighted + slope**2 * total) * factor
     left = reach - mean * sizes
     spread = float(np.square(left).sum()) * factor
     shared = (sums @ left - slope * float(sizes @ left)) * factor
     limit = float(special.stdtrit(max(count - 1, 1), 0.5 + confidence / 2))
     half = limit * np.sqrt(spread)
     a = mean**2 - limit**2 * spread
-    b, c = slope * mean - limit**2 * shared, slope**2 - limit**2 * apart
+    b, c = slope * mean - limit**2 * shared, slope**2 - limit**2 * variance
     known = a > 0 and count > 2
     root = np.sqrt(np.maximum(b**2 - a * c, 0))
     root[np.diff(sums.indptr) == 0] = np.nan  # answers that never vary say nothing about how sure a ratio of 0 is
@@ -105,11 +105,11 @@ def reach_rows(
     for column, group, keep in parts:
         part = answers.only(keep)
         codes = np.arange(int(keep.sum())) if cluster is None else np.unique(cluster[keep], return_inverse=True)[1]
-        moved: Array = np.bincount(codes, known[keep], int(codes.max(initial=-1)) + 1).astype(np.float64)
+        unit_reach: Array = np.bincount(codes, known[keep], int(codes.max(initial=-1)) + 1).astype(np.float64)
         for estimator in (name for name in options.estimators if name in TESTED):
             units = unit_slopes(part, KINDS[estimator], None if cluster is None else codes)
-            found = fieller(units, moved, confidence=options.confidence)
-            note = FEW_UNITS if len(moved) < 3 else UNREACHED
+            found = fieller(units, unit_reach, confidence=options.confidence)
+            note = FEW_UNITS if len(unit_reach) < 3 else UNREACHED
             frames.append(
                 pd.DataFrame(
                     {

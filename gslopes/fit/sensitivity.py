@@ -38,8 +38,8 @@ def sensitivity(
         return pd.DataFrame(columns=columns)
     sides: list[pd.Series] = []
     for name, by in (("slope_lower", -STEP), ("slope", 0.0), ("slope_higher", STEP)):
-        moved = {classifier: cut.moved(by) if by else cut for classifier, cut in where.items()}
-        possible = {classifier: cut for classifier, cut in moved.items() if cut is not None}
+        shifted = {classifier: cut.shifted(by) if by else cut for classifier, cut in where.items()}
+        possible = {classifier: cut for classifier, cut in shifted.items() if cut is not None}
         answers = present(scores, possible)
         found = analyse(answers, asked, values=values, options=_QUICK, photos=photos, gates=gates).slopes
         found = found[found["classifier"].isin(list(possible))]

@@ -73,8 +73,8 @@ def batched_nms(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) ->
     if len(boxes) == 0:
         return owner.new_zeros(0)
     if boxes.is_cuda:  # one call; in 64 bits moving the pictures apart moves no box
-        apart = owner.double()[:, None] * (boxes.max().double() - boxes.min().double() + 1)
-        return nms(boxes.double() + apart, scores.double(), overlap)
+        offsets = owner.double()[:, None] * (boxes.max().double() - boxes.min().double() + 1)
+        return nms(boxes.double() + offsets, scores.double(), overlap)
     order = torch.argsort(owner, stable=True)
     parts = order.split(torch.bincount(owner).tolist())
     return torch.cat([part[nms(boxes[part], scores[part], overlap)] for part in parts if len(part)])

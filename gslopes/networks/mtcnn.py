@@ -24,7 +24,7 @@ from gslopes.networks.boxes import Areas, apply_deltas, batched_nms, nms_min_are
 THRESHOLDS = (0.6, 0.7, 0.7)
 FACTOR = 0.709
 # P-Net sees 12 pixels, two apart, so a narrower picture holds nothing that it could find.
-SEEN, STRIDE = 12, 2
+CELL, STRIDE = 12, 2  # pixels
 
 # Pixels of a pyramid's level, and of crops, that go through a network at once on the CPU, where fewer are as fast; and
 # the bytes that each takes.
@@ -60,7 +60,7 @@ class Mtcnn(nn.Module):
         """Pictures, each (H, W, 3) uint8 RGB, to their faces, the most confident first."""
         results = [_nothing() for _ in pictures]
         device = next(self.parameters()).device
-        wide = [i for i, picture in enumerate(pictures) if min(picture.shape[:2]) >= max(SEEN, self.min_face)]
+        wide = [i for i, picture in enumerate(pictures) if min(picture.shape[:2]) >= max(CELL, self.min_face)]
         if not wide:
             return results
         there = [torch.from_numpy(np.require(pictures[i], np.uint8, ["C", "W"])).to(device) for i in wide]
@@ -104,8 +104,8 @@ class Mtcnn(nn.Module):
 
     def _scales(self, side: int) -> Iterator[float]:
         """From pictures to the levels of their pyramid, down to where the shorter ``side`` is as P-Net's window."""
-        scale = SEEN / self.min_face
-        while side * scale >= SEEN:
+        scale = CELL / self.min_face
+        while side * scale >= CELL:
             yield scale
             scale *= FACTOR
 
@@ -113,7 +113,7 @@ class Mtcnn(nn.Module):
         """One level of the pyramid in batches: indices of pictures, and tensors (b, 3, h, w) with them in order."""
         sizes: dict[tuple[int, ...], list[int]] = {}
         for index, picture in enumerate(pictures):
-            if min(picture.shape[:2]) * scale >= SEEN:
+            if min(picture.shape[:2]) * scale >= CELL:
                 sizes.setdefault(tuple(picture.shape[:2]), []).append(index)
         limit = _at_once(pictures[0], *LEVEL)
         canvases = pictures[0].is_cuda if self.canvases is None else self.canvases
@@ -137,7 +137,7 @@ class Mtcnn(nn.Module):
         by, score = self._pnet(level)
         owner, y, x = (score >= THRESHOLDS[0]).nonzero(as_tuple=True)
         place = torch.stack([x, y], 1).to(score.dtype) * STRIDE
-        low, high = ((place + 1) / scale).floor(), ((place + SEEN) / scale).floor()
+        low, high = ((place + 1) / scale).floor(), ((place + CELL) / scale).floor()
         return torch.cat([low, high, score[owner, y, x, None], by[owner, :, y, x]], 1), owner
 
     def _pnet(self, level: list[Tensor]) -> tuple[Tensor, Tensor]:

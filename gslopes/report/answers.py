@@ -149,9 +149,9 @@ def movers(answers: Answers, most: int = 6) -> list[list[int]]:
     weights = answers.weights()
     presence = np.abs((~np.isnan(answers.scores)) @ weights)
     score = np.abs(answers.slopes())
-    moved = answers.complete[answers.photo] & ((presence > 1e-12) | (score > 1e-9))
+    varying = answers.complete[answers.photo] & ((presence > 1e-12) | (score > 1e-9))
     order = np.lexsort((answers.photo, -np.round(score, 9), -np.round(presence, 9), answers.label))
-    order = order[moved[order]]
+    order = order[varying[order]]
     labels = answers.label[order]
     starts = np.searchsorted(labels, np.arange(len(answers.labels)))
     ends = np.searchsorted(labels, np.arange(len(answers.labels)), side="right")
@@ -161,8 +161,8 @@ def movers(answers: Answers, most: int = 6) -> list[list[int]]:
 def strongest(answers: Answers, most: int = 24) -> Whole:
     """Rows (of the P), at most ``most`` a photo: labels whose score moves most, then those of the highest score."""
     span = np.nan_to_num(answers.scores)
-    moved = np.round(np.ptp(span, axis=1), 2) if len(span) else np.empty(0)
-    order = np.lexsort((-span.max(axis=1, initial=0.0), -moved, answers.photo))
+    varying = np.round(np.ptp(span, axis=1), 2) if len(span) else np.empty(0)
+    order = np.lexsort((-span.max(axis=1, initial=0.0), -varying, answers.photo))
     photos = answers.photo[order]
     place = np.arange(len(order)) - np.searchsorted(photos, photos)
     return np.sort(order[place < most])
@@ -194,6 +194,6 @@ def _codes(table: pa.Table, column: str, more: list[str]) -> tuple[list[str], Wh
         encoded = encoded.combine_chunks()
     texts = encoded.dictionary.to_pylist()
     known = sorted({*texts, *more})
-    places = {text: place for place, text in enumerate(known)}
-    lookup = np.array([places[text] for text in texts], dtype=np.int64)
+    index = {text: place for place, text in enumerate(known)}
+    lookup = np.array([index[text] for text in texts], dtype=np.int64)
     return known, lookup[encoded.indices.to_numpy(zero_copy_only=False)] if len(texts) else np.empty(0, np.int64)

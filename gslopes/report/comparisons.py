@@ -31,11 +31,11 @@ def write(report: Path, run: Path, key: str, classifier: str, attribute: str, la
     here = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
     reading = here & (pc.field("estimator") == findings.READING)
     groups = tally.read(tables.GROUPS, run, tables.GROUPS.columns, reading)
-    apart = tally.read(tables.DIFFERENCES, run, tables.DIFFERENCES.columns, reading)
+    differing = tally.read(tables.DIFFERENCES, run, tables.DIFFERENCES.columns, reading)
     both = joint(run, classifier, attribute)
     contents = {
         "groups": findings.by_group(groups, labels) if len(groups) else None,
-        "differences": differences(apart, labels) if len(apart) else None,
+        "differences": differences(differing, labels) if len(differing) else None,
         "joint": beside(both, labels) if len(both) else None,
     }
     entry: dict[str, Any] = {}
@@ -43,7 +43,7 @@ def write(report: Path, run: Path, key: str, classifier: str, attribute: str, la
         entry[kind] = f"{key}-{kind}" if content else ""
         if content:
             runfolder.write_bytes(report / "data" / f"{entry[kind]}.js", findings.script(entry[kind], content))
-    counts = {"differences": apart, "joint": both}
+    counts = {"differences": differing, "joint": both}
     return entry | {f"{kind}Found": _counts(frame) for kind, frame in counts.items()}
 
 
@@ -52,13 +52,13 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
 
     frame: of core.tables.DIFFERENCES, one classifier, attribute and estimator.  labels: sorted, as in the finding.
     """
-    places = {label: place for place, label in enumerate(labels)}
+    index = {label: place for place, label in enumerate(labels)}
     rows = []
     for row in frame[frame["ci_low"].notna()].to_dict("records"):
-        if row["label"] in places:
+        if row["label"] in index:
             texts = [words.printable(row[name]) for name in ("column", "group", "other")]
             figures = numbers([row[name] for name in ("difference", "ci_low", "ci_high", "p", "q")])
-            rows.append([places[row["label"]], *texts, *figures, words.printable(row["note"] or "")])
+            rows.append([index[row["label"]], *texts, *figures, words.printable(row["note"] or "")])
     return rows
 
 
@@ -89,14 +89,14 @@ def beside(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     frame: of ``joint``.  labels: sorted, as in the finding; a label returned along the other attribute alone is left
     out.
     """
-    places = {label: place for place, label in enumerate(labels)}
+    index = {label: place for place, label in enumerate(labels)}
     names = ("slope", "slope_other", "difference", "ci_low", "ci_high", "correlation", "p", "q")
     rows = []
     for row in frame.to_dict("records"):
-        if row["label"] in places:
+        if row["label"] in index:
             figures = numbers([row[name] for name in names])
             note = words.printable(row["note"] or "")
-            rows.append([places[row["label"]], words.perceived(row["other"]), *figures, int(row["n"]), note])
+            rows.append([index[row["label"]], words.perceived(row["other"]), *figures, int(row["n"]), note])
     return rows
 
 
@@ -121,8 +121,8 @@ def clusters(run: Path, classifier: str, attribute: str) -> list[int]:
     """
     here = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
     rows = tally.read(tables.BALANCE, run, ["used", "units"], here)
-    apart = rows[rows["units"] < rows["used"]]
-    return [int(apart["used"].iloc[0]), int(apart["units"].iloc[0])] if len(apart) else []
+    differing = rows[rows["units"] < rows["used"]]
+    return [int(differing["used"].iloc[0]), int(differing["units"].iloc[0])] if len(differing) else []
 
 
 def _counts(frame: pd.DataFrame) -> list[int]:

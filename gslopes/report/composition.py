@@ -78,12 +78,12 @@ def draw_women(table: pd.DataFrame, source: str) -> bytes:
     figure = Figure(figsize=(8.6, 1.6 + 0.27 * max(len(shown), 3)), dpi=150, facecolor="white")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    places = np.arange(len(shown))
-    axes.hlines(places, 0, 1, color="#eef0f3", linewidth=0.8, zorder=0)
-    axes.hlines(places, shown["female"], shown["women"].fillna(shown["female"]), color=FAINT, linewidth=1, zorder=1)
+    positions = np.arange(len(shown))
+    axes.hlines(positions, 0, 1, color="#eef0f3", linewidth=0.8, zorder=0)
+    axes.hlines(positions, shown["female"], shown["women"].fillna(shown["female"]), color=FAINT, linewidth=1, zorder=1)
     ends = np.abs(np.stack([shown["female"] - shown["female_low"], shown["female_high"] - shown["female"]]))
     axes.errorbar(
-        *(shown["female"], places),
+        *(shown["female"], positions),
         xerr=ends,
         fmt="o",
         color="#8f1414",
@@ -92,9 +92,9 @@ def draw_women(table: pd.DataFrame, source: str) -> bytes:
         label="photos: perceived female, 95 % interval",
     )
     axes.plot(
-        shown["women"], places, "D", color="#123f7a", markersize=5, label="people employed: women (BLS)", zorder=3
+        shown["women"], positions, "D", color="#123f7a", markersize=5, label="people employed: women (BLS)", zorder=3
     )
-    axes.set_yticks(places, [words.shorten(words.printable(name), 30) for name in shown["occupation"]])
+    axes.set_yticks(positions, [words.shorten(words.printable(name), 30) for name in shown["occupation"]])
     axes.set_xlim(-0.01, 1.01)
     axes.set_xticks(np.linspace(0, 1, 6), [f"{share:.0%}" for share in np.linspace(0, 1, 6)])
     axes.tick_params(length=0, labelcolor=INK)

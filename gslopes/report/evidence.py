@@ -76,11 +76,11 @@ def print_groups(run: Path, *, limit: int = 40) -> str:
     Raises: TableError if a table is damaged.
     """
     groups = tally.read(tables.GROUPS, run, tables.GROUPS.columns)
-    apart = tally.read(tables.DIFFERENCES, run, tables.DIFFERENCES.columns)
+    differences = tally.read(tables.DIFFERENCES, run, tables.DIFFERENCES.columns)
     parts = []
     for title, frame, name in (
         ("Slopes by group", groups, "slope"),
-        ("Differences between groups", apart, "difference"),
+        ("Differences between groups", differences, "difference"),
     ):
         rows = frame[(frame["estimator"] == READING) & frame["ci_low"].notna()]
         rows = rows[~rows["attribute"].map(lambda one: bool(placebo.split(one)[1])).astype(bool)]

@@ -79,14 +79,14 @@ def listing(
     for photo, attribute, reason in why:
         if attribute in dropped and photo in album.index:
             dropped[attribute][album.index[photo]] = words.printable(reason)
-    apart = {
+    differences = {
         name: [pictures.difference_name(photo, name) if (photo, name) in album.files else "" for photo in album.photos]
         for name in attributes
     }
     return {
         "names": album.names,
         "files": files,
-        "differences": apart,
+        "differences": differences,
         "dropped": dropped,
         "credits": credit.listing(known or {}, album.photos),
     }

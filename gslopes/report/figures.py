@@ -259,11 +259,11 @@ def spread(heights: list[float], gap: float, low: float, high: float) -> list[fl
             size += members
             start = max(middle / size - (size - 1) * gap / 2, low)
         groups.append((start, size))
-    places = [start + offset * gap for start, size in groups for offset in range(size)]
-    for index in range(len(places) - 1, -1, -1):
-        ceiling = high if index == len(places) - 1 else places[index + 1] - gap
-        places[index] = min(places[index], ceiling)
+    positions = [start + offset * gap for start, size in groups for offset in range(size)]
+    for index in range(len(positions) - 1, -1, -1):
+        ceiling = high if index == len(positions) - 1 else positions[index + 1] - gap
+        positions[index] = min(positions[index], ceiling)
     result = [0.0] * len(heights)
-    for index, place in zip(order, places, strict=True):
+    for index, place in zip(order, positions, strict=True):
         result[index] = place
     return result

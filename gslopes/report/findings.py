@@ -68,7 +68,7 @@ def finding(
         "why": [decided[label].why if label in decided else "" for label in labels],
         "cut": cut(slopes),
     }
-    return content | _curves(answers, labels) | {"moved": _moved(answers, labels, index)}
+    return content | _curves(answers, labels) | {"moved": _varying_photos(answers, labels, index)}
 
 
 def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list[Any]]]:
@@ -76,13 +76,13 @@ def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list
 
     groups: rows of one classifier and attribute, one estimator.  labels: sorted, as in the finding.
     """
-    places = {label: place for place, label in enumerate(labels)}
+    index = {label: place for place, label in enumerate(labels)}
     rows: dict[str, list[list[Any]]] = {}
     for row in groups.itertuples():
-        if row.label in places:
+        if row.label in index:
             texts = [words.printable(row.column), words.printable(row.group), int(row.n)]  # type: ignore[arg-type]
             figures = numbers([row.slope, row.ci_low, row.ci_high, row.p, row.q])  # type: ignore[list-item]
-            rows.setdefault(str(places[str(row.label)]), []).append([*texts, *figures])
+            rows.setdefault(str(index[str(row.label)]), []).append([*texts, *figures])
     return rows
 
 
@@ -109,8 +109,8 @@ def is_placebo(attributes: pd.Series) -> pd.Series[bool]:
 
 def cut(slopes: pd.DataFrame) -> str:
     """What counted as present, where slopes at a lower and a higher cut stand beside the slopes; else empty."""
-    moved = slopes[["slope_lower", "slope_higher"]].notna().any(axis=None)
-    return words.printable(slopes["cut"].dropna().iloc[0]) if moved else ""
+    cut_changes = slopes[["slope_lower", "slope_higher"]].notna().any(axis=None)
+    return words.printable(slopes["cut"].dropna().iloc[0]) if cut_changes else ""
 
 
 def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
@@ -133,16 +133,16 @@ def _floor(floor: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
 def _curves(answers: Answers, labels: list[str]) -> dict[str, Any]:
     if not len(answers.values):
         return {"share": [None for _ in labels], "low": [], "high": [], "line": []}
-    places = {label: place for place, label in enumerate(answers.labels)}
+    index = {label: place for place, label in enumerate(answers.labels)}
     shares, low, high = matrix.curves(answers)
     columns = {"share": shares, "low": low, "high": high, "line": matrix.lines(answers, shares)}
     return {
-        name: [numbers(rows[places[label]]) if label in places else None for label in labels]
+        name: [numbers(rows[index[label]]) if label in index else None for label in labels]
         for name, rows in columns.items()
     }
 
 
-def _moved(answers: Answers, labels: list[str], index: Mapping[str, int]) -> list[list[list[float]]]:
+def _varying_photos(answers: Answers, labels: list[str], index: Mapping[str, int]) -> list[list[list[float]]]:
     """For each label: place of the photo, slope of its score, and its K scores in thousandths."""
     if not len(answers.values):
         return [[] for _ in labels]

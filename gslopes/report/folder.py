@@ -172,13 +172,13 @@ def _curves(
     finding: Finding, decided: Mapping[str, decisions.Decision], answers: matrix.Answers
 ) -> list[figures.Curve]:
     """The labels of the figure with their shares in per cent."""
-    places = {label: place for place, label in enumerate(answers.labels)}
+    index = {label: place for place, label in enumerate(answers.labels)}
     chosen = figures.steepest(finding.of(findings.READING), decided)
     share, low, high = matrix.curves(answers)
     lines = matrix.lines(answers, share)
     curves = []
-    for _, row in chosen[chosen["label"].isin(places)].iterrows():
-        at = places[row["label"]]
+    for _, row in chosen[chosen["label"].isin(index)].iterrows():
+        at = index[row["label"]]
         columns = (100 * share[at], 100 * low[at], 100 * high[at])
         ends = (float(row["ci_low"]), float(row["ci_high"]))
         line = (float(lines[at, 0]), float(lines[at, 1]))

@@ -46,7 +46,7 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
 
     Raises: UsageError if it is none; TableError.
     """
-    file, told = run / runfolder.MANIFEST, run / PRESENCE
+    file, presence_file = run / runfolder.MANIFEST, run / PRESENCE
     if not file.is_file():
         raise UsageError(f"{show(run)} is no run folder.", "Name the folder that gslopes audit --out has made.")
     kept = runfolder.read_manifest(run).get("config") or {}
@@ -55,7 +55,7 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
     if (run / "slopes.parquet").is_file():
         slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
         config["fit"] = {"estimators": tuple(sorted(set(slopes["estimator"])))}
-    return choices(config, _presence(told), thresholds)
+    return choices(config, _presence(presence_file), thresholds)
 
 
 def _presence(file: Path) -> dict[str, Any] | None:
@@ -227,14 +227,14 @@ def _composed(compose: Mapping[str, Any], models: Mapping[str, ModelSpec]) -> li
 def _fits(fit: Mapping[str, Any], presence: Mapping[str, Any] | None) -> list[Choice]:
     estimators = tuple(fit.get("estimators") or ())
     cuts = (presence or {}).get("cuts") or {}
-    told = "; ".join(f"{name}: {cut}" for name, cut in sorted(cuts.items()))
+    listed = "; ".join(f"{name}: {cut}" for name, cut in sorted(cuts.items()))
     which = str((presence or fit).get("presence") or "vendor")
     vendors = "labels that the service returns as it comes"
     return [
         Choice(
             "presence",
             vendors,
-            vendors if which == "vendor" else told or f"presence {which}",
+            vendors if which == "vendor" else listed or f"presence {which}",
             "Services were asked for all that one price buys; the cut comes afterwards, by default the vendor's own.",
             "--presence vendor",
         ),

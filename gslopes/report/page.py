@@ -330,8 +330,8 @@ def _row(row: pd.Series, scale: float, p: float, slope: float) -> Row:
 
 
 def _whisker(low: float, at: float, high: float, scale: float) -> Whisker:
-    places = [60 + _HALF * float(np.clip(number / scale, -1, 1)) for number in (low, high, at)]
-    left, right, middle = (round(place, 1) for place in places)
+    positions = [60 + _HALF * float(np.clip(number / scale, -1, 1)) for number in (low, high, at)]
+    left, right, middle = (round(place, 1) for place in positions)
     return Whisker(left, right, middle, cut=max(abs(low), abs(high)) > scale)
 
 

@@ -55,7 +55,7 @@ def write(report: Path, run: Path, slopes: pd.DataFrame, *, p: float, slope: flo
             old.unlink()
     plain = plain_concepts(run)
     for name, (frame, caption) in frames.items():
-        frame, grey = set_apart(frame, plain)
+        frame, grey = plain_last(frame, plain)
         runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(left_out(frame, grey), digits=6))
         shown = as_text(frame)
         caption += " Greyed: plain concepts, which the paper leaves out." if grey.any() else ""
@@ -132,7 +132,7 @@ def plain_concepts(run: Path) -> frozenset[str]:
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
-def set_apart(frame: pd.DataFrame, plain: frozenset[str]) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+def plain_last(frame: pd.DataFrame, plain: frozenset[str]) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
     """Plain concepts at the end, and (rows, columns) which cells are theirs; a table without labels has none.
 
     In a table of two sides each side has its own end.

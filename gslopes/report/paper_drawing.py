@@ -130,18 +130,18 @@ def answers_figure(photos: Sequence[Answered], values: Array, *, attribute: str)
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
-    places = [left + step * (1 + _GAP) for step in range(len(values))]
-    _heading(axes, values, attribute, places)
+    positions = [left + step * (1 + _GAP) for step in range(len(values))]
+    _heading(axes, values, attribute, positions)
     top = head
     for photo, height in zip(photos, tall, strict=True):
-        for place, pixels in zip(places, photo.pictures, strict=True):
+        for place, pixels in zip(positions, photo.pictures, strict=True):
             _picture(axes, pixels, place, top)
         _text(axes, left, top + 1.05, words.shorten(words.printable(photo.name), 60), size=6.5, colour=LIGHT.faint)
         below = top + 1.17
         for classifier, by_step in photo.labels:
             _text(axes, left, below, words.shorten(words.printable(classifier), 60), size=8, weight="bold")
             below += 0.13
-            for place, (labels, more) in zip(places, by_step, strict=True):
+            for place, (labels, more) in zip(positions, by_step, strict=True):
                 for row, one in enumerate(labels):
                     _text(axes, place, below + row * line, words.shorten(words.printable(one.label), 23), **_tint(one))
                 if more:
@@ -167,20 +167,20 @@ def pipeline_figure(found: Pipeline, values: Array, *, attribute: str) -> Figure
     axes.set_axis_off()
     _picture(axes, found.photo, 0.1, 0.42, side)
     _face(axes, found, 0.1, 0.42, side)
-    places = [middle + step * (1 + _GAP) for step in range(steps)]
+    positions = [middle + step * (1 + _GAP) for step in range(steps)]
     for place, face, picture, value, score in zip(
-        places, found.faces, found.pictures, values, found.scores, strict=True
+        positions, found.faces, found.pictures, values, found.scores, strict=True
     ):
         _picture(axes, face, place, 0.42)
         _picture(axes, picture, place, 1.58)
         _text(axes, place + 0.5, 1.5, f"{value:.3g}".replace("-", "−"), size=8, align="center", weight="bold")
         said = "–" if np.isnan(score) else f"{score:.2f}"
         _text(axes, place + 0.5, 2.7, said, size=8, align="center")
-    right = places[-1] + 1.35
+    right = positions[-1] + 1.35
     heads = ((0.1, "1  find the face"), (middle, "2  edit it, above, and 3  compose it into the photo, below"))
     for place, text in (*heads, (right, "4  score and 5  fit")):
         _text(axes, place, 0.22, text, size=9, weight="bold")
-    for place in (side + 0.16, places[-1] + 1.06):
+    for place in (side + 0.16, positions[-1] + 1.06):
         axes.annotate(
             "",
             (place + 0.24, 1.5),
@@ -226,10 +226,10 @@ def _tint(one: Said) -> dict[str, Any]:
     return {"size": 6.5, "colour": (LIGHT.positive if one.side > 0 else LIGHT.negative)[1], "weight": "bold"}
 
 
-def _heading(axes: Axes, values: Array, attribute: str, places: Sequence[float]) -> None:
+def _heading(axes: Axes, values: Array, attribute: str, positions: Sequence[float]) -> None:
     negative, positive = words.ends(attribute)
     notes = {0: f"← {negative}", len(values) // 2: "neutral", len(values) - 1: f"{positive} →"}
-    for step, (value, place) in enumerate(zip(values, places, strict=True)):
+    for step, (value, place) in enumerate(zip(values, positions, strict=True)):
         _text(axes, place + 0.5, 0.13, notes.get(step, ""), size=8, align="center", colour=LIGHT.faint)
         _text(axes, place + 0.5, 0.3, f"{value:.3g}".replace("-", "−"), size=9, align="center", weight="bold")
 

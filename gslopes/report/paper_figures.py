@@ -111,8 +111,8 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str]) -> list[
     values, attribute = here[0].values, here[0].attribute
     everywhere = [set(tally.answered_everywhere(run, finding.classifier, attribute, len(values))) for finding in here]
     common = sorted(set.intersection(*everywhere))
-    places = np.linspace(0, len(common) - 1, PHOTOS + 2).round().astype(int)[1:-1].tolist() if common else []
-    chosen = [common[place] for place in dict.fromkeys(places)]
+    positions = np.linspace(0, len(common) - 1, PHOTOS + 2).round().astype(int)[1:-1].tolist() if common else []
+    chosen = [common[place] for place in dict.fromkeys(positions)]
     edits, known = _edits(run, attribute, chosen), _photos(run, chosen)
     said = {finding.classifier: _scores(run, finding.classifier, attribute, chosen) for finding in here}
     found = []
@@ -160,9 +160,9 @@ def pipeline(run: Path, here: Sequence[Finding], photo: Path | None = None) -> P
     for finding in here:
         sweeps = tally.sweeps(run, finding.classifier, finding.attribute, finding.values, labels=1)
         for sweep in sweeps:
-            if not sweep.moved:
+            if not sweep.changed:
                 continue
-            steepest = max(sweep.moved, key=lambda moved: abs(moved.slope))
+            steepest = max(sweep.changed, key=lambda changed: abs(changed.slope))
             _, box, points = _photos(run, [sweep.photo]).get(sweep.photo, ("", None, None))
             same = _edits(run, placebo.name(finding.attribute, "same"), [sweep.photo]).get(sweep.photo, [])
             unedited = photo or (same[0] if same else sweep.files[len(sweep.files) // 2])

@@ -137,8 +137,8 @@ def differences(squares: Sequence[NDArray[np.uint8] | None], side: int) -> NDArr
         if square is None or centre is None:
             parts.append(np.zeros((side, side, 3), np.uint8))
             continue
-        apart = np.abs(square.astype(np.int16) - centre).max(axis=2)
-        parts.append(colours[np.minimum(apart, BRIGHTEST)])
+        difference = np.abs(square.astype(np.int16) - centre).max(axis=2)
+        parts.append(colours[np.minimum(difference, BRIGHTEST)])
     return np.concatenate(parts, axis=1)
 
 

@@ -98,11 +98,11 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> list[list[Any]]
     rank = [0 if one.moves else 1 + decisions.CODES.index(one.code) for one in codes]
     rows = rows.assign(_rank=rank, _flat=-rows["slope"].abs(), _code=[one.code for one in codes])
     rows = rows[rows["_code"] != decisions.UNJUDGED].sort_values(["_rank", "_flat", "label"])[:MOST_LABELS]
-    places = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
+    index = {label: place for place, label in enumerate(sorted(set(finding.rows["label"])))}
     ends = _placebo_ends(finding.placebo)
     return [
         [
-            places[row["label"]],
+            index[row["label"]],
             words.printable(row["label"]),
             *numbers([row["slope"], row["ci_low"], row["ci_high"]], 8),
             decided[str(row["label"])].code,

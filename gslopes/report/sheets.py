@@ -15,7 +15,7 @@ from PIL import Image, UnidentifiedImageError
 
 from gslopes.report import words
 from gslopes.report.figures import LIGHT, Theme, to_png
-from gslopes.report.tally import Moved, Sweep
+from gslopes.report.tally import ChangedLabel, Sweep
 
 # All in units of one picture's side.
 _LEFT, _GAP, _LINE, _HEAD = 1.55, 0.06, 0.15, 0.42
@@ -39,7 +39,7 @@ def sweeps_figure(
 
     sweeps: with K pictures each.  values: (K,).  run: the run folder; files outside it are not opened.
     """
-    tall = [1 + _LINE * max(len(sweep.moved), 1) + 0.16 for sweep in sweeps]
+    tall = [1 + _LINE * max(len(sweep.changed), 1) + 0.16 for sweep in sweeps]
     across, down = _LEFT + len(values) * (1 + _GAP), _HEAD + sum(tall)
     figure = Figure(figsize=(across * 1.35, down * 1.35), dpi=150, facecolor=theme.ground)
     FigureCanvasAgg(figure)
@@ -117,17 +117,17 @@ def _row(axes: Axes, sweep: Sweep, top: float, run: Path, theme: Theme) -> None:
             _text(axes, left + 0.5, top + 0.5, "no picture", align="center", size=8, colour=theme.faint)
         else:
             axes.imshow(pixels, extent=(left, left + 1, top + 1, top), aspect="auto", interpolation="antialiased")
-    if not sweep.moved:
+    if not sweep.changed:
         _text(axes, _left(0), top + 1.1, "no label's score moved", size=8, colour=theme.faint)
-    for line, moved in enumerate(sweep.moved):
-        _scores(axes, moved, top + 1.1 + line * _LINE, theme)
+    for line, changed in enumerate(sweep.changed):
+        _scores(axes, changed, top + 1.1 + line * _LINE, theme)
 
 
-def _scores(axes: Axes, moved: Moved, middle: float, theme: Theme) -> None:
-    colour = theme.positive[1] if moved.slope > 0 else theme.negative[1]
-    name = words.shorten(words.printable(moved.label), 24)
+def _scores(axes: Axes, changed: ChangedLabel, middle: float, theme: Theme) -> None:
+    colour = theme.positive[1] if changed.slope > 0 else theme.negative[1]
+    name = words.shorten(words.printable(changed.label), 24)
     _text(axes, _LEFT - 0.08, middle, name, align="right", size=9, colour=colour, weight="bold")
-    for step, score in enumerate(moved.scores):
+    for step, score in enumerate(changed.scores):
         left = _left(step)
         if np.isnan(score):
             _text(axes, left + 0.5, middle, "–", align="center", size=8, colour=theme.faint)

@@ -15,7 +15,7 @@ from gslopes.core import tables
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Moved:
+class ChangedLabel:
     """A label whose score moves along one photo's sweep.
 
     scores: (K,) in [0, 1], NaN where the label was not returned.
@@ -32,14 +32,14 @@ class Sweep:
     """One photo along its sweep, with one classifier's scores.
 
     photo: its id.  name: its path, as in the photos table.  box: the face, x0 y0 x1 y1 in the photo frame, or None.
-    files: K paths of pictures.  moved: the labels that grow most towards either end, the positive end first.
+    files: K paths of pictures.  changed: the labels that grow most towards either end, the positive end first.
     """
 
     photo: str
     name: str
     box: tuple[float, float, float, float] | None
     files: tuple[Path, ...]
-    moved: tuple[Moved, ...]
+    changed: tuple[ChangedLabel, ...]
 
 
 def read(table: tables.Table, run: Path, columns: list[str], where: pc.Expression | None = None) -> pd.DataFrame:
@@ -88,8 +88,8 @@ def shares(run: Path, classifier: str, attribute: str, labels: list[str], steps:
 def sheet(run: Path, classifier: str, attribute: str, steps: int, most: int = 4) -> list[str]:
     """The photos of Figure 3: spread evenly over those that were answered at all K steps."""
     photos = answered_everywhere(run, classifier, attribute, steps)
-    places = np.linspace(0, len(photos) - 1, most).round().astype(int)
-    return [photos[place] for place in np.unique(places)] if photos else []
+    positions = np.linspace(0, len(photos) - 1, most).round().astype(int)
+    return [photos[place] for place in np.unique(positions)] if photos else []
 
 
 def sweeps(
@@ -117,16 +117,18 @@ def sweeps(
     return result
 
 
-def _movers(scores: pd.DataFrame, values: NDArray[np.float64], most: int) -> tuple[Moved, ...]:
+def _movers(scores: pd.DataFrame, values: NDArray[np.float64], most: int) -> tuple[ChangedLabel, ...]:
     wide = scores.pivot_table(index="label", columns="step", values="score", aggfunc="max")
     wide = wide.reindex(columns=range(len(values))).sort_index()
     slopes = wide.fillna(0).to_numpy(float) @ (values - values.mean()) / np.square(values - values.mean()).sum()
     order = np.argsort(-slopes, kind="stable")
     # less than a hundredth over the whole sweep could not be seen in two decimals
-    moved = order[np.abs(slopes[order]) * np.ptp(values) >= 0.01]
-    rising, falling = moved[slopes[moved] > 0][:most], moved[slopes[moved] < 0][::-1][:most]
+    changed = order[np.abs(slopes[order]) * np.ptp(values) >= 0.01]
+    rising, falling = changed[slopes[changed] > 0][:most], changed[slopes[changed] < 0][::-1][:most]
     chosen = [*rising, *falling]
-    return tuple(Moved(str(wide.index[row]), wide.iloc[row].to_numpy(float), float(slopes[row])) for row in chosen)
+    return tuple(
+        ChangedLabel(str(wide.index[row]), wide.iloc[row].to_numpy(float), float(slopes[row])) for row in chosen
+    )
 
 
 def face_box(value: object) -> tuple[float, float, float, float] | None:

@@ -42,7 +42,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
     )
     readings = tally.read(tables.READINGS, run, ["photo", "attribute", "step", "reading", "score"])
     cosines = tally.read(tables.LIKENESS, run, ["photo", "attribute", "step", "other", "cosine"])
-    moved = what_else_moves(run)
+    side_effects = what_else_moves(run)
     entries = []
     for name, of_group in verdicts.groupby("attribute", sort=True):
         attribute = str(name)
@@ -59,7 +59,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
                 "shift": _quartiles(of_group["shift"]),
                 "found": float((looked["found"] == looked["looked"]).mean()) if len(looked) else None,
                 "off": _quartiles(of_group["off_target"].abs()),
-                "moved": moved.get(attribute, ()),
+                "moved": side_effects.get(attribute, ()),
                 "off_readings": Counter(r for r in of_group["off_target_reading"] if r).most_common(4),
                 "values": list(values.get(attribute, ())),
                 "curves": _curves(readings[readings["attribute"] == attribute], attribute, values.get(attribute, ())),

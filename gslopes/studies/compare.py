@@ -144,12 +144,12 @@ def _changed_photos(one: Path, other: Path, changes: pd.DataFrame, most: int) ->
         both = _complete(sides[0]) & _complete(sides[1])
         weights = sweep - sweep.mean()
         nothing = np.full(len(sweep), np.nan)
-        apart = {
+        differences = {
             photo: float(np.nan_to_num(second.get(photo, nothing)) @ weights)
             - float(np.nan_to_num(first.get(photo, nothing)) @ weights)
             for photo in {*first, *second} & both
         }
-        for photo in sorted(apart, key=lambda photo: (-abs(apart[photo]), photo))[:2]:
+        for photo in sorted(differences, key=lambda photo: (-abs(differences[photo]), photo))[:2]:
             files = edits[(edits["photo"] == photo) & (edits["attribute"] == attribute)].sort_values("step")["file"]
             if len(files) != len(sweep) or photo not in known.index:
                 continue
@@ -189,8 +189,8 @@ def _answers(run: Path) -> dict[tuple[str, str], Answers]:
     scores, asked = (tables.read_arrow(table, run / f"{table.name}.parquet") for table in (tables.SCORES, tables.ASKED))
     values = values_by_attribute(scores, asked, manifest.get("values"))
     scores = present(scores, _cuts(run, asked.column("classifier").unique().to_pylist()))
-    found = {(own.classifier, own.attribute): own for own in gather(scores, asked, values)}
-    return {pair: own for pair, own in found.items() if not placebo.split(pair[1])[1]}
+    found = {(one.classifier, one.attribute): one for one in gather(scores, asked, values)}
+    return {pair: one for pair, one in found.items() if not placebo.split(pair[1])[1]}
 
 
 def _cuts(run: Path, classifiers: Sequence[str]) -> dict[str, Cut]:

@@ -57,10 +57,10 @@ class Drift:
     def as_dict(self) -> dict[str, Any]:
         """Everything as JSON has it."""
         rows = self.labels.astype(object).where(self.labels.notna(), None).to_dict("records")
-        told: dict[str, Any] = {"classifier": self.classifier, "pictures": self.pictures, "answered": self.answered}
-        told["same"] = None if np.isnan(self.same) else self.same
+        report: dict[str, Any] = {"classifier": self.classifier, "pictures": self.pictures, "answered": self.answered}
+        report["same"] = None if np.isnan(self.same) else self.same
         models = {"before": list(self.models[0]), "now": list(self.models[1])}
-        return {**told, "models": models, "drifted": self.drifted, "labels": rows}
+        return {**report, "models": models, "drifted": self.drifted, "labels": rows}
 
 
 def check_drift(
@@ -118,8 +118,8 @@ def _sampled(run: Path, name: str, sample: int, seed: int) -> pd.DataFrame:
         raise UsageError(f"{show(run)} has no answers of {name}.", hint)
     edits = tables.read(tables.EDITS, run / "edits.parquet").merge(here[_KEY], on=_KEY)
     edits = edits.sort_values(_KEY).reset_index(drop=True)
-    places = np.random.default_rng(seed).permutation(len(edits))[:sample]
-    return edits.iloc[np.sort(places)].reset_index(drop=True)
+    chosen = np.random.default_rng(seed).permutation(len(edits))[:sample]
+    return edits.iloc[np.sort(chosen)].reset_index(drop=True)
 
 
 def _compared(

@@ -50,8 +50,8 @@ class Ema:
     def update(self, module: nn.Module, step: int) -> None:
         """Move the average towards the weights; early steps move it faster, so that it forgets its random start."""
         decay = min(self.decay, (1 + step) / (10 + step))
-        for mine, theirs in zip(self.average.parameters(), module.parameters(), strict=True):
-            mine.lerp_(theirs, 1 - decay)
+        for average, theirs in zip(self.average.parameters(), module.parameters(), strict=True):
+            average.lerp_(theirs, 1 - decay)
         for held, given in zip(self.average.buffers(), module.buffers(), strict=True):
             held.copy_(given)
 

@@ -55,8 +55,8 @@ def auc(truth: NDArray[np.bool_], scores: NDArray[np.float32]) -> float:
 def with_interval(statistic: Callable[[Rows], float], n: int, resamples: int = RESAMPLES) -> Estimate:
     """A statistic of n photos, a function of their rows, with the ends of its 95 % bootstrap interval."""
     random = np.random.default_rng(0)
-    again = [statistic(random.integers(0, n, n)) for _ in range(resamples)]
-    low, high = np.nanpercentile(again, [2.5, 97.5])
+    resampled = [statistic(random.integers(0, n, n)) for _ in range(resamples)]
+    low, high = np.nanpercentile(resampled, [2.5, 97.5])
     return {name: round(float(v), 4) for name, v in (("value", statistic(np.arange(n))), ("low", low), ("high", high))}
 
 

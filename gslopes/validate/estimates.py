@@ -81,8 +81,8 @@ def interval(
     """
     if n == 0:
         return Estimate(np.nan, np.nan, np.nan)
-    again = np.array([statistic(rows) for rows in draws(n, resamples, seed, clusters)], np.float64)
-    return _ends(float(statistic(np.arange(n))), again)
+    resampled = np.array([statistic(rows) for rows in draws(n, resamples, seed, clusters)], np.float64)
+    return _ends(float(statistic(np.arange(n))), resampled)
 
 
 def mean(values: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
@@ -103,10 +103,10 @@ def means(columns: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> tupl
         return (Estimate(np.nan, np.nan, np.nan),) * width
     random = np.random.default_rng(seed)
     block = max(1, _CELLS // max(1, n * width))
-    again = [
+    resampled = [
         array[random.integers(0, n, (min(block, resamples - start), n))].mean(1) for start in range(0, resamples, block)
     ]
-    return tuple(_ends(float(v), column) for v, column in zip(array.mean(0), np.concatenate(again).T, strict=True))
+    return tuple(_ends(float(v), column) for v, column in zip(array.mean(0), np.concatenate(resampled).T, strict=True))
 
 
 def by_group(
@@ -123,23 +123,23 @@ def by_group(
     """
     names = np.asarray(groups).astype(str)
     each: dict[str, Group] = {}
-    again = []
+    large_groups = []
     for name in np.unique(names):
         rows = np.flatnonzero(names == name)
         resampled = np.array([statistic(rows[drawn]) for drawn in draws(len(rows), resamples, seed)], np.float64)
         each[str(name)] = Group(len(rows), _ends(float(statistic(rows)), resampled))
         if len(rows) >= least:
-            again.append(resampled)
+            large_groups.append(resampled)
         seed += 1  # groups are drawn independently of one another
     large = [group.number.value for group in each.values() if group.n >= least]
     if len(large) < 2:
         return Groups(each, None)
-    return Groups(each, _ends(max(large) - min(large), np.ptp(np.array(again), axis=0)))
+    return Groups(each, _ends(max(large) - min(large), np.ptp(np.array(large_groups), axis=0)))
 
 
-def _ends(value: float, again: Floats) -> Estimate:
-    again = again[np.isfinite(again)]
-    if not np.isfinite(value) or not len(again):
+def _ends(value: float, resampled: Floats) -> Estimate:
+    resampled = resampled[np.isfinite(resampled)]
+    if not np.isfinite(value) or not len(resampled):
         return Estimate(value, np.nan, np.nan)
-    low, high = np.percentile(again, [2.5, 97.5])
+    low, high = np.percentile(resampled, [2.5, 97.5])
     return Estimate(value, float(low), float(high))

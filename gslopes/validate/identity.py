@@ -39,13 +39,13 @@ def cosine(a: ArrayLike, b: ArrayLike) -> Floats:
     return np.asarray((x * y).sum(-1) / np.maximum(length, 1e-12))
 
 
-def nearer_same(edited_to_own: ArrayLike, same_person: ArrayLike, different: ArrayLike) -> Identity:
+def nearer_same(edited_to_centre: ArrayLike, same_person: ArrayLike, different: ArrayLike) -> Identity:
     """Do edited faces look more like the same person than like somebody else?
 
-    edited_to_own: (n,) cosine of each edited face with the unedited one.
+    edited_to_centre: (n,) cosine of each edited face with the unedited one.
     same_person: (m,) of two photos of one person.  different: (k,) of photos of two persons.
     """
-    edited = np.asarray(edited_to_own, np.float64)
+    edited = np.asarray(edited_to_centre, np.float64)
     same, other = estimates.mean(same_person), estimates.mean(different)
     nearer = (edited > (same.value + other.value) / 2).astype(np.float64)
     return Identity(estimates.mean(edited), same, other, estimates.mean(nearer))
@@ -95,8 +95,8 @@ class FaceEmbedding:
         points: (n, 5, 2), x y of left eye, right eye, nose tip and corners of the mouth, photo frame; for an edited
             photo those of the unedited one, so that both are aligned alike.
         """
-        places = np.asarray(points, np.float64)
-        rows = [self._one(photo, place) for photo, place in zip(photos, places, strict=True)]
+        landmarks = np.asarray(points, np.float64)
+        rows = [self._one(photo, place) for photo, place in zip(photos, landmarks, strict=True)]
         return np.array(rows, np.float32).reshape(len(rows), 128)
 
     def _one(self, photo: ByteArray, points: Floats) -> NDArray[np.float64]:

@@ -77,7 +77,7 @@ def two_sample_auc(photos: ByteArray, composites: ByteArray, people: ArrayLike, 
     chips = np.where(fake[:, None, None, None], composites, photos)
     scores = np.zeros(len(chips))
     for index in (0, 1):
-        scores[half == index] = _told_apart(chips, fake, half != index, half == index, seed + index)
+        scores[half == index] = _train_and_score(chips, fake, half != index, half == index, seed + index)
 
     def both(rows: Rows) -> float:
         return float(np.mean([area(fake[r], scores[r]) for r in (rows[half[rows] == 0], rows[half[rows] == 1])]))
@@ -85,7 +85,7 @@ def two_sample_auc(photos: ByteArray, composites: ByteArray, people: ArrayLike, 
     return estimates.interval(both, len(chips), clusters=which)
 
 
-def _told_apart(
+def _train_and_score(
     chips: ByteArray, fake: NDArray[np.bool_], train: NDArray[np.bool_], test: NDArray[np.bool_], seed: int
 ) -> Floats:
     """Logits of a network trained on the rows ``train`` for the rows ``test``."""
@@ -100,7 +100,7 @@ def _told_apart(
         for _ in range(_EPOCHS):
             for rows in torch.randperm(len(x)).split(_BATCH):
                 optimiser.zero_grad()
-                F.binary_cross_entropy_with_logits(network(_moved(x[rows]))[:, 0], y[rows]).backward()
+                F.binary_cross_entropy_with_logits(network(_augmented(x[rows]))[:, 0], y[rows]).backward()
                 optimiser.step()
                 schedule.step()
         network.eval()
@@ -114,7 +114,7 @@ def _tensor(chips: ByteArray) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(chips.transpose(0, 3, 1, 2))).float() / 127.5 - 1
 
 
-def _moved(x: Tensor) -> Tensor:
+def _augmented(x: Tensor) -> Tensor:
     """Half of the chips mirrored, all of them shifted by up to two pixels."""
     mirrored = torch.where(torch.rand(len(x), 1, 1, 1) < 0.5, x.flip(3), x)
     down, right = torch.randint(0, 5, (2,)).tolist()

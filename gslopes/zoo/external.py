@@ -112,7 +112,7 @@ def _floats(state: dict[str, torch.Tensor], name: str) -> dict[str, torch.Tensor
     state = {key: value.float() if value.is_floating_point() else value for key, value in state.items()}
     broken = [key for key, value in state.items() if not torch.isfinite(value).all()]
     if broken:
-        raise ModelError(f"{name} has parameters that are not finite: {_some(broken)}.", "Fetch the file again.")
+        raise ModelError(f"{name} has parameters that are not finite: {_first_keys(broken)}.", "Fetch the file again.")
     return state
 
 
@@ -123,14 +123,14 @@ def _check(state: dict[str, torch.Tensor], name: str) -> None:
     missing = [key for key in known if key not in state and not key.startswith(AUXILIARY)]
     missing = [key for key in missing if not key.endswith("num_batches_tracked")]
     if missing:
-        raise ModelError(f"{name} is another network: it lacks {_some(missing)}.", LAYOUT)
+        raise ModelError(f"{name} is another network: it lacks {_first_keys(missing)}.", LAYOUT)
     unexpected = [key for key in state if key not in known]
     if unexpected:
-        raise ModelError(f"{name} is another network: it also has {_some(unexpected)}.", LAYOUT)
+        raise ModelError(f"{name} is another network: it also has {_first_keys(unexpected)}.", LAYOUT)
     classes = len(state[HEAD]) if state[HEAD].dim() else 0
     if classes != len(CLASSES):
         raise ModelError(f"{name} tells {classes} classes apart, not the {len(CLASSES)} of CelebAMask-HQ.", LAYOUT)
 
 
-def _some(keys: list[str]) -> str:
+def _first_keys(keys: list[str]) -> str:
     return ", ".join(keys[:2]) + (f" and {len(keys) - 2} more" if len(keys) > 2 else "")

@@ -18,23 +18,23 @@ def homes() -> list[Path]:
     return [*folders, PACKAGE / "_assets"]
 
 
-def find(shelf: str, name: str) -> Path | None:
-    """``<home>/<shelf>/<name>`` in the first home that has it."""
-    return next((home / shelf / name for home in homes() if (home / shelf / name).exists()), None)
+def find(folder: str, name: str) -> Path | None:
+    """``<home>/<folder>/<name>`` in the first home that has it."""
+    return next((home / folder / name for home in homes() if (home / folder / name).exists()), None)
 
 
-def names(shelf: str, inside: str = "") -> list[str]:
-    """Names on a shelf of all homes, sorted; ``inside`` keeps only folders that hold a file of that name."""
+def names(folder: str, inside: str = "") -> list[str]:
+    """Names in a folder of all homes, sorted; ``inside`` keeps only folders that hold a file of that name."""
     found: set[str] = set()
     for home in homes():
-        if (home / shelf).is_dir():
-            found.update(p.name for p in (home / shelf).iterdir() if not inside or (p / inside).is_file())
+        if (home / folder).is_dir():
+            found.update(p.name for p in (home / folder).iterdir() if not inside or (p / inside).is_file())
     return sorted(found)
 
 
-def writable(shelf: str) -> Path:
-    """The shelf where new files go: of the user's folder if one is set, else of the checkout, else below the cwd."""
+def writable(folder: str) -> Path:
+    """The folder where new files go: in the user's folder if one is set, else of the checkout, else below the cwd."""
     if os.environ.get(VARIABLE):
-        return Path(os.environ[VARIABLE]) / shelf
+        return Path(os.environ[VARIABLE]) / folder
     checkout = PACKAGE.parent
-    return checkout / shelf if (checkout / "pyproject.toml").is_file() else Path.cwd() / shelf
+    return checkout / folder if (checkout / "pyproject.toml").is_file() else Path.cwd() / folder

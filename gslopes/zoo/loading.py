@@ -92,8 +92,8 @@ def list_models() -> list[ModelEntry]:
     return entries
 
 
-def _there(shelf: str, name: str) -> Path:
-    path = home.find(shelf, name)
+def _there(folder: str, name: str) -> Path:
+    path = home.find(folder, name)
     if path is None:
-        raise UnknownName("model", name, home.names(shelf))
+        raise UnknownName("model", name, home.names(folder))
     return path

@@ -52,7 +52,7 @@ THINGS = [
     "surfboard",
     "tie",
 ]
-PLACES = [
+SETTINGS = [
     "bench",
     "beach",
     "street",
@@ -70,8 +70,8 @@ PLACES = [
 
 def captions(count: int) -> list[str]:
     """Distinct captions of about the length of COCO's."""
-    parts = itertools.product(ADJECTIVES, PEOPLE, VERBS, ADJECTIVES, THINGS, PLACES)
-    every = np.random.default_rng(0).permutation(12 * 12 * 10 * 12 * 13 * len(PLACES))[:count]
+    parts = itertools.product(ADJECTIVES, PEOPLE, VERBS, ADJECTIVES, THINGS, SETTINGS)
+    every = np.random.default_rng(0).permutation(12 * 12 * 10 * 12 * 13 * len(SETTINGS))[:count]
     wanted = set(every.tolist())
     return [
         f"A {a} {p} is {v} a {b} {t} on the {place}."

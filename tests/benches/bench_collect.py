@@ -34,9 +34,9 @@ from gslopes.studies.collect import CollectConfig, collect, plan_collection  # n
 
 def serve(photos: Path, pipe: Connection) -> None:
     """Serve until somebody says so."""
-    with serving(PhotoServer(photos)) as own:
+    with serving(PhotoServer(photos)) as server:
         pipe.send(
-            [(f"{own.base}/photo/fine/{file.parent.name}/{file.name}", file.parent.name) for file in files(photos)]
+            [(f"{server.base}/photo/fine/{file.parent.name}/{file.name}", file.parent.name) for file in files(photos)]
         )
         pipe.recv()
 

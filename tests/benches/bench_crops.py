@@ -52,7 +52,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0, help="of all pictures, for spectral residual")
     parser.add_argument("--fine-share", type=float, default=0.02, help="of all pictures, for fine-grained")
     parser.add_argument("--out", type=Path)
-    told = parser.parse_args()
+    args = parser.parse_args()
     generator = np.random.default_rng(0)
     photos = [generator.integers(0, 255, (SIDE, SIDE, 3)).astype(np.uint8) for _ in range(M + N)]
     pictures = ordered(all_pairs({"a": range(M), "b": range(M, M + N)}))
@@ -61,16 +61,16 @@ def main() -> None:
         "bench": "crops",
         "machine": machine(packages=("numpy", "opencv-contrib-python-headless")),
         "people": [M, N],
-        "shrunk": ask("spectral-residual", photos, pictures[: int(told.share * len(pictures))]),
-        "fine": ask("fine-grained", photos, pictures[mixed[: int(told.fine_share * len(pictures))]]),
+        "shrunk": ask("spectral-residual", photos, pictures[: int(args.share * len(pictures))]),
+        "fine": ask("fine-grained", photos, pictures[mixed[: int(args.fine_share * len(pictures))]]),
         "joined": ask("spectral-residual", photos, pictures[mixed[:2000]], shortcut=False),
     }
     start = time.process_time()
     scores = generator.normal(size=M + N)
-    own = parity(compared(scores[:M], scores[M:]))
-    result["alone"] = {"pairs": own.pairs, "processor_seconds": round(time.process_time() - start, 4)}
+    found = parity(compared(scores[:M], scores[M:]))
+    result["alone"] = {"pairs": found.pairs, "processor_seconds": round(time.process_time() - start, 4)}
     result["peak_mib"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    say(result, told.out)
+    say(result, args.out)
 
 
 if __name__ == "__main__":

@@ -44,14 +44,14 @@ def write(folder: Path, photos: int, labels: int) -> None:
     lean = np.where(np.arange(labels) % 10 == 0, generator.normal(0, 0.1, labels), 0)
     with pq.ParquetWriter(folder / "scores.parquet", tables.SCORES.schema.remove_metadata(), compression="zstd") as out:
         for start in range(0, photos, 256):
-            own = ids[start : start + 256]
-            liking = (popular + generator.gumbel(size=(len(own), labels)))[:, None]
-            liking = liking + lean * VALUES[:, None] + generator.normal(0, 0.15, (len(own), 7, labels))
+            block = ids[start : start + 256]
+            liking = (popular + generator.gumbel(size=(len(block), labels)))[:, None]
+            liking = liking + lean * VALUES[:, None] + generator.normal(0, 0.15, (len(block), 7, labels))
             best = np.argpartition(-liking, RETURNED, axis=2)[:, :, :RETURNED]
             score = 1 / (1 + np.exp(-np.take_along_axis(liking, best, axis=2) / 4))
             photo, step, _ = np.indices(best.shape)
             columns = {
-                "photo": own[photo.ravel()],
+                "photo": block[photo.ravel()],
                 "attribute": np.full(best.size, "gender"),
                 "step": step.ravel().astype(np.int16),
                 "value": VALUES[step.ravel()].astype(np.float32),
@@ -105,8 +105,8 @@ def loop(photos: int = 1000, labels: int = 3, replicates: int = 100) -> dict[str
         for _ in range(replicates):
             drawn = present[generator.integers(0, photos, photos)]
             sm.OLS(drawn.mean(axis=0), design).fit()
-            dealt = generator.permuted(present, axis=1)
-            sm.OLS(dealt.mean(axis=0), design).fit()
+            permuted = generator.permuted(present, axis=1)
+            sm.OLS(permuted.mean(axis=0), design).fit()
     each = (time.perf_counter() - start) / labels
     return {"photos": photos, "labels": labels, "replicates": replicates, "seconds_a_label": round(each, 3)}
 

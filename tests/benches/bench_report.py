@@ -86,13 +86,13 @@ def pictures(run: Path, rng: np.random.Generator) -> list[list[str]]:
 def scores(rng: np.random.Generator, ids: list[str], labels: int, classifier: str) -> pa.Table:
     """A photo's labels are its own; each comes and goes along the sweep."""
     photos = len(ids)
-    own = np.argsort(rng.random((photos, labels)) ** np.linspace(1, 6, labels), axis=1)[:, : 2 * RETURNED]
+    returned = np.argsort(rng.random((photos, labels)) ** np.linspace(1, 6, labels), axis=1)[:, : 2 * RETURNED]
     score = rng.random((photos, 2 * RETURNED, 1)) + rng.normal(0, 0.15, (photos, 2 * RETURNED, 7))
-    score += np.linspace(-0.3, 0.3, labels)[own][..., None] * VALUES * 0.3
+    score += np.linspace(-0.3, 0.3, labels)[returned][..., None] * VALUES * 0.3
     photo, place, step = np.nonzero(score > 0.5)
     frame = pd.DataFrame({"photo": np.array(ids)[photo], "attribute": "gender", "step": step, "value": VALUES[step]})
     frame["classifier"] = classifier
-    frame["label"] = np.array([f"label {index:04d}" for index in range(labels)])[own[photo, place]]
+    frame["label"] = np.array([f"label {index:04d}" for index in range(labels)])[returned[photo, place]]
     frame["score"] = np.clip(score[photo, place, step], 0, 1)
     frame = frame.sort_values(["photo", "step", "label"])
     return tables.check(tables.SCORES, frame[tables.SCORES.columns])

@@ -67,7 +67,7 @@ def in_photos(source: Path, place: Path) -> dict[str, object]:
 
         return run
 
-    return grown({count: walk(count) for count in PHOTOS})
+    return time_growth({count: walk(count) for count in PHOTOS})
 
 
 def in_values(source: Path, place: Path) -> dict[str, object]:
@@ -95,10 +95,10 @@ def in_labels(source: Path, place: Path) -> dict[str, object]:
         )
         return lambda: analyse(scores, asked, options=FitOptions(bootstrap=200, permutations=200))
 
-    return grown({count: fit(count) for count in LABELS})
+    return time_growth({count: fit(count) for count in LABELS})
 
 
-def grown(runs: dict[int, Callable[[], object]]) -> dict[str, object]:
+def time_growth(runs: dict[int, Callable[[], object]]) -> dict[str, object]:
     seconds: dict[int, list[float]] = {count: [] for count in runs}
     runs[min(runs)]()  # what only the first run does
     for _ in range(ROUNDS):

@@ -69,8 +69,8 @@ class Reference(nn.Module):
         return torch.cat([z, a[:, :, None, None].expand(-1, -1, *z.shape[2:])], 1)
 
 
-def at(own: torch.Tensor, value: float) -> torch.Tensor:
-    return torch.cat([torch.full_like(own[:, :1], value), own[:, 1:]], 1)
+def at(attributes: torch.Tensor, value: float) -> torch.Tensor:
+    return torch.cat([torch.full_like(attributes[:, :1], value), attributes[:, 1:]], 1)
 
 
 @torch.inference_mode()
@@ -90,13 +90,13 @@ def main() -> None:
         folded.half()
     torch.manual_seed(0)
     chips = torch.rand(args.chips, 3, 128, 128, device=args.device) * 2 - 1
-    own = torch.rand(args.chips, len(network.config.attributes), device=args.device) * 2 - 1
+    attributes = torch.rand(args.chips, len(network.config.attributes), device=args.device) * 2 - 1
     step = args.chips if cuda else AT_ONCE
 
     def swept(network: FoldedFader) -> torch.Tensor:
         # as the editor does it for the odd part: every value, the photo's own, and that one mirrored
-        mirrored = torch.cat([-own[:, :1], own[:, 1:]], 1)
-        conditions = torch.stack([*(at(own, value) for value in VALUES), own, mirrored], 1)
+        mirrored = torch.cat([-attributes[:, :1], attributes[:, 1:]], 1)
+        conditions = torch.stack([*(at(attributes, value) for value in VALUES), attributes, mirrored], 1)
         parts = zip(chips.split(step), conditions.split(step), strict=True)
         return torch.cat([network.sweep(network.encode(x), a) for x, a in parts])
 
@@ -105,20 +105,20 @@ def main() -> None:
 
     def batch() -> torch.Tensor:
         z = reference.encode(chips)
-        return torch.stack([reference.decode(z, at(own, value)) for value in VALUES], 1)
+        return torch.stack([reference.decode(z, at(attributes, value)) for value in VALUES], 1)
 
     def alone() -> torch.Tensor:
         return torch.cat(
             [
                 reference.decode(reference.encode(x), at(a, v))
-                for x, a in zip(chips.split(1), own.split(1), strict=True)
+                for x, a in zip(chips.split(1), attributes.split(1), strict=True)
                 for v in VALUES
             ]
         )
 
     inner = (slice(None), slice(None), slice(32, -32), slice(32, -32))
     swept_once = ours().unflatten(0, (args.chips, -1))[:, : len(VALUES)].flatten(0, 1)
-    apart = float((swept_once[inner] - batch().flatten(0, 1)[inner]).abs().max())
+    largest = float((swept_once[inner] - batch().flatten(0, 1)[inner]).abs().max())
     runs = {"ours": ours, "batch by value": batch, "one by one": alone}
     if cuda:
         runs["ours in 32 bits"] = lambda: swept(full)
@@ -140,7 +140,7 @@ def main() -> None:
             "seconds": {name: measure.spread(times) for name, times in seconds.items()},
             "pictures_per_second": {name: round(pictures / np.median(times), 1) for name, times in seconds.items()},
             "times_faster_than": measure.ratios(seconds),
-            "largest_difference_inside": apart,
+            "largest_difference_inside": largest,
             "matrix_rate_gflops": round(rate / 1e9, 1),
             "floors_s": {name: round(value, 5) for name, value in floors.items()},
             "share_of_the_floor": round(max(floors.values()) / float(np.median(seconds["ours"])), 3),
@@ -151,11 +151,11 @@ def main() -> None:
 
 def traffic(network: Fader) -> int:
     """Numbers that one decoding must write and read again if each layer is one pass over the memory."""
-    size, moved = network.config.size >> len(network.config.widths), 0
+    size, numbers = network.config.size >> len(network.config.widths), 0
     for layer in network.decoder:
         size *= 2
-        moved += 2 * size**2 * layer.conv.weight.shape[0]
-    return moved + 3 * size**2
+        numbers += 2 * size**2 * layer.conv.weight.shape[0]
+    return numbers + 3 * size**2
 
 
 def operations(network: Fader) -> dict[str, int]:

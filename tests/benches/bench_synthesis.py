@@ -80,14 +80,14 @@ class Plain:
         mask = soft_mask(self.likely(x))
         if mask.mean() < 0.02:
             return
-        own = self.photo_values(x)
+        attributes = self.photo_values(x)
         latent = self.network.encode(x * 2 - 1)
-        neutral = self.odd(latent, own)
+        neutral = self.odd(latent, attributes)
         place = (pixels.shape[1], pixels.shape[0])
         weight = self.back(mask, matrix, scale, place, cv2.INTER_LINEAR, cv2.BORDER_CONSTANT)[..., None]
         weight[weight < 1 / 255] = 0
         for step, value in enumerate(VALUES):
-            change = (self.odd(latent, self.condition(own, value)) - neutral) * 127.5
+            change = (self.odd(latent, self.condition(attributes, value)) - neutral) * 127.5
             layer = without_tint(change.permute(0, 2, 3, 1).cpu().numpy(), mask, self.chroma)[0]
             layer = self.back(layer, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
             edited = np.clip(np.rint(pixels + weight * layer), 0, 255).astype(np.uint8)
@@ -146,7 +146,7 @@ def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
         "photos_per_second": {name: round(len(files) / np.median(times), 2) for name, times in seconds.items()},
         "times_faster_than": measure.ratios(seconds),
         "paper_minutes": round(64_500 / len(files) * median / 60, 1),
-        "levels_apart": apart(place),
+        "levels_apart": pixel_differences(place),
     }  # fmt: skip
 
 
@@ -184,7 +184,7 @@ def prepare(source: Path, folder: Path, count: int, side: int) -> list[Path]:
     return sorted(folder.iterdir())
 
 
-def apart(place: Path) -> dict[str, float]:
+def pixel_differences(place: Path) -> dict[str, float]:
     """Levels between our pictures and the peer's: the mean over all pixels, and the greatest mean of a picture."""
     from gslopes.core import tables
 

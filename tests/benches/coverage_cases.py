@@ -35,9 +35,9 @@ Cell = Callable[[np.random.Generator, int], Iterator[Count]]
 
 def answers(rng: np.random.Generator, sets: int, photos: int, rate: float, slope: object = 0.0) -> np.ndarray:
     """(sets, photos, 7) presence.  slope: of the latent score, broadcast against (sets, photos, 1)."""
-    own = np.sqrt(0.6) * rng.standard_normal((sets, photos, 1), dtype=np.float32)
+    person_effect = np.sqrt(0.6) * rng.standard_normal((sets, photos, 1), dtype=np.float32)
     each = np.sqrt(0.4) * rng.standard_normal((sets, photos, 7), dtype=np.float32)
-    return own + each + slope * VALUES.astype(np.float32) > special.ndtri(1 - rate)
+    return person_effect + each + slope * VALUES.astype(np.float32) > special.ndtri(1 - rate)
 
 
 def judge(present: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -156,14 +156,14 @@ def placebo_decision(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     for title, edit, light in (("light alone", 0.12, 0.12), ("light half of it", 0.12, 0.06), ("nothing", 0.0, 0.0)):
         slopes = [answers(rng, sets, 200, 0.3, np.float32(s)) @ WEIGHTS for s in (edit, 0.0, light, 0.0)]
         units = [sparse_units(part) for part in slopes]
-        own = mean_test(units[0].sums, units[0].sizes, permutations=PERMUTATIONS)
-        p = own.p_perm.copy()
+        test_of_edit = mean_test(units[0].sums, units[0].sizes, permutations=PERMUTATIONS)
+        p = test_of_edit.p_perm.copy()
         for place, signed in ((1, False), (2, True), (3, False)):
             for sign in (1,) if signed else (1, -1):
                 test = paired_test(units[0], units[place], permutations=PERMUTATIONS, sign=sign)
-                ahead = np.sign(test.difference) == np.sign(own.difference)
+                ahead = np.sign(test.difference) == np.sign(test_of_edit.difference)
                 p = np.maximum(p, np.where(ahead, test.p_perm, 1.0))
-        yield counted("starred", f"own test alone, {title}", own.p_perm < 0.05)
+        yield counted("starred", f"own test alone, {title}", test_of_edit.p_perm < 0.05)
         yield counted("finding", f"own test and placebos, {title}", p < 0.05)
 
 
@@ -281,11 +281,11 @@ def many_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     sums = moments(profile)
     line = infer(linear("photo-rate", sums, VALUES), sums).p
     one = permute(profile, np.ones(sets, bool), 10_000, 2).p
-    for method, others, own in (
+    for method, others, last_p in (
         ("permutations alone, as it was", np.maximum(p, 1 / 10_001), one),
         ("permutations, t below their floor", p, below_floor(one, line, 10_000)[0]),
     ):
-        found = [adjust(np.append(part, last), "bh")[-1] < 0.05 for part, last in zip(others, own, strict=True)]
+        found = [adjust(np.append(part, last), "bh")[-1] < 0.05 for part, last in zip(others, last_p, strict=True)]
         yield counted("one planted label found", method, np.array(found))
 
 
@@ -294,8 +294,8 @@ def correlated_labels(rng: np.random.Generator, sets: int) -> Iterator[Count]:
     any_false = {"bh": 0, "by": 0, "holm": 0, "max-t": 0}
     for place in range(sets):
         shared = rng.standard_normal((1, 200, 7), dtype=np.float32)
-        own = rng.standard_normal((40, 200, 7), dtype=np.float32)
-        present = np.sqrt(0.8) * shared + np.sqrt(0.2) * own > special.ndtri(0.7)
+        noise = rng.standard_normal((40, 200, 7), dtype=np.float32)
+        present = np.sqrt(0.8) * shared + np.sqrt(0.2) * noise > special.ndtri(0.7)
         profile = dense(present.astype(np.float32), VALUES)
         found = permute(profile, np.ones(40, bool), 999, place)
         for how in ("bh", "by", "holm"):

@@ -69,8 +69,8 @@ def spread(values: list[float], digits: int = 4) -> dict[str, float]:
 
 def ratios(seconds: Mapping[str, list[float]], ours: str = "ours") -> dict[str, dict[str, float]]:
     """How many times faster ours is than each of the others, round by round."""
-    mine = np.array(seconds[ours])
-    return {name: spread((np.array(peer) / mine).tolist(), 2) for name, peer in seconds.items() if name != ours}
+    own_times = np.array(seconds[ours])
+    return {name: spread((np.array(peer) / own_times).tolist(), 2) for name, peer in seconds.items() if name != ours}
 
 
 def matrix_rate(device: str = "cpu", half: bool = False) -> float:

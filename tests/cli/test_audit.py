@@ -53,13 +53,13 @@ def test_the_table_goes_to_stdout_and_everything_else_to_stderr(gslopes, faces, 
     assert "Photos: 6 found → 6 edited → 6 asked → 6 answered → 6 judged" in done.out
     assert "photos     6 edited of 6" in done.err
     assert f"page       {tmp_path}/run/report/index.html" in done.err
-    told = json.loads(gslopes(*args, "--json").out)
-    assert told["photos"] == {"found": 6, "used": 6, "skipped": {}, "errors": 0}
-    assert told["funnel"][0]["counts"] == dict.fromkeys(("found", "edited", "asked", "answered", "judged"), 6)
-    html = Path(told["page"]).read_text("utf-8")
-    for step, number in told["funnel"][0]["counts"].items():  # terminal, JSON and page count alike
+    printed = json.loads(gslopes(*args, "--json").out)
+    assert printed["photos"] == {"found": 6, "used": 6, "skipped": {}, "errors": 0}
+    assert printed["funnel"][0]["counts"] == dict.fromkeys(("found", "edited", "asked", "answered", "judged"), 6)
+    html = Path(printed["page"]).read_text("utf-8")
+    for step, number in printed["funnel"][0]["counts"].items():  # terminal, JSON and page count alike
         assert f"<b>{number}</b> <span>{STEPS[step]}</span>" in html
-    assert {"Hat", "Tie"} <= {row["label"] for row in told["slopes"]}
+    assert {"Hat", "Tie"} <= {row["label"] for row in printed["slopes"]}
 
 
 def test_the_stages_one_by_one_end_in_the_table_of_the_whole_audit(gslopes, synthesise, faces, toy, tmp_path):

@@ -30,9 +30,9 @@ def test_what_is_as_good_as_a_missing_credential_is_named(listed: str, monkeypat
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    told = json.loads(CliRunner().invoke(main, ["classifiers", "--json"]).stdout)
-    by_name = {entry["name"]: entry for entry in told}
+    printed = json.loads(CliRunner().invoke(main, ["classifiers", "--json"]).stdout)
+    by_name = {entry["name"]: entry for entry in printed}
     assert "GOOGLE_APPLICATION_CREDENTIALS or GOOGLE_API_KEY" in by_name["google"]["credentials"]
     monkeypatch.setenv("GOOGLE_API_KEY", "planted")
-    told = json.loads(CliRunner().invoke(main, ["classifiers", "--json"]).stdout)
-    assert {entry["name"]: entry for entry in told}["google"]["credentials"] == "present"
+    printed = json.loads(CliRunner().invoke(main, ["classifiers", "--json"]).stdout)
+    assert {entry["name"]: entry for entry in printed}["google"]["credentials"] == "present"

@@ -34,9 +34,9 @@ def test_options_say_what_they_are(gslopes, verb):
 
 def test_the_help_names_the_verbs_in_the_order_of_the_walk_and_the_exit_codes(gslopes):
     out = gslopes("--help").out
-    places = [re.search(rf"^  {verb} ", out, flags=re.MULTILINE) for verb in VERBS]
-    assert all(places)
-    assert [place.start() for place in places] == sorted(place.start() for place in places)
+    matches = [re.search(rf"^  {verb} ", out, flags=re.MULTILINE) for verb in VERBS]
+    assert all(matches)
+    assert [place.start() for place in matches] == sorted(place.start() for place in matches)
     assert "3 done but some photos could not be read" in " ".join(out.split())
 
 

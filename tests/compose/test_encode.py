@@ -38,10 +38,10 @@ def test_jpeg_blocks_clear_of_the_mask_decode_bit_equal_and_png_pixels_are_exact
     changed[y0:y1, x0:x1] = whole.weight > 0
     blocks = changed.reshape(11, 8, 12, 8).any((1, 3)).repeat(8, 0).repeat(8, 1)[:83, :91]
     assert 0.05 < blocks.mean() < 0.9
-    own = decode(encode(photo, gray, None), "x")[0]
+    reference = decode(encode(photo, gray, None), "x")[0]
     for k in range(4):
         jpeg = decode(encode(whole.picture(k), gray, None), "x")[0]
-        np.testing.assert_array_equal(jpeg[~blocks], own[~blocks])
+        np.testing.assert_array_equal(jpeg[~blocks], reference[~blocks])
         png, is_gray, _ = decode(encode(whole.picture(k), gray, None, "png"), "x")
         np.testing.assert_array_equal(png, whole.picture(k))
         assert is_gray == gray

@@ -252,9 +252,9 @@ def test_on_the_device_of_the_networks_the_pictures_are_the_same_but_for_roundin
         there = compose(**scene, device="cuda")
     assert there.box == here.box
     np.testing.assert_array_equal(there.weight, here.weight)
-    apart = np.abs(there.patches.astype(int) - here.patches)
-    assert apart.max(initial=0) <= 1
-    assert (apart > 0).mean() < 0.002 if apart.size > 10_000 else (apart > 0).sum() < 20
+    difference = np.abs(there.patches.astype(int) - here.patches)
+    assert difference.max(initial=0) <= 1
+    assert (difference > 0).mean() < 0.002 if difference.size > 10_000 else (difference > 0).sum() < 20
     np.testing.assert_array_equal(there.patches[:, here.weight == 0], here.patches[:, here.weight == 0])
 
 

@@ -47,7 +47,7 @@ def frames(draw: st.DrawFn, table: Table, min_size: int = 0) -> pd.DataFrame:
     return arrow.to_pandas()
 
 
-def some(table: Table, n: int = 3) -> pd.DataFrame:
+def rows_of(table: Table, n: int = 3) -> pd.DataFrame:
     """n plain rows, distinct in every column that has so many values."""
     plain = {"string": "x{}".format, "list": lambda i: [float(i)] * 4, "bool": lambda i: i > 0}
     columns = {}
@@ -92,13 +92,13 @@ def test_same_rows_in_another_order_make_the_same_bytes(table: Table, data: st.D
 
 
 def test_columns_in_another_order_and_wider_types_are_brought_into_form(tmp_path):
-    frame = some(EDITS)[EDITS.columns[::-1]].astype({"step": "int64", "value": "float64"})
+    frame = rows_of(EDITS)[EDITS.columns[::-1]].astype({"step": "int64", "value": "float64"})
     tables.write(EDITS, frame, tmp_path / "t.parquet")
-    assert_frame_equal(tables.read(EDITS, tmp_path / "t.parquet"), some(EDITS))
+    assert_frame_equal(tables.read(EDITS, tmp_path / "t.parquet"), rows_of(EDITS))
 
 
 def test_names_that_are_no_ascii_survive_and_names_with_line_breaks_too(tmp_path):
-    frame = some(PHOTOS).assign(path=["a\nb.jpg", "ü – 東京.jpg", "with space.jpg"])
+    frame = rows_of(PHOTOS).assign(path=["a\nb.jpg", "ü – 東京.jpg", "with space.jpg"])
     tables.write(PHOTOS, frame, tmp_path / "t.parquet")
     assert set(tables.read(PHOTOS, tmp_path / "t.parquet")["path"]) == set(frame["path"])
 
@@ -117,25 +117,25 @@ def test_every_column_states_its_unit_and_keys_are_columns(table: Table):
 def test_a_missing_column_is_named(table: Table):
     for name in set(table.columns) - {"detail"}:  # which a reason of version 0.1 holds in itself
         with pytest.raises(TableError, match=f"The {table.name} table lacks {name}") as caught:
-            tables.check(table, some(table).drop(columns=name))
+            tables.check(table, rows_of(table).drop(columns=name))
         assert all(column in caught.value.hint for column in table.columns)
 
 
 @EVERY
 def test_an_unknown_column_is_named(table: Table):
     with pytest.raises(TableError, match="has unknown colour"):
-        tables.check(table, some(table).assign(colour="red"))
+        tables.check(table, rows_of(table).assign(colour="red"))
 
 
 def test_missing_and_unknown_are_said_together():
     with pytest.raises(TableError, match="lacks score and has unknown scores"):
-        tables.check(SCORES, some(SCORES).rename(columns={"score": "scores"}))
+        tables.check(SCORES, rows_of(SCORES).rename(columns={"score": "scores"}))
 
 
 @EVERY
 def test_null_is_refused_exactly_where_the_schema_says_so(table: Table):
     for field in table.schema:
-        frame = some(table).astype({field.name: object})
+        frame = rows_of(table).astype({field.name: object})
         frame.loc[1, field.name] = None
         if field.nullable:
             assert tables.check(table, frame).column(field.name).null_count == 1
@@ -146,8 +146,8 @@ def test_null_is_refused_exactly_where_the_schema_says_so(table: Table):
 
 def test_not_a_number_counts_as_no_value():
     with pytest.raises(TableError, match="score"):
-        tables.check(SCORES, some(SCORES).assign(score=np.float32("nan")))
-    undefined = tables.check(SLOPES, some(SLOPES).assign(slope=np.nan))
+        tables.check(SCORES, rows_of(SCORES).assign(score=np.float32("nan")))
+    undefined = tables.check(SLOPES, rows_of(SLOPES).assign(slope=np.nan))
     assert undefined.column("slope").null_count == 3
 
 
@@ -156,7 +156,7 @@ def test_not_a_number_counts_as_no_value():
 )
 def test_a_value_of_the_wrong_type_is_refused(column, value):
     with pytest.raises(TableError, match="wrong type"):
-        tables.check(SCORES, some(SCORES).assign(**{column: value}))
+        tables.check(SCORES, rows_of(SCORES).assign(**{column: value}))
 
 
 # --- Files ---
@@ -171,7 +171,7 @@ def test_a_missing_file_says_which_stage_to_run_first(tmp_path):
 @pytest.mark.parametrize("damage", ["empty", "text", "cut", "directory"])
 def test_a_damaged_file_is_a_table_error(tmp_path, damage):
     path = tmp_path / "t.parquet"
-    tables.write(SCORES, some(SCORES, 100), path)
+    tables.write(SCORES, rows_of(SCORES, 100), path)
     whole = path.read_bytes()
     path.unlink()
     if damage == "directory":
@@ -185,7 +185,7 @@ def test_a_damaged_file_is_a_table_error(tmp_path, damage):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> bytes:
     path = tmp_path_factory.mktemp("whole") / "t.parquet"
-    tables.write(SCORES, some(SCORES, 20), path)
+    tables.write(SCORES, rows_of(SCORES, 20), path)
     return path.read_bytes()
 
 
@@ -201,13 +201,13 @@ def test_a_flipped_byte_never_escapes_as_another_error(tmp_path, whole, position
 
 
 def test_the_file_of_another_table_is_refused_with_what_it_lacks(tmp_path):
-    tables.write(EDITS, some(EDITS), tmp_path / "t.parquet")
+    tables.write(EDITS, rows_of(EDITS), tmp_path / "t.parquet")
     with pytest.raises(TableError, match="is not a scores table: it lacks classifier, label, score"):
         tables.read(SCORES, tmp_path / "t.parquet")
 
 
 def test_a_column_of_another_type_is_refused(tmp_path):
-    pq.write_table(pa.Table.from_pandas(some(SCORES).astype({"step": "int64"})), tmp_path / "t.parquet")
+    pq.write_table(pa.Table.from_pandas(rows_of(SCORES).astype({"step": "int64"})), tmp_path / "t.parquet")
     with pytest.raises(TableError, match="is not a scores table"):
         tables.read(SCORES, tmp_path / "t.parquet")
 
@@ -218,7 +218,7 @@ def test_a_column_of_another_type_is_refused(tmp_path):
 @pytest.mark.parametrize("breaks", ["fsync", "replace"])
 def test_a_write_that_fails_leaves_the_old_table_and_no_scraps(tmp_path, monkeypatch, breaks):
     path = tmp_path / "t.parquet"
-    tables.write(SCORES, some(SCORES), path)
+    tables.write(SCORES, rows_of(SCORES), path)
     before = path.read_bytes()
 
     def full(*_args):
@@ -226,19 +226,19 @@ def test_a_write_that_fails_leaves_the_old_table_and_no_scraps(tmp_path, monkeyp
 
     monkeypatch.setattr(*((os, "fsync", full) if breaks == "fsync" else (type(path), "replace", full)))
     with pytest.raises(OSError, match="No space left"):
-        tables.write(SCORES, some(SCORES, 9), path)
+        tables.write(SCORES, rows_of(SCORES, 9), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_refused_frame_touches_nothing(tmp_path):
     with pytest.raises(TableError):
-        tables.write(SCORES, some(SCORES).assign(extra=1), tmp_path / "t.parquet")
+        tables.write(SCORES, rows_of(SCORES).assign(extra=1), tmp_path / "t.parquet")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_frame_given_is_not_changed(tmp_path):
-    frame = some(SCORES).iloc[::-1]
+    frame = rows_of(SCORES).iloc[::-1]
     before = frame.copy(deep=True)
     tables.write(SCORES, frame, tmp_path / "t.parquet")
     assert_frame_equal(frame, before)

@@ -20,9 +20,9 @@ def edits(chips: torch.Tensor, *distances: float, template: torch.Tensor = PLAIN
 
 
 def test_nothing_moves_at_distance_0_and_lightness_rises_with_it():
-    moved = edits(flat(0.4), -3.0, -1.0, 0.0, 1.0, 3.0).mean((1, 2, 3))
-    assert moved[2] == pytest.approx(0, abs=1e-6)
-    assert (moved.diff() > 0.05).all()
+    edited = edits(flat(0.4), -3.0, -1.0, 0.0, 1.0, 3.0).mean((1, 2, 3))
+    assert edited[2] == pytest.approx(0, abs=1e-6)
+    assert (edited.diff() > 0.05).all()
 
 
 def test_the_log_odds_of_luminance_move_by_so_much_a_unit():
@@ -51,6 +51,6 @@ def test_dark_skin_keeps_its_colour_and_light_skin_grows_paler_as_it_grows_light
 def test_a_template_gives_form_but_no_mean_of_its_own():
     template = PLAIN.clone()
     template[:, :16], template[:, 16:] = 0.2, 0.1
-    moved, plain = (edits(flat(0.3), 1.0, template=each)[0] for each in (template, PLAIN + 5.0))
-    assert moved[:, :16].mean() > moved[:, 16:].mean() + 0.05
+    edited, plain = (edits(flat(0.3), 1.0, template=each)[0] for each in (template, PLAIN + 5.0))
+    assert edited[:, :16].mean() > edited[:, 16:].mean() + 0.05
     torch.testing.assert_close(plain, edits(flat(0.3), 1.0)[0])

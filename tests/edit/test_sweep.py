@@ -91,8 +91,8 @@ def test_sixteen_bits_move_no_level_by_more_than_one(faces):
     half.network.half()
     chips = np.stack([np.asarray(chip) for chip in rendered_chips(faces, full.size)[:4]])
     changes = [edited - neutral[:, None] for edited, neutral in (one.sweep(chips, VALUES) for one in (full, half))]
-    apart = np.abs(changes[0] - changes[1])
-    assert 0 < apart.max() <= 1
+    difference = np.abs(changes[0] - changes[1])
+    assert 0 < difference.max() <= 1
     assert (np.rint(changes[0]) != np.rint(changes[1])).mean() < 0.05
 
 

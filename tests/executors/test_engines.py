@@ -74,8 +74,8 @@ def test_nothing_to_do_looks_for_no_gpu(monkeypatch):
 
 
 def test_an_executor_of_the_caller_stays():
-    own = Processes(3)
-    assert engine(own, "auto", None, "auto") is own
+    given = Processes(3)
+    assert engine(given, "auto", None, "auto") is given
     assert engine(OneProcess(), "auto", None, "auto") == Engine(OneProcess())
 
 

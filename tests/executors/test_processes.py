@@ -124,10 +124,10 @@ def test_each_gpu_has_its_worker(monkeypatch):
     pool = processes._WorkerPool(b"", executor.devices, 1, 1)
     try:
         workers = [pool.start() for _ in range(4)]
-        assert [pool._places[worker] for worker in workers] == ["cuda:0", "cuda:1", "cuda:2", "cuda:0"]
+        assert [pool._device_of[worker] for worker in workers] == ["cuda:0", "cuda:1", "cuda:2", "cuda:0"]
         os.kill(workers[1], signal.SIGKILL)
         list(pool.events())
-        assert pool._places[pool.start()] == "cuda:1"
+        assert pool._device_of[pool.start()] == "cuda:1"
     finally:
         pool.shutdown()
     assert not any(map(runs, workers))

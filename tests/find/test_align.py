@@ -65,8 +65,8 @@ def test_a_similarity_is_recovered_from_the_points_it_moved(angle, scale, x, y):
 
 def test_alignment_carries_the_points_onto_the_template():
     face = align.choose(detections((80, 60, 140, 130)), 220, 200, 32, size=64)
-    moved = face.points @ face.matrix[:, :2].T + face.matrix[:, 2]
-    np.testing.assert_allclose(moved, CHIP * 64 - 0.5, atol=1e-3)
+    mapped = face.points @ face.matrix[:, :2].T + face.matrix[:, 2]
+    np.testing.assert_allclose(mapped, CHIP * 64 - 0.5, atol=1e-3)
 
 
 def test_the_chip_shows_what_the_matrix_says():

@@ -32,21 +32,21 @@ def decisions(found, estimator: str = "photo-rate") -> pd.DataFrame:
 
 def test_what_light_does_alone_is_no_finding_and_what_it_does_not_is_one(answers) -> None:
     found = analyse(*audit(answers), options=FAST)
-    told = decisions(found)
-    assert told["q"]["light only"] < 0.05  # a star before
-    assert told["decision"].to_dict() == {"light only": "placebo", "real": "finding", "still": "none"}
-    assert told["reason"].to_dict() == {"light only": "light", "real": "", "still": "own-test"}
-    assert told["detail"]["light only"].startswith("light alone: +")
-    assert decisions(found, "photo-z")["decision"].to_dict() == told["decision"].to_dict()
+    table = decisions(found)
+    assert table["q"]["light only"] < 0.05  # a star before
+    assert table["decision"].to_dict() == {"light only": "placebo", "real": "finding", "still": "none"}
+    assert table["reason"].to_dict() == {"light only": "light", "real": "", "still": "own-test"}
+    assert table["detail"]["light only"].startswith("light alone: +")
+    assert decisions(found, "photo-z")["decision"].to_dict() == table["decision"].to_dict()
     assert decisions(found, "paper")["decision"].isna().all()
 
 
 def test_without_every_placebo_a_slope_stays_open(answers) -> None:
     for kinds in ((), ("same",)):
-        told = decisions(analyse(*audit(answers, kinds), options=FAST))
-        assert told["decision"]["real"] == "open"
-        assert told["reason"]["real"] == "no-placebo"
-        assert "light" in told["detail"]["real"]
+        table = decisions(analyse(*audit(answers, kinds), options=FAST))
+        assert table["decision"]["real"] == "open"
+        assert table["reason"]["real"] == "no-placebo"
+        assert "light" in table["detail"]["real"]
 
 
 def test_the_difference_is_paired_over_the_photos_of_both(answers) -> None:
@@ -68,12 +68,12 @@ def test_a_slope_short_of_its_placebo_is_no_finding(answers) -> None:
         present = rng.random((400, 1, 5)) < 0.4 + slope * VALUES
         parts.append(answers(present, VALUES, attribute=name))
     tables = [pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True)]
-    told = decisions(analyse(*tables, options=FAST)).iloc[0]
-    assert (told["decision"], told["reason"]) == ("placebo", "light")
+    table = decisions(analyse(*tables, options=FAST)).iloc[0]
+    assert (table["decision"], table["reason"]) == ("placebo", "light")
 
 
 def test_a_rare_label_is_unjudged(answers) -> None:
     present = np.ones((60, 1, 5), bool)
     present[:4, :, 0] = False
-    told = decisions(analyse(*answers(present, VALUES), options=FAST)).iloc[0]
-    assert (told["decision"], told["note"]) == ("unjudged", "too rare to judge")
+    table = decisions(analyse(*answers(present, VALUES), options=FAST)).iloc[0]
+    assert (table["decision"], table["note"]) == ("unjudged", "too rare to judge")

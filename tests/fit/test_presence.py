@@ -84,9 +84,9 @@ def test_a_score_at_the_cut_counts():
 
 
 def test_moved_cuts():
-    assert [Cut(0.5).moved(by) for by in (-0.1, 0.1)] == [Cut(0.4), Cut(0.6)]
-    assert [Cut(0, 10).moved(by) for by in (-0.1, 0.1)] == [Cut(0, 20), Cut(0, 5)]
-    assert ALL.moved(-0.1) is None
+    assert [Cut(0.5).shifted(by) for by in (-0.1, 0.1)] == [Cut(0.4), Cut(0.6)]
+    assert [Cut(0, 10).shifted(by) for by in (-0.1, 0.1)] == [Cut(0, 20), Cut(0, 5)]
+    assert ALL.shifted(-0.1) is None
 
 
 @pytest.mark.parametrize("wrong", [(-0.1, 0), (1.1, 0), (0.5, -1)])

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 SIDE = 96
-PLACES = [(0, 0), (0, 95), (17, 40), (48, 48), (63, 5), (95, 95)]
+PIXELS = [(0, 0), (0, 95), (17, 40), (48, 48), (63, 5), (95, 95)]
 
 
 def filled(shapes: dict[str, list[int]]) -> dict[str, torch.Tensor]:
@@ -61,7 +61,7 @@ if __name__ == "__main__":
         "command": "python tests/golden/bisenet_resnet18.py",
         "shapes": shapes,
         "side": SIDE,
-        "logits": [{"y": y, "x": x, "classes": [round(float(v), 6) for v in logits[:, y, x]]} for y, x in PLACES],
+        "logits": [{"y": y, "x": x, "classes": [round(float(v), 6) for v in logits[:, y, x]]} for y, x in PIXELS],
     }
     text = json.dumps(golden).replace('], "', '],\n"').replace(" {", "\n{")
     Path(__file__).with_suffix(".json").write_text(text + "\n", encoding="utf-8")

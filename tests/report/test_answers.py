@@ -61,8 +61,8 @@ def test_photos_that_moved_most_come_first_and_still_ones_never(one: Path) -> No
     answers = matrix.read(one, "celeba-tagger", "gender", VALUES)
     weights = answers.weights()
     for rows in matrix.movers(answers):
-        moved = [abs(float((~np.isnan(answers.scores[row])) @ weights)) for row in rows]
-        assert moved == sorted(moved, reverse=True)
+        slopes = [abs(float((~np.isnan(answers.scores[row])) @ weights)) for row in rows]
+        assert slopes == sorted(slopes, reverse=True)
         assert all(answers.complete[answers.photo[row]] for row in rows)
         assert all(np.nanmax(answers.scores[row]) > 0 for row in rows)
 

@@ -76,7 +76,7 @@ def test_the_picture_is_a_png_that_grows_with_the_occupations_and_comes_out_the_
 
 
 def test_a_csv_runs_no_formula():
-    told = csv_bytes(pd.DataFrame({"occupation": ["=cmd|' /C calc'!A0", "chef"], "n": [-1, 2]})).decode()
-    assert told.splitlines()[1].startswith("'=cmd")
-    assert told.splitlines()[2] == "chef,2"
-    assert ",-1" in told
+    csv = csv_bytes(pd.DataFrame({"occupation": ["=cmd|' /C calc'!A0", "chef"], "n": [-1, 2]})).decode()
+    assert csv.splitlines()[1].startswith("'=cmd")
+    assert csv.splitlines()[2] == "chef,2"
+    assert ",-1" in csv

@@ -102,10 +102,10 @@ def test_figures_have_the_widths_of_journals_and_a_dark_variant() -> None:
 
 @given(st.lists(st.floats(-1, 11), max_size=8))
 def test_spread_names_lie_apart_inside_and_in_order(heights: list[float]) -> None:
-    places = figures.spread(heights, 1.0, 0.0, 10.0)
+    positions = figures.spread(heights, 1.0, 0.0, 10.0)
     order = np.argsort(heights, kind="stable")
-    assert all(-1e-9 <= place <= 10 + 1e-9 for place in places)
-    assert (np.diff(np.array(places)[order]) >= 1 - 1e-9).all()
+    assert all(-1e-9 <= place <= 10 + 1e-9 for place in positions)
+    assert (np.diff(np.array(positions)[order]) >= 1 - 1e-9).all()
 
 
 @given(st.lists(st.integers(0, 20), unique=True, max_size=8))

@@ -84,8 +84,8 @@ def test_values_of_the_run_are_told():
 
 
 def test_the_cuts_of_presence_are_told():
-    told = {"presence": "0.6", "cuts": {"google": "score at least 0.6"}}
-    found = {one.what: one for one in choices({}, told)}
+    presence = {"presence": "0.6", "cuts": {"google": "score at least 0.6"}}
+    found = {one.what: one for one in choices({}, presence)}
     assert found["presence"].here == "google: score at least 0.6"
 
 

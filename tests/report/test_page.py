@@ -183,7 +183,7 @@ def test_the_page_names_the_labels_on_which_the_papers_p_and_the_permutations_di
     paper.loc[paper.index[0], "agreement"] = "p only"
     section = page.section(finding(paper), {}, OPTIONS)
     assert section.disagree == (words.printable(paper.iloc[0]["label"]),)
-    told = Reader(page.render({}, NO_PHOTOS, [section], options=OPTIONS)).text
-    assert "disagree, at the level of the fit, on 1 label:" in told
+    text = Reader(page.render({}, NO_PHOTOS, [section], options=OPTIONS)).text
+    assert "disagree, at the level of the fit, on 1 label:" in text
     calm = page.section(finding(paper.assign(agreement="both")), {}, OPTIONS)
     assert "disagree" not in Reader(page.render({}, NO_PHOTOS, [calm], options=OPTIONS)).text

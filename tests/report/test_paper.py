@@ -87,15 +87,15 @@ def test_columns_and_order_are_those_that_the_paper_prints(make: Callable[..., P
 def test_plain_concepts_stand_at_the_end_greyed_and_a_runs_own_list_replaces_ours(tmp_path: Path) -> None:
     rows = [("a", "Man", -0.5), ("a", "nurse", -0.4), ("a", "FACE", -0.3), ("b", "chef", -0.2)]
     frame = pd.DataFrame(rows, columns=list(paper.COLUMNS))
-    apart, grey = paper.set_apart(frame, paper.plain_concepts(tmp_path))
-    assert apart["Label"].tolist() == ["nurse", "chef", "Man", "FACE"]
+    ordered, grey = paper.plain_last(frame, paper.plain_concepts(tmp_path))
+    assert ordered["Label"].tolist() == ["nurse", "chef", "Man", "FACE"]
     assert grey.tolist() == [[False] * 3, [False] * 3, [True] * 3, [True] * 3]
-    assert paper.left_out(apart, grey)["Label"].tolist() == ["nurse", "chef"]
-    shown = paper.as_text(apart)
+    assert paper.left_out(ordered, grey)["Label"].tolist() == ["nurse", "chef"]
+    shown = paper.as_text(ordered)
     assert "| *a* | *Man* | *−0.500* |" in paper.to_markdown(shown, "A caption.", grey)
     assert paper.to_latex(shown, "A caption.", "t", grey).count("\\textcolor{gray}") >= 4
     (tmp_path / paper.PLAIN).write_text("# ours\nchef\n")
-    assert paper.set_apart(frame, paper.plain_concepts(tmp_path))[1][:, 0].tolist() == [False, False, False, True]
+    assert paper.plain_last(frame, paper.plain_concepts(tmp_path))[1][:, 0].tolist() == [False, False, False, True]
 
 
 def test_in_the_table_of_two_sides_each_side_has_its_own_plain_concepts() -> None:
@@ -105,15 +105,15 @@ def test_in_the_table_of_two_sides_each_side_has_its_own_plain_concepts() -> Non
         (None, None, None, "x", "b", 0.1),
     ]
     frame = pd.DataFrame(rows, columns=list(paper.RACES))
-    apart, grey = paper.set_apart(frame, frozenset({"face", "man"}))
-    assert apart["Black"].tolist()[:2] == ["nurse", "Face"]
-    assert apart["White"].tolist() == ["chef", "x", "Man"]
+    ordered, grey = paper.plain_last(frame, frozenset({"face", "man"}))
+    assert ordered["Black"].tolist()[:2] == ["nurse", "Face"]
+    assert ordered["White"].tolist() == ["chef", "x", "Man"]
     assert grey[:, 0].tolist() == [False, True, False]
     assert grey[:, 3].tolist() == [False, False, True]
-    kept = paper.left_out(apart, grey)
+    kept = paper.left_out(ordered, grey)
     assert kept["Black"].dropna().tolist() == ["nurse"]
     assert kept["White"].tolist() == ["chef", "x"]
-    text = paper.to_markdown(paper.as_text(apart), "A caption.", grey)
+    text = paper.to_markdown(paper.as_text(ordered), "A caption.", grey)
     assert "| *Face* | *a* | *−0.500* | x | b | +0.100 |" in text
 
 

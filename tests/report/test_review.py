@@ -25,9 +25,9 @@ def items(folder: Path, count: int = 5) -> list[Item]:
         row = {"photo": f"{number:064x}", "path": name, "occupation": NASTY if number == 1 else "chef"}
         row |= {"box": [0.25, 0.1, 0.5, 0.6], "masculine": 0.6 if number % 2 else 0.3, "young": 0.7}
         row |= {"white": 0.5, "black": 0.3, "asian": 0.1, "indian": 0.05, "other": 0.05}
-        told = {"title": NASTY, "creator": "Ann", "licence": "CC BY 4.0", "page": "javascript:alert(1)"}
+        saved = {"title": NASTY, "creator": "Ann", "licence": "CC BY 4.0", "page": "javascript:alert(1)"}
         linked = {"licence": "CC0 1.0", "page": "https://example.org/2"}
-        found.append(Item.of(row, {1: told, 2: linked}.get(number, {}), str(Path("..") / folder.name / name)))
+        found.append(Item.of(row, {1: saved, 2: linked}.get(number, {}), str(Path("..") / folder.name / name)))
     return found
 
 
@@ -37,15 +37,15 @@ def page(chromium: Any, tmp_path: Path) -> Iterator[Any]:
     (tmp_path / "census").mkdir()
     text = render_review(items(tmp_path / "photos"), [], 0.9)
     (tmp_path / "census/review.html").write_text(text, encoding="utf-8")
-    own = chromium.new_context(accept_downloads=True).new_page()
-    own.problems = []
-    own.on("console", lambda message: own.problems.append(message.text) if message.type == "error" else None)
-    own.on("pageerror", lambda error: own.problems.append(str(error)))
-    own.asked = []
-    own.on("request", lambda request: own.asked.append(request.url))
-    own.goto((tmp_path / "census/review.html").as_uri())
-    yield own
-    own.context.close()
+    opened = chromium.new_context(accept_downloads=True).new_page()
+    opened.problems = []
+    opened.on("console", lambda message: opened.problems.append(message.text) if message.type == "error" else None)
+    opened.on("pageerror", lambda error: opened.problems.append(str(error)))
+    opened.asked = []
+    opened.on("request", lambda request: opened.asked.append(request.url))
+    opened.goto((tmp_path / "census/review.html").as_uri())
+    yield opened
+    opened.context.close()
 
 
 def press(page: Any, keys: str) -> None:
@@ -70,8 +70,8 @@ def test_accept_correct_exclude_undecided_and_both_other_answers_by_keyboard(pag
     assert page.inner_text("#counts") == "4 decided"
     assert page.inner_text("#saved") == "not saved to a file yet"
     rows = save(page, tmp_path / "review.csv")
-    told = [(row["decision"], row["gender"]) for row in rows]
-    assert told == [
+    saved = [(row["decision"], row["gender"]) for row in rows]
+    assert saved == [
         ("accept", "female"),
         ("correct", "non-binary"),
         ("correct", "unknown"),

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from gslopes.report import sheets
-from gslopes.report.tally import Moved, Sweep
+from gslopes.report.tally import ChangedLabel, Sweep
 
 pytestmark = pytest.mark.figures
 
@@ -22,8 +22,8 @@ def files(tmp_path: Path) -> tuple[Path, ...]:
 
 
 def sweep(files: tuple[Path, ...], *labels: str) -> Sweep:
-    moved = tuple(Moved(label, np.array([0.2, np.nan, 0.9]), 0.1) for label in labels)
-    return Sweep("ab", "people/ab.png", None, files, moved)
+    changed = tuple(ChangedLabel(label, np.array([0.2, np.nan, 0.9]), 0.1) for label in labels)
+    return Sweep("ab", "people/ab.png", None, files, changed)
 
 
 def sheet(*sweeps: Sweep, run: Path) -> np.ndarray:
@@ -49,7 +49,7 @@ def test_every_photo_has_a_row(files: tuple[Path, ...], tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("label", ["$\\frac{", "口紅", "<script>", "a\nb", "\udc80"])
 def test_any_label_and_name_can_be_drawn(files: tuple[Path, ...], tmp_path: Path, label: str) -> None:
-    odd = Sweep("ab", label, None, files, sweep(files, label).moved)
+    odd = Sweep("ab", label, None, files, sweep(files, label).changed)
     assert sheet(odd, run=tmp_path).size
 
 

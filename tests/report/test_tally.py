@@ -50,12 +50,14 @@ def test_sweeps_are_spread_over_the_photos_and_complete(one: Path) -> None:
 def test_labels_that_moved_come_with_their_own_sign_and_scores(one: Path) -> None:
     scores = read(one, "scores")
     for sweep in tally.sweeps(one, "celeba-tagger", "gender", VALUES):
-        assert [moved.slope > 0 for moved in sweep.moved] == sorted((m.slope > 0 for m in sweep.moved), reverse=True)
-        for moved in sweep.moved:
-            own = scores[(scores["photo"] == sweep.photo) & (scores["label"] == moved.label)]
-            assert moved.scores[own["step"]].tolist() == own["score"].tolist()
-            assert np.isnan(moved.scores).sum() == 7 - len(own)
-            assert moved.slope == pytest.approx(np.polyfit(VALUES, np.nan_to_num(moved.scores), 1)[0])
+        assert [changed.slope > 0 for changed in sweep.changed] == sorted(
+            (m.slope > 0 for m in sweep.changed), reverse=True
+        )
+        for changed in sweep.changed:
+            expected = scores[(scores["photo"] == sweep.photo) & (scores["label"] == changed.label)]
+            assert changed.scores[expected["step"]].tolist() == expected["score"].tolist()
+            assert np.isnan(changed.scores).sum() == 7 - len(expected)
+            assert changed.slope == pytest.approx(np.polyfit(VALUES, np.nan_to_num(changed.scores), 1)[0])
 
 
 def test_photo_without_any_label_has_a_sweep_in_which_nothing_moved(make: Callable[..., Path], tmp_path: Path) -> None:
@@ -64,7 +66,7 @@ def test_photo_without_any_label_has_a_sweep_in_which_nothing_moved(make: Callab
     tables.write(tables.SCORES, scores[:0], run / "scores.parquet")
     sweeps = tally.sweeps(run, "c", "gender", VALUES)
     assert len(sweeps) == 4
-    assert all(sweep.moved == () for sweep in sweeps)
+    assert all(sweep.changed == () for sweep in sweeps)
 
 
 def test_missing_table_is_an_empty_one(tmp_path: Path) -> None:

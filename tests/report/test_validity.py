@@ -20,8 +20,8 @@ def cosines(photos: list[str], values: np.ndarray, two: float = 0.84) -> pd.Data
     rows = []
     for place, photo in enumerate(photos):
         for step, value in enumerate(values):
-            own = 1 - (0.01 + 0.02 * place) * abs(value)
-            rows.append((photo, "gender", step, value, photo, own))
+            cosine = 1 - (0.01 + 0.02 * place) * abs(value)
+            rows.append((photo, "gender", step, value, photo, cosine))
         rows.append((photo, "gender", len(values) // 2, 0.0, photos[1 - place], two + 0.02 * place))
     return pd.DataFrame(rows, columns=tables.LIKENESS.columns)
 

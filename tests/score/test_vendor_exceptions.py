@@ -43,7 +43,7 @@ VENDORS: dict[str, tuple[Callable[[Exception], GslopesError], tuple[str, ...]]] 
     "llm": (lambda error: llm_errors.gslopes_error(error, "OPENAI_API_KEY"), ("openai",)),
 }
 # What a name says has to be what we make of it.
-AGAIN = re.compile(
+TRANSIENT = re.compile(
     r"Time(d)?out|(?<!MD5)Unavailable|TooManyRequests|Exhausted|Connect(ion)?(Closed)?Error|Gateway|Deadline"
 )
 WHO = re.compile(r"Credential|Unauth|Forbidden|PermissionDenied|Authentication|SSO|Login")
@@ -54,8 +54,8 @@ def exceptions_of(module: str) -> list[type[Exception]]:
     package = module.partition(".")[0]
     found = list(vars(importlib.import_module(module)).values())
     classes = {one for one in found if inspect.isclass(one) and issubclass(one, Exception)}
-    own = (one for one in classes if one.__module__.startswith(package) and not issubclass(one, Warning))
-    return sorted(own, key=lambda one: one.__qualname__)
+    defined = (one for one in classes if one.__module__.startswith(package) and not issubclass(one, Warning))
+    return sorted(defined, key=lambda one: one.__qualname__)
 
 
 EVERY = [(service, one) for service, (_, modules) in VENDORS.items() for name in modules for one in exceptions_of(name)]
@@ -85,7 +85,7 @@ def test_there_are_exceptions_to_look_at():
 def test_every_exception_becomes_one_of_ours(service, kind):
     found = VENDORS[service][0](bare(kind))
     assert isinstance(found, (ClassifierError, ServiceError))
-    if AGAIN.search(kind.__name__):
+    if TRANSIENT.search(kind.__name__):
         assert isinstance(found, (Throttled, Unavailable))
     if WHO.search(kind.__name__):
         assert isinstance(found, CredentialsError)

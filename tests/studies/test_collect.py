@@ -293,11 +293,11 @@ def test_the_papers_whole_collection_says_honestly_how_long_it_takes(
     for name in ("GOOGLE_SEARCH_KEY", "GOOGLE_SEARCH_ENGINE"):
         monkeypatch.setenv(name, "planted")
     command = ["collect", "--source", source, "--contact", "me@example.org", "--out", str(tmp_path / "photos")]
-    told = CliRunner().invoke(main, [*command, "--dry-run"])
-    assert told.exit_code == 0, told.output
-    assert f"{requests:,} at most to the source, {duration}" in told.output
-    assert f"up to {downloads}, 1 s apart" in told.output
-    assert ("ends it on 2027-01-01" in told.output) == (source == "google")
+    done = CliRunner().invoke(main, [*command, "--dry-run"])
+    assert done.exit_code == 0, done.output
+    assert f"{requests:,} at most to the source, {duration}" in done.output
+    assert f"up to {downloads}, 1 s apart" in done.output
+    assert ("ends it on 2027-01-01" in done.output) == (source == "google")
     facts = json.loads(CliRunner().invoke(main, [*command, "--dry-run", "--json"]).stdout)
     assert facts["requests"] == requests
     assert facts["download_hours"] > 24

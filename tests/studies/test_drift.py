@@ -53,8 +53,8 @@ def test_another_answer_is_drift_with_its_labels(provider: FakeProvider, run):
     low, high = rows.loc["nurse", ["ci_low", "ci_high"]]
     assert low < rows.loc["nurse", "difference"] < high < 0
     assert found.same < 1
-    (told,) = run.glob("drift-*.json")
-    assert json.loads(told.read_text())["drifted"] is True
+    (file,) = run.glob("drift-*.json")
+    assert json.loads(file.read_text())["drifted"] is True
 
 
 def test_another_slope_is_drift_even_if_the_mean_is_the_same(provider: FakeProvider, run):
@@ -112,9 +112,9 @@ def test_what_cannot_be_compared_is_said_before_anything_is_asked(provider: Fake
 
 def test_the_verb_says_what_came_of_it(provider: FakeProvider, run):
     command = ["drift", str(run), "--classifier", NAME, "--sample", "6", "--yes"]
-    told = CliRunner().invoke(main, command)
-    assert told.exit_code == 0, told.output
-    assert "6 pictures asked again" in told.output
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    assert "6 pictures asked again" in done.output
     provider.change_version("chat", "chat-2.0")
     drifted = CliRunner().invoke(main, [*command, "--json"])
     assert drifted.exit_code == 3

@@ -80,8 +80,8 @@ def test_the_planted_slope_is_found_with_its_interval_and_a_rerun_asks_nothing(
     slopes = stages.run_fit(portraits)
     found = slopes[(slopes["label"] == "nurse") & (slopes["attribute"] == "gender")].set_index("estimator")
     paper, rate = found.loc["paper"], found.loc["photo-rate"]
-    told = [[round(float(row[name]), 3) for name in ("slope", "ci_low", "ci_high")] for row in (paper, rate)]
-    FIGURES.info("%s\ncalls %d, n %d, paper %s, photo-rate %s", "\n".join(listening.notes), calls, rate["n"], *told)
+    rounded = [[round(float(row[name]), 3) for name in ("slope", "ci_low", "ci_high")] for row in (paper, rate)]
+    FIGURES.info("%s\ncalls %d, n %d, paper %s, photo-rate %s", "\n".join(listening.notes), calls, rate["n"], *rounded)
     assert paper["slope"] == pytest.approx(SLOPE, abs=0.03)
     assert rate["ci_low"] < 100 * SLOPE / 2 < rate["ci_high"] < 0
     assert rate["decision"] == "finding"

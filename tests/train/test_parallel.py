@@ -61,10 +61,10 @@ def rendezvous(monkeypatch):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    told = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    for name, value in (told | {"RANK": "0", "LOCAL_RANK": "0"}).items():
+    environment = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    for name, value in (environment | {"RANK": "0", "LOCAL_RANK": "0"}).items():
         monkeypatch.setenv(name, value)
-    yield told | {"RANK": "1", "LOCAL_RANK": "1"}
+    yield environment | {"RANK": "1", "LOCAL_RANK": "1"}
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
 

@@ -69,7 +69,7 @@ def parity(h: Array, confidence: float = 0.95) -> Parity:
     columns = (filled.sum(axis=0) - p * asked.sum(axis=0)) * n / pairs
     parts = [_part(rows), _part(columns)]
     se = math.sqrt(sum(part for part, _ in parts))
-    df = _freedom(parts)
+    df = _welch_satterthwaite(parts)
     low, high = logit_interval(p, se, df, min(m, n), confidence)
     t = (p - 0.5) / se if se > 0 else math.nan
     p_value = float(2 * special.stdtr(df, -abs(t))) if se > 0 and min(m, n) > 1 else nothing
@@ -137,7 +137,7 @@ def _part(influence: Array) -> tuple[float, int]:
     return (float(np.var(influence, ddof=1)) / size, size - 1) if size > 1 else (math.nan, 0)
 
 
-def _freedom(parts: list[tuple[float, int]]) -> float:
+def _welch_satterthwaite(parts: list[tuple[float, int]]) -> float:
     total = sum(part for part, _ in parts)
-    below = sum(part * part / freedom for part, freedom in parts if freedom)
+    below = sum(part * part / dof for part, dof in parts if dof)
     return total * total / below if below > 0 else math.nan

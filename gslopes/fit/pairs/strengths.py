@@ -42,9 +42,9 @@ def bradley_terry(wins: Array, *, rounds: int = 10_000, tolerance: float = 1e-12
         below = (games / (strength[:, None] + strength[None, :] + 1e-300)).sum(axis=1)
         fresh = np.divide(won, below, out=np.zeros_like(won), where=below > 0)
         fresh /= fresh.sum() if fresh.sum() > 0 else 1.0
-        moved = float(np.abs(fresh - strength).max())
+        change = float(np.abs(fresh - strength).max())
         strength = fresh
-        if moved < tolerance:
+        if change < tolerance:
             break
     expected = games * strength[:, None] / (strength[:, None] + strength[None, :] + 1e-300)
     cells = games > 0

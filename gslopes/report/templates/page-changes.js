@@ -14,7 +14,7 @@ function changesPlot({ rows, ends }, width) {
   const label = Plot.text(keyed, { y: "key", text: (r) => cut(r.label, 24), fontSize: 13, fontWeight: (r) => (r.changed ? 650 : 400), fill: "var(--ink)", ...names });
   const most = 1.08 * Math.max(1, ...rows.flatMap((r) => [Math.abs(r.slope), Math.abs(r.other)]));
   const far = 1.08 * Math.max(1, ...rows.flatMap((r) => [Math.abs(r.low ?? 0), Math.abs(r.high ?? 0)]));
-  const slopes = base(most), apart = base(far);
+  const slopes = base(most), difference = base(far);
   const first = chart({
     ...slopes, width: wide, marginLeft: left, x: { ...slopes.x, label: "slope, points per unit" },
     marks: [
@@ -26,7 +26,7 @@ function changesPlot({ rows, ends }, width) {
     ],
   }, `Slopes of ${rows.length} labels in both runs; the table holds the same numbers`);
   const second = chart({
-    ...apart, width: wide, marginLeft: narrow ? 6 : 14, x: { ...apart.x, label: "difference, second minus first" },
+    ...difference, width: wide, marginLeft: narrow ? 6 : 14, x: { ...difference.x, label: "difference, second minus first" },
     marks: [
       Plot.ruleX([0], { stroke: "var(--edge)" }), narrow ? label : null,
       Plot.ruleY(keyed, { x1: "low", x2: "high", y: "key", dy, stroke: colour, strokeWidth: (r) => (r.changed ? 2.4 : 1.4) }),

@@ -82,11 +82,11 @@ function volcano(section, rows, shown, unit, open, width) {
   const format = formatFor(unit);
   const ordered = [...judged].sort((a, b) => inside.has(a.i) - inside.has(b.i));
   const named = judged.filter((row) => inside.has(row.i)).sort((a, b) => moves(b.code) - moves(a.code) || b.up - a.up || Math.abs(b.slope) - Math.abs(a.slope)).slice(0, 30);
-  const tall = 1.1 * Math.max(2, ...judged.map((row) => row.up)), places = [];
-  const apart = named.filter((row) => { // names that would lie on one another are left out
+  const tall = 1.1 * Math.max(2, ...judged.map((row) => row.up)), taken = [];
+  const labelled = named.filter((row) => { // names that would lie on one another are left out
     const at = [(row.slope / (2 * wide)) * width, (row.up / tall) * 280];
-    const free = places.length < (narrow ? 5 : 10) && places.every(([x, y]) => Math.abs(x - at[0]) > 110 || Math.abs(y - at[1]) > 15);
-    if (free) places.push(at);
+    const free = taken.length < (narrow ? 5 : 10) && taken.every(([x, y]) => Math.abs(x - at[0]) > 110 || Math.abs(y - at[1]) > 15);
+    if (free) taken.push(at);
     return free;
   });
   const root = chart({
@@ -95,7 +95,7 @@ function volcano(section, rows, shown, unit, open, width) {
     y: { label: "−log₁₀ p (from t)", grid: true, domain: [0, tall] }, color: { type: "identity" },
     marks: [
       Plot.ruleX([0], { stroke: "var(--edge)" }),
-      Plot.text(apart, { x: "slope", y: "up", text: (row) => cut(row.label, 22), dy: -12, fontSize: 12, fill: "var(--ink)", stroke: "var(--card)", strokeWidth: 4 }),
+      Plot.text(labelled, { x: "slope", y: "up", text: (row) => cut(row.label, 22), dy: -12, fontSize: 12, fill: "var(--ink)", stroke: "var(--card)", strokeWidth: 4 }),
       Plot.dot(ordered, { x: "slope", y: "up", r: (row) => (moves(row.code) ? 4.5 : 3), fill: (row) => (inside.has(row.i) ? colourOf(row.code, row.slope) : "var(--line)"), fillOpacity: 0.8, title: (row) => `${row.label}: ${format(row.slope)}` }),
       Plot.dot(ordered, Plot.pointer({ x: "slope", y: "up", r: 8, stroke: "var(--ink)" })),
       ...cornerMarks(section.ends, "bottom", 32),

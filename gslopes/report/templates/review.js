@@ -14,16 +14,16 @@
   // -- answers: photo to row. What was answered in an earlier census comes with the page; what was answered since is
   // also kept by the browser, so that a closed window loses nothing.
   const answers = new Map(data.answers.map((row) => [row.photo, row]));
-  const shelf = "gslopes-review " + items.map((item) => item.photo.slice(0, 8)).join("").slice(0, 4000) + items.length;
+  const storageKey = "gslopes-review " + items.map((item) => item.photo.slice(0, 8)).join("").slice(0, 4000) + items.length;
   try {
-    const kept = JSON.parse(localStorage.getItem(shelf) || "[]");
+    const kept = JSON.parse(localStorage.getItem(storageKey) || "[]");
     for (const row of kept) answers.set(row.photo, row);
     unsaved = kept.length > 0;
   } catch (error) { /* a browser that keeps nothing for pages from the disk */ }
 
   const keep = () => {
     unsaved = true;
-    try { localStorage.setItem(shelf, JSON.stringify([...answers.values()])); } catch (error) { /* as above */ }
+    try { localStorage.setItem(storageKey, JSON.stringify([...answers.values()])); } catch (error) { /* as above */ }
   };
 
   // Only what a person said is an answer: accepting says all three, a key of one says that one.

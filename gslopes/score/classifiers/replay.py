@@ -49,7 +49,7 @@ class ReplayClassifier:
         self.name = name
         self._file = existing(options.file, "recording")
         self.version = digest_of([self._file])
-        self._places = self._indexed(options.classifier)
+        self._offsets = self._indexed(options.classifier)
         self._parsers: dict[str, Classifier] = {}
 
     def ask(self, pictures: list[bytes]) -> list[object]:
@@ -57,7 +57,7 @@ class ReplayClassifier:
         answers: list[object] = []
         with self._file.open("rb") as file:
             for data in pictures:
-                place = self._places.get(sha256(data).digest())
+                place = self._offsets.get(sha256(data).digest())
                 if place is None:
                     answers.append(Refused(ABSENT))
                     continue
@@ -82,7 +82,7 @@ class ReplayClassifier:
         return self._parsers[name]
 
     def _indexed(self, only: str) -> dict[bytes, int]:
-        places: dict[bytes, int] = {}
+        offsets: dict[bytes, int] = {}
         names: set[str] = set()
         with self._file.open("rb") as file:
             place, number = 0, 0
@@ -97,13 +97,13 @@ class ReplayClassifier:
                     message = f"Line {number} of the recording {self._file} is no answer."
                     raise ModelError(message, "gslopes cache export writes such files.")
                 if only in ("", name):
-                    places[key] = place
+                    offsets[key] = place
                     names.add(name)
                 place += len(text)
         if len(names) > 1:
             names_given = " and ".join(sorted(names)[:3])
             raise ModelError(f"The recording {self._file} holds answers of {names_given}.", "Give classifier=NAME.")
-        return places
+        return offsets
 
 
 def _parser_of(name: str) -> Classifier:

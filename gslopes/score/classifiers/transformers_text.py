@@ -79,15 +79,15 @@ class ImageText:
             photo = self._photos.pop(key, key.hex())
         order = self.prompt.order(photo, self._options.seed)
         image = decode(picture, "picture")[0]
-        told: dict[str, Any] = {"prompt": self.prompt.digest, "order": list(order)}
+        record: dict[str, Any] = {"prompt": self.prompt.digest, "order": list(order)}
         with torch.inference_mode():
             if self._by_letter:
                 weights = self._weights(image, order)
                 best = max(weights, key=lambda letter: weights[letter])
                 reply = {"text": best, "refusal": None, "finish": "stop", "letters": weights}
-                return {**told, "scored": "logprobs", "replies": [reply]}
+                return {**record, "scored": "logprobs", "replies": [reply]}
             texts = self._texts(image, order, int.from_bytes(key[:4]) ^ self._options.seed)
-        return {**told, "scored": "repeats", "replies": [{"text": text, "refusal": None} for text in texts]}
+        return {**record, "scored": "repeats", "replies": [{"text": text, "refusal": None} for text in texts]}
 
     def _inputs(self, image: Any, order: Sequence[int], begun: str) -> Any:
         text = [{"type": "text", "text": self.prompt.text(order)}]

@@ -38,8 +38,8 @@ class ZeroShot(TorchModel):
         trained_with: Literal["softmax", "sigmoid"] = "softmax" if bias is None else "sigmoid"
         activation = trained_with if options.activation == "auto" else options.activation
         rule = LibraryOptions(options.model, top_k=options.top_k, threshold=options.threshold, activation=activation)
-        told = hashlib.sha256("\0".join([*labels, "", *templates]).encode()).hexdigest()[:16]
-        version = f"{version_of(options.model, module.config)} labels {told}"
+        digest = hashlib.sha256("\0".join([*labels, "", *templates]).encode()).hexdigest()[:16]
+        version = f"{version_of(options.model, module.config)} labels {digest}"
         super().__init__(name, version, module, self._pixels, labels, rule, device)
 
     def _pixels(self, image: Any) -> Any:

@@ -143,11 +143,11 @@ def compose(table: pd.DataFrame, sets: Sets, answers: Answers) -> pd.DataFrame:
     by_path = {row["path"]: _one(row, answers) for row in counted}
     rows = []
     for occupation, keyword, paths in sets.members():
-        own = [by_path[path] for path in sorted(paths) if path in by_path]
+        members = [by_path[path] for path in sorted(paths) if path in by_path]
         for reading, values in VALUES.items():
             for value in values:
-                chance = np.array([one[reading][0].get(value, 0.0) for one in own])
-                answered = np.array([one[reading][1] for one in own], bool)
+                chance = np.array([one[reading][0].get(value, 0.0) for one in members])
+                answered = np.array([one[reading][1] for one in members], bool)
                 if value in ("non-binary", "unknown") and not chance.any():
                     continue
                 share = estimate_share(chance, answered)
@@ -165,29 +165,29 @@ def labels(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.DataF
     """
     rows = []
     for row in table[table["status"] == "read"].to_dict("records"):
-        told = answers.by_photo.get(row["photo"])
+        answer = answers.by_photo.get(row["photo"])
         known = {"photo": row["photo"], "path": row["path"], "occupation": row["occupation"]}
         for reading, (chance, answered) in _one(row, answers).items():
             value, p = max(chance.items(), key=lambda pair: pair[1])
-            sure = (answered or p >= confidence) and not (told and told.excluded) and value != "unknown"
+            sure = (answered or p >= confidence) and not (answer and answer.excluded) and value != "unknown"
             known[f"perceived_{reading}"] = value if sure else ""
-        known["by"] = "person" if told and told.answers else "excluded" if told and told.excluded else "reader"
+        known["by"] = "person" if answer and answer.answers else "excluded" if answer and answer.excluded else "reader"
         rows.append(known)
     return pd.DataFrame(rows, columns=["photo", "path", "occupation", *(f"perceived_{name}" for name in VALUES), "by"])
 
 
 def _excluded(row: Mapping[Any, Any], answers: Answers) -> bool:
-    told = answers.by_photo.get(row["photo"])
-    return told is not None and told.excluded
+    answer = answers.by_photo.get(row["photo"])
+    return answer is not None and answer.excluded
 
 
 def _one(row: Mapping[Any, Any], answers: Answers) -> dict[str, tuple[dict[str, float], bool]]:
     """Reading to (value to chance, whether a person answered)."""
-    told, read = answers.by_photo.get(row["photo"]), chances(row)
+    answer, read = answers.by_photo.get(row["photo"]), chances(row)
     found = {}
     for name in VALUES:
-        said = told.said.get(name, "") if told and told.answers else ""
-        if said == "" and told and told.decision == "accept":
+        said = answer.said.get(name, "") if answer and answer.answers else ""
+        if said == "" and answer and answer.decision == "accept":
             said = max(read[name].items(), key=lambda pair: pair[1])[0]
         found[name] = ({said: 1.0}, True) if said else (read[name], False)
     return found

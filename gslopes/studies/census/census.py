@@ -230,11 +230,11 @@ def find_sets(photos: Path, files: tuple[PhotoFile, ...]) -> Sets:
     if rows:
         pairs = [(row["path"], row["occupation"], row["keyword"] or "none") for row in rows]
         return Sets({path: name for path, name, _ in reversed(pairs)}, tuple(dict.fromkeys(pairs)))
-    own = {}
+    occupations = {}
     for file in files:
         first, _, rest = file.relative.partition("/")
-        own[file.relative] = first if rest else ""
-    return Sets(own, ())
+        occupations[file.relative] = first if rest else ""
+    return Sets(occupations, ())
 
 
 def _manifest_rows(photos: Path) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ from gslopes.validate.estimates import Estimate, mean
 from gslopes.zoo.loading import LoadedModel
 
 OTHERS = {"gender": ("race", "young", "smiling"), "race": ("gender", "young", "smiling")}
-SEEN = 200  # faces on which the slow measures (detector, recogniser) are taken
+SLOW_FACES = 200  # faces on which the slow measures (detector, recogniser) are taken
 SIDE = 64  # pixels of the two-sample test's chips
 CENTRE = VALUES.index(0.0)
 
@@ -34,7 +34,7 @@ Way = tuple[str, str]  # region, blend
 
 
 @dataclass
-class Seen:
+class Composites:
     """Everything that was read from composites.
 
     readings: way to reading to (n, K).  plain: reading to (n,), of the unedited photos.
@@ -63,16 +63,16 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
     tables: dict[str, Table] = {}
     counts = []
     for held in sets(data, attribute, most, device):
-        seen = look(held, editor, judges, device)
+        composites = look(held, editor, judges, device)
         found = {
-            "what it edits": edited_table(seen, attribute),
-            "what else moves": leakage_table(seen, attribute),
-            "for whom": group_table(seen, held, attribute),
-            "how natural": realism_table(seen, held, judges),
+            "what it edits": edited_table(composites, attribute),
+            "what else moves": leakage_table(composites, attribute),
+            "for whom": group_table(composites, held, attribute),
+            "how natural": realism_table(composites, held, judges),
         }
         if held.name == "UTKFace":
             found |= {"latent and reconstruction": latent_table(held, editor, judges, attribute, device)}
-        found |= identity_tables(held, seen, data)
+        found |= identity_tables(held, composites, data)
         tables |= {f"{title}, {held.name}": table for title, table in found.items()}
         counts.append(f"{len(held)} of {held.name}")
     note = (
@@ -101,9 +101,9 @@ def contact_sheets(model: LoadedModel, data: Path, device: str, folder: Path) ->
     ]
 
 
-def look(held: HeldOut, editor: FaderEditor, judges: Judges, device: str) -> Seen:
+def look(held: HeldOut, editor: FaderEditor, judges: Judges, device: str) -> Composites:
     """Composite every face in every way and read it."""
-    seen = Seen(ways(editor.blend)[0])
+    composites = Composites(ways(editor.blend)[0])
     parts: dict[Any, list[Any]] = {}
     for batch in tqdm(swept(held, editor, device), total=-(-len(held) // 16), desc="composites", unit="batch"):
         faces = held.faces[batch.rows]
@@ -114,33 +114,33 @@ def look(held: HeldOut, editor: FaderEditor, judges: Judges, device: str) -> See
         for way, pictures in batch.pictures.items():
             readings, chips = judges.read(pictures, faces, batch.masks[way[0]])
             parts.setdefault(("readings", way), []).append(readings)
-            if way == seen.default:
+            if way == composites.default:
                 parts.setdefault(("chips", way), []).append(chips)
         parts.setdefault("edges", []).append(batch.edges)
-        if len(seen.photos) < SEEN:
-            seen.photos += batch.pictures[seen.default]
+        if len(composites.photos) < SLOW_FACES:
+            composites.photos += batch.pictures[composites.default]
     for key, values in parts.items():
         if key == "plain":
-            seen.plain = {name: np.concatenate([v[name][:, 0] for v in values]) for name in values[0]}
+            composites.plain = {name: np.concatenate([v[name][:, 0] for v in values]) for name in values[0]}
         elif key == "edges":
-            seen.edges = np.concatenate(values)
+            composites.edges = np.concatenate(values)
         elif key[0] == "mask":
-            seen.masks[key[1]] = np.concatenate(values)
+            composites.masks[key[1]] = np.concatenate(values)
         elif key[0] == "chips":
-            seen.chips[key[1]] = np.concatenate(values)
+            composites.chips[key[1]] = np.concatenate(values)
         else:
-            seen.readings[key[1]] = {name: np.concatenate([v[name] for v in values]) for name in values[0]}
-    seen.photos = seen.photos[:SEEN]
-    found = [judges.found(seen.photos[i : i + 8]) for i in range(0, len(seen.photos), 8)]
-    seen.found = np.concatenate(found)
-    return seen
+            composites.readings[key[1]] = {name: np.concatenate([v[name] for v in values]) for name in values[0]}
+    composites.photos = composites.photos[:SLOW_FACES]
+    found = [judges.found(composites.photos[i : i + 8]) for i in range(0, len(composites.photos), 8)]
+    composites.found = np.concatenate(found)
+    return composites
 
 
-def edited_table(seen: Seen, attribute: str) -> Table:
+def edited_table(composites: Composites, attribute: str) -> Table:
     """Mean reading of the target at every value, the shift, the share of faces that follow."""
     table: Table = {}
     judged = [attribute] + (["tagger: Male"] if attribute == "gender" else [])
-    for way, readings in seen.readings.items():
+    for way, readings in composites.readings.items():
         for judge in judged:
             target = readings[judge]
             row = {f"{v:+g}": cell(n) for v, n in zip(VALUES, manipulation.means_by_value(target), strict=True)}
@@ -151,29 +151,29 @@ def edited_table(seen: Seen, attribute: str) -> Table:
     return table
 
 
-def leakage_table(seen: Seen, attribute: str) -> Table:
+def leakage_table(composites: Composites, attribute: str) -> Table:
     """Slopes of other readings as a share of the target's, way by way."""
     table: Table = {}
     for name in (*OTHERS[attribute], "luminance", "sharpness"):
         row = {}
-        for way, readings in seen.readings.items():
+        for way, readings in composites.readings.items():
             share = leakage.share_of_target(
                 readings[name],
                 readings[attribute],
                 VALUES,
-                other_unedited=seen.plain[name],
-                target_unedited=seen.plain[attribute],
+                other_unedited=composites.plain[name],
+                target_unedited=composites.plain[attribute],
             )
             row[f"{way[0]}, {way[1]}"] = cell(share)
         table[name] = row
     return table
 
 
-def group_table(seen: Seen, held: HeldOut, attribute: str) -> Table:
+def group_table(composites: Composites, held: HeldOut, attribute: str) -> Table:
     """The shift by group, default way."""
     table: Table = {}
-    target = seen.readings[seen.default][attribute]
-    for kind, names in (held.groups() | {"skin tone": thirds(seen.plain["luminance"])}).items():
+    target = composites.readings[composites.default][attribute]
+    for kind, names in (held.groups() | {"skin tone": thirds(composites.plain["luminance"])}).items():
         groups = manipulation.by_group(target, names)
         for name, group in groups.each.items():
             if group.n >= 20:
@@ -189,7 +189,7 @@ def thirds(luminance: NDArray[np.float64]) -> NDArray[np.object_]:
     return np.array(["darkest third", "middle third", "lightest third"], object)[rank]
 
 
-def realism_table(seen: Seen, held: HeldOut, judges: Judges) -> Table:
+def realism_table(composites: Composites, held: HeldOut, judges: Judges) -> Table:
     """Can a network tell composites from photos, how far are they, which colours have they, is a face still found?"""
     import cv2
 
@@ -197,20 +197,20 @@ def realism_table(seen: Seen, held: HeldOut, judges: Judges) -> Table:
         return np.stack([cv2.resize(c, (SIDE, SIDE), interpolation=cv2.INTER_AREA) for c in chips])
 
     table: Table = {}
-    unedited = held.chips(seen.masks["face"].shape[1])
+    unedited = held.chips(composites.masks["face"].shape[1])
     photos, people = small(unedited), np.arange(len(held))
     features = judges.features(unedited)
-    for way, chips in seen.chips.items():
+    for way, chips in composites.chips.items():
         for k, value in enumerate(VALUES):
             row = {
                 "two-sample AUC": cell(realism.two_sample_auc(photos, small(chips[:, k]), people)),
                 "KID x 1000": cell(scaled(realism.kid(judges.features(chips[:, k]), features), 1000)),
-                "colour ratio": cell(realism.colour_ratio(unedited, chips[:, k], seen.masks[way[0]])),
+                "colour ratio": cell(realism.colour_ratio(unedited, chips[:, k], composites.masks[way[0]])),
             }
-            if seen.edges is not None:
-                row["seam"] = cell(realism.seam(seen.edges[:, 0], seen.edges[:, 1 + k]))
-            if way == seen.default and seen.found is not None:
-                row["face found"] = cell(mean(seen.found[:, k].astype(float)))
+            if composites.edges is not None:
+                row["seam"] = cell(realism.seam(composites.edges[:, 0], composites.edges[:, 1 + k]))
+            if way == composites.default and composites.found is not None:
+                row["face found"] = cell(mean(composites.found[:, k].astype(float)))
             table[f"{way[0]}, {way[1]} at {value:+g}"] = row
     return table
 
@@ -244,7 +244,7 @@ def latent_table(held: HeldOut, editor: FaderEditor, judges: Judges, attribute: 
     return {name: {"number": cell(number)} for name, number in numbers.items()}
 
 
-def identity_tables(held: HeldOut, seen: Seen, data: Path) -> dict[str, Table]:
+def identity_tables(held: HeldOut, composites: Composites, data: Path) -> dict[str, Table]:
     """Cosines of a third party's face embedding, beside those of real pairs; empty without the extra or the set."""
     try:
         embed = identity.FaceEmbedding()
@@ -254,19 +254,19 @@ def identity_tables(held: HeldOut, seen: Seen, data: Path) -> dict[str, Table]:
     first, second = (embed(photos, points) for photos, points in pairs)
     same = identity.cosine(first, second)
     other = identity.cosine(first, np.roll(first, 1, 0))
-    points = np.stack([face.points for face in held.faces[: len(seen.photos)]])
-    unedited = embed([photo.pixels for photo in held.photos[: len(seen.photos)]], points)
-    apart = identity.cosine(unedited, np.roll(unedited, 1, 0))
+    points = np.stack([face.points for face in held.faces[: len(composites.photos)]])
+    unedited = embed([photo.pixels for photo in held.photos[: len(composites.photos)]], points)
+    two_faces = identity.cosine(unedited, np.roll(unedited, 1, 0))
     table: Table = {
         "London, one person neutral and smiling": {"cosine": cell(mean(same))},
         "London, two persons": {"cosine": cell(mean(other))},
-        f"{held.name}, two of the faces": {"cosine": cell(mean(apart))},
+        f"{held.name}, two of the faces": {"cosine": cell(mean(two_faces))},
     }
-    centre = embed([row[CENTRE] for row in seen.photos], points)
+    centre = embed([row[CENTRE] for row in composites.photos], points)
     for k, value in enumerate(VALUES):
         if k != CENTRE:
-            edited = embed([row[k] for row in seen.photos], points)
-            person = identity.nearer_same(identity.cosine(edited, centre), same, apart)
+            edited = embed([row[k] for row in composites.photos], points)
+            person = identity.nearer_same(identity.cosine(edited, centre), same, two_faces)
             row = {"cosine": cell(person.edited), "nearer to one person": cell(person.nearer)}
             table[f"at {value:+g} and at 0"] = row
     return {"who it is": table}

@@ -166,9 +166,9 @@ def naive(unedited: NDArray[np.bool_], cue: FloatArray, faces: int, sets: int) -
     for index in range(sets):
         rows = np.arange(index, faces, sets)
         men = cue[rows] > 0
-        apart = float(cue[rows][men].mean() - cue[rows][~men].mean())
+        difference = float(cue[rows][men].mean() - cue[rows][~men].mean())
         a, b = unedited[rows][men].astype(np.float64), unedited[rows][~men].astype(np.float64)
-        out[index, :, 0] = 100 * (a.mean(0) - b.mean(0)) / apart
+        out[index, :, 0] = 100 * (a.mean(0) - b.mean(0)) / difference
         varies = (a.std(0) + b.std(0)) > 0
         out[index, varies, 1] = ttest_ind(a[:, varies], b[:, varies], equal_var=False).pvalue
     return out
@@ -190,10 +190,10 @@ def compare(
     """
     rows = []
     for index, bias in enumerate(GRID):
-        mine = found[found["label"] == bias.label]
-        low, high = mine["ci_low"], mine["ci_high"]
+        of_label = found[found["label"] == bias.label]
+        low, high = of_label["ci_low"], of_label["ci_high"]
         real = float(truth[index])
-        less, more = anew * mine["ratio_low"], anew * mine["ratio_high"]
+        less, more = anew * of_label["ratio_low"], anew * of_label["ratio_high"]
         rows.append(
             {
                 "label": bias.label,
@@ -201,16 +201,16 @@ def compare(
                 "confounder": bias.confounder,
                 "amount": bias.amount,
                 "truth": real,
-                "recovered": float(mine["slope"].mean()),
-                **over_audits(mine["slope"]),
-                "per_reach": float(mine["slope"].mean()) / reach,
+                "recovered": float(of_label["slope"].mean()),
+                **over_audits(of_label["slope"]),
+                "per_reach": float(of_label["slope"].mean()) / reach,
                 "covered": float(((low <= real) & (real <= high)).mean()),
                 "covered_per_reach": float(((less <= real) & (real <= more)).mean()),
-                "flagged": float((mine["q"] < LEVEL).mean()),
-                "decided": float((mine["decision"] == "finding").mean()),
+                "flagged": float((of_label["q"] < LEVEL).mean()),
+                "decided": float((of_label["decision"] == "finding").mean()),
                 "naive": float(plain[:, index, 0].mean()),
                 "naive_flagged": float((plain[:, index, 1] < LEVEL).mean()),
-                "audits": len(mine),
+                "audits": len(of_label),
             }
         )
     return pd.DataFrame(rows)

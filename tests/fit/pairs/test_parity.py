@@ -80,25 +80,25 @@ def test_fixed_height_moved_two_pairs_by_more_than_the_papers_own_error():
 def test_complete_pairs_of_scores_are_brunner_and_munzels_test():
     generator = np.random.default_rng(1)
     first, second = generator.normal(0.4, 1, 17).round(1), generator.normal(0, 2, 23).round(1)
-    own = parity(matrix(first, second))
+    estimate = parity(matrix(first, second))
     reference = stats.brunnermunzel(first, second)
-    assert own.t == pytest.approx(-reference.statistic)
-    assert own.p_value == pytest.approx(reference.pvalue)
+    assert estimate.t == pytest.approx(-reference.statistic)
+    assert estimate.p_value == pytest.approx(reference.pvalue)
 
 
 def test_a_group_that_always_wins_has_a_one_sided_interval_and_no_test():
-    own = parity(np.ones((8, 30)))
-    assert (own.p, own.high) == (1.0, 1.0)
-    assert own.low == pytest.approx(0.631, abs=5e-4)
-    assert math.isnan(own.p_value)
+    estimate = parity(np.ones((8, 30)))
+    assert (estimate.p, estimate.high) == (1.0, 1.0)
+    assert estimate.low == pytest.approx(0.631, abs=5e-4)
+    assert math.isnan(estimate.p_value)
     assert parity(np.zeros((5, 9))).high == pytest.approx(1 - 0.478, abs=5e-4)
     assert logit_interval(1.0, 0.0, 4, 20)[0] == pytest.approx(0.832, abs=5e-4)
 
 
 def test_nothing_asked_gives_no_number():
-    own = parity(np.full((3, 4), np.nan))
-    assert own.pairs == 0
-    assert math.isnan(own.p)
+    estimate = parity(np.full((3, 4), np.nan))
+    assert estimate.pairs == 0
+    assert math.isnan(estimate.p)
 
 
 @settings(max_examples=40)
@@ -135,9 +135,9 @@ def test_a_planted_effect_is_found_and_its_interval_holds_it(shift, truth):
     generator = np.random.default_rng(7)
     found, held = [], 0
     for _ in range(200):
-        own = parity(matrix(generator.normal(shift, 1, 50), generator.normal(0, 1, 50)))
-        found.append(own.p)
-        held += own.low <= truth <= own.high
+        estimate = parity(matrix(generator.normal(shift, 1, 50), generator.normal(0, 1, 50)))
+        found.append(estimate.p)
+        held += estimate.low <= truth <= estimate.high
     assert stats.norm.cdf(shift / math.sqrt(2)) == pytest.approx(truth, abs=5e-5)
     assert np.mean(found) == pytest.approx(truth, abs=0.01)
     assert 0.90 <= held / 200 <= 0.99  # 200 audits know 0.95 to 0.015
@@ -147,8 +147,8 @@ def test_nothing_planted_is_rejected_as_often_as_promised_and_draws_alone_promis
     generator = np.random.default_rng(11)
     rejected = narrow = 0
     for _ in range(1000):
-        own = parity(matrix(generator.normal(0, 1, 30), generator.normal(0, 1, 40)))
-        rejected += own.p_value < 0.05
-        narrow += abs(own.p - 0.5) <= draws_half(own.p, 10_000)
+        estimate = parity(matrix(generator.normal(0, 1, 30), generator.normal(0, 1, 40)))
+        rejected += estimate.p_value < 0.05
+        narrow += abs(estimate.p - 0.5) <= draws_half(estimate.p, 10_000)
     assert 0.035 <= rejected / 1000 <= 0.065
     assert 0.08 <= narrow / 1000 <= 0.16

@@ -38,10 +38,10 @@ def test_pairs_that_were_not_asked_do_not_count():
 def test_simultaneous_intervals_are_wider_and_hold_their_estimate():
     weights = draw_weights({"a": 40, "b": 50, "c": 50}, 2000, seed=5)
     tables = {("a", "b"): audit(1), ("a", "c"): audit(2)}
-    own = [parity(h) for h in tables.values()]
+    estimates = [parity(h) for h in tables.values()]
     draws = [resampled(h, weights[a], weights[b]) for (a, b), h in tables.items()]
     for found, one, (low, high) in zip(
-        own, draws, simultaneous([o.p for o in own], [o.se for o in own], draws), strict=True
+        estimates, draws, simultaneous([o.p for o in estimates], [o.se for o in estimates], draws), strict=True
     ):
         assert low < found.p < high
         assert high - low > np.subtract(*percentile(one)[::-1])

@@ -74,8 +74,8 @@ def count(photos: Path, out: Path, reader: Redness | None = None, **options: obj
 
 def share(found: Census, occupation: str, value: str, keyword: str = "any", reading: str = "gender") -> pd.Series:
     rows = found.composition
-    own = rows[(rows["occupation"] == occupation) & (rows["value"] == value) & (rows["keyword"] == keyword)]
-    (row,) = own[own["reading"] == reading].to_dict("records")
+    chosen = rows[(rows["occupation"] == occupation) & (rows["value"] == value) & (rows["keyword"] == keyword)]
+    (row,) = chosen[chosen["reading"] == reading].to_dict("records")
     return pd.Series(row)
 
 
@@ -178,8 +178,8 @@ def test_labels_flow_into_the_groups_of_a_fit(photos, tmp_path):
     frame = frame.assign(box=None, points=None, detection=1.0)
     tables.write(tables.PHOTOS, frame, run / "photos.parquet")
     about = read_about(tmp_path / "census/photos.csv", run)["perceived_gender"]
-    told = {path: about.get(name, "not there") for path, name in photo.items() if path.endswith("png")}
-    assert told == {
+    found = {path: about.get(name, "not there") for path, name in photo.items() if path.endswith("png")}
+    assert found == {
         "chef/0.png": "male",
         "chef/1.png": "male",
         "chef/2.png": "non-binary",

@@ -7,7 +7,7 @@ import pytest
 
 from gslopes.studies.evaluate.composites import VALUES
 from gslopes.studies.evaluate.editor import (
-    Seen,
+    Composites,
     edited_table,
     group_table,
     leakage_table,
@@ -50,7 +50,7 @@ class Judges:
 
 
 @pytest.fixture
-def seen() -> Seen:
+def seen() -> Composites:
     target = reading(0.2)
     target[1::2] = reading(0.1)[1::2]  # men move half as far
     readings = {
@@ -63,7 +63,7 @@ def seen() -> Seen:
         "sharpness": reading(0.0),
     }
     flat = {name: values * 0 + values[:, 2:3] for name, values in readings.items()}
-    found = Seen(WAY, {WAY: readings, OTHER_WAY: flat})
+    found = Composites(WAY, {WAY: readings, OTHER_WAY: flat})
     found.plain = {name: values[:, 2].copy() for name, values in readings.items()}
     found.plain["luminance"] = np.arange(FACES, dtype=float)
     return found
@@ -110,10 +110,10 @@ def test_a_group_of_fewer_than_twenty_faces_has_no_row(seen):
 
 
 def test_composites_that_are_the_photos_pass_and_those_of_another_colour_do_not(seen, monkeypatch):
-    def told_apart(photos, composites, people):  # tests/validate/test_realism.py has the network
+    def two_sample_auc(photos, composites, people):  # tests/validate/test_realism.py has the network
         return Estimate(0.5 if np.array_equal(photos, composites) else 1.0, 0.5, 1.0)
 
-    monkeypatch.setattr("gslopes.validate.realism.two_sample_auc", told_apart)
+    monkeypatch.setattr("gslopes.validate.realism.two_sample_auc", two_sample_auc)
     held = Held()
     chips = np.repeat(held.chips(64)[:, None], len(VALUES), axis=1)
     chips[:, -1, :, :, 0] = 250

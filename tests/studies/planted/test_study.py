@@ -12,8 +12,8 @@ def test_a_naive_comparison_blames_what_goes_along_with_gender():
     rng = np.random.default_rng(0)
     cue = rng.uniform(-1, 1, 2000).astype(np.float32)
     goes_along = cue + rng.normal(0, 0.5, 2000) > 0
-    own = np.stack([goes_along, rng.random(2000) < 0.5], 1)
-    found = naive(own, cue, 2000, 2)
+    columns = np.stack([goes_along, rng.random(2000) < 0.5], 1)
+    found = naive(columns, cue, 2000, 2)
     assert found.shape == (2, 2, 2)
     assert (found[:, 0, 1] < 1e-6).all()
     assert (found[:, 1, 1] > 1e-3).all()
@@ -50,9 +50,9 @@ def test_summary_keeps_nothing_and_confounder_alone_apart():
             "naive_flagged": [0.0, 1.0, 1.0],
         }
     )
-    told = summarise(labels)
-    assert told["false_positives_nothing"] == 0
-    assert told["false_positives_confounder_only"] == pytest.approx(0.1)
-    assert told["findings_confounder_only"] == pytest.approx(0.05)
-    assert told["naive_false_positives_confounder_only"] == 1
-    assert told["error_naive"] > told["error"] > told["error_per_reach"] == 0
+    summary = summarise(labels)
+    assert summary["false_positives_nothing"] == 0
+    assert summary["false_positives_confounder_only"] == pytest.approx(0.1)
+    assert summary["findings_confounder_only"] == pytest.approx(0.05)
+    assert summary["naive_false_positives_confounder_only"] == 1
+    assert summary["error_naive"] > summary["error"] > summary["error_per_reach"] == 0
