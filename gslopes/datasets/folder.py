@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import Photo
 from gslopes.datasets.decode import LARGEST_FILE, MAGIC, decode
 
+# Photos that are held at once: 16 million pixels, or one photo.
+BATCH_PIXELS = 16_000_000
 SUFFIXES = (b".jpg", b".jpeg", b".png", b".webp", b".bmp", b".tif", b".tiff")
 
 
@@ -61,6 +64,31 @@ def open_photo(path: Path) -> Photo:
         raise PhotoError(display_name(os.fsencode(path)), _refusal(path, error)) from error
     pixels, gray, icc = decode(data, display_name(os.fsencode(path)))
     return Photo(hashlib.sha256(data).hexdigest(), path, pixels, gray, icc)
+
+
+def photo_batches(
+    files: Iterable[PhotoFile], read: Callable[[PhotoFile], Photo | None], most: int = BATCH_PIXELS
+) -> Iterator[list[tuple[PhotoFile, Photo]]]:
+    """Decoded photos with their files, as many as may be held at once.
+
+    A batch is closed by its own contents alone, so that it is the same whenever it is computed.
+
+    read: the photo of a file; None to leave it out.  most: pixels of a batch; a photo with more is a batch alone.
+    """
+    held: list[tuple[PhotoFile, Photo]] = []
+    pixels = 0
+    for file in files:
+        photo = read(file)
+        if photo is None:
+            continue
+        size = photo.pixels.shape[0] * photo.pixels.shape[1]
+        if held and pixels + size > most:
+            yield held
+            held, pixels = [], 0
+        held.append((file, photo))
+        pixels += size
+    if held:
+        yield held
 
 
 def display_name(name: bytes) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -30,15 +30,11 @@ from gslopes.core.files import read_regular
 from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import Detections, Face, FloatArray, Photo
 from gslopes.datasets.decode import LARGEST_FILE
-from gslopes.datasets.folder import PhotoFile, open_photo
+from gslopes.datasets.folder import BATCH_PIXELS, PhotoFile, open_photo, photo_batches
 from gslopes.executors import RemoteTask, Tick
 from gslopes.find import align
 from gslopes.run.components import Components, default_components
 from gslopes.run.plan import SYNTHESIS, Plan, size_of
-
-# Photos that are held at once: 16 million pixels, or one photo. A batch is closed by its own contents alone, so that
-# it is the same whenever it is computed.
-BATCH_PIXELS = 16_000_000
 
 Row = dict[str, Any]
 
@@ -66,8 +62,9 @@ class Synthesis:
         """
         photos: list[Row] = []
         edits: list[Row] = []
-        for batch in self._batches(self.plan.files_of(part), photos, tick):
-            self._walk_within_memory(batch, photos, edits)
+        read = partial(self._open, photos, tick)
+        for batch in photo_batches(self.plan.files_of(part), read, BATCH_PIXELS):
+            self._walk_within_memory([(file.relative, photo) for file, photo in batch], photos, edits)
             tick(len(batch))
         run = self.plan.run
         runfolder.settle(run / row["file"] for row in edits)
@@ -88,33 +85,18 @@ class Synthesis:
         names = [file.relative for file in self.plan.files_of(part)]
         return names[0] if len(names) == 1 else f"the {len(names)} photos from {names[0]} to {names[-1]}"
 
-    def _batches(self, files: Sequence[PhotoFile], photos: list[Row], tick: Tick) -> Iterator[list[tuple[str, Photo]]]:
-        """Decoded photos with their names, as many as may be held at once; the others get their row right away."""
-        held: list[tuple[str, Photo]] = []
-        pixels = 0
-        for file in files:
-            photo = self._open(file)
-            if isinstance(photo, dict):
-                photos.append(photo)
-                tick(1)
-                continue
-            size = photo.pixels.shape[0] * photo.pixels.shape[1]
-            if held and pixels + size > BATCH_PIXELS:
-                yield held
-                held, pixels = [], 0
-            held.append((file.relative, photo))
-            pixels += size
-        if held:
-            yield held
-
-    def _open(self, file: PhotoFile) -> Photo | Row:
+    def _open(self, photos: list[Row], tick: Tick, file: PhotoFile) -> Photo | None:
+        """The photo; one that is skipped gets its row right away."""
         if file.relative in self.same:
-            return _skipped(file.relative, Why(Reason.DUPLICATE, self.same[file.relative]), photo=_digest(file.path))
-        try:
-            return open_photo(file.path)
-        except PhotoError as error:
-            why = error.reason if isinstance(error.reason, Why) else Why(Reason.UNREADABLE, error.reason)
-            return _skipped(file.relative, why, photo=_digest(file.path))
+            why = Why(Reason.DUPLICATE, self.same[file.relative])
+        else:
+            try:
+                return open_photo(file.path)
+            except PhotoError as error:
+                why = error.reason if isinstance(error.reason, Why) else Why(Reason.UNREADABLE, error.reason)
+        photos.append(_skipped(file.relative, why, photo=_digest(file.path)))
+        tick(1)
+        return None
 
     def _walk_within_memory(self, batch: list[tuple[str, Photo]], photos: list[Row], edits: list[Row]) -> None:
         """As ``_walk``; a batch that does not fit the memory is halved until it does, down to one photo."""

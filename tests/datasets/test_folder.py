@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
-from gslopes.datasets.folder import display_name, list_photos, open_photo, relative_name
+from gslopes.datasets.folder import display_name, list_photos, open_photo, photo_batches, relative_name
 
 
 def write(path: Path, size: tuple[int, int] = (4, 3)) -> Path:
@@ -230,3 +230,20 @@ def test_real_photos_open(unpacked: Callable[[str], Path]) -> None:
         photo = open_photo(file.path)
         assert photo.pixels.shape == (675, 675, 3)
         assert not photo.gray
+
+
+# --- Photos that are held at once ------------------------------------------------------------------------------------
+
+
+def test_batches_hold_so_many_pixels_or_one_photo_and_leave_out_what_is_not_read(tmp_path: Path) -> None:
+    for name, size in {"a": (4, 3), "b": (4, 3), "c": (30, 30), "d": (4, 3), "e": (4, 3), "f": (4, 3)}.items():
+        write(tmp_path / f"{name}.png", size)
+    found = photo_batches(
+        list_photos(tmp_path), lambda file: None if file.relative == "b.png" else open_photo(file.path), 24
+    )
+    assert [[file.relative for file, _ in batch] for batch in found] == [
+        ["a.png"],
+        ["c.png"],
+        ["d.png", "e.png"],
+        ["f.png"],
+    ]

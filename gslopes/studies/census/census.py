@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from gslopes.core.files import csv_bytes
 from gslopes.core.reasons import Why
 from gslopes.core.records import Finder, Photo
 from gslopes.core.runfolder import show
-from gslopes.datasets.folder import PhotoFile, list_photos, open_photo
+from gslopes.datasets.folder import PhotoFile, list_photos, open_photo, photo_batches
 from gslopes.executors import Executor, OneProcess, Tick
 from gslopes.find import align
 from gslopes.run.plan import count_parts, size_of
@@ -31,7 +32,6 @@ STAGE = "census"
 IDENTITY = ("kind", "photos", "inputs", "min_face", "reader")
 RACES = ("white", "black", "asian", "indian", "other")
 _PART = 64
-_BATCH_PIXELS = 16_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,31 +168,20 @@ class _Work:
 
     def __call__(self, part: int, tick: Tick) -> None:
         rows: list[dict[str, Any]] = []
-        for batch in self._batches(self.files[part * _PART : (part + 1) * _PART], rows):
+        files = self.files[part * _PART : (part + 1) * _PART]
+        for batch in photo_batches(files, partial(self._open, rows)):
             rows += self._read(batch)
             tick(len(batch))
         frame = pd.DataFrame(rows, columns=CENSUS.columns)
         runfolder.write_table(CENSUS, frame, runfolder.part_path(self.out, STAGE, CENSUS, part))
 
-    def _batches(
-        self, files: tuple[PhotoFile, ...], rows: list[dict[str, Any]]
-    ) -> Iterator[list[tuple[PhotoFile, Photo]]]:
-        held: list[tuple[PhotoFile, Photo]] = []
-        pixels = 0
-        for file in files:
-            try:
-                photo = open_photo(file.path)
-            except PhotoError as error:
-                rows.append(self._row(file, "", status="skipped", **Why.of(error.reason).columns))
-                continue
-            size = photo.pixels.shape[0] * photo.pixels.shape[1]
-            if held and pixels + size > _BATCH_PIXELS:
-                yield held
-                held, pixels = [], 0
-            held.append((file, photo))
-            pixels += size
-        if held:
-            yield held
+    def _open(self, rows: list[dict[str, Any]], file: PhotoFile) -> Photo | None:
+        """The photo; one that cannot be read gets its row right away."""
+        try:
+            return open_photo(file.path)
+        except PhotoError as error:
+            rows.append(self._row(file, "", status="skipped", **Why.of(error.reason).columns))
+            return None
 
     def _row(self, file: PhotoFile, photo: str, **known: Any) -> dict[str, Any]:
         empty = dict.fromkeys(("box", "masculine", *RACES, "young"))
