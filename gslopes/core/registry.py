@@ -59,7 +59,7 @@ class Registry:
     _built_in: dict[str, Target] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_own", {name: Target(name, path) for name, path in self.table.items()})
+        object.__setattr__(self, "_built_in", {name: Target(name, path) for name, path in self.table.items()})
 
     def targets(self) -> list[Target]:
         """Every target, sorted by name; imports none of them.

@@ -73,7 +73,7 @@ class Stage:
 
 STAGES = (
     Stage(
-        "synthesise",
+        SYNTHESIS,
         lambda walk: is_synthesised(walk.plan, walk.components),
         lambda walk: run_synthesise(walk.plan, walk.components, walk.executor),
     ),
@@ -240,7 +240,7 @@ def run_synthesise(plan: Plan, components: Components | None, executor: Executor
         if missing:
             ready = components or default_components(plan.config, plan.device)
             work = synthesis.Synthesis(plan, ready, synthesis.same_bytes(plan.files))
-            executor(work, sizes, label="synthesise", unit="photos", done=len(plan.files) - sum(sizes.values()))
+            executor(work, sizes, label=SYNTHESIS, unit="photos", done=len(plan.files) - sum(sizes.values()))
         made = [runfolder.merge(plan.run, table, [SYNTHESIS], plan.parts) for table in (tables.EDITS, tables.PHOTOS)]
         sources = keep_sources(plan.config.photos, plan.run)
         made += [sources] if sources else []
