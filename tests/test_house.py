@@ -162,7 +162,7 @@ def test_the_version_is_one():
 
 
 @pytest.mark.parametrize(
-    ("marker", "told"),
+    ("marker", "command"),
     [
         ("demo-command", "pip install . && gslopes demo"),
         (
