@@ -75,6 +75,7 @@ class Collector:
         self._failures = 0  # downloads that failed one after the other, up to now
         self._failed_parts: list[int] = []  # parts of this run in which they all did
         self._any_outcome = False
+        self._settled: dict[str, Row] = {}  # address to its row, once no download would change it
 
     def __enter__(self) -> Collector:
         return self
@@ -99,9 +100,10 @@ class Collector:
         while kept < self.limits.per_query and len(rows) < len(results):
             start, max_results = len(rows), min(2 * WORKERS, self.limits.per_query - kept)
             batch = list(enumerate(results[start : start + max_results], start + 1))
-            coming = {rank: self._pool.submit(self._bytes, one) for rank, one in batch if rank not in done}
+            coming = self._downloads([(rank, one) for rank, one in batch if rank not in done])
             for rank, candidate in batch:
-                row = done.get(rank) or self._judge(query, rank, candidate, coming[rank])
+                row = done.get(rank) or self._repeated(query, rank, candidate)
+                row = row or self._judge(query, rank, candidate, coming[rank])
                 reach("collect:stored")
                 if rank not in done and row["status"] != "failed":
                     _append(journal, row)
@@ -110,6 +112,7 @@ class Collector:
                     self.duplicates.add(row["photo"], row["path"], int(row["phash"], 16))
                     kept += 1
                     tick(1)
+                self._settle(row)
                 rows.append(row)
         tick(self.limits.per_query - kept)
         frame = tables.frame_of(MANIFEST, rows)
@@ -172,6 +175,31 @@ class Collector:
 
     # -- photos -------------------------------------------------------------------------------------------------------
 
+    def _downloads(self, batch: Sequence[tuple[int, Candidate]]) -> dict[int, Future[Outcome]]:
+        """Rank to what is on its way; each address is fetched once, however many results point to it."""
+        by_address: dict[str, Future[Outcome]] = {}
+        for _, one in batch:
+            if one.url not in self._settled and one.url not in by_address:
+                by_address[one.url] = self._pool.submit(self._bytes, one)
+        return {rank: by_address[one.url] for rank, one in batch if one.url in by_address}
+
+    def _settle(self, row: Row) -> None:
+        if row["status"] != "failed":
+            self._settled.setdefault(row["url"], row)
+
+    def _repeated(self, query: Query, rank: int, candidate: Candidate) -> Row | None:
+        """The row of a result whose address is known: a duplicate of what was kept, or refused like it."""
+        known = self._settled.get(candidate.url)
+        if known is None:
+            return None
+        row = self._row(query, rank, candidate)
+        copied = {name: known[name] for name in ("status", "reason", "detail", "photo", "path", "phash")}
+        return (
+            row
+            | copied
+            | ({"status": "duplicate", **Why(Reason.DUPLICATE).columns} if known["status"] == "kept" else {})
+        )
+
     def _bytes(self, candidate: Candidate) -> Outcome:
         """In a thread of its own.  Raises: Stopped."""
         try:
@@ -190,10 +218,7 @@ class Collector:
 
     def _judge(self, query: Query, rank: int, candidate: Candidate, coming: Future[Outcome]) -> Row:
         """The manifest row of one result; its file is on the disk for good if it is kept."""
-        row: Row = dict.fromkeys(MANIFEST.columns, "") | asdict(candidate)
-        row |= {"occupation": query.occupation, "soc": query.soc, "keyword": query.keyword, "query": query.text}
-        row |= {"rank": rank, "source": self.source.name, "width": 0, "height": 0, "bytes": 0}
-        row["retrieved"] = datetime.now(UTC).isoformat(timespec="seconds")
+        row = self._row(query, rank, candidate)
         outcome = coming.result()
         try:
             if isinstance(outcome, DownloadError):
@@ -211,6 +236,12 @@ class Collector:
         self._store(self.out / row["path"], outcome)
         size = {"width": picture.width, "height": picture.height, "bytes": len(outcome)}
         return row | size | {"status": "kept", "photo": picture.photo}
+
+    def _row(self, query: Query, rank: int, candidate: Candidate) -> Row:
+        row: Row = dict.fromkeys(MANIFEST.columns, "") | asdict(candidate)
+        row |= {"occupation": query.occupation, "soc": query.soc, "keyword": query.keyword, "query": query.text}
+        row |= {"rank": rank, "source": self.source.name, "width": 0, "height": 0, "bytes": 0}
+        return row | {"retrieved": datetime.now(UTC).isoformat(timespec="seconds")}
 
     def _store(self, path: Path, data: bytes) -> None:
         with runfolder.storage(path):
@@ -237,8 +268,10 @@ class Collector:
         """The photos of the parts before this one."""
         for index in range(self._known, part):
             frame = tables.read(MANIFEST, runfolder.part_path(self.out, STAGE, MANIFEST, index))
-            for row in frame[frame["status"] == "kept"].to_dict("records"):
-                self.duplicates.add(row["photo"], row["path"], int(row["phash"], 16))
+            for row in frame.to_dict("records"):
+                self._settle({str(name): value for name, value in row.items()})
+                if row["status"] == "kept":
+                    self.duplicates.add(row["photo"], row["path"], int(row["phash"], 16))
         self._known = max(self._known, part)
 
     def _path(self, part: int, name: str) -> Path:

@@ -33,14 +33,18 @@ def people_of(manifest: pd.DataFrame, min_ethnic: int = 40, min_group: int = 100
     list and does not use it; here it is used.
     """
     census = {row["qid"]: row for row in read_rows(CENSUS, "qid")}
-    shown = manifest[manifest["status"].isin(["kept", "duplicate"]) & (manifest["path"] != "")]
+    human = manifest["title"].map(lambda title: traits_of(title)["human"])
+    on_address = human.groupby(manifest["url"]).transform("nunique")  # whatever became of the download
+    shown = manifest.assign(on_address=on_address)
+    shown = shown[shown["status"].isin(["kept", "duplicate"]) & (shown["path"] != "")]
     rows = pd.DataFrame(
-        [{**traits_of(title), "file": path} for title, path in zip(shown["title"], shown["path"], strict=True)],
-        columns=["human", "file", "gender", "ethnic_group"],
-    )
+        [{"people": count, **traits_of(title), "file": path}
+         for title, path, count in zip(shown["title"], shown["path"], shown["on_address"], strict=True)],
+        columns=["human", "file", "gender", "ethnic_group", "people"],
+    )  # fmt: skip
     steps = [("with a picture", rows["human"].nunique())]
-    alone = rows.groupby("file")["human"].transform("nunique") == 1 if len(rows) else rows["file"].astype(bool)
-    rows = rows[alone]
+    on_file = rows.groupby("file")["human"].transform("nunique")
+    rows = rows[(on_file == 1) & (rows["people"].astype(int) == 1)]
     steps.append(("alone on it, by the picture's name", rows["human"].nunique()))
     sizes = Counter(dict(rows.groupby("ethnic_group")["human"].nunique()))
     rows = rows[np.array([sizes[one] >= min_ethnic for one in rows["ethnic_group"]], dtype=bool)]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,9 +113,10 @@ class Wikidata(Web):
         """
         group = query.keyword
         rows = [row for row in self._saved() if row.group == group] if self.file else self._asked(group, ask)
+        on_file = Counter(file for file, _ in {(row.file, row.human) for row in rows})
         unique = list(dict.fromkeys(row for row in rows if not row.file.lower().endswith(REFUSED)))[:max_results]
         known = self._known([row.file for row in unique], ask)
-        found = [_candidate(row, known[row.file]) for row in unique if row.file in known]
+        found = [_candidate(row, known[row.file], on_file[row.file]) for row in unique if row.file in known]
         return [one for one in found if self._in_time(one)]
 
     # -- who is shown --------------------------------------------------------------------------------------------------
@@ -218,10 +220,13 @@ def _last(uri: str) -> str:
     return unquote(uri.rpartition("/")[2])
 
 
-def _candidate(row: Shown, info: Mapping[str, Any]) -> Candidate:
+def _candidate(row: Shown, info: Mapping[str, Any], people: int) -> Candidate:
     fields = {key: plain(value.get("value")) for key, value in (info.get("extmetadata") or {}).items()}
     year = _year(row.taken) or _year(fields.get("DateTimeOriginal", ""))
     traits = {"gender": row.gender, "ethnic_group": row.group, "loc_aid": row.loc_aid, "taken": year}
+    traits["people"] = (
+        str(people) if people > 1 else ""
+    )  # told here: the others may lie beyond the photos that are wanted
     return Candidate(
         url=text(info.get("thumburl") or info.get("url")),
         page=text(info.get("descriptionurl")),
@@ -233,7 +238,7 @@ def _candidate(row: Shown, info: Mapping[str, Any]) -> Candidate:
 
 
 def traits_of(title: str) -> dict[str, str]:
-    """What the title of one of these photos says: human, gender, ethnic_group, loc_aid, taken.
+    """What the title of one of these photos says: human, gender, ethnic_group, loc_aid, taken, people on it if several.
 
     >>> traits_of("Q42 gender=Q6581097 ethnic_group=Q42406 taken=1999")["taken"]
     '1999'

@@ -17,6 +17,7 @@ def manifest(*people):
                 {
                     "status": "kept",
                     "path": f"x/{number}.jpg",
+                    "url": f"https://pictures.example/{number}.jpg",
                     "title": f"Q{number} gender={gender} ethnic_group={group} loc_aid=n{number}",
                 }
             )
@@ -44,3 +45,10 @@ def test_values_without_a_name_stay_as_they_are_and_nothing_is_a_table_too():
     found = people_of(manifest((2, "Q1052281", "Q99")), 1, 1)
     assert found.table.iloc[0][["gender", "ethnicity", "group"]].tolist() == ["Q1052281", "Q99", "Q99"]
     assert people_of(manifest((0, WOMAN, "Q99"), (1, WOMAN, "Q99")).iloc[:0]).table.empty
+
+
+def test_nobody_is_taken_for_alone_on_a_picture_whose_other_download_failed_or_was_not_wanted():
+    rows = manifest((6, WOMAN, "Q49085"))
+    rows.loc[1, ["url", "status", "path"]] = [rows.loc[0, "url"], "failed", ""]
+    rows.loc[2, "title"] += " people=2"
+    assert people_of(rows, 1, 1).table["person"].tolist() == ["Q4", "Q5", "Q6"]

@@ -92,6 +92,25 @@ def test_people_with_licences_and_a_table_for_the_crop_audit(service, tmp_path):
         assert part in query
 
 
+def test_a_picture_of_several_people_is_fetched_once_and_shows_nobody_alone(service, tmp_path):
+    service.rows.append(person(55, MAN, JAPANESE, file="Person 13.jpg"))  # beside Q13, of another ethnic group
+    found = run(service, tmp_path / "out")
+    fetched = {path: count for path, count in service.asked.items() if path.startswith("/thumb/")}
+    assert len(fetched) == 17
+    assert set(fetched.values()) == {1}
+    assert found.statuses["duplicate"] == 3  # Q10 as of its other group, Q54 and Q55 beside others
+    people = pd.read_csv(tmp_path / "out/people.csv")
+    assert not set(people["person"]) & {"Q11", "Q54", "Q13", "Q55"}
+
+
+def test_people_beyond_the_photos_that_are_wanted_still_stand_on_them(service, tmp_path):
+    """Q54 shares Q11's picture and comes after the limit: Q11 is not alone on it."""
+    run(service, tmp_path / "out", per_query=6, min_ethnic=1, min_group=1)
+    table = pd.read_csv(tmp_path / "out/people.csv")
+    assert "Q12" in set(table["person"])
+    assert "Q11" not in set(table["person"])
+
+
 def test_throttled_busy_and_broken_answers_are_asked_again_in_smaller_pages(service, tmp_path, monkeypatch):
     monkeypatch.setattr(wikidata, "PAGES", (100, 8, 5))
     service.troubles = ["throttle", "busy", "page", "cut"]
