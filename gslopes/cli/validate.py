@@ -58,11 +58,12 @@ def validate(
     from gslopes.run import stages
     from gslopes.run.config import GateConfig
     from gslopes.run.likeness import compare_faces, recogniser
-    from gslopes.run.validation import format_summary, keep_summaries, summarise
+    from gslopes.run.validation import check_inputs, format_summary, keep_summaries, summarise
 
     config = from_dict(GateConfig, {name: value for name, value in given.items() if value is not None})
     executor = OneProcess(progress=True)
     several = Engine(executor, engine or "auto", workers, device)
+    check_inputs(run, photos_csv, groups)
     stages.run_gate(run, several, config, device=pick_device(device))
     embed = recogniser()
     compared = compare_faces(run, embed, executor) if embed else None

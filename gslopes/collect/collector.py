@@ -261,7 +261,8 @@ class Collector:
         """Raises: ServiceError, always. Searches that only saw the outage are left to the next run."""
         for part in self._failed_parts:
             runfolder.part_path(self.out, STAGE, MANIFEST, part).unlink(missing_ok=True)
-        message = f"{self._failures} downloads failed one after the other, the last one with: {reason}."
+        several = f"{self._failures} downloads failed one after the other, the last one with"
+        message = f"{several if self._failures > 1 else 'The only download failed with'}: {reason}."
         raise ServiceError(message, "If the network is back, the same command goes on from there.")
 
     def _remember(self, part: int) -> None:

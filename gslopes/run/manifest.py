@@ -69,7 +69,7 @@ def check_versions(run: Path, classifiers: Sequence[Classifier]) -> None:
             raise RunFolderMismatch(
                 f"{show(run)} has answers of {classifier.name} in version {old or 'unknown'}; "
                 f"it is {classifier.version or 'unknown'} now.",
-                "Choose a new folder with --out.",
+                "Make the pictures again in a new folder, or restore that version of the classifier.",
             )
 
 

@@ -255,10 +255,10 @@ def is_judged(run: Path, config: GateConfig) -> bool:
 
 def run_gate(run: Path, executor: Executor, config: GateConfig | None = None, *, device: str = "cpu") -> pd.DataFrame:
     """Pictures to verdicts, see ``run.gate.judge``.  Raises: UsageError, UnknownName, ModelError, StorageError."""
-    from gslopes.run.validation import keep_summaries, summarise
+    from gslopes.run.validation import check_inputs, keep_summaries, summarise
 
-    parts = manifest.complete_parts(run)
-    config = config or GateConfig()
+    parts, config = manifest.complete_parts(run), config or GateConfig()
+    check_inputs(run)
     with runfolder.locked(run):
         verdicts = judge_folder(run, parts, config, device, executor)
         made = [run / f"{table.name}.parquet" for table in (tables.VERDICTS, tables.READINGS)]

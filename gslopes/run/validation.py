@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.core import runfolder, tables
+from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.run import manifest
 from gslopes.run.fitting import read_about
 from gslopes.run.likeness import likeness
+from gslopes.run.plan import SYNTHESIS
 from gslopes.validate import leakage, manipulation
 from gslopes.validate.estimates import Estimate, Groups
 from gslopes.validate.gate import JUDGED, RESOLUTION
@@ -66,19 +67,29 @@ def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] 
 
     Raises: TableError if the run was not judged; UsageError if the CSV does not fit.
     """
-    values = manifest.read(run)["values"]
     verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet")
-    unknown = sorted(set(verdicts["attribute"].astype(str)) - set(values))
-    if unknown:
-        message = f"{show(run / runfolder.MANIFEST)} is damaged: it has no values of {unknown[0]}, which was edited."
-        raise UsageError(message, "Restore it, or make the run again in a new folder.")
+    values = _values_of(run, verdicts["attribute"])
     readings = tables.read(tables.READINGS, run / "readings.parquet")
-    about = read_about(photos_csv, run) if photos_csv is not None else None
+    about = _about(run, photos_csv, columns)
     found = [
         _one(str(name), values[str(name)], sweeps, readings[readings["attribute"] == name], about, columns)
         for name, sweeps in verdicts.groupby("attribute")
     ]
     return [replace(one, identity=likeness(run, one.attribute)) for one in found]
+
+
+def check_inputs(run: Path, photos_csv: Path | None = None, columns: Sequence[str] = ()) -> None:
+    """Say what ``summarise`` would say of the same arguments, before any sweep is measured.
+
+    Raises: UsageError if an edited attribute has no values in run.json, or the CSV does not fit.
+    """
+    for part in range(manifest.complete_parts(run)):
+        path = runfolder.part_path(run, SYNTHESIS, tables.EDITS, part)
+        attributes = tables.read_columns(tables.EDITS, path, ["attribute"])["attribute"]
+        _values_of(run, attributes[attributes.map(lambda name: not placebo.split(name)[1])])
+        if len(attributes):  # every photo is edited along all of them
+            break
+    _about(run, photos_csv, columns)
 
 
 def keep_summaries(run: Path, summaries: Sequence[Summary]) -> Path:
@@ -87,6 +98,27 @@ def keep_summaries(run: Path, summaries: Sequence[Summary]) -> Path:
     with runfolder.storage(run):
         runfolder.write_json(path, {"attributes": [summary.facts() for summary in summaries]})
     return path
+
+
+def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[float]]:
+    values: Mapping[str, Sequence[float]] = manifest.read(run)["values"]
+    unknown = sorted(set(attributes.astype(str)) - set(values))
+    if unknown:
+        message = f"{show(run / runfolder.MANIFEST)} is damaged: it has no values of {unknown[0]}, which was edited."
+        raise UsageError(message, "Restore it, or make the run again in a new folder.")
+    return values
+
+
+def _about(run: Path, photos_csv: Path | None, columns: Sequence[str]) -> pd.DataFrame | None:
+    if photos_csv is None:
+        if columns:
+            raise UsageError(f"Where the groups of {columns[0]} are is not said.", "Name a CSV with --photos-csv.")
+        return None
+    about = read_about(photos_csv, run)
+    for column in columns:
+        if column not in about:
+            raise UsageError(f"{show(photos_csv)} has no column {column!r}.", f"It has {', '.join(about.columns)}.")
+    return about
 
 
 def _one(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,7 @@ from gslopes.run import synthesis
 from gslopes.run.components import Components
 from gslopes.run.config import configure
 from gslopes.run.plan import make_plan
+from tests.fuzz import mutated, pictures
 
 SIZE = 32
 
@@ -143,6 +145,19 @@ def test_a_photo_that_cannot_be_used_says_why(walk, photos):
     assert kept.loc["no-mask.png", "faces"] == 1
     assert kept.loc["broken.jpg", "width"] == 0
     assert len(kept.loc["no-mask.png", "box"]) == 4
+
+
+def test_hostile_files_cost_themselves_alone(walk, photos):
+    corpus, lot = pictures(), random.Random(20)
+    good = {path.name for path in photos.iterdir()}
+    for number in range(200):
+        data = mutated(lot.choice(corpus), lot.choice(corpus), lot)
+        (photos / f"{number:03d}{lot.choice(('.jpg', '.png', '.webp', '.tiff', '.bmp', '.gif'))}").write_bytes(data)
+    found, edits = walk()
+    assert set(found.loc[found["status"] == "used", "path"]) == good
+    assert len(found) == 203
+    assert (found.loc[found["status"] == "skipped", "reason"] != "").all()
+    assert len(edits) == 3 * 3
 
 
 def test_the_second_of_two_equal_files_is_skipped_and_names_the_first(walk, photos):

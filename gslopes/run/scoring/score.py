@@ -227,7 +227,7 @@ class Scoring:
             most = RetryPolicy().max_retry_after
             if usage.longest_wait > most and f"{name} waits" not in self._warned:
                 self._warned.add(f"{name} waits")
-                asked_for = f"{min(usage.longest_wait, DAY) / 3600:,.1f} hours"
+                asked_for = "a day or more" if usage.longest_wait >= DAY else f"{usage.longest_wait / 3600:,.1f} hours"
                 self._executor.note(
                     f"Warning: {name} asks us to wait {asked_for}; it is asked again after {most / 60:.0f} minutes. "
                     "Ctrl-C stops, and the same command goes on from there."

@@ -11,6 +11,7 @@ import pytest
 import gslopes
 from gslopes.core import tables
 from gslopes.core.errors import TableError
+from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer
 from gslopes.executors import OneProcess
 from gslopes.run import stages, validation
@@ -140,12 +141,11 @@ def test_a_run_that_was_not_judged_is_asked_about_whole(run):
 
 
 VERDICT = ["kept", "reason", "detail"]
+OPEN = {"shift": -1, "tau": -1, "off_target": 9, "least_change": 0, "most_change": 255}  # an editor of random weights
 
 
 def test_nothing_is_measured_twice_and_other_thresholds_judge_anew(run, monkeypatch):
-    first = stages.run_gate(
-        run, OneProcess(), GateConfig(shift=-1, tau=-1, off_target=9, least_change=0, most_change=255)
-    )
+    first = stages.run_gate(run, OneProcess(), GateConfig(**OPEN))
     assert first["kept"].all()
     assert (first["looked"] == 0).all()  # faces known from a table are drawn: no detector is asked
 
@@ -153,9 +153,16 @@ def test_nothing_is_measured_twice_and_other_thresholds_judge_anew(run, monkeypa
         raise AssertionError("measured again")
 
     monkeypatch.setattr(gate.Judging, "__call__", never)
-    second = stages.run_gate(run, OneProcess(), GateConfig(shift=0.999))
-    assert not second["kept"].any()
-    pd.testing.assert_frame_equal(first.drop(columns=VERDICT), second.drop(columns=VERDICT))
+    stricter = {
+        Reason.READING_DOES_NOT_FOLLOW: {"shift": 0.999},
+        Reason.TOO_LITTLE_CHANGE: {"least_change": first["change"].max() + 1},
+        Reason.TOO_MUCH_CHANGE: {"most_change": first["change"].min() / 2},
+    }
+    for reason, threshold in stricter.items():
+        again = stages.run_gate(run, OneProcess(), GateConfig(**OPEN | threshold))
+        assert not again["kept"].any()
+        assert set(again["reason"]) == {reason}
+        pd.testing.assert_frame_equal(first.drop(columns=VERDICT), again.drop(columns=VERDICT))
 
 
 def test_a_stopped_gate_goes_on_where_it_was(run, monkeypatch):

@@ -1,6 +1,7 @@
 """The evaluation itself, on a few real photos: a few of everything, so that it runs; its numbers are the cards'."""
 
 import hashlib
+import json
 import shutil
 
 import numpy as np
@@ -46,7 +47,11 @@ def test_an_editors_tables_hold_every_way_and_value(few, tmp_path):
     assert len(found["how natural, UTKFace"]) == 5
     assert np.isfinite(found["how natural, UTKFace"]["face, difference at +2"]["seam"]["value"])
     shift = found["what it edits, UTKFace"]["face, difference: reader"]["shift"]
-    assert 0.05 < shift["low"] < shift["value"] < shift["high"] <= 1
+    card = json.loads((home.find("weights", "fader-gender") / "metrics.json").read_text())["evaluation"]["tables"]
+    known = card["what it edits, UTKFace"]["face, difference: reader"]["shift"]
+    assert shift["low"] < shift["value"] < shift["high"]
+    assert shift["low"] <= known["value"] <= shift["high"]  # fewer photos, wider around what the card says
+    assert shift["low"] > known["value"] / 2
     (sheet,) = (tmp_path / "sheets").iterdir()
     with Image.open(sheet) as picture:
         assert picture.size == (6 * 256, 12 * 256)
