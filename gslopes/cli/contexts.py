@@ -32,6 +32,21 @@ _COLUMNS = ("gender_column", "group_column", "person_column")
 _TERMS = ("cache", "budget", "max_calls", "confirm_above", "yes", "retry_failed")
 
 
+class Share(click.ParamType):  # type: ignore[type-arg]
+    """A number, or ``max``."""
+
+    name = "s"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        """0.25 as a number."""
+        if str(value) == "max":
+            return "max"
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r} is neither a number such as 0.25 nor max.", param, ctx)
+
+
 class Canvas(click.ParamType):  # type: ignore[type-arg]
     """``WIDTHxHEIGHT``."""
 
@@ -53,6 +68,7 @@ class Canvas(click.ParamType):  # type: ignore[type-arg]
         "gslopes contexts PEOPLE --people people.csv --sweep gender --classifier celeba-tagger --out run",
         "gslopes contexts run --typology mine.toml --ratings ratings.csv",
         "gslopes contexts run --typology starter --typology todo.csv",
+        "gslopes contexts PEOPLE --people people.csv --config words.toml --person-share max --out run",
     ),
 )
 @click.argument("people", type=PATH)
@@ -64,13 +80,15 @@ class Canvas(click.ParamType):  # type: ignore[type-arg]
 @click.option("--out", "-o", type=PATH, metavar="RUN", help="The run folder, made if missing.")
 @click.option("--sweep", metavar="gender|race", help="Also K counterfactuals of each person in each context.")
 @click.option("--steps", type=int, metavar="K", help="Number of values in the sweep, odd.")
-@click.option("--cutout", metavar="auto|alpha|eraser|studio|DIR", help="How people are cut out. [default: auto]")
+@click.option("--cutout", metavar="auto|alpha|eraser|studio|parser|DIR", help="How people are cut out. [default: auto]")
 @click.option("--tolerance", type=int, metavar="LEVELS", help="Tolerance of the eraser. [default: 32]")
 @click.option("--keep-flagged", is_flag=True, default=None, help="Also use cut-outs that fail a check.")
 @click.option("--review", type=PATH, metavar="CSV", help="Decisions about cut-outs: photo, accept or exclude.")
 @click.option("--canvas", type=Canvas(), metavar="WxH", help="Size of the pictures. [default: 768x512]")
 @click.option("--crop", metavar="both|top|bottom", help="Which part of a background is cut away. [default: both]")
-@click.option("--person-share", type=float, metavar="S", help="Size of a person. [default: 0.25]")
+@click.option(
+    "--person-share", type=Share(), metavar="S|max", help="Size of a person; max: all that fits. [default: 0.25]"
+)
 @click.option("--share-of", metavar="canvas|background", help="Of what that is a share. [default: canvas]")
 @click.option("--size-by", metavar="share|face", help="People of one share, or faces of one height. [default: share]")
 @click.option("--face-height", type=float, metavar="H", help="Of the canvas, with --size-by face. [default: 0.3]")
@@ -102,6 +120,7 @@ class Canvas(click.ParamType):  # type: ignore[type-arg]
 @click.option("--limit", type=int, metavar="N", help="Only the first N photos.")
 @click.option("--seed", type=int, default=0, metavar="N", help="Seed of all random draws. [default: 0]")
 @click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
+@click.option("--config", "file", type=PATH, metavar="TOML", help="A file with these options, and [genders].")
 @click.option("--dry-run", is_flag=True, help="Print the plan and write nothing.")
 @terms_options
 @trust_option
@@ -114,6 +133,7 @@ def contexts(
     review: Path | None,
     seed: int,
     device: str,
+    file: Path | None,
     dry_run: bool,
     trust: bool,
     as_json: bool,
@@ -135,8 +155,9 @@ def contexts(
     from gslopes.studies.contexts.planning import make_plan
 
     given = {name: value for name, value in options.items() if value is not None and value != ()}
+    given = {**_from_file(file), **given}
     staging = {name: given[name] for name in _STAGING if name in given}
-    columns = from_dict(PeopleColumns, {name: given[name] for name in _COLUMNS if name in given})
+    columns = from_dict(PeopleColumns, {name: given[name] for name in (*_COLUMNS, "genders") if name in given})
     analysis = {name: given[name] for name in _ANALYSIS if name in given}
     settings = from_dict(ContextOptions, {**_plain(analysis), "seed": seed})
     if dry_run:
@@ -170,6 +191,23 @@ def contexts(
     lines += [f"tables     {show(found.run)}/*.parquet", f"page       {show(found.page)}"]
     click.echo("\n".join(lines), err=True)
     return 3 if any(reason.startswith("unreadable") for reason in found.skipped) else 0
+
+
+def _from_file(file: Path | None) -> dict[str, Any]:
+    """The options of a TOML file: those that are not given on the command line.  Raises: ConfigError."""
+    from gslopes.core.config import read_toml
+    from gslopes.core.errors import ConfigError, UnknownName
+
+    if file is None:
+        return {}
+    known = (*_STAGING, *_COLUMNS, *_ANALYSIS, *_TERMS, "genders")
+    content = {name.replace("-", "_"): value for name, value in read_toml(file).items()}
+    for name in content:
+        if name not in known:
+            raise UnknownName("option", name, known)
+    if not isinstance(content.get("genders", {}), dict):
+        raise ConfigError(f"{file}: genders must be a table.", 'Write [genders] with lines such as "frau" = "woman".')
+    return content
 
 
 def _plain(given: dict[str, Any]) -> dict[str, Any]:

@@ -18,19 +18,30 @@ _MOST = 20_000  # pixels that a fit takes
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Backdrop:
-    """colour: (H, W, 3) float32 RGB in [0, 255].  residual: (H, W) float32, ΔE of the photo from it."""
+    """The surface, and what of the photo differs from it.
+
+    colour: (H, W, 3) float32 RGB in [0, 255].  residual: (H, W) float32, ΔE of the photo from it.
+    difference: (H, W, 3) float32 CIELAB, photo minus surface.
+    """
 
     colour: FloatArray
     residual: FloatArray
+    difference: FloatArray
+
+    @property
+    def spread(self) -> float:
+        """How far the surface is from one flat colour: the range of its brightest channel, levels."""
+        return float(np.ptp(self.colour, axis=(0, 1)).max())
 
 
-def fit_backdrop(pixels: ByteArray) -> Backdrop:
+def fit_backdrop(pixels: ByteArray, lowest: int | None = None) -> Backdrop:
     """The backdrop behind a portrait.
 
     Six terms in x and y for L*, a* and b*, fitted to a strip at the top and strips at both sides of the upper half,
     then refitted to the pixels within ΔE 6 that are connected to the top row.
 
-    pixels: (H, W, 3) uint8 RGB.
+    pixels: (H, W, 3) uint8 RGB.  lowest: row from which on nothing is fitted: a white shirt before a gray backdrop is
+    within ΔE 6 of it and would bend the surface towards itself.
     """
     lab = cv2.cvtColor(pixels.astype(np.float32) / 255, cv2.COLOR_RGB2LAB).astype(np.float32, copy=False)
     height, width = lab.shape[:2]
@@ -44,11 +55,12 @@ def fit_backdrop(pixels: ByteArray) -> Backdrop:
     surface, residual = _fit(lab, terms, use)
     for _ in range(_REFITS):
         near = _connected(residual < NEAR)
+        near[height if lowest is None else max(lowest, high) :] = False
         if near.sum() < 0.01 * near.size:
             break
         surface, residual = _fit(lab, terms, near)
     colour = cv2.cvtColor(surface, cv2.COLOR_LAB2RGB)
-    return Backdrop(np.clip(255 * colour, 0, 255).astype(np.float32), residual)
+    return Backdrop(np.clip(255 * colour, 0, 255).astype(np.float32), residual, (lab - surface).astype(np.float32))
 
 
 def _fit(lab: NDArray[np.float32], terms: NDArray[np.float32], use: NDArray[np.bool_]) -> tuple[FloatArray, FloatArray]:

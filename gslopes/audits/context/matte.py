@@ -17,6 +17,10 @@ from gslopes.core.records import ByteArray, FloatArray
 
 FEATHER = 0.0015  # of the shorter side: sigma of the edge, 1 pixel at 675
 OUTSIDE, INSIDE = 0.022, 0.006  # of the shorter side: how far from the mask's edge pixels are looked at
+LIGHT = 20.0  # ΔE from the backdrop under which a pixel near the edge may be a mixture with it
+LOOPS = 0.03  # of the shorter side: how deep hair encloses backdrop
+BARE, OPEN = 4.0, 0.04  # a gap in hair: where at least 4 % of what is near the backdrop's colour is within ΔE 4 of it
+STRAY = 24.0  # levels off the line between person and backdrop from which on a pixel is no mixture of the two
 APART = 36.0  # levels between person and backdrop from which on their mixture can be told
 NOISE = 0.12  # of a backdrop's grain: less than this is none of the person
 
@@ -36,6 +40,8 @@ def matte(pixels: ByteArray, person: Person) -> Matte:
     feathered = _feather(mask, FEATHER * side)
     within, beyond = _distance(mask), _distance(~mask)
     sure = within > max(2.0, INSIDE * side)
+    if person.backdrop is not None:
+        sure &= ~_light(person, within, side)
     if not sure.any():
         return Matte(feathered, pixels.copy())
     inner = _nearest(pixels, sure)
@@ -47,6 +53,27 @@ def matte(pixels: ByteArray, person: Person) -> Matte:
     else:
         colour = np.where((feathered < 0.999)[..., None], inner, pixels).astype(np.uint8)
     return Matte(alpha, colour)
+
+
+def _light(person: Person, within: FloatArray, side: int) -> NDArray[np.bool_]:
+    """Where backdrop may show through hair: near its colour, on the person's side of it, and some of it bare.
+
+    A shirt that is brighter than a backdrop from which skin and hair differ by being darker is no mixture of them.
+    """
+    assert person.backdrop is not None
+    mask, residual, lightness = person.mask, person.backdrop.residual, person.backdrop.difference[..., 0]
+    strong = lightness[mask & (residual > LIGHT)]
+    darker = 1.0 if len(strong) and np.median(strong) > 0 else -1.0
+    light = (residual < LIGHT) & (within <= 2 * LOOPS * side) & (darker * lightness > -4)
+    light[person.chin :] = False
+    light &= mask
+    count, parts = cv2.connectedComponents(light.astype(np.uint8), connectivity=8)
+    size = np.bincount(parts.ravel(), minlength=count)
+    bare = np.bincount(parts[light & (residual < BARE)], minlength=count)
+    near = np.bincount(parts[light & (within <= LOOPS * side)], minlength=count)
+    gap = (bare >= OPEN * size) & (near > 0)
+    gap[0] = False
+    return np.asarray(gap[parts])
 
 
 def _feather(mask: NDArray[np.bool_], sigma: float) -> FloatArray:
@@ -89,9 +116,10 @@ def _keyed(
     length = np.linalg.norm(axis, axis=2)
     away = pixels.astype(np.float32) - backdrop
     position = (away * axis).sum(axis=2) / np.maximum(length**2, 1.0)
+    stray = np.linalg.norm(away - np.clip(position, 0, 1)[..., None] * axis, axis=2)
     position = np.clip((position - NOISE) / (0.92 - NOISE), 0, 1)
     # a strand is no thicker than its own light: what is near the body in colour only by chance fades with distance
-    trust = np.clip((length - APART) / APART, 0, 1) * edge
+    trust = np.clip((length - APART) / APART, 0, 1) * np.clip(2 - stray / STRAY, 0, 1) * edge
     trust = cv2.GaussianBlur(trust.astype(np.float32), (0, 0), 1.0) * edge
     outside = np.clip(_distance(~(within > 0)) / max(reach, 1.0), 0, 1)
     position = position * (1 - outside**2)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.audits.context.canvas import DoesNotFit, Placement, box, paste, place, resample, share_of_canvas
+from gslopes.audits.context.canvas import DoesNotFit, Placement, box, largest_share, paste, place, resample
 from gslopes.compose.encode import QUALITY, SUFFIX, Variants
 from gslopes.core import runfolder, tables
 from gslopes.core.reasons import VALUES, Reason, split_prose
@@ -33,9 +34,10 @@ GRAY = 128
 class Composing:
     """The work: parts of people, then of backgrounds, to pictures and the tables photos, edits and composites.
 
-    files: of the people.  backgrounds: that are used.  cutouts: photo to its row of that table.  names: relative name
-    of a file to its photo.  backdrop: the plain canvas' colour.  outline: a photo whose cut-out is of median size, for
-    the silhouettes; empty before it is known.  sweeper: makes counterfactuals, if there is a sweep.
+    files: of people.  backgrounds: that are used.  cutouts: photo to its row of that table.
+    names: relative name of a file to its photo.  backdrop: the plain canvas' colour.  share: of the canvas that a
+    person is.  outline: a photo whose cut-out is of median size, for the silhouettes; empty before it is known.
+    sweeper: makes counterfactuals, if there is a sweep.
     """
 
     run: Path
@@ -45,6 +47,7 @@ class Composing:
     names: dict[str, str]
     config: StageConfig
     backdrop: tuple[int, int, int]
+    share: float = 0.25
     outline: str = ""
     sweeper: Sweeper | None = None
     _plain: list[Any] = field(default_factory=list, repr=False)
@@ -210,7 +213,7 @@ class _Made:
     def _placement(self, alpha: FloatArray, face: float) -> Placement:
         if self.config.size_by == "face":
             return place(alpha, *self.size, share=None, face=face, face_height=self.config.face_height)
-        return place(alpha, *self.size, share=share_of_canvas(self.config.person_share, self.config.share_of))
+        return place(alpha, *self.size, share=self.work.share)
 
     def _write(self, photo: str, attribute: str, step: int, data: bytes, suffix: str) -> str:
         name = f"edits/{attribute}/{photo[:16]}-{step}{suffix}"
@@ -263,6 +266,19 @@ def _why(row: Row | None) -> tuple[Reason, str]:
         return Reason.CUTOUT_FLAGGED, str(row["reason"])
     reason, detail = split_prose(str(row["reason"]))
     return (Reason(reason), detail) if reason in VALUES and reason else (Reason.UNREADABLE, str(row["reason"]))
+
+
+def largest_common_share(run: Path, cutouts: Iterable[Row], canvas: tuple[int, int]) -> float:
+    """The largest share of the canvas that everybody's cut-out can have, rounded down to a thousandth.
+
+    run: the run folder.  cutouts: rows of that table; of people who are used.
+    """
+    shares = []
+    for row in cutouts:
+        _, alpha = read_cutout(run / row["file"])
+        x0, y0, x1, y1 = box(alpha)
+        shares.append(largest_share(alpha[y0:y1, x0:x1], *canvas))
+    return math.floor(1000 * min(shares)) / 1000 if shares else 0.25
 
 
 def _varying(layers: list[FloatArray]) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -24,7 +24,8 @@ class StageConfig:
     cutout: auto, alpha, eraser, studio, or a folder of masks.  tolerance: of the eraser, levels.
     keep_flagged: also use cut-outs that fail a check.
     canvas: width and height.  crop: what of a background is cut away.
-    person_share, share_of: size of a person; ``size_by`` face: every face box is ``face_height`` of the canvas instead.
+    person_share, share_of: size of a person, or ``max``: the largest that fits everybody;
+    ``size_by`` face: every face box is ``face_height`` of the canvas instead.
     kinds: of pictures.  sweep: also K counterfactuals of each person, of gender or race; steps: K.
     format: jpeg or png.  part: photos in a unit of work.
     """
@@ -37,7 +38,7 @@ class StageConfig:
     keep_flagged: bool = False
     canvas: tuple[int, int] = (768, 512)
     crop: Literal["both", "top", "bottom"] = "both"
-    person_share: float = 0.25
+    person_share: float | Literal["max"] = 0.25
     share_of: Literal["canvas", "background"] = "canvas"
     size_by: Literal["share", "face"] = "share"
     face_height: float = 0.3
@@ -49,7 +50,8 @@ class StageConfig:
 
     def __post_init__(self) -> None:
         check_canvas(*self.canvas)
-        check_share(self.person_share)
+        if not isinstance(self.person_share, str):
+            check_share(self.person_share)
         if not (math.isfinite(self.face_height) and 0 < self.face_height < 1):
             raise ConfigError(f"The face height is {self.face_height:g}; it must lie between 0 and 1.")
         if not 0 <= self.tolerance <= 255:

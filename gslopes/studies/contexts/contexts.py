@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from gslopes.audits.context.canvas import share_of_canvas
 from gslopes.audits.context.options import ContextOptions
 from gslopes.audits.context.typology import read_typology
 from gslopes.core import runfolder, runtime, tables
@@ -26,9 +28,10 @@ from gslopes.run.config import ScoreConfig
 from gslopes.run.plan import SYNTHESIS, count_parts
 from gslopes.studies.contexts import analysing
 from gslopes.studies.contexts.backgrounds import BackgroundPicture
-from gslopes.studies.contexts.composing import Composing
-from gslopes.studies.contexts.config import PeopleColumns
+from gslopes.studies.contexts.composing import Composing, largest_common_share
+from gslopes.studies.contexts.config import PeopleColumns, StageConfig
 from gslopes.studies.contexts.cutting import STAGE, Cutting, median_backdrop, reviewed
+from gslopes.studies.contexts.parsing import PersonMask, PersonParser
 from gslopes.studies.contexts.planning import KIND, ContextPlan, make_plan, manifest_of, mtcnn
 
 EXTRAS = ("statsmodels", "krippendorff")
@@ -130,7 +133,7 @@ def stage_pictures(
         missing = runfolder.missing_parts(run, STAGE, CUTOUTS, parts_of_people)
         sizes = {part: len(plan.files[part * config.part : (part + 1) * config.part]) for part in missing}
         if missing:
-            work = Cutting(run, plan.files, config, finder or mtcnn(40, real))
+            work = Cutting(run, plan.files, config, finder or mtcnn(40, real), _parser_once(real))
             executor(work, sizes, label="cut out", unit="photos", done=len(plan.files) - sum(sizes.values()))
         runfolder.merge(run, CUTOUTS, [STAGE], parts_of_people)
         names = {file.relative: _digest(file.path) for file in plan.files}
@@ -165,6 +168,7 @@ def _compose(plan: ContextPlan, cutouts: pd.DataFrame, names: dict[str, str], ex
     }
     rows = {str(row["photo"]): {str(key): value for key, value in row.items()} for row in cutouts.to_dict("records")}
     work = Composing(run, plan.files, plan.used_backgrounds, rows, photo_of, config, median_backdrop(cutouts))
+    work = replace(work, share=_share(run, config, [rows[photo] for photo in photo_of.values() if photo in rows]))
     if plan.values:
         work = replace(work, sweeper=_sweeper(plan, device))
     total = len(plan.files) + len(plan.used_backgrounds)
@@ -176,6 +180,14 @@ def _compose(plan: ContextPlan, cutouts: pd.DataFrame, names: dict[str, str], ex
         sizes = {part: min(config.part, total - part * config.part) for part in parts}
         if parts:
             executor(work, sizes, label="compose", unit="photos", done=total - sum(sizes.values()))
+
+
+def _share(run: Path, config: StageConfig, rows: Sequence[dict[str, Any]]) -> float:
+    """What part of the canvas a person is."""
+    if not isinstance(config.person_share, str):
+        return share_of_canvas(config.person_share, config.share_of)
+    used = [row for row in rows if row["status"] == "used" or (config.keep_flagged and row["file"])]
+    return largest_common_share(run, used, config.canvas)
 
 
 def _median_person(run: Path, parts: int, rows: dict[str, Any], plan: ContextPlan) -> str:
@@ -309,6 +321,16 @@ def _sweeper(plan: ContextPlan, device: str) -> Any:
 
     walk = RunConfig(plan.config.people, edit=EditConfig(attributes=(plan.config.sweep,)))
     return Sweeper(default_components(walk, device), plan.config.sweep, plan.values, walk.find.min_face, device)
+
+
+def _parser_once(device: str) -> Callable[[], PersonMask]:
+    """Gives the face parser, loaded when it is first asked for."""
+
+    @cache
+    def made() -> PersonMask:
+        return PersonParser(device)
+
+    return made
 
 
 def _digest(path: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,10 @@ import pandas as pd
 from PIL import Image
 
 from gslopes.audits.context.cutout import (
+    FLAT,
     CutoutLimits,
     Person,
+    behind,
     corners_agree,
     eraser,
     flaws,
@@ -35,6 +37,7 @@ from gslopes.datasets.folder import PhotoFile, open_photo
 from gslopes.executors import Tick
 from gslopes.studies.contexts.colour import to_srgb
 from gslopes.studies.contexts.config import StageConfig
+from gslopes.studies.contexts.parsing import PersonMask
 
 STAGE = "cutout"
 Row = dict[str, Any]
@@ -44,13 +47,15 @@ Row = dict[str, Any]
 class Cutting:
     """The work: parts of photos to cut-outs and the ``cutouts`` table.
 
-    run: the run folder.  files: of the people.  finder: of faces.
+    run: the run folder.  files: of the people.  finder: of faces.  parser: for ``--cutout parser`` and, with ``auto``,
+    for photos on which everything else fails; made when it is first needed.
     """
 
     run: Path
     files: tuple[PhotoFile, ...]
     config: StageConfig
     finder: Finder
+    parser: Callable[[], PersonMask]
 
     @property
     def in_threads(self) -> bool:
@@ -78,12 +83,17 @@ class Cutting:
         except PhotoError as error:
             return _row(_digest(file), "", "skipped", str(error.reason))
         pixels = to_srgb(photo.pixels, photo.icc)
-        face = largest_face(self.finder, photo)
-        if face is None:
+        face, points = largest_face(self.finder, photo)
+        if face is None or points is None:
             return _row(photo.id, "", "skipped", Reason.NO_FACE.value)
-        person = self._cut(photo, pixels, file, face)
+        person = self._cut(photo, pixels, file, face, points)
         if person is None:
-            return _row(photo.id, self.config.cutout, "skipped", "no mask of that name")
+            return _row(
+                photo.id,
+                self.config.cutout,
+                "skipped",
+                "no alpha channel" if self.config.cutout == "alpha" else "no mask of that name",
+            )
         cut = matte(pixels, person) if 0 < person.mask.mean() < 1 else Matte(person.mask.astype(np.float32), pixels)
         numbers = measure(person, face)
         side = min(pixels.shape[:2])
@@ -98,38 +108,52 @@ class Cutting:
         colour = "#" + "".join(f"{round(float(level)):02x}" for level in middle)
         return {**row, **numbers, "file": name, "backdrop": colour, "face": box}
 
-    def _cut(self, photo: Photo, pixels: ByteArray, file: PhotoFile, face: FloatArray) -> Person | None:
+    def _cut(
+        self, photo: Photo, pixels: ByteArray, file: PhotoFile, face: FloatArray, points: FloatArray
+    ) -> Person | None:
         """By the method that was asked for; ``auto`` takes the alpha channel, else the first whose checks pass."""
         wanted, seed = self.config.cutout, int(photo.id[:8], 16)
         alpha = _alpha_of(file.path) if wanted in ("auto", "alpha") else None
         if alpha is not None:
             return given_alpha(alpha)
         if wanted == "eraser":
-            return eraser(pixels, self.config.tolerance)
+            return eraser(pixels, self.config.tolerance, face)
         if wanted == "studio":
             return studio(pixels, face, seed)
-        if wanted not in ("auto", "alpha"):
-            mask = Path(wanted) / f"{file.path.stem}.png"
-            if not mask.is_file():
-                return None
-            with Image.open(mask) as picture:
-                shape = pixels.shape[1], pixels.shape[0]
-                levels = np.asarray(picture.convert("L").resize(shape), np.uint8)
-            return given_alpha(levels, "folder")
-        if corners_agree(pixels, self.config.tolerance):
-            found = eraser(pixels, self.config.tolerance)
-            if not flaws({**measure(found, face), "halo": 0.0}) and found.mask.mean() < 0.6:
+        if wanted == "parser":
+            return studio(pixels, face, seed, probable=self.parser()(photo, points, face))
+        if wanted == "alpha":
+            return None
+        if wanted != "auto":
+            return _given_mask(Path(wanted) / f"{file.path.stem}.png", pixels)
+        if behind(pixels, face).spread <= FLAT and corners_agree(pixels, self.config.tolerance):
+            found = eraser(pixels, self.config.tolerance, face)
+            if not flaws(measure(found, face)):
                 return found
-        return studio(pixels, face, seed)
+        found = studio(pixels, face, seed)
+        if not flaws(measure(found, face)):
+            return found
+        parsed = studio(pixels, face, seed, probable=self.parser()(photo, points, face))
+        return parsed if not flaws(measure(parsed, face)) else found
 
 
-def largest_face(finder: Finder, photo: Photo) -> FloatArray | None:
-    """(4,) box of the largest face; None if there is none."""
-    boxes = finder([photo])[0].boxes
-    if not len(boxes):
+def _given_mask(path: Path, pixels: ByteArray) -> Person | None:
+    """A mask of the user's own; None if there is none of that name."""
+    if not path.is_file():
         return None
-    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
-    return np.asarray(boxes[int(np.argmax(areas))], np.float32)
+    with Image.open(path) as picture:
+        levels = np.asarray(picture.convert("L").resize((pixels.shape[1], pixels.shape[0])), np.uint8)
+    return given_alpha(levels, "folder")
+
+
+def largest_face(finder: Finder, photo: Photo) -> tuple[FloatArray | None, FloatArray | None]:
+    """(4,) box and (5, 2) points of the largest face; None and None if there is none."""
+    found = finder([photo])[0]
+    if not len(found.boxes):
+        return None, None
+    areas = (found.boxes[:, 2] - found.boxes[:, 0]) * (found.boxes[:, 3] - found.boxes[:, 1])
+    largest = int(np.argmax(areas))
+    return np.asarray(found.boxes[largest], np.float32), np.asarray(found.points[largest], np.float32)
 
 
 def read_cutout(path: Path) -> tuple[ByteArray, FloatArray]:
