@@ -228,8 +228,8 @@ def _left(person: Person, face: FloatArray | None) -> float:
         return 0.0
     patches = (person.mask & (person.backdrop.residual < KEYED)).astype(np.uint8)
     patches[max(0, round(float(face[3]))) :] = 0
-    patches = cv2.morphologyEx(patches, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
-    return float(patches.sum() / max(int(person.mask.sum()), 1))
+    opened = cv2.morphologyEx(patches, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
+    return float(opened.sum() / max(int(person.mask.sum()), 1))
 
 
 def _below(mask: Mask, face: FloatArray | None) -> float:

@@ -129,5 +129,5 @@ def test_the_papers_nursery_is_not_the_context_that_changes_least():
         name: float(np.average([float(rows.loc[f"C-{name}", c]) for c in columns], weights=counts))
         for name in ("F1", "F2", "F4")
     }
-    assert [means[name] for name in ("F1", "F4", "F2")] == pytest.approx([0.060, 0.078, 0.082], abs=1e-3)
+    assert [means[name] for name in ("F1", "F4", "F2")] == pytest.approx([0.059876, 0.077816, 0.081462], abs=5e-7)
     assert means["F1"] < means["F4"] < means["F2"]
