@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import math
 import os
 import re
@@ -19,6 +17,7 @@ from markupsafe import Markup
 
 from gslopes.core import runfolder
 from gslopes.report import words
+from gslopes.report.inline import csp_hash, inline_json
 
 _TEMPLATES = Path(__file__).parent / "templates"
 HARMS = {
@@ -97,7 +96,7 @@ def render_page(
         .get_template("captions.html.j2")
         .render(
             css=Markup(css),
-            css_hash=_hash(css),
+            css_hash=csp_hash(css),
             harms=harms,
             techniques=[_safe(row) for row in frames["techniques"].to_dict("records")],
             inclusions=[_safe(row) for row in _top(frames["inclusions"]).to_dict("records")],
@@ -336,16 +335,15 @@ def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[
     """
     css, script = ((_TEMPLATES / f"captions-review.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     data = {"items": list(items), "answers": [dict(row) for row in answers]}
-    plain = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return (
         _environment()
         .get_template("captions-review.html.j2")
         .render(
             css=Markup(css),
             script=Markup(script),
-            css_hash=_hash(css),
-            script_hash=_hash(script),
-            data=Markup(plain),
+            css_hash=csp_hash(css),
+            script_hash=csp_hash(script),
+            data=Markup(inline_json(data)),
             count=len(items),
         )
     )
@@ -360,10 +358,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-
-
-def _hash(text: str) -> str:
-    return base64.b64encode(sha256(text.encode()).digest()).decode()
 
 
 # -- the terminal -----------------------------------------------------------------------------------------------------

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import math
-from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pandas as pd
 from gslopes.core import tables
 from gslopes.core.runfolder import write_bytes
 from gslopes.report import context_figures, context_tables, words
+from gslopes.report.inline import csp_hash
 
 _TEMPLATES = Path(__file__).parent / "templates"
 MOST_PEOPLE = 8
@@ -206,8 +205,8 @@ def _cutouts(run: Path, cutouts: pd.DataFrame) -> str:
 
 def _html(title: str, body: str, script: str = "") -> str:
     css = (_TEMPLATES / "page.css").read_text("utf-8") + _CSS
-    policy = f"default-src 'none'; img-src 'self' data: file:; style-src 'sha256-{_hash(css)}'"
-    policy += f"; script-src 'sha256-{_hash(script)}'" if script else ""
+    policy = f"default-src 'none'; img-src 'self' data: file:; style-src 'sha256-{csp_hash(css)}'"
+    policy += f"; script-src 'sha256-{csp_hash(script)}'" if script else ""
     tail = f"<script>{script}</script>" if script else ""
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
@@ -215,10 +214,6 @@ def _html(title: str, body: str, script: str = "") -> str:
         f"<style>{css}</style></head><body><main><p class='kicker'>gslopes contexts</p><h1>{escape(title)}</h1>{body}"
         f"</main>{tail}</body></html>\n"
     )
-
-
-def _hash(text: str) -> str:
-    return base64.b64encode(sha256(text.encode()).digest()).decode()
 
 
 _CSS = """

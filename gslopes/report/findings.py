@@ -29,12 +29,6 @@ def script(name: str, content: Any) -> bytes:
     return f"gslopes({json.dumps(name)},{json.dumps(content, separators=(',', ':'))});\n".encode("ascii")
 
 
-def inline(content: Any) -> str:
-    """JSON that can stand inside a script element of the page: no ``<`` that could end it."""
-    text = json.dumps(content, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
 def numbers(column: Iterable[float], digits: int = 5) -> list[float | None]:
     """Numbers to so many significant digits; None where there is none."""
     return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in column]

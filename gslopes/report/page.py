@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +16,9 @@ from markupsafe import Markup
 
 from gslopes.report import words
 from gslopes.report.credit import Credit
-from gslopes.report.findings import READING, inline
+from gslopes.report.findings import READING
 from gslopes.report.glossary import GLOSSARY
+from gslopes.report.inline import csp_hash, inline_json
 from gslopes.report.loading import Finding, ReportOptions
 from gslopes.report.method import Choice
 from gslopes.report.planted import planted
@@ -222,12 +221,15 @@ def scripted(names: Sequence[str], data: Mapping[str, Any]) -> dict[str, Any]:
     library = "\n".join((_VENDOR / name).read_text(encoding="utf-8") for name in ("d3.min.js", "plot.umd.min.js"))
     js = "".join((_TEMPLATES / f"page-{name}.js").read_text(encoding="utf-8") for name in names)
     js = f'"use strict";\n(() => {{\n{js}}})();\n'
-    policy = (
-        f"default-src 'none'; img-src 'self' file:; script-src 'sha256-{_hash(library)}' 'sha256-{_hash(js)}' 'self' "
-        f"file:; style-src 'sha256-{_hash(css)}' 'sha256-{_hash(_PLOT_STYLE)}'; base-uri 'none'; form-action 'none'"
-    )
     # our own files and the library's: their hashes are all that the policy lets in
-    texts = {"css": Markup(css), "library": Markup(library), "js": Markup(js), "data": Markup(inline(data))}
+    scripts, styles = (
+        " ".join(f"'sha256-{csp_hash(text)}'" for text in texts) for texts in ((library, js), (css, _PLOT_STYLE))
+    )
+    policy = (
+        f"default-src 'none'; img-src 'self' file:; script-src {scripts} 'self' file:; style-src {styles}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    texts = {"css": Markup(css), "library": Markup(library), "js": Markup(js), "data": Markup(inline_json(data))}
     return {**texts, "policy": Markup(policy)}
 
 
@@ -290,11 +292,6 @@ def render(
             slope=f"{options.slope:g}",
         )
     )
-
-
-def _hash(text: str) -> str:
-    """As a policy names a text that it lets in."""
-    return base64.b64encode(sha256(text.encode()).digest()).decode()
 
 
 def _short(value: str) -> str:

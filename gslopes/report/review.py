@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,6 +14,7 @@ from markupsafe import Markup
 
 from gslopes.report import words
 from gslopes.report.credit import link
+from gslopes.report.inline import csp_hash, inline_json
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -84,17 +82,12 @@ def render_review(items: Sequence[Item], answers: Sequence[Mapping[str, str]], c
     )
     css, script = ((_TEMPLATES / name).read_text(encoding="utf-8") for name in ("review.css", "review.js"))
     data = {"items": [asdict(item) for item in items], "answers": [dict(row) for row in answers]}
-    plain = json.dumps(data, ensure_ascii=True).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
     return environment.get_template("review.html.j2").render(
         css=Markup(css),  # our own files; their hashes are all that the policy lets in
         script=Markup(script),
-        css_hash=_hash(css),
-        script_hash=_hash(script),
-        data=Markup(plain),
+        css_hash=csp_hash(css),
+        script_hash=csp_hash(script),
+        data=Markup(inline_json(data)),
         count=len(items),
         confidence=f"{confidence:.0%}".replace("%", " %"),
     )
-
-
-def _hash(text: str) -> str:
-    return base64.b64encode(sha256(text.encode()).digest()).decode()

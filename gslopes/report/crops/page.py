@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from gslopes.report.crops import drawing, pictures
 from gslopes.report.crops.grids import Grid, other_grids, parity_grid
 from gslopes.report.crops.selection import selected
 from gslopes.report.crops.words import LIMITS, RECTANGLE, interval, main_rows, percent
+from gslopes.report.inline import csp_hash
 from gslopes.report.paper import to_latex, to_markdown
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -66,7 +65,7 @@ def write(run: Path, photos: Mapping[str, Path], embed: str) -> Path:
     )  # fmt: skip
     text = environment.get_template("crops.html.j2").render(
         css=Markup(css),
-        css_hash=base64.b64encode(sha256(css.encode()).digest()).decode(),
+        css_hash=csp_hash(css),
         sections=sections,
         groups=_groups(found, manifest),
         source=plain.printable(manifest.get("source", "given")),

@@ -6,7 +6,6 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from gslopes.core.tables.crops_beside import GAZE, GAZE_GAPS, GLANCES, KINDS, RE
 from gslopes.report import words as plain
 from gslopes.report.crops.grids import Grid, grid_of
 from gslopes.report.crops.words import LIMITS, interval, percent
+from gslopes.report.inline import csp_hash
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 MARKS = ("text", "number", "badge", "skin", "clothing", "background", "other")
@@ -76,8 +76,7 @@ def write_regions_report(
     text = _render("crops-regions.html.j2", sections=sections, cards=cards, left_out=left_out_lines, **shared)
     runfolder.write_bytes(page, text.encode())
     script = (_TEMPLATES / "crops-review.js").read_text("utf-8")
-    hashed = base64.b64encode(sha256(script.encode()).digest()).decode()
-    more = {"script": Markup(script), "script_hash": hashed, "marks": MARKS}
+    more = {"script": Markup(script), "script_hash": csp_hash(script), "marks": MARKS}
     runfolder.write_bytes(review, _render("crops-review.html.j2", cards=cards, **more).encode())
     return page, review
 
@@ -88,8 +87,7 @@ def _render(template: str, **known: Any) -> str:
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True,
     )  # fmt: skip
-    css_hash = base64.b64encode(sha256(css.encode()).digest()).decode()
-    return environment.get_template(template).render(css=Markup(css), css_hash=css_hash, **known)
+    return environment.get_template(template).render(css=Markup(css), css_hash=csp_hash(css), **known)
 
 
 def _grids(found: Mapping[str, pd.DataFrame], cropper: str) -> list[Grid]:

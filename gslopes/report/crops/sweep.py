@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Hashable, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from gslopes.report import words as plain
 from gslopes.report.crops import drawing
 from gslopes.report.crops.grids import Grid
 from gslopes.report.crops.words import LIMITS
+from gslopes.report.inline import csp_hash
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 _NAMES = {
@@ -50,7 +49,7 @@ def write_sweep_report(run: Path) -> Path:
     )  # fmt: skip
     text = environment.get_template("crops-sweep.html.j2").render(
         css=Markup(css),
-        css_hash=base64.b64encode(sha256(css.encode()).digest()).decode(),
+        css_hash=csp_hash(css),
         sections=sections,
         inputs=manifest["inputs"],
         limits=LIMITS,
