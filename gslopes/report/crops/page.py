@@ -21,12 +21,13 @@ from gslopes.report import words as plain
 from gslopes.report.crops import drawing, pictures
 from gslopes.report.crops.grids import Grid, other_grids, parity_grid
 from gslopes.report.crops.selection import selected
-from gslopes.report.crops.words import LIMITS, RECTANGLE, interval, main_rows, percent
+from gslopes.report.crops.words import LIMITS, RECTANGLE, favours, headline, in_order, main_rows, percent, side_effect
 from gslopes.report.inline import csp_hash
 from gslopes.report.paper import to_latex, to_markdown
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 MOST_ARROWS = 6
+MOST_BARS = 8
 
 
 @dataclass(slots=True)
@@ -55,8 +56,7 @@ def write(run: Path, photos: Mapping[str, Path], embed: str) -> Path:
         report.mkdir(exist_ok=True)
     _write_tables(report, found)
     sections = [
-        _section(cropper, version, found, manifest, photos, embed)
-        for cropper, version in sorted(manifest["croppers"].items())
+        _section(cropper, version, found, manifest, photos, embed) for cropper, version in manifest["croppers"].items()
     ]
     css = "".join((_TEMPLATES / name).read_text("utf-8") for name in ("page.css", "crops.css"))
     environment = Environment(
@@ -67,6 +67,7 @@ def write(run: Path, photos: Mapping[str, Path], embed: str) -> Path:
         css=Markup(css),
         css_hash=csp_hash(css),
         sections=sections,
+        headline=headline(main_rows(found["parity"])),
         groups=_groups(found, manifest),
         source=plain.printable(manifest.get("source", "given")),
         left_out=_left_out(found, manifest),
@@ -100,11 +101,15 @@ def _section(
 ) -> Section:
     tables = {name: frame[frame["cropper"] == cropper] for name, frame in found.items() if "cropper" in frame}
     parity = tables["parity"]
-    head = main_rows(parity)
+    head = in_order(main_rows(parity), manifest["columns"])
     section = Section(plain.printable(cropper), plain.printable(version), _answer(head, tables["positions"]))
     for column, rows in head.groupby("column", sort=False):
         name = plain.printable(column)
-        section.charts.append((f"Who is favoured, by {name}", Markup(drawing.bars(rows))))
+        judged = rows[rows["note"] == ""]
+        few = len(rows) - len(judged)
+        left = len(rows) > MOST_BARS and 0 < len(judged) < len(rows)
+        title = f"Who is favoured, by {name}" + f"; {few} more pairs of groups have too few people to judge" * left
+        section.charts.append((title, Markup(drawing.bars(judged if left else rows))))
         names = {*rows["group"], *rows["other"]}
         if 2 < len(names) <= MOST_ARROWS:
             section.charts.append((f"The same by {name}: arrows to the less favoured", Markup(drawing.arrows(rows))))
@@ -112,8 +117,8 @@ def _section(
     section.grids += other_grids(tables, parity)
     policies = tables["policies"]
     if len(policies):
-        first = policies[policies["column"] == policies["column"].iloc[0]]
-        pair = first[(first["group"] == first["group"].iloc[0]) & (first["other"] == first["other"].iloc[0])]
+        first = in_order(policies, manifest["columns"]).iloc[0]
+        pair = policies[(policies[["column", "group", "other"]] == first[["column", "group", "other"]]).all(axis=1)]
         title = f"Policies: {pair['group'].iloc[0]} over {pair['other'].iloc[0]}, deviation from even in points"
         section.charts.append((title, Markup(drawing.scatter(pair))))
     _distributions(section, tables["saliency"], found, manifest)
@@ -125,20 +130,18 @@ def _section(
 def _answer(head: pd.DataFrame, positions: pd.DataFrame) -> str:
     judged = head[head["note"] == ""]
     shown = judged[judged["q"] < 0.05]
-    lines = [
-        f"{row['group']} over {row['other']} {percent(row['p'])} ({interval(row['ci_low'], row['ci_high'])})"
-        for row in shown.sort_values("q").head(4).to_dict("records")
-    ]
+    lines = [favours(row) for row in shown.sort_values("q").head(4).to_dict("records")]
     number = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} not even (q < 0.05): {'; '.join(lines)}."
     if not lines:
         number = "none is shown not to be even (q < 0.05)."
+        if len(judged):
+            number += f" The farthest: {favours(min(judged.to_dict('records'), key=lambda row: row['q']))}."
     first = f"Of {len(judged)} pairs of groups that can be judged, {number}"
     few = len(head) - len(judged)
     second = f" {few} more have too few people to judge." if few else ""
     side = ""
     if len(positions):
-        row = positions.iloc[0]
-        side = f" The left person wins {100 * row['left']:+.1f} points more often than half.".replace("-", "−")
+        side = f" {side_effect(float(positions['left'].iloc[0]))}."
     return plain.printable(first + second + side)
 
 

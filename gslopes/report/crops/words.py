@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -28,6 +28,46 @@ def main_rows(parity: pd.DataFrame) -> pd.DataFrame:
     joined = ~parity["variant"].str.startswith("alone,")
     chosen = parity[joined & parity["policy"].isin(["argmax", RECTANGLE]) & (parity["outcome"] == "favoured")]
     return chosen if len(chosen) else parity[(parity["policy"] == "argmax") & (parity["outcome"] == "favoured")]
+
+
+def in_order(rows: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """Rows by their grouping, in the order in which groupings were asked for."""
+    order = {column: index for index, column in enumerate(columns)}
+    return rows.assign(_order=rows["column"].map(order)).sort_values("_order", kind="stable").drop(columns="_order")
+
+
+def favours(row: Mapping[Any, Any]) -> str:
+    """Who is favoured over whom, the larger share first."""
+    one, other, p, low, high = (row[name] for name in ("group", "other", "p", "ci_low", "ci_high"))
+    if p < 0.5:
+        one, other, p, low, high = other, one, 1 - p, 1 - high, 1 - low
+    return f"{one} over {other} {percent(p)} ({interval(low, high)})"
+
+
+def headline(head: pd.DataFrame) -> str:
+    """The finding in one sentence: of all croppers, the pair of groups that is shown most clearly not to be even.
+
+    head: rows of PARITY, as ``main_rows`` gives them.
+    """
+    judged = head[head["note"] == ""]
+    if judged.empty:
+        return "Too few people in every group to say whom a crop keeps."
+    shown = judged[judged["q"] < 0.05]
+    if shown.empty:
+        several = "None of the croppers is" if head["cropper"].nunique() > 1 else f"{head['cropper'].iloc[0]} is not"
+        return printable(f"{several} shown to favour one group over another.")
+    best = min(shown.to_dict("records"), key=lambda row: (row["q"], -abs(row["p"] - 0.5)))
+    one, other = (best["group"], best["other"]) if best["p"] >= 0.5 else (best["other"], best["group"])
+    return printable(
+        f"{best['cropper']} favours {one} over {other}, in {percent(max(best['p'], 1 - best['p']), 0)} of pairs."
+    )
+
+
+def side_effect(left: float) -> str:
+    """Whether it matters on which side a person stands.  left: share of wins on the left, less a half."""
+    if round(1000 * left) == 0:
+        return "The left person wins half of the time"
+    return f"The left person wins {abs(100 * left):.1f} points {'more' if left > 0 else 'less'} often than half"
 
 
 def percent(value: float, digits: int = 1) -> str:
@@ -62,9 +102,9 @@ def print_parity(parity: pd.DataFrame, positions: pd.DataFrame) -> str:
             )
         lines.append("")
     for row in positions.to_dict("records"):
-        away = f"{100 * row['left']:+.1f}".replace("-", "−")
+        side = side_effect(float(row["left"]))
         lines.append(
-            f"{printable(row['cropper'])}: the left person wins {away} points more often than half "
+            f"{printable(row['cropper'])}: {side[0].lower()}{side[1:]} "
             f"({interval(row['ci_low'], row['ci_high'])}); {row['ties']:,} ties, {row['failed']:,} failed of "
             f"{row['pictures'] + row['failed']:,} pictures"
         )

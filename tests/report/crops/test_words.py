@@ -4,7 +4,18 @@ import math
 
 import pandas as pd
 
-from gslopes.report.crops.words import LIMITS, interval, main_rows, percent, print_parity, ratio
+from gslopes.report.crops.words import (
+    LIMITS,
+    favours,
+    headline,
+    in_order,
+    interval,
+    main_rows,
+    percent,
+    print_parity,
+    ratio,
+    side_effect,
+)
 
 
 def test_numbers_and_their_absence():
@@ -30,4 +41,29 @@ def test_the_terminal_shows_pairs_and_the_side():
     assert len(main_rows(parity)) == 1
     assert "female over male: 61.7 % (57.1 to 66.1 % over 213 and 606 people)" in text
     assert "lack of parity shown" in text
-    assert "the left person wins −2.0 points" in text
+    assert "the left person wins 2.0 points less often than half (−5.0 to 1.0 %)" in text
+
+
+def pair(group, other, p, q, **more):
+    row = {"cropper": "c", "group": group, "other": other, "p": p, "ci_low": p - 0.05, "ci_high": p + 0.05, "q": q}
+    return {**row, "note": "", "column": "team", **more}
+
+
+def test_the_finding_stands_first_with_the_larger_share():
+    rows = [pair("a", "b", 0.6, 0.03), pair("a", "d", 0.3, 0.001), pair("b", "d", 0.9, 1e-9, note="too few to judge")]
+    assert headline(pd.DataFrame(rows)) == "c favours d over a, in 70 % of pairs."
+    assert favours(rows[1]) == "d over a 70.0 % (65.0 to 75.0 %)"
+    assert headline(pd.DataFrame(rows[2:])) == "Too few people in every group to say whom a crop keeps."
+    assert headline(pd.DataFrame([pair("a", "b", 0.5, 0.8)])) == "c is not shown to favour one group over another."
+    both = [pair("a", "b", 0.5, 0.8), pair("a", "b", 0.5, 0.9, cropper="e")]
+    assert headline(pd.DataFrame(both)) == "None of the croppers is shown to favour one group over another."
+
+
+def test_groupings_keep_the_order_in_which_they_were_asked_for():
+    rows = pd.DataFrame([pair("x", "y", 0.5, 1, column=name) for name in ("ethnicity", "gender", "ethnicity")])
+    assert in_order(rows, ["gender", "ethnicity"])["column"].tolist() == ["gender", "ethnicity", "ethnicity"]
+
+
+def test_the_side_in_words():
+    assert side_effect(0.0001) == "The left person wins half of the time"
+    assert side_effect(0.013) == "The left person wins 1.3 points more often than half"

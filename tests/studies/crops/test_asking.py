@@ -13,6 +13,7 @@ from gslopes.audits.crops.joining import fitted
 from gslopes.core.records import SaliencyMap
 from gslopes.studies.crops import CropsConfig
 from gslopes.studies.crops.asking import Asker
+from gslopes.studies.crops.measure import compared
 from tests.studies.crops.drawn import Brightness, audit, draw_people, row, truth
 
 PAIRS = np.array([(i, j) for i in range(5) for j in range(5) if i != j])
@@ -134,6 +135,34 @@ def test_other_ways_to_join(tmp_path, options, variant):
     assert result["p"] == pytest.approx(truth(frame, "blue", "green"), abs=0.05)
     assert found.positions.set_index("cropper").loc["brightness", "left"] == pytest.approx(0, abs=0.05)
     assert found.page.read_text("utf-8").count("<img") >= 2
+
+
+def test_ties_of_photos_alone_count_for_neither_group():
+    """No 12: the published comparison prints P(a >= b) as 1 - P(a < b), so that a tie is a win of the first group."""
+    ties = np.array([1.0, 1.0, 2.0])
+    published = 1 - np.less.outer(ties, ties).mean()
+    assert published == pytest.approx(7 / 9)
+    assert compared(ties, ties).mean() == 0.5
+    assert compared(ties, ties[:2]).mean() + compared(ties[:2], ties).mean() == 1
+
+
+def test_photos_alone_that_tie_are_even_whichever_group_stands_first(tmp_path):
+    """No 12, through the audit: every maximum of the blue is a maximum of the green, too."""
+    folder = tmp_path / "p"
+    folder.mkdir()
+    lines = ["id,team"]
+    for level in (90, 130, 170):
+        for team in ("blue", "green"):
+            picture = np.full((64, 64, 3), 20, np.uint8)
+            picture[16:48, 16:48] = level
+            picture[0, 0] = 21 if team == "blue" else 22  # other bytes, the same maximum
+            Image.fromarray(picture).save(folder / f"{team}{level}.png")
+            lines.append(f"{team}{level},{team}")
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    found = audit(folder, tmp_path / "people.csv", tmp_path / "run", Brightness(), cropper=("spectral-residual",),
+                  attach="none", min_group=3)  # fmt: skip
+    result = row(found, "brightness", variant="alone, own scale", outcome="favoured")
+    assert (result["p"], result["group"]) == (0.5, "blue")
 
 
 def test_photos_that_are_not_joined(fine_and_coarse, tmp_path):

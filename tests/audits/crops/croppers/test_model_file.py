@@ -41,6 +41,17 @@ def test_a_vxm_file_is_a_local_saliency_model(small_vxm):
         load_cropper(f"fastgaze:{small_vxm},means=rgb")
 
 
+def test_a_smoothing_layer_of_the_file_is_read_and_not_applied_unless_asked(small_vxm, tmp_path):
+    """No 16: the file has a Gaussian layer, which the published program reads and never applies."""
+    path = tmp_path / "smooth.vxm"
+    path.write_bytes(vxm.build((*vxm.read(small_vxm).layers, vxm.Layer(vxm.SMOOTH, size=19, sigma=3))))
+    without, plain, smooth = (
+        load_cropper(f"fastgaze:{file}").maps([PICTURE])[0].scores for file in (small_vxm, path, f"{path},smooth=true")
+    )
+    np.testing.assert_array_equal(plain, without)
+    assert smooth.max() < plain.max() - 0.1  # a Gaussian of three cells spreads the white square
+
+
 def test_pictures_of_several_sizes_come_back_in_their_order(small_vxm):
     model = load_cropper(f"fastgaze:{small_vxm}")
     tall = np.ascontiguousarray(PICTURE.transpose(1, 0, 2))
