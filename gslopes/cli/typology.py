@@ -41,6 +41,7 @@ def typology(
     from gslopes.audits.context.options import ContextOptions
     from gslopes.audits.context.typology import read_typology
     from gslopes.core.errors import UsageError
+    from gslopes.core.files import csv_bytes
     from gslopes.core.runfolder import MANIFEST, show, write_bytes
 
     if folder is not None:
@@ -63,7 +64,7 @@ def typology(
 
         table = tags_of_run(Path(what), ContextOptions(typology=typology))
         if out is not None:
-            write_bytes(out, table.assign(cluster="").to_csv(index=False).encode())
+            write_bytes(out, csv_bytes(table.assign(cluster="")))
             click.echo(
                 f"{show(out)}: {len(table):,} tags; fill its column cluster and give it as --typology.", err=True
             )

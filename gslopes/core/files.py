@@ -57,12 +57,29 @@ def read_regular(path: Path | str | bytes, limit: int, magic: tuple[bytes, ...] 
         return head + file.read(about.st_size - len(head))  # what grows meanwhile, or has no size (/proc), ends here
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is a file, links followed; a name that no file can have (too long, a zero byte) names none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def inside(folder: Path, path: Path) -> bool:
     """Whether a path leads, links followed, to somewhere below a folder."""
     try:
         return path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):  # links in a circle, a zero byte
         return False
+
+
+def without_guard(cell: str) -> str:
+    """A cell of a CSV that ``csv_bytes`` wrote, as it was before.
+
+    >>> [without_guard(cell) for cell in ("'=a", "'tis", "b")]
+    ['=a', "'tis", 'b']
+    """
+    return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
 
 
 def csv_bytes(frame: pd.DataFrame, digits: int | None = None) -> bytes:

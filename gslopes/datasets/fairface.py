@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from gslopes.core.errors import DataMissing
+from gslopes.core.files import is_file
 from gslopes.datasets.labelled import LabelledPhotos, need
 
 RACES = ("White", "Black", "Latino_Hispanic", "East Asian", "Southeast Asian", "Indian", "Middle Eastern")
@@ -42,7 +43,7 @@ def read(data: Path, split: Literal["train", "val"] | None = None) -> LabelledPh
     rows: list[tuple[float, ...]] = []
     for name in there:
         for path, labels in _lines(need(lists[name], "FairFace's list of labels")):
-            if path.is_file():
+            if is_file(path):
                 paths.append(path)
                 rows.append(labels)
     if not paths:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from gslopes.core.errors import DataMissing, UnknownName
+from gslopes.core.files import is_file
 from gslopes.datasets.folder import list_photos
 from gslopes.datasets.labelled import LabelledPhotos
 
@@ -102,7 +103,7 @@ def _photos(folder: Path, table: Path, files: Sequence[str]) -> tuple[Path, ...]
         if file in seen:
             raise DataMissing(f"{table} names {file!r} twice, in rows {seen[file]} and {number}.")
         seen[file] = number
-        if not file or not (folder / file).is_file():
+        if not file or not is_file(folder / file):
             there = list_photos(folder, 1)
             hint = f"The first photo there is {there[0].relative}." if there else "No photo is there at all."
             raise DataMissing(f"{table} names {file!r} in row {number}, which is not in {folder}.", hint)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
+from gslopes.core.files import csv_bytes
 from gslopes.report import words
 
 TITLES = {
@@ -48,7 +50,18 @@ def forms(frame: pd.DataFrame) -> dict[str, str]:
     latex = [" & ".join(map(_latex, cells)) + r" \\" for cells in (head, *rows)]
     body = "\n".join([latex[0], r"\midrule", *latex[1:]])
     tabular = "\\begin{tabular}{" + "l" * len(head) + "}\n\\toprule\n" + body + "\n\\bottomrule\n\\end{tabular}\n"
-    return {"csv": clean.to_csv(index=False), "md": "\n".join(markdown) + "\n", "tex": tabular}
+    return {"csv": csv_bytes(clean.map(_unsigned)).decode(), "md": "\n".join(markdown) + "\n", "tex": tabular}
+
+
+def _unsigned(text: str) -> str | float:
+    """A number as one, or its text without a plus and with a typographic minus: nothing that a CSV must guard.
+
+    >>> [_unsigned(text) for text in ("-0.0120", "+1.20 points", "-1.20 points [-2.00, -0.40]", "=cmd")]
+    [-0.012, '1.20 points', '−1.20 points [-2.00, -0.40]', '=cmd']
+    """
+    if re.fullmatch(r"-\d+(\.\d+)?", text):
+        return float(text)
+    return re.sub(r"^\+(?=\d)", "", re.sub(r"^-(?=\d)", "\N{MINUS SIGN}", text))
 
 
 def _latex(text: str) -> str:

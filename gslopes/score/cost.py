@@ -80,6 +80,14 @@ class Budget:
         """USD; None without a limit."""
         return None if self.usd is None else self.usd - self.spent
 
+    def shown(self, usd: float) -> str:
+        """An amount in cents, or in hundredths of one under a budget below a dollar.
+
+        >>> Budget(usd=5).shown(1234.5), Budget(usd=0.0061).shown(0.006)
+        ('1,234.50', '0.0060')
+        """
+        return f"{usd:,.{4 if self.usd is not None and self.usd < 1 else 2}f}"
+
     def reserve(self, limits: Limits, pictures: int, stopped: Callable[[], bool] = lambda: False) -> tuple[int, float]:
         """Set the price of one request aside.
 
@@ -139,8 +147,8 @@ class Budget:
                 f"The {self.max_calls:,} calls of --max-calls are made.", f"{goes_on} goes on from there."
             )
         return BudgetReached(
-            f"The budget of {self.usd or 0:,.2f} USD is used up: {self.spent:,.2f} USD are spent, "
-            "and the rest does not pay for another picture.",
+            f"The budget of {self.shown(self.usd or 0)} USD is used up: {self.shown(self.spent)} USD are spent, "
+            f"and the rest, {self.shown(self.unspent or 0)} USD, does not pay for another picture.",
             f"{goes_on} with a greater --budget goes on from there.",
         )
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UnknownName, UsageError
+from gslopes.core.files import csv_bytes
 
 Form = Literal["csv", "parquet", "fiftyone"]
 FORMS: tuple[Form, ...] = ("csv", "parquet", "fiftyone")
@@ -22,6 +23,7 @@ def export(run: str | Path, form: Form, out: str | Path | None = None) -> Any:
 
     Columns: photo, path (of the original), attribute, step, value, file (the edited picture), classifier, status,
     label, score; label and score are missing where a picture was answered without any label, refused, or failed.
+    In the CSV, text that a spreadsheet would run has an apostrophe in front; Parquet has every text as it is.
 
     Returns the path of the file, or the dataset: a sample a picture, grouped by photo, with a ``Classifications`` field
     for each classifier.
@@ -37,7 +39,7 @@ def export(run: str | Path, form: Form, out: str | Path | None = None) -> Any:
         return _fiftyone(folder, frame, str(out) if out else f"gslopes-{folder.resolve().name}")
     path = Path(out) if out else folder / f"answers.{form}"
     if form == "csv":
-        runfolder.write_bytes(path, frame.to_csv(index=False, lineterminator="\n").encode("utf-8", "replace"))
+        runfolder.write_bytes(path, csv_bytes(frame))
     else:
         with runfolder.storage(path):
             frame.to_parquet(path, index=False)

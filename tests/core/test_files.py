@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gslopes.core.files import NotRegular, TooLarge, csv_bytes, inside, read_regular
+from gslopes.core.files import NotRegular, TooLarge, csv_bytes, inside, is_file, read_regular, without_guard
 
 
 def test_a_regular_file_is_read_whole(tmp_path: Path):
@@ -88,6 +88,18 @@ def test_a_carriage_return_begins_no_line_of_its_own():
 def test_numbers_and_what_is_missing_stay_as_they_are():
     frame = pd.DataFrame({"n": [-1.5, None], "text": ["-", None], "flag": [True, False], "q": [0.12345678, -2.0]})
     assert csv_bytes(frame, digits=3).decode() == "n,text,flag,q\n-1.500,'-,True,0.123\n,,False,-2.000\n"
+
+
+@pytest.mark.parametrize("cell", [*CELLS, "'tis", "", "chef", "'"])
+def test_what_a_guard_was_put_before_is_read_back(cell):
+    written = list(csv.reader(io.StringIO(csv_bytes(pd.DataFrame({"label": [cell], "n": 1})).decode(), newline="")))
+    assert without_guard(written[-1][0]) == cell
+
+
+def test_a_name_that_no_file_can_have_names_none(tmp_path):
+    (tmp_path / "a").touch()
+    assert is_file(tmp_path / "a")
+    assert not any(is_file(tmp_path / name) for name in ("b", "c" * 5000, "a\0b", "a/b", ""))
 
 
 @given(st.lists(st.text(max_size=20), min_size=1, max_size=8))

@@ -16,7 +16,9 @@ from gslopes.core import tables
 from gslopes.core.collection import MANIFEST
 from gslopes.core.killpoints import KILL_POINTS, VARIABLE
 from gslopes.core.records import Answer
+from gslopes.executors import OneProcess
 from gslopes.run import stages
+from gslopes.run.config import FitConfig, GateConfig
 from gslopes.score.limits import Limits
 from gslopes.studies.collect import CollectConfig, collect, plan_collection
 from tests.collect.server import PhotoServer, serving
@@ -88,6 +90,49 @@ def test_a_kill_while_classifiers_are_asked(point, time, tmp_path):
     assert set(asked) == set((tmp_path / "calm.txt").read_text().splitlines())
     in_flight = Service.batch if point == "answers:asked" else 0
     assert len(asked) - len(set(asked)) <= in_flight
+    assert not list(killed.rglob("*.tmp"))
+
+
+@pytest.fixture(scope="module")
+def audit(draw, tiny_models, tmp_path_factory) -> Callable[[Path], Callable[[], object]]:
+    """The walk from drawn photos to fitted slopes in a run folder, to be done in a child."""
+    faces, folder = draw(4), tmp_path_factory.mktemp("audit")
+    config, log = folder / "part.toml", folder / "asked.txt"
+    config.write_text("part = 2\n")
+    log.touch()
+
+    def walking(run: Path) -> Callable[[], object]:
+        def walk() -> None:
+            os.environ["GSLOPES_HOME"] = str(tiny_models)
+            stages.synthesise(faces.photos, run, config=config, steps=3, device="cpu", **faces.known)
+            stages.run_gate(run, OneProcess(), GateConfig(shift=-1, tau=-1, off_target=9, most_change=255))
+            stages.score_photos(run, Service(log), yes=True, cache=f"{run}-cache")
+            stages.run_fit(run, FitConfig(permutations=20, bootstrap=20))
+
+        return walk
+
+    return walking
+
+
+@pytest.fixture(scope="module")
+def calm(audit, tmp_path_factory) -> Path:
+    """An undisturbed one."""
+    run = tmp_path_factory.mktemp("calm") / "run"
+    assert in_a_child(audit(run)) == 0
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", [one for one in KILL_POINTS if one.startswith(("file:", "table:", "merge:"))])
+def test_a_kill_while_pictures_are_made_judged_and_fitted(point, audit, calm, tmp_path):
+    killed = tmp_path / "killed"
+    codes = [in_a_child(audit(killed), f"{point}:{time}") for time in (1, 3, 9)]
+    assert codes[0] == -9
+    assert set(codes) <= {-9, 0}
+    assert in_a_child(audit(killed)) == 0
+    files = sorted(path.relative_to(calm) for path in (*calm.glob("*.parquet"), *calm.rglob("edits/**/*.jpg")))
+    assert len(files) > 4 * 3 + 5
+    assert [file for file in files if (calm / file).read_bytes() != (killed / file).read_bytes()] == []
     assert not list(killed.rglob("*.tmp"))
 
 

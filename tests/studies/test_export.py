@@ -50,6 +50,13 @@ def test_every_answer_is_a_row_with_the_picture_that_it_is_about(run: Path) -> N
     assert len(again) == len(rows)
 
 
+def test_no_label_runs_in_a_spreadsheet(run: Path) -> None:
+    scores = tables.read(tables.SCORES, run / "scores.parquet").assign(label="=1+1")
+    tables.write(tables.SCORES, scores, run / "scores.parquet")
+    assert set(pd.read_csv(gslopes.export(run, "csv"))["label"].dropna()) == {"'=1+1"}
+    assert set(pd.read_parquet(gslopes.export(run, "parquet"))["label"].dropna()) == {"=1+1"}
+
+
 def test_what_cannot_be_exported_is_told(run: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownName):
         gslopes.export(run, "excel")  # type: ignore[arg-type]

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.files import without_guard
 
 DATA = Path(__file__).parent / "data"
 SHIPPED = ("barlas-2020", "celeba", "starter", "starter-wide")
@@ -209,7 +210,7 @@ def _read_csv(path: Path, supers: Mapping[str, str]) -> Typology:
             if not {"tag", "cluster"} <= set(reader.fieldnames or ()):
                 raise ConfigError(f"{path} has no columns tag and cluster.", "gslopes typology RUN --out makes one.")
             for row in reader:
-                cluster, tag = (row["cluster"] or "").strip(), normalise(row["tag"] or "")
+                cluster, tag = (row["cluster"] or "").strip(), normalise(without_guard(row["tag"] or ""))
                 if cluster and not tag:
                     raise ConfigError(f"{path}, line {reader.line_num}: the tag is empty.")
                 if cluster:

@@ -244,8 +244,8 @@ class Scoring:
             if str(usage):
                 self._executor.note(f"score      {name}: {usage.requests:,} calls, {usage}.")
         if self._budget.usd is not None and self._budget.unspent is not None:
-            spent = f"{self._budget.spent:,.2f} of {self._budget.usd:,.2f} USD"
-            self._executor.note(f"score      budget: {spent} spent, {self._budget.unspent:,.2f} USD left.")
+            spent, given, left = map(self._budget.shown, (self._budget.spent, self._budget.usd, self._budget.unspent))
+            self._executor.note(f"score      budget: {spent} of {given} USD spent, {left} USD left.")
 
 
 def models_of(run: Path, name: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from itertools import product
 from pathlib import Path
 
 from gslopes.core.errors import UsageError
+from gslopes.core.files import is_file
 from gslopes.core.runfolder import show
 from gslopes.datasets.folder import list_photos
 
@@ -163,7 +164,7 @@ def _portraits(
         else:
             relative = row[column] if column else stems.get(row["id"], row["id"])
         path = folder / relative
-        if not relative or not path.is_file():
+        if not relative or not is_file(path):
             raise UsageError(
                 f"Line {line} of {show(table)} names {relative!r}, which is not in {show(folder)}.", _near(folder)
             )

@@ -39,6 +39,7 @@ def test_columns_and_their_crossing(folder):
     [
         ("id,gender\na,f\nz,m\n", "Line 3 of .* names 'z'"),
         ("file,gender\na.jpg,f\na.jpg,m\n", "lines 2 and 3 with different gender"),
+        (f"id,gender\na,f\n{'z' * 5000},m\n", "Line 3 of .* names 'zzz"),
         ("id,gender\na,f,9\n", "Line 2 .* another number of cells"),
         ("id,gender\n", "has no rows"),
         ("id,gender\na,f\nb,f\n", "one group only: f 2"),
