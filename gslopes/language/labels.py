@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from functools import cache
 
-from gslopes.language.chunks import standard
+from gslopes.language.bounds import BOUNDS, caption_bounds, demeaning_synsets
 from gslopes.language.graph import Fact, Parser, with_synsets
 from gslopes.language.mentions import Mentions
+from gslopes.language.parsers import find_parser
 from gslopes.language.senses import Rule, Senses
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import wordnet
 
 GENDERS = {"feminine": "woman", "masculine": "man", "neutral": "neutral person"}
-LISTS = ("judgment-adjectives", "attractiveness-adjectives", "occupation-adjectives", "demeaning-adjectives")
+LISTS = ("judgment-adjectives", "attractiveness-adjectives", "occupation-adjectives")
 NOUNS = ("female", "male")
 
 
@@ -28,13 +29,15 @@ class Labeller:
     def __init__(self, parser: Parser, senses: Senses, up: int = 0) -> None:
         self.parser, self.senses, self.up = parser, senses, up
         self.mentions = Mentions(senses, shipped())
+        self._demeaning = demeaning_synsets(self.mentions.lists, senses.wordnet)
         self.name = f"{parser.name},{senses.wordnet.name},{senses.rule},up={up}"
 
     def labels(self, caption: str) -> tuple[str, ...]:
         """The labels of one caption, sorted, each once.
 
         ``word:tie``, ``synset:necktie.n.01``, ``attribute:red of person``, ``relation:hold``, ``mention:person``,
-        ``mention:woman`` (and man, neutral person), ``mention:ethnicity``, ``list:weapon``, ``noun:female``.
+        ``mention:woman`` (and man, neutral person), ``mention:ethnicity``, ``list:weapon``, ``noun:female``;
+        ``list:demeaning lower`` (and estimate, upper) as D1 counts them.
         """
         facts = [with_synsets(fact, self.senses) for fact in self.parser.parse(caption) if not fact.negated]
         found: set[str] = set()
@@ -43,6 +46,8 @@ class Labeller:
         found |= {"mention:person"} if self.mentions.people(facts) else set()
         found |= {"list:weapon"} if self.mentions.weapons(facts) else set()
         found |= {"list:animal"} if self.mentions.animals(facts) else set()
+        bounds = caption_bounds(facts, self._demeaning, self.senses, "role")
+        found |= {f"list:demeaning {name}" for name in BOUNDS if bounds[name]}
         for mention in self.mentions.identity(facts):
             name = GENDERS[mention.group] if mention.category == "gender" else mention.category
             found.add(f"mention:{name}")
@@ -71,9 +76,11 @@ class Labeller:
 
 
 @cache
-def labeller(rule: Rule = "overrides", up: int = 0) -> Labeller:
-    """The labeller with the default parser, made once a process.
+def labeller(rule: Rule = "overrides", up: int = 0, parser: str = "chunks") -> Labeller:
+    """The labeller with a parser, made once a process.
 
-    Raises: UsageError, ModelError if HanTa or WordNet's tables are not as they should be.
+    parser: ``chunks``, ``spacy:FOLDER`` or ``factual:FOLDER``.
+
+    Raises: UnknownName; UsageError, ModelError if the parser, HanTa or WordNet's tables are not as they should be.
     """
-    return Labeller(standard(), Senses(wordnet(), rule), up)
+    return Labeller(find_parser(parser), Senses(wordnet(), rule), up)

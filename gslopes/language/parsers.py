@@ -164,13 +164,14 @@ def facts_of_arcs(text: str) -> tuple[Fact, ...] | None:
         return None
     facts: set[Fact] = set()
     for subject, relation, other in arcs:
+        relation = relation.lower().removeprefix("pv:").removeprefix("v:").strip()  # FACTUAL marks its verbs
         subject, other = subject.replace(" ", "_").lower(), other.lower()
         facts.add(Fact("object", subject))
         if relation in ("is", "has_attribute"):
             facts.add(Fact("attribute", other.replace(" ", "_"), subject=subject))
         else:
             facts.add(Fact("object", other.replace(" ", "_")))
-            facts.add(Fact("relation", relation.lower(), subject=subject, object=other.replace(" ", "_")))
+            facts.add(Fact("relation", relation, subject=subject, object=other.replace(" ", "_")))
     return tuple(sorted(facts))
 
 

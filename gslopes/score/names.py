@@ -5,7 +5,8 @@ r"""Classifier names with parameters: one grammar for the command line, the conf
 
 The options of a classifier are a frozen dataclass: its fields are the keys, their types are checked, a field made by
 ``field(metadata=ARGUMENT)`` is what stands right after the colon, and one by ``field(metadata=OPERATIONAL)`` moves no
-answer (a rate, a price) and is left out of the canonical name.  A list of numbers is written with slashes
+answer (a rate, a price) and is left out of the canonical name. One by ``field(metadata=PARSING)`` decides how an answer
+is read: it is left out only of the name under which raw answers are kept.  A list of numbers is written with slashes
 (``mean=0.5/0.5/0.5``), a comma inside a value as ``\,``.  The canonical name has sorted keys and no defaults: it stands
 in the tables, so that one classifier with one set of parameters has one name however it was typed.
 """
@@ -32,6 +33,10 @@ Options = TypeVar("Options", bound="DataclassInstance")
 ARGUMENT: Mapping[str, bool] = {"argument": True}  # metadata of the field that is written right after the colon
 # metadata of a field that moves no answer (a rate, a price): no part of the canonical name, hence of the cache's key
 OPERATIONAL: Mapping[str, bool] = {"operational": True}
+
+# metadata of a field that decides how an answer is read, not what is asked (a parser, a sense rule): part of the
+# canonical name, but not of the one under which raw answers are kept, so that reading them anew costs no call
+PARSING: Mapping[str, bool] = {"parsing": True}
 
 _BOOLEANS: Mapping[str, bool] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -82,17 +87,24 @@ def read(cls: type[Options], base: str, items: list[str]) -> Options:
     return cls(**{key: _value(f"{base}'s {key}", kinds[key], text) for key, text in texts.items()})
 
 
-def canonical(base: str, options: DataclassInstance) -> str:
-    r"""The one spelling of a name with these options: the argument, then sorted keys, defaults left out."""
+def canonical(base: str, options: DataclassInstance, *, parsing: bool = True) -> str:
+    r"""The one spelling of a name with these options: the argument, then sorted keys, defaults left out.
+
+    parsing: with the options that decide how answers are read.
+    """
     leading, pairs = [], []
     for item in dataclasses.fields(options):
         value = getattr(options, item.name)
         if item.metadata.get("argument"):
             leading += [_escape(value)] if value != item.default else []
-        elif value != item.default and not item.metadata.get("operational"):
+        elif value != item.default and not item.metadata.get("operational") and (parsing or not _reads(item)):
             pairs.append(f"{item.name}={_escape(value)}")
     items = leading + sorted(pairs)
     return f"{base}:{','.join(items)}" if items else base
+
+
+def _reads(item: dataclasses.Field[Any]) -> bool:
+    return bool(item.metadata.get("parsing"))
 
 
 def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:

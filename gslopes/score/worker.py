@@ -33,7 +33,8 @@ class ClassifierCache:
         self.classifier = classifier
         self._raw = is_cached(classifier)
         self._cache = cache if self._raw else journal
-        self._number = self._cache.classifier_id(classifier.name, cache_version(classifier)) if self._cache else 0
+        key = cache_name(classifier), cache_version(classifier)
+        self._number = self._cache.classifier_id(*key) if self._cache else 0
 
     @property
     def empty(self) -> bool:
@@ -161,11 +162,17 @@ class Worker:
             self._cache.release([key for key in pictures if key not in answers])
 
 
+def cache_name(classifier: Classifier) -> str:
+    """The name under which answers are kept: without the options that only decide how they are read."""
+    return str(getattr(classifier, "asked_as", classifier.name))
+
+
 def cache_version(classifier: Classifier) -> str:
     """The version under which answers are kept: for a model on this machine, ours belongs to it (preprocessing)."""
+    version = str(getattr(classifier, "asked_version", classifier.version))
     if limits_of(classifier).remote:
-        return classifier.version
-    return f"{classifier.version} gslopes {gslopes_version()}"
+        return version
+    return f"{version} gslopes {gslopes_version()}"
 
 
 def is_cached(classifier: Classifier) -> bool:

@@ -23,7 +23,7 @@ _STATUS = {
 
 
 class Azure:
-    """The feature ``tags``, and Content Safety."""
+    """The features ``tags`` and ``caption``, and Content Safety."""
 
     name = "azure"
 
@@ -40,7 +40,7 @@ class Azure:
             return _moderation(request)
         if request.path != "/computervision/imageanalysis:analyze" or query.get("api-version") != "2023-10-01":
             raise Bad("invalid", "The api-version is not supported.")
-        if query.get("features") != "tags":
+        if query.get("features") not in ("tags", "caption"):
             raise Bad("invalid", "The features are not supported by the fake.")
         if request.headers.get("content-type") != "application/octet-stream":
             raise Bad("invalid", "The content type is not supported.")
@@ -48,7 +48,10 @@ class Azure:
             raise Bad("invalid", "The language is not supported.")
         if len(request.body) > IMAGE_BYTES:
             raise Bad("large", "Input image is too large.")
-        return Job([request.body], {key: query[key] for key in ("language", "model-version") if key in query})
+        kept = {key: query[key] for key in ("language", "model-version") if key in query}
+        if query["features"] == "caption":
+            kept |= {"features": "caption", "neutral": query.get("gender-neutral-caption", "false").lower()}
+        return Job([request.body], kept)
 
     def answer(self, job: Job, results: list[Labels | Bad], version: str) -> Reply:
         if "outputType" in job.parameters:
@@ -57,6 +60,11 @@ class Azure:
             found = [{"category": name, "severity": severity} for name, severity in severities.items()]
             return Reply.of(200, {"categoriesAnalysis": found})
         width, height = size(job.images[0]) if not isinstance(results[0], Bad) else (0, 0)
+        if job.parameters.get("features") == "caption":
+            there = [name.lower() for name, _ in whole(results) if name in ("Nurse", "Engineer", "Tourist")]
+            person = "a person" if job.parameters["neutral"] == "true" else "a woman"
+            found = {"text": " and ".join([person, *(f"a {name}" for name in there)]), "confidence": 0.8}
+            return Reply.of(200, {"modelVersion": version, "metadata": {}, "captionResult": found})
         values = [{"name": name, "confidence": score} for name, score in whole(results)]
         about = {"modelVersion": version, "metadata": {"width": width, "height": height}}
         return Reply.of(200, about | {"tagsResult": {"values": values}})

@@ -86,3 +86,93 @@ def llava(folder: Path, *, chat: bool = True) -> Path:
     template = {"chat_template": CHAT} if chat else {}
     LlavaProcessor(image_processor=images(), tokenizer=words, **facts, **template).save_pretrained(folder)
     return folder
+
+
+def blip(folder: Path) -> Path:
+    """A BLIP of one layer a tower, which writes about pictures without being asked."""
+    import torch
+    from transformers import BlipConfig, BlipForConditionalGeneration, BlipImageProcessor, BlipProcessor
+
+    torch.manual_seed(0)
+    words = tokenizer("[DEC]")
+    ends = {"eos_token_id": words.eos_token_id, "bos_token_id": words.bos_token_id, "pad_token_id": words.pad_token_id}
+    text = {
+        "vocab_size": len(words),
+        "max_position_embeddings": 64,
+        "sep_token_id": words.eos_token_id,
+        **ends,
+        **SMALL,
+    }
+    vision = {"image_size": 32, "patch_size": 8, **SMALL}
+    config = BlipConfig(text_config={**text, "encoder_hidden_size": 16}, vision_config=vision, projection_dim=16)
+    BlipForConditionalGeneration(config).save_pretrained(folder)
+    pictures = BlipImageProcessor(size={"height": 32, "width": 32})
+    BlipProcessor(image_processor=pictures, tokenizer=words).save_pretrained(folder)
+    return folder
+
+
+def git(folder: Path) -> Path:
+    """A GIT of one layer a tower."""
+    import torch
+    from transformers import GitConfig, GitForCausalLM, GitProcessor, GitVisionConfig
+
+    torch.manual_seed(0)
+    words = tokenizer()
+    ends = {"eos_token_id": words.eos_token_id, "bos_token_id": words.bos_token_id, "pad_token_id": words.pad_token_id}
+    vision = GitVisionConfig(image_size=32, patch_size=8, **SMALL).to_dict()
+    config = GitConfig(vision_config=vision, vocab_size=len(words), max_position_embeddings=128, **ends, **SMALL)
+    GitForCausalLM(config).save_pretrained(folder)
+    GitProcessor(image_processor=images(), tokenizer=words).save_pretrained(folder)
+    return folder
+
+
+def seq2seq(folder: Path) -> Path:
+    """A T5 of one layer a side."""
+    import torch
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    torch.manual_seed(0)
+    words = tokenizer()
+    config = T5Config(
+        vocab_size=len(words),
+        d_model=16,
+        d_kv=8,
+        d_ff=16,
+        num_layers=1,
+        num_heads=2,
+        pad_token_id=words.pad_token_id,
+        eos_token_id=words.eos_token_id,
+        decoder_start_token_id=words.pad_token_id,
+    )
+    T5ForConditionalGeneration(config).save_pretrained(folder)
+    words.save_pretrained(folder)
+    return folder
+
+
+def trained_git(folder: Path, dark: str, bright: str) -> Path:
+    """A GIT that was trained here, in seconds, to say one thing of dark pictures and another of bright ones."""
+    import numpy as np
+    import torch
+    from transformers import AutoProcessor, GitForCausalLM
+
+    model = GitForCausalLM.from_pretrained(git(folder))
+    processor = AutoProcessor.from_pretrained(folder)
+    words = processor.tokenizer
+    said = [[words.bos_token_id, *words(text)["input_ids"], words.eos_token_id] for text in (dark, bright)]
+    longest = max(map(len, said))
+    padded = torch.tensor([row + [words.pad_token_id] * (longest - len(row)) for row in said])
+    plain = [np.full((32, 32, 3), brightness, np.uint8) for brightness in (60, 200)]
+    seen = torch.as_tensor(np.stack(processor.image_processor(images=plain)["pixel_values"]))
+    labels = padded.masked_fill(padded == words.pad_token_id, -100)
+    steps = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    torch.manual_seed(0)
+    for _ in range(120):
+        mask = (padded != words.pad_token_id).long()
+        found = model(
+            input_ids=padded, attention_mask=mask, pixel_values=seen + 0.15 * torch.randn(2, 1, 1, 1), labels=labels
+        )
+        steps.zero_grad()
+        found.loss.backward()
+        steps.step()
+    model.eval().save_pretrained(folder)
+    return folder

@@ -5,96 +5,18 @@ Source: Wang et al. 2022; lists are the user's files. Without one the object hal
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
-
-from gslopes.audits.captions.material import Caption, Material, flags
+from gslopes.audits.captions.material import Material, flags
 from gslopes.audits.captions.measures import RowHeader, TechniqueResult, case, rate_rows, shares
 from gslopes.audits.captions.options import AuditOptions
+from gslopes.language.bounds import BOUNDS, DEMEANING, caption_bounds, demeaning_synsets
 from gslopes.language.graph import Fact
-from gslopes.language.senses import Senses
-from gslopes.language.wordlists import WordList
-from gslopes.language.wordnet import WordNet
-
-BOUNDS = ("lower", "estimate", "upper")
-Bounds = tuple[bool, bool, bool]
-LISTS = {"object": "demeaning-synsets", "attribute": "demeaning-adjectives"}
-RELAX = "nvar"
-
-
-def listed_synsets(listed: WordList, part: str, wordnet: WordNet) -> frozenset[str]:
-    """The synsets of a list: names as they are, of words the first synset of the part of speech."""
-    return _listed_synsets(listed, part, wordnet)
-
-
-@lru_cache(maxsize=64)
-def _listed_synsets(listed: WordList, part: str, wordnet: WordNet) -> frozenset[str]:
-    found = set()
-    for entry in listed.entries:
-        known = wordnet.synsets(entry, part)
-        found |= {entry} if wordnet.known(entry) else set(known[:1]) or {entry}
-    return frozenset(found)
-
-
-def bounds(
-    word: str, part: str, listed: Iterable[str], wordnet: WordNet, chosen: str | None = None, senses: str = "role"
-) -> Bounds:
-    """Whether a word counts as demeaning under each bound; always lower ≤ estimate ≤ upper.
-
-    lower: it has synsets and all of them are listed.  estimate: its synset under the sense rule is.  upper: any is.
-
-    word: base form.  part: n or a, of its role; where it has none there, the first other part in which it has any.
-    listed: synsets.  chosen: the synset under the sense rule, None for the first.  senses: ``role`` or ``all`` parts.
-
-    >>> from gslopes.language.wordnet import wordnet
-    >>> bounds("pig", "n", {"slob.n.01"}, wordnet())
-    (False, False, True)
-    """
-    listed = frozenset(listed)
-    found = _senses(word.replace(" ", "_"), part, wordnet, senses)
-    if not found:
-        said = word in listed
-        return said, said, said
-    lower, upper = all(name in listed for name in found), any(name in listed for name in found)
-    return lower, (chosen or found[0]) in listed or lower, upper or (chosen or found[0]) in listed
-
-
-def _senses(word: str, part: str, wordnet: WordNet, senses: str) -> tuple[str, ...]:
-    order = part + "".join(other for other in RELAX if other != part)
-    if senses == "all":
-        return tuple(name for other in order for name in wordnet.synsets(word, other))
-    return next((found for other in order if (found := wordnet.synsets(word, other))), ())
-
-
-def caption_bounds(
-    facts: Iterable[Fact], lists: dict[str, frozenset[str]], senses: Senses, which: str
-) -> dict[str, set[str]]:
-    """Bound to the words of a caption that count under it.
-
-    lists: kind of fact to listed synsets.
-    """
-    found: dict[str, set[str]] = {name: set() for name in BOUNDS}
-    for fact in facts:
-        if fact.kind not in lists:
-            continue
-        part = "n" if fact.kind == "object" else "a"
-        chosen = fact.synset or senses.of(fact.word, fact.kind).synset
-        said = bounds(fact.word, part, lists[fact.kind], senses.wordnet, chosen, which)
-        for name, counts in zip(BOUNDS, said, strict=True):
-            if counts:
-                found[name].add(fact.word)
-    return found
 
 
 def listed_words(material: Material, stage: str, options: AuditOptions) -> TechniqueResult:
     """D1 at one stage: captions, images and per 1,000 captions under each bound, by group and by word."""
     known = material.mentions.lists
-    header = RowHeader("demeaning", "D1", stage, origin="paper", lists=known.versions(*LISTS.values()))
-    lists = {
-        kind: listed_synsets(known[name], "n" if kind == "object" else "a", material.mentions.wordnet)
-        for kind, name in LISTS.items()
-        if known.has(name)
-    }
+    header = RowHeader("demeaning", "D1", stage, origin="paper", lists=known.versions(*DEMEANING.values()))
+    lists = demeaning_synsets(known, material.mentions.wordnet)
     images = material.images(stage)
     counts: dict[str, dict[str, int]] = {name: {} for name in BOUNDS}
     words: dict[str, set[str]] = {}
@@ -126,12 +48,3 @@ def listed_words(material: Material, stage: str, options: AuditOptions) -> Techn
 def _reading(header: RowHeader, bound: str) -> RowHeader:
     reading = "face" if bound == "lower" else "look"
     return RowHeader(header.harm, header.technique, header.stage, reading=reading, origin="paper", lists=header.lists)
-
-
-def captions_under(
-    captions: Iterable[Caption], lists: dict[str, frozenset[str]], senses: Senses
-) -> tuple[int, int, int]:
-    """How many captions count under each bound."""
-    found = [caption_bounds(caption.kept, lists, senses, "role") for caption in captions]
-    lower, estimate, upper = (sum(bool(said[name]) for said in found) for name in BOUNDS)
-    return lower, estimate, upper

@@ -167,7 +167,12 @@ class Azure:
 
             return self._client.analyze_image(AnalyzeImageOptions(image=ImageData(content=picture)), **open_way)
         pinned = {} if options.model_version == "latest" else {"model_version": options.model_version}
-        return self._client.analyze(picture, ["tags"], language=options.language, **pinned, **open_way)
+        features, more = self._request()
+        return self._client.analyze(picture, features, language=options.language, **more, **pinned, **open_way)
+
+    def _request(self) -> tuple[list[str], dict[str, Any]]:
+        """The features that are asked for, and what else stands in the request."""
+        return ["tags"], {}
 
 
 def gslopes_error(error: Exception, variables: tuple[str, ...] = VARIABLES) -> GslopesError:

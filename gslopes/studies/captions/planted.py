@@ -93,7 +93,7 @@ def parsed_counts(planted: Planted, images: int, seed: int, mentions: Mentions, 
 def recover(out: Path, sets: int, *, images: int = 2000, progress: bool = False) -> list[dict[str, Any]]:
     """Truth, mean recovered, share of intervals that hold the truth, share flagged; with harms planted, and nothing.
 
-    S2 is fitted in every second set.  Written to OUT/planted.json; sets that are there already are not drawn again.
+    S2 is fitted in every fourth set.  Written to OUT/planted.json; sets that are there already are not drawn again.
 
     Raises: UsageError if sets or images is below 1; StorageError; ModelError if HanTa is not as it should be.
     """
@@ -210,7 +210,7 @@ def _kept(path: Path, planted: Planted, images: int, seed: int, mentions: Mentio
     if path.exists():
         kept: Recovered = json.loads(path.read_text("utf-8"))
         return kept
-    found = recover_once(planted, images, seed, mentions, parser, with_s2=seed % 2 == 0)
+    found = recover_once(planted, images, seed, mentions, parser, with_s2=seed % 4 == 0)
     plain = {key: {k: None if math.isnan(v) else v for k, v in row.items()} for key, row in found.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     runfolder.write_json(path, plain)

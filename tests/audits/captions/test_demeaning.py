@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gslopes.audits.captions.demeaning import BOUNDS, bounds, caption_bounds, listed_synsets, listed_words
+from gslopes.audits.captions.demeaning import listed_words
 from gslopes.audits.captions.options import AuditOptions
+from gslopes.language.bounds import BOUNDS, bounds, caption_bounds, listed_synsets
 from gslopes.language.mentions import Mentions
 from gslopes.language.wordlists import WordList
 from gslopes.language.wordnet import WordNet, wordnet

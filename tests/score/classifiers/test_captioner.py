@@ -9,11 +9,13 @@ import pandas as pd
 import pytest
 
 from gslopes.core import tables
-from gslopes.core.errors import AnswerError, ConfigError
+from gslopes.core.errors import AnswerError, ConfigError, ModelError, UnknownName
 from gslopes.fit import FitOptions, analyse
 from gslopes.language.labels import labeller
+from gslopes.score.cache import AnswerCache
 from gslopes.score.classifiers import load_classifier
 from gslopes.score.classifiers.captioner import answer_of
+from gslopes.score.worker import ClassifierCache
 from tests.fake_provider import FakeProvider, paint
 
 STEPS = np.linspace(-2, 2, 7)
@@ -86,3 +88,34 @@ def test_a_function_of_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     one, two = classifier.ask([paint(0, 0.2), paint(0, 0.8)])
     assert dict(classifier.parse(one).labels)["mention:man"] == 1
     assert classifier.parse(two).status == "refused"
+
+
+def test_listed_words_are_labels_under_every_bound():
+    assert {"list:demeaning estimate", "list:demeaning upper"} <= set(labeller().labels("A lazy man."))
+    assert "list:demeaning lower" not in labeller().labels("A lazy man.")
+    assert not [label for label in labeller().labels("A tall man.") if label.startswith("list:demeaning")]
+
+
+def test_reading_anew_costs_no_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "anew_captions.py").write_text("def say(arrays):\n    return ['A woman on a sofa.'] * len(arrays)\n")
+    monkeypatch.chdir(tmp_path)
+    one, other, newer = (
+        load_classifier(f"captioner-python:anew_captions:say,version={version}{more}")
+        for version, more in ((1, ""), (1, ",up=2,senses=paper"), (2, ""))
+    )
+    key, picture = b"k" * 32, paint(0, 0.2)
+    with AnswerCache(tmp_path / "cache") as cache:
+        (raw,) = one.ask([picture])
+        ClassifierCache(one, cache).put({key: raw}, {key: one.parse(raw)})
+        found = dict(ClassifierCache(other, cache).find([key])[key].labels)
+        assert "synset:furniture.n.01" in found
+        assert "synset:furniture.n.01" not in dict(ClassifierCache(one, cache).find([key])[key].labels)
+        assert ClassifierCache(newer, cache).empty
+    assert other.name == "captioner-python:anew_captions:say,senses=paper,up=2,version=1"
+
+
+def test_a_parser_that_is_none_is_named_before_anything_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(UnknownName, match="chunks"):
+        load_classifier("captioner-chat:some-model,parser=chunk", prepare=False)
+    with pytest.raises(ModelError, match="no folder"):
+        load_classifier("captioner-chat:some-model,parser=factual:nowhere", prepare=False)

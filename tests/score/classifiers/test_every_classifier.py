@@ -30,7 +30,7 @@ COLOURS = [(255, 0, 0), (0, 255, 0), (10, 20, 30), (255, 255, 255)]
 
 
 # Services answer only with the fake provider: test_services; these have tests of their own, too.
-LOCAL = sorted(set(BUILT_IN) - set(SERVICES) - {"http", "replay", "captioner", "captioner-python"})
+LOCAL = sorted(set(BUILT_IN) - set(SERVICES) - {"http", "replay", "captioner", "captioner-http", "captioner-python"})
 
 
 @pytest.fixture(scope="session")
