@@ -101,15 +101,15 @@ def recover(out: Path, sets: int, *, images: int = 2000, progress: bool = False)
         raise UsageError("At least one set of one image is drawn.", "Write --sets 200.")
     parser = standard()
     mentions = Mentions(Senses(wordnet()), shipped())
-    table = []
+    kinds = {"planted": Planted(), "nothing": NOTHING}
+    drawn: dict[str, list[Recovered]] = {name: [] for name in kinds}
     with runfolder.locked(out), progress_line(progress, {0: 2 * sets}, "planted", "sets", 0) as tick:
-        for name, planted in (("planted", Planted()), ("nothing", NOTHING)):
-            drawn = []
-            for seed in range(sets):
+        for seed in range(sets):
+            for name, planted in kinds.items():
                 part = out / "parts" / f"{name}-{seed:04d}-{images}-v{FORMAT}.json"
-                drawn.append(_kept(part, planted, images, seed, mentions, parser))
+                drawn[name].append(_kept(part, planted, images, seed, mentions, parser))
                 tick(1)
-            table += summarise(name, planted, drawn)
+        table = [row for name, planted in kinds.items() for row in summarise(name, planted, drawn[name])]
         table += _parsed_rows([parsed_counts(Planted(), images, s, mentions, parser) for s in range(min(sets, 3))])
         runfolder.write_json(out / "planted.json", table)
     return table
