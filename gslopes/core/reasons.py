@@ -38,6 +38,18 @@ class Reason(StrEnum):
     CUTOUT_FLAGGED = "cut-out flagged"
     CUTOUT_EXCLUDED = "cut-out excluded by review"
     DOES_NOT_FIT = "does not fit the canvas"
+    NO_ALPHA = "no alpha channel"
+    NO_MASK = "no mask of that name"
+    SHORTER_SIDE = "shorter side too small"
+    FACE_IN_BACKGROUND = "a face was found in it"
+
+    # of pictures that a cropper was asked about
+    NOTHING_SALIENT = "nothing salient"
+
+    # of captions
+    NO_TEXT = "no text"
+    NOT_A_TEXT = "not a text"
+    CUT_FOR_PARSING = "cut for parsing"
 
     # of sweeps
     FACE_LOST = "face not found again"
@@ -99,17 +111,21 @@ _OLD_BEGINNINGS = {
     "its robots.txt cannot be had: ": Reason.ROBOTS_UNAVAILABLE,
     "not sent as a picture but as ": Reason.NOT_SENT_AS_PICTURE,
     "the edited photo ": Reason.PICTURE_UNREADABLE,
+    "shorter side of ": Reason.SHORTER_SIDE,
+    "no face found: ": Reason.NO_FACE,
+    "not a text but ": Reason.NOT_A_TEXT,
 }
 _OLD_TEXTS = {
     "same bytes": (Reason.DUPLICATE, ""),
     "the edited photo was changed while it was asked": (Reason.PICTURE_CHANGED, ""),
+    "cut at 2,000 characters for parsing": (Reason.CUT_FOR_PARSING, "at 2,000 characters"),
     "an address or an answer that makes no sense": (Reason.INVALID_ADDRESS, "or an answer that makes no sense"),
     "not an address of http or https": (Reason.INVALID_ADDRESS, "not http or https"),
     "an address with a port that does not exist": (Reason.INVALID_ADDRESS, "there is no such port"),
     "an address with a password": (Reason.INVALID_ADDRESS, "it holds a password"),
     "a local socket": (Reason.PRIVATE_ADDRESS, "a local socket"),
 }
-_OF_STATUS = {"refused": Reason.REFUSED, "failed": Reason.FAILED}
+_OF_STATUS = {"refused": Reason.REFUSED, "failed": Reason.FAILED, "flagged": Reason.CUTOUT_FLAGGED}
 
 
 class Why(str):
@@ -154,8 +170,8 @@ def explained(reason: str, detail: str) -> str:
 def split_prose(text: str, status: str = "") -> tuple[str, str]:
     """(reason, detail) of one text that holds both: as a classifier gives it, or as tables had it in version 0.1.
 
-    status: of its row.  What is none of the reasons is the detail of ``refused`` or ``failed`` if that is its status;
-        otherwise it stays as it is.
+    status: of its row.  What is none of the reasons is the detail of ``refused``, ``failed`` or ``cut-out flagged`` if
+        its status says so; otherwise it stays as it is.
 
     >>> split_prose("same bytes as people/1.jpg")
     ('same bytes as another photo', 'people/1.jpg')

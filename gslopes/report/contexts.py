@@ -167,7 +167,7 @@ def _table(frame: pd.DataFrame) -> str:
 
 
 def _credits(backgrounds: pd.DataFrame) -> str:
-    names = ["key", "status", "reason", "rating", "label", "licence", "creator", "source"]
+    names = ["key", "status", "reason", "detail", "rating", "label", "licence", "creator", "source"]
     return f"<section><h2>Backgrounds</h2>{_table(backgrounds[names].fillna(''))}</section>"
 
 
@@ -179,7 +179,9 @@ def _cutouts(run: Path, cutouts: pd.DataFrame) -> str:
             continue
         src = quote(f"../{row['file']}")
         text = escape(
-            f"{row['method']}, {row['status']}: {row['reason']}" if row["reason"] else f"{row['method']}, used"
+            f"{row['method']}, {row['status']}: {row['detail'] or row['reason']}"
+            if row["reason"]
+            else f"{row['method']}, used"
         )
         cells.append(
             f"<figure tabindex='0' data-photo='{row['photo']}' class='{row['status']}'><img loading='lazy' src='{src}' "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gslopes.core.tables.schema import Table, column, number
+from gslopes.core.tables.schema import DETAIL, Table, column, number
 
 _TEXT = pa.string()
 _IMAGE = column("image", _TEXT, "id; COCO's integer as text, or a path below a folder of photos")
@@ -32,7 +32,8 @@ IMAGES = Table(
             _maybe("person_area", pa.float32(), "share of the image under the union of person boxes"),
             column("persons", pa.int32(), "person boxes"),
             column("status", _TEXT, "used or skipped"),
-            column("reason", _TEXT, "why it was skipped"),
+            column("reason", _TEXT, "why it was skipped, a core.reasons.Reason; empty if used"),
+            DETAIL,
         ]
     ),
     ("image",),
@@ -40,7 +41,7 @@ IMAGES = Table(
 PEOPLE = Table("people", pa.schema([_IMAGE, *_text("column", "value", "source")]), ("image", "column"))
 SENTENCES = Table(
     "sentences",
-    pa.schema([_IMAGE, _STAGE, _SOURCE, *_text("text", "status", "reason")]),
+    pa.schema([_IMAGE, _STAGE, _SOURCE, *_text("text", "status", "reason"), DETAIL]),
     ("image", "stage", "source"),
 )
 TUPLES = Table(

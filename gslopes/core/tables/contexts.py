@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gslopes.core.tables.schema import ATTRIBUTE, CLASSIFIER, PHOTO, Table, column, number
+from gslopes.core.tables.schema import ATTRIBUTE, CLASSIFIER, DETAIL, PHOTO, Table, column, number
 
 STRING, INT, FLAG = pa.string(), pa.int64(), pa.bool_()
 CONTEXT = column("context", STRING, "name of the context; original or canvas for the baselines")
@@ -38,7 +38,8 @@ BACKGROUNDS = _table(
     CONTEXT,
     column("path", STRING, "where it was read from"),
     column("status", STRING, "used or skipped"),
-    column("reason", STRING, "why it was skipped, or what is doubtful"),
+    column("reason", STRING, "why it was skipped, a core.reasons.Reason; empty if used"),
+    DETAIL,
     column("width", INT, "pixels"),
     column("height", INT, "pixels"),
     number("scale", "canvas pixels per pixel of the picture"),
@@ -64,7 +65,8 @@ CUTOUTS = _table(
     PHOTO,
     column("method", STRING, "alpha, eraser, studio, parser or folder"),
     column("status", STRING, "used, flagged or skipped"),
-    column("reason", STRING, "the checks that it fails"),
+    column("reason", STRING, "why it was flagged or skipped, a core.reasons.Reason; empty if used"),
+    DETAIL,
     number("share", "of the photo that is person"),
     number("bottom", "share of the bottom row that is person"),
     number("holes", "share of the photo in holes, before filling"),

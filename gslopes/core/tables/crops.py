@@ -18,7 +18,7 @@ from gslopes.core.tables.crops_beside import (
     STABILITY,
     TOGETHER,
 )
-from gslopes.core.tables.schema import PHOTO, Table, column, number
+from gslopes.core.tables.schema import DETAIL, PHOTO, Table, column, number
 
 _CROPPER = column("cropper", pa.string(), "name with parameters")
 _VARIANT = column("variant", pa.string(), "how photos are joined, such as native or height 256")
@@ -49,7 +49,8 @@ PEOPLE = Table(
             column("width", pa.int32(), "pixels; 0 if unreadable"),
             column("height", pa.int32(), "pixels; 0 if unreadable"),
             column("status", pa.string(), "used or skipped"),
-            column("reason", pa.string(), "why it was skipped, or what is to be noted; empty if nothing"),
+            column("reason", pa.string(), "why it was skipped, or a note, a core.reasons.Reason; empty if nothing"),
+            DETAIL,
             column("faces", pa.int32(), "faces found"),
             column("box", _BOX, "x0 y0 x1 y1 of the face, pixels", null=True),
             column("head", _BOX, "x0 y0 x1 y1 of the head, pixels", null=True),
@@ -112,7 +113,8 @@ PAIRS = Table(
             _single("won", "1 the left photo is favoured, 0 the right one, 1/2 a tie"),
             column("on_padding", pa.bool_(), "whether the focal point lies on no photo"),
             column("status", pa.string(), "answered, refused or failed"),
-            column("reason", pa.string(), "empty if answered"),
+            column("reason", pa.string(), "why not, or a note, a core.reasons.Reason; empty if nothing"),
+            DETAIL,
         ]
     ),
     ("cropper", "variant", "left", "right"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gslopes.core.tables.schema import PHOTO, Table, column, number
+from gslopes.core.tables.schema import DETAIL, PHOTO, Table, column, number
 
 _CROPPER = column("cropper", pa.string(), "name with parameters")
 _VARIANT = column("variant", pa.string(), "how photos are joined, such as native or height 256")
@@ -28,7 +28,8 @@ TOGETHER = Table(
             _single("share", "1 favoured, 0 not, 1/k shared with others; null without an answer"),
             _single("kept", "share of the head in the crop of the ratio nearest to 1; null without a head"),
             column("status", pa.string(), "of the picture: answered, refused or failed"),
-            column("reason", pa.string(), "empty if answered"),
+            column("reason", pa.string(), "why not, a core.reasons.Reason; empty if answered"),
+            DETAIL,
         ]
     ),
     ("cropper", "variant", "picture", "place"),
@@ -121,7 +122,8 @@ GLANCES = Table(
             _single("kept", "share of the head in the crop of ratio 1"),
             column("regions", pa.int16(), "salient regions"),
             column("status", pa.string(), "answered, refused or failed"),
-            column("reason", pa.string(), "empty if answered"),
+            column("reason", pa.string(), "why not, a core.reasons.Reason; empty if answered"),
+            DETAIL,
         ]
     ),
     ("cropper", "photo"),

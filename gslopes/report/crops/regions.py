@@ -139,10 +139,12 @@ def _grids(found: Mapping[str, pd.DataFrame], cropper: str) -> list[Grid]:
 
 def _unanswered(glances: pd.DataFrame) -> list[str]:
     lost = glances[glances["status"] != "answered"]
-    return [
-        plain.printable(f"{cropper}: {len(rows)} photos {status}, the first because {rows['reason'].iloc[0]}")
-        for (cropper, status), rows in lost.groupby(["cropper", "status"], sort=True)
-    ]
+    lines = []
+    for (cropper, status), rows in lost.groupby(["cropper", "status"], sort=True):
+        first = rows.iloc[0]
+        why = first["detail"] or first["reason"]
+        lines.append(plain.printable(f"{cropper}: {len(rows)} photos {status}, the first because {why}"))
+    return lines
 
 
 def _cards(found: Mapping[str, pd.DataFrame], people: pd.DataFrame, folder: Path, width: int) -> list[Card]:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from gslopes.audits.captions.material import STAGES, Box, Caption, Coverage
 from gslopes.audits.captions.people import covered
+from gslopes.core.reasons import Reason, Why
 from gslopes.core.tables import captions as tables
 from gslopes.datasets.caption_tables import StageRows
 from gslopes.language.graph import Fact
@@ -47,6 +48,7 @@ def images_table(stages: Mapping[str, StageRows], mentions: Mentions, limit: int
                 "persons": len(boxes),
                 "status": "used",
                 "reason": "",
+                "detail": "",
             }
         )
     frame = pd.DataFrame(records, columns=tables.IMAGES.columns)
@@ -68,7 +70,7 @@ def person_boxes(rows: StageRows, mentions: Mentions) -> dict[str, list[tuple[fl
 def sentences_table(stages: Mapping[str, StageRows], images: Iterable[str]) -> tuple[pd.DataFrame, int]:
     """One row for each caption, numbered within image and stage; and how many stood there twice."""
     wanted = set(images)
-    records: list[tuple[str, str, int, str, str, str]] = []
+    records: list[tuple[str, str, int, str, str, str, str]] = []
     twice = 0
     for stage, rows in stages.items():
         seen: dict[str, set[str]] = {}
@@ -76,7 +78,7 @@ def sentences_table(stages: Mapping[str, StageRows], images: Iterable[str]) -> t
         for row in rows.captions:
             if row.image not in wanted:
                 continue
-            text, status, reason = judge_text(row.caption)
+            text, status, why = judge_text(row.caption)
             known = seen.setdefault(row.image, set())
             if text and text in known:
                 twice += 1
@@ -84,25 +86,25 @@ def sentences_table(stages: Mapping[str, StageRows], images: Iterable[str]) -> t
             known.add(text)
             number = numbers.get(row.image, 0)
             numbers[row.image] = number + 1
-            records.append((row.image, stage, number, text, status, reason))
+            records.append((row.image, stage, number, text, status, why.reason.value, why.detail))
     frame = pd.DataFrame(records, columns=tables.SENTENCES.columns)
     return frame.astype({"source": "int16"}), twice
 
 
-def judge_text(caption: Any) -> tuple[str, str, str]:
+def judge_text(caption: Any) -> tuple[str, str, Why]:
     """A caption's text, its status (parsed, empty, failed) and why.
 
     >>> judge_text("  "), judge_text(3.5)
-    (('', 'empty', 'no text'), ('', 'failed', 'not a text but float'))
+    (('', 'empty', 'no text'), ('', 'failed', 'not a text (float)'))
     """
     if caption is None:
-        return "", "empty", "no text"
+        return "", "empty", Why(Reason.NO_TEXT)
     if not isinstance(caption, str):
-        return "", "failed", f"not a text but {type(caption).__name__}"
+        return "", "failed", Why(Reason.NOT_A_TEXT, type(caption).__name__)
     text = caption.encode("utf-8", "replace").decode().strip()
     if not text:
-        return "", "empty", "no text"
-    return text, "parsed", "cut at 2,000 characters for parsing" if len(text) > LONGEST else ""
+        return "", "empty", Why(Reason.NO_TEXT)
+    return text, "parsed", Why(Reason.CUT_FOR_PARSING, f"at {LONGEST:,} characters") if len(text) > LONGEST else Why()
 
 
 def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from PIL import Image
 from gslopes.audits.context.canvas import cover
 from gslopes.audits.context.contexts import Context, name_backgrounds, read_contexts
 from gslopes.core.errors import PhotoError, UsageError
+from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.datasets.decode import decode
 from gslopes.datasets.folder import list_photos
@@ -41,7 +42,7 @@ class BackgroundPicture:
     """One background, read.
 
     key, context: see ``audits.context.contexts``.  photo: sha256 of its bytes.  path: for people.
-    pixels: (H, W, 3) sRGB at the canvas' size; None if it was skipped, which ``reason`` says.
+    pixels: (H, W, 3) sRGB at the canvas' size; None if it was skipped, which ``why`` explains.
     width, height: of the picture itself.  scale: canvas pixels per pixel.
     """
 
@@ -55,7 +56,7 @@ class BackgroundPicture:
     height: int
     scale: float
     faces: int
-    reason: str
+    why: Why
 
     @property
     def used(self) -> bool:
@@ -95,7 +96,7 @@ def _check(found: list[BackgroundPicture]) -> None:
                     f"The {what} of {other.path} is also that of {background.path}.", "Each background has one place."
                 )
     if not any(background.used for background in found):
-        why = found[0].reason if found else "there are none"
+        why = found[0].why if found else "there are none"
         raise UsageError(f"No background can be used: {why}.", "Name rendered, packaged, or a folder of pictures.")
 
 
@@ -115,7 +116,9 @@ def _rendered(canvas: tuple[int, int]) -> list[BackgroundPicture]:
         )
         name = f"{key}.{layout}"
         photo = hashlib.sha256(_png(pixels)).hexdigest()
-        found.append(BackgroundPicture(name, key, photo, f"rendered:{name}", record, pixels, width, height, 1.0, 0, ""))
+        found.append(
+            BackgroundPicture(name, key, photo, f"rendered:{name}", record, pixels, width, height, 1.0, 0, Why())
+        )
     return found
 
 
@@ -157,9 +160,9 @@ def _folder(folder: Path, canvas: tuple[int, int], crop: str, finder: Callable[[
             data = named.path.read_bytes()
             pixels, _, icc = decode(data, named.path.name)
         except (PhotoError, OSError) as error:
-            reason = error.reason if isinstance(error, PhotoError) else f"unreadable: {error}"
+            why = Why.of(error.reason) if isinstance(error, PhotoError) else Why(Reason.UNREADABLE, str(error))
             found.append(
-                BackgroundPicture(named.key, named.context, "", str(named.path), record, None, 0, 0, 1.0, 0, reason)
+                BackgroundPicture(named.key, named.context, "", str(named.path), record, None, 0, 0, 1.0, 0, why)
             )
             continue
         pixels = to_srgb(pixels, icc)
@@ -181,13 +184,13 @@ def _fitted(
     faces: int,
 ) -> BackgroundPicture:
     height, width = pixels.shape[:2]
-    reason = "a face was found in it" if faces else ""
+    why = Why(Reason.FACE_IN_BACKGROUND) if faces else Why()
     if min(width, height) < SMALLEST:
-        reason = f"shorter side of {min(width, height)} px, at least {SMALLEST}"
+        why = Why(Reason.SHORTER_SIDE, f"{min(width, height)} px, at least {SMALLEST}")
     fitted, scale = cover(pixels, *canvas, crop)  # type: ignore[arg-type]
     photo = hashlib.sha256(data).hexdigest()
     return BackgroundPicture(
-        key, context, photo, path, record, None if reason else fitted, width, height, scale, faces, reason
+        key, context, photo, path, record, None if why else fitted, width, height, scale, faces, why
     )
 
 

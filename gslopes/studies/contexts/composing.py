@@ -14,7 +14,7 @@ import pandas as pd
 from gslopes.audits.context.canvas import DoesNotFit, Placement, box, largest_share, paste, place, resample
 from gslopes.compose.encode import QUALITY, SUFFIX, Variants
 from gslopes.core import runfolder, tables
-from gslopes.core.reasons import VALUES, Reason, split_prose
+from gslopes.core.reasons import VALUES, Reason
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.core.tables.contexts import COMPOSITES
 from gslopes.datasets.folder import PhotoFile, open_photo
@@ -262,10 +262,8 @@ def _why(row: Row | None) -> tuple[Reason, str]:
     """Why a person without a composite has none: the reason and its detail."""
     if row is None:
         return Reason.UNKNOWN_PERSON, ""
-    if row["status"] == "flagged":
-        return Reason.CUTOUT_FLAGGED, str(row["reason"])
-    reason, detail = split_prose(str(row["reason"]))
-    return (Reason(reason), detail) if reason in VALUES and reason else (Reason.UNREADABLE, str(row["reason"]))
+    reason, detail = str(row["reason"]), str(row["detail"])
+    return (Reason(reason), detail) if reason and reason in VALUES else (Reason.UNREADABLE, reason)
 
 
 def largest_common_share(run: Path, cutouts: Iterable[Row], canvas: tuple[int, int]) -> float:

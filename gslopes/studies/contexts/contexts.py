@@ -243,7 +243,7 @@ def background_rows(backgrounds: Sequence[BackgroundPicture]) -> pd.DataFrame:
             "context": background.context,
             "path": background.path,
             "status": "used" if background.used else "skipped",
-            "reason": background.reason,
+            **background.why.columns,
             "width": background.width,
             "height": background.height,
             "scale": background.scale,

@@ -29,7 +29,7 @@ from gslopes.audits.context.cutout import (
 from gslopes.audits.context.matte import Matte, edge_error, halo, matte
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
-from gslopes.core.reasons import Reason
+from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
 from gslopes.core.tables import frame_of
 from gslopes.core.tables.contexts import CUTOUTS
@@ -81,19 +81,15 @@ class Cutting:
         try:
             photo = open_photo(file.path)
         except PhotoError as error:
-            return _row(_digest(file), "", "skipped", str(error.reason))
+            return _row(_digest(file), "", "skipped", Why.of(error.reason))
         pixels = to_srgb(photo.pixels, photo.icc)
         face, points = largest_face(self.finder, photo)
         if face is None or points is None:
-            return _row(photo.id, "", "skipped", Reason.NO_FACE.value)
+            return _row(photo.id, "", "skipped", Why(Reason.NO_FACE))
         person = self._cut(photo, pixels, file, face, points)
         if person is None:
-            return _row(
-                photo.id,
-                self.config.cutout,
-                "skipped",
-                "no alpha channel" if self.config.cutout == "alpha" else "no mask of that name",
-            )
+            reason = Reason.NO_ALPHA if self.config.cutout == "alpha" else Reason.NO_MASK
+            return _row(photo.id, self.config.cutout, "skipped", Why(reason))
         cut = matte(pixels, person) if 0 < person.mask.mean() < 1 else Matte(person.mask.astype(np.float32), pixels)
         numbers = measure(person, face)
         side = min(pixels.shape[:2])
@@ -101,7 +97,8 @@ class Cutting:
         wrong = flaws(numbers, CutoutLimits())
         name = f"cutouts/{photo.id[:16]}.png"
         runfolder.write_bytes(self.run / name, _rgba(cut))
-        row = _row(photo.id, person.method, "flagged" if wrong else "used", "; ".join(wrong))
+        why = Why(Reason.CUTOUT_FLAGGED, "; ".join(wrong)) if wrong else Why()
+        row = _row(photo.id, person.method, "flagged" if wrong else "used", why)
         backdrop = person.backdrop.colour[~person.mask] if person.backdrop is not None else pixels[~person.mask]
         middle = np.median(backdrop, axis=0) if len(backdrop) else np.full(3, 128)
         box = ",".join(f"{number:.1f}" for number in face)
@@ -185,7 +182,7 @@ def reviewed(cutouts: pd.DataFrame, decisions: Mapping[str, str]) -> pd.DataFram
         if decision == "accept" and row["status"] == "flagged":
             decided.loc[index, "status"] = "used"
         elif decision == "exclude" and row["status"] != "skipped":
-            decided.loc[index, ["status", "reason"]] = ["skipped", Reason.CUTOUT_EXCLUDED.value]
+            decided.loc[index, ["status", "reason", "detail"]] = ["skipped", Reason.CUTOUT_EXCLUDED.value, ""]
     return decided
 
 
@@ -219,7 +216,7 @@ def _rgba(cut: Matte) -> bytes:
     return bytes(data.tobytes())
 
 
-def _row(photo: str, method: str, status: str, reason: str) -> Row:
+def _row(photo: str, method: str, status: str, why: Why) -> Row:
     numbers = dict.fromkeys(("share", "bottom", "holes", "solidity", "covered", "residual", "edge", "halo"), np.nan)
-    head = {"photo": photo, "method": method, "status": status, "reason": reason}
+    head = {"photo": photo, "method": method, "status": status, **why.columns}
     return {**head, **numbers, "backdrop": "", "face": "", "file": ""}

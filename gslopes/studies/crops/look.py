@@ -20,6 +20,7 @@ from gslopes.audits.crops.saliency import check_map, focal_point
 from gslopes.audits.crops.symmetry import is_symmetric
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError
+from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import ByteArray, Finder, Photo, Saliency, SaliencyMap
 from gslopes.core.tables.crops import COVARIATES, PEOPLE, SALIENCY
 from gslopes.datasets.folder import open_photo
@@ -88,7 +89,7 @@ class LookWork:
             try:
                 photo = open_photo(portrait.path)
             except PhotoError as error:
-                people.append(_row(portrait, "", status="skipped", reason=error.reason))
+                people.append(_row(portrait, "", status="skipped", **Why.of(error.reason).columns))
                 tick(1)
                 continue
             row, face = self._find(portrait, photo)
@@ -110,7 +111,7 @@ class LookWork:
         found = self.finder([photo])[0]
         row = _row(portrait, photo.id, width=width, height=height, faces=len(found.scores))
         if not len(found.scores):
-            return {**row, "reason": "no face found: out of what is kept, still in who is favoured"}, None
+            return {**row, **Why(Reason.NO_FACE, "out of what is kept, still in who is favoured").columns}, None
         middle = np.array([width / 2, height / 2])
         best = int(np.argmin(np.square((found.boxes[:, :2] + found.boxes[:, 2:]) / 2 - middle).sum(axis=1)))
         head = head_box(found.boxes[best].tolist(), width, height)
@@ -179,6 +180,7 @@ def _row(portrait: Portrait, photo: str, **known: Any) -> dict[str, Any]:
         "height": 0,
         "status": "used",
         "reason": "",
+        "detail": "",
         "faces": 0,
         "box": None,
         "head": None,

@@ -18,6 +18,7 @@ from gslopes.audits.crops.policies import POINTED, Settings, cell_weights, outco
 from gslopes.audits.crops.saliency import maxima, owners
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, Refused
+from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import Crop, Cropper
 from gslopes.core.tables.crops import CROPS, OUTCOMES, PAIRS
 from gslopes.executors import Tick
@@ -123,7 +124,8 @@ class PairsWork:
                     "won": np.float32(found["argmax"].shares[index, 0]),
                     "on_padding": x >= 0 and batch.plan.on_padding(x, y),
                     "status": "answered",
-                    "reason": "nothing salient" if flat[index] else "",
+                    "reason": Reason.NOTHING_SALIENT.value if flat[index] else "",
+                    "detail": "",
                 }
             )
             for policy, one in found.items():
@@ -225,6 +227,7 @@ class PairsWork:
                 "on_padding": x >= 0 and plan.on_padding(x, y),
                 "status": "answered",
                 "reason": "",
+                "detail": "",
             }
         )
         shares_and_low = {"share_left": np.float32(shares[0]), "share_right": np.float32(shares[1]), "low": None}
@@ -233,7 +236,7 @@ class PairsWork:
     def _failed(self, rows: Rows, photos: list[int], reason: str, status: str = "failed") -> None:
         empty = dict.fromkeys(("max_left", "max_right", "mass_left", "won"))
         sizes = {"width": 0, "height": 0, "x": -1, "y": -1, "on_padding": False}
-        rows.pairs.append({**self._key(photos), **empty, **sizes, "status": status, "reason": reason})
+        rows.pairs.append({**self._key(photos), **empty, **sizes, "status": status, **Why.of(reason, status).columns})
 
     def _key(self, photos: list[int]) -> dict[str, Any]:
         left, right = (self.ids[photo] for photo in photos)

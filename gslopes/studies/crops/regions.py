@@ -18,6 +18,7 @@ from gslopes.audits.crops.regions import TALL, Mask, Region, salient_regions, sh
 from gslopes.audits.crops.saliency import check_map, focal_point, is_constant
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused, UsageError
+from gslopes.core.reasons import Why
 from gslopes.core.records import ByteArray, Cropper, Finder, Saliency
 from gslopes.core.runfolder import show
 from gslopes.core.tables.crops import PEOPLE
@@ -167,11 +168,11 @@ class GlanceWork:
             key = {"cropper": self.model.name, "photo": row["photo"]}
             try:
                 glance, found = self._glance(row)
-                glances.append({**key, **glance, "status": "answered", "reason": ""})
+                glances.append({**key, **glance, "status": "answered", **Why().columns})
                 regions += [{**key, "region": index, **one} for index, one in enumerate(found)]
             except (AnswerError, Refused, PhotoError) as error:
                 status = "refused" if isinstance(error, Refused) else "failed"
-                glances.append({**key, **_NOTHING, "status": status, "reason": str(error)})
+                glances.append({**key, **_NOTHING, "status": status, **Why.of(str(error), status).columns})
             tick(1)
         for table, rows in ((REGIONS, regions), (GLANCES, glances)):
             frame = pd.DataFrame(rows, columns=table.columns)

@@ -16,6 +16,7 @@ from gslopes.audits.crops.croppers import has_map, load_cropper
 from gslopes.audits.crops.design import ordered
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import AnswerError, UnknownName, UsageError
+from gslopes.core.reasons import explained
 from gslopes.core.records import Cropper, Finder, Saliency
 from gslopes.core.runfolder import show
 from gslopes.core.tables.crops import COVARIATES, PEOPLE, SALIENCY, TRAITS
@@ -203,7 +204,8 @@ def _check_bytes(seen: pd.DataFrame, table: People) -> None:
     """The same bytes under two persons of different groups make no comparison."""
     used = seen[seen["status"] == "used"]
     if used.empty:
-        raise UsageError("No photo could be read.", f"The first reason: {seen['reason'].iloc[0]}.")
+        first = seen.iloc[0]
+        raise UsageError("No photo could be read.", f"The first reason: {explained(first['reason'], first['detail'])}.")
     group = {person: name for name, persons in table.cells.items() for person in persons}
     for photo, rows in used.groupby("photo"):
         names = {group.get(person) for person in rows["person"]} - {None}

@@ -222,7 +222,7 @@ def test_small_backgrounds_are_skipped_with_the_reason(folder, tmp_path):
     backgrounds = tmp_path / "backgrounds"
     backgrounds.mkdir()
     Image.new("RGB", (300, 150), (9, 9, 9)).save(backgrounds / "a.png")
-    with pytest.raises(UsageError, match="shorter side of 150 px, at least 200"):
+    with pytest.raises(UsageError, match=r"shorter side too small \(150 px, at least 200\)"):
         audit(folder, tmp_path / "run", backgrounds=(str(backgrounds),))
 
 

@@ -92,7 +92,8 @@ def test_refused_pictures_are_rows_that_say_so(service, portraits, tmp_path):
     asked = pairs[pairs["cropper"] == f"http:{service.url}"]
     assert len(asked) == 2 * 4 * 5
     assert asked["status"].value_counts().to_dict() == {"answered": 20, "refused": 20}
-    assert set(asked.loc[asked["status"] == "refused", "reason"]) == {"policy"}
+    refused = asked[asked["status"] == "refused"]
+    assert {*zip(refused["reason"], refused["detail"], strict=True)} == {("refused", "policy")}
     assert asked.loc[asked["status"] == "refused", "won"].isna().all()
     parity = row(found, f"http:{service.url}", outcome="favoured")
     assert (parity["persons"], parity["pairs"]) == (2, 10)
