@@ -142,16 +142,21 @@ def read_table(file: Path) -> StageRows:
 def read_frame(file: Path) -> pd.DataFrame:
     """A CSV, TSV or Parquet file as texts.
 
-    Raises: DataMissing if it cannot be read.
+    Raises: DataMissing if it cannot be read, or has two columns of one name.
     """
     try:
         if file.suffix == ".parquet":
-            return pd.read_parquet(file)
-        if file.suffix == ".tsv":
-            return _tsv(file)
-        return pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8")
+            frame = pd.read_parquet(file)
+        elif file.suffix == ".tsv":
+            frame = _tsv(file)
+        else:
+            frame = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8")
     except (OSError, ValueError, UnicodeDecodeError, pd.errors.ParserError) as error:
         raise DataMissing(f"{file} is not a readable table: {str(error).splitlines()[0]}.") from error
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataMissing(f"{file} has two columns {str(twice)[:40]!r}.", "Keep one of them.")
+    return frame
 
 
 def _tsv(file: Path) -> pd.DataFrame:

@@ -9,6 +9,7 @@ import pandas as pd
 from gslopes.core import runfolder, tables
 from gslopes.core.collection import MANIFEST, SOURCES
 from gslopes.core.errors import TableError
+from gslopes.core.files import without_guard
 
 
 def keep_sources(photos: Path, run: Path) -> Path | None:
@@ -66,5 +67,4 @@ def _csv(path: Path) -> pd.DataFrame | None:
         return None
     if not {"status", *SOURCES.columns} <= set(frame.columns):
         return None
-    # the apostrophe that keeps spreadsheets from running a cell
-    return frame.map(lambda cell: cell[1:] if cell[:1] == "'" and cell[1:2] in tuple("=+-@\t\r") else cell)
+    return frame.map(without_guard)

@@ -37,3 +37,10 @@ def test_what_is_no_such_table_is_refused(tmp_path: Path, content: bytes):
     (tmp_path / "x.csv").write_bytes(content)
     with pytest.raises(DataMissing):
         read_table(tmp_path / "x.csv")
+
+
+@pytest.mark.parametrize("head", ["image\timage\tcaption", "image\tcaption\tcaption"])
+def test_a_column_that_stands_there_twice_is_named(tmp_path: Path, head: str):
+    (tmp_path / "x.tsv").write_text(f"{head}\n1\t2\tA\n")
+    with pytest.raises(DataMissing, match=r"two columns '(image|caption)'"):
+        read_table(tmp_path / "x.tsv")

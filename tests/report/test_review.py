@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from gslopes.report.review import Item, render_review
+from gslopes.studies.census.answers import read_answers
 
 NASTY = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 
@@ -20,7 +21,7 @@ NASTY = "</script><script>document.title='owned'</script><img src=x onerror=\"do
 def items(folder: Path, count: int = 5) -> list[Item]:
     found = []
     for number in range(count):
-        name = f"a b#{number}%.jpg"
+        name = f"{'=' if number == 0 else ''}a b#{number}%.jpg"
         Image.fromarray(np.full((60, 80, 3), 40 * number, np.uint8)).save(folder / name)
         row = {"photo": f"{number:064x}", "path": name, "occupation": NASTY if number == 1 else "chef"}
         row |= {"box": [0.25, 0.1, 0.5, 0.6], "masculine": 0.6 if number % 2 else 0.3, "young": 0.7}
@@ -79,7 +80,7 @@ def test_accept_correct_exclude_undecided_and_both_other_answers_by_keyboard(pag
         ("undecided", ""),
     ]
     assert [row["photo"] for row in rows] == [f"{number:064x}" for number in range(5)]
-    assert rows[0]["path"] == "a b#0%.jpg"
+    assert rows[0]["path"] == "'=a b#0%.jpg"
     assert page.inner_text("#saved") == "all saved"
     assert page.problems == []
 
@@ -138,12 +139,15 @@ def test_a_closed_window_loses_nothing_and_saved_answers_are_read_back(page, chr
     again.goto((tmp_path / "census/review.html").as_uri())
     assert again.inner_text("#counts") == "2 decided"
     assert again.inner_text("#place") == "Photo 3 of 5"
-    save(again, tmp_path / "review.csv")
+    saved = save(again, tmp_path / "review.csv")
+    assert saved[0]["path"] == "'=a b#0%.jpg"  # no spreadsheet runs it
+    assert read_answers(tmp_path / "review.csv", required=True).by_photo[f"{0:064x}"].path == "=a b#0%.jpg"
     other = chromium.new_context().new_page()
     other.goto((tmp_path / "census/review.html").as_uri())
     assert other.inner_text("#counts") == "0 decided"
     other.set_input_files("#load", str(tmp_path / "review.csv"))
     other.wait_for_function("document.getElementById('counts').textContent === '2 decided'")
+    assert save(other, tmp_path / "again.csv") == saved
     other.context.close()
 
 

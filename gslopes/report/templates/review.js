@@ -110,7 +110,11 @@
 
   // -- CSV
 
-  const cell = (text) => (/[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text);
+  // A cell that a spreadsheet would take for a formula is written as text.
+  const cell = (text) => {
+    const plain = /^[=+\-@\t\r]/.test(text) ? "'" + text : text;
+    return /[",\r\n]/.test(plain) ? '"' + plain.replaceAll('"', '""') + '"' : plain;
+  };
 
   function save() {
     const lines = [COLUMNS, ...[...answers.values()].map((row) => COLUMNS.map((name) => row[name] || ""))];
@@ -144,7 +148,7 @@
     const wrong = !head || !head.includes("photo") || !head.includes("decision");
     if (wrong) { byId("saved").textContent = "that file is no review.csv"; return; }
     for (const cells of rows) {
-      const row = Object.fromEntries(COLUMNS.map((name) => [name, cells[head.indexOf(name)] || ""]));
+      const row = Object.fromEntries(COLUMNS.map((name) => [name, (cells[head.indexOf(name)] || "").replace(/^'(?=[=+\-@\t\r])/, "")]));
       if (DECISIONS.includes(row.decision)) answers.set(row.photo, row);
     }
     keep();

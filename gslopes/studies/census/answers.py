@@ -12,6 +12,7 @@ import pandas as pd
 
 from gslopes.core.collection import COMPOSITION
 from gslopes.core.errors import UnknownName, UsageError
+from gslopes.core.files import without_guard
 from gslopes.core.runfolder import show
 from gslopes.fit.shares import estimate_share
 
@@ -114,7 +115,7 @@ def read_answers(path: Path, *, required: bool) -> Answers:
         for name, value in said.items():
             if value not in VALUES[name]:
                 raise UnknownName(f"answer about {name}", value, VALUES[name])
-        found[row["photo"]] = Answer(row.get("path", ""), row["decision"], said)
+        found[row["photo"]] = Answer(without_guard(row.get("path", "")), row["decision"], said)
     return Answers(found)
 
 
