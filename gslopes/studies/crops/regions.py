@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -61,7 +61,7 @@ def regions_crops(
     *,
     people: str | Path,
     config: CropsConfig,
-    croppers: Sequence[Model] = (),
+    croppers: Sequence[Model | Callable[..., Any]] = (),
     finder: Finder | None = None,
     per_group: int = 100,
     tall: float = TALL,

@@ -14,6 +14,7 @@ from PIL import Image
 
 from gslopes.audits.crops.croppers import is_remote
 from gslopes.audits.crops.croppers.http import Http, HttpAtRatio
+from gslopes.audits.crops.croppers.python import as_cropper
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.records import ByteArray, Crop, Cropper, Saliency
@@ -170,15 +171,15 @@ class _Desk:
 
 
 def opened(
-    models: Sequence[Saliency | Cropper], terms: ScoreConfig, ratios: Sequence[float], seed: int
+    models: Sequence[Saliency | Cropper | Callable[..., Any]], terms: ScoreConfig, ratios: Sequence[float], seed: int
 ) -> list[Saliency | Cropper]:
-    """The models, those over a network ready to be asked; their credentials are checked.
+    """The models, functions among them as croppers, those over a network ready to be asked with credentials checked.
 
     Raises: CredentialsError, UsageError.
     """
     budget = Budget(terms.budget, terms.max_calls)
     ready: list[Saliency | Cropper] = []
-    for model in models:
+    for model in map(as_cropper, models):
         if is_remote(model):
             remote = Remote(cast("Http", model), terms, budget, ratios, seed)
             remote.prepare()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -35,6 +35,7 @@ from gslopes.studies.crops.remote import Remote, opened
 IDENTITY = ("kind", "photos", "inputs", "config", "croppers")
 QUIET = OneProcess()
 Models = Sequence[Saliency | Cropper]
+Given = Sequence[Saliency | Cropper | Callable[..., Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +108,7 @@ def crops(
     *,
     people: str | Path,
     config: CropsConfig | None = None,
-    croppers: Models = (),
+    croppers: Given = (),
     finder: Finder | None = None,
     executor: Executor = QUIET,
     embed: str = "thumbs",
@@ -120,7 +121,8 @@ def crops(
     photos: the folder of portraits, one person each.  out: the run folder, made if missing.
     people: a CSV of their groups, see ``studies.crops.people``.  config: the whole of it; else ``options`` make one:
         fields of CropsConfig, such as ``groups=["gender"]`` and ``cropper="spectral-residual"``.
-    croppers: ready objects beside those that ``config`` names.  finder: instead of MTCNN.
+    croppers: beside those that ``config`` names: functions of pictures to maps, or of pictures and a ratio to (left,
+        top, width, height); or ready objects.  finder: instead of MTCNN.
     terms: of croppers over a network: cache, budget, calls.
     trust: croppers in files that are programs may run, see ``core.trust``.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -70,7 +70,7 @@ def sweep_crops(
     *,
     people: str | Path | None = None,
     config: CropsConfig | None = None,
-    croppers: Sequence[Saliency | Cropper] = (),
+    croppers: Sequence[Saliency | Cropper | Callable[..., Any]] = (),
     others: int = 8,
     finder: Finder | None = None,
     executor: Executor = QUIET,

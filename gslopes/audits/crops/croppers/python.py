@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from importlib import import_module
+from inspect import Parameter, getsource, signature
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,6 +16,8 @@ from gslopes.audits.crops.croppers import Request
 from gslopes.audits.crops.croppers.opencv import centres
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
 from gslopes.core.records import ByteArray, Crop, Cropper, Saliency, SaliencyMap
+
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def load(request: Request) -> Saliency | Cropper:
@@ -41,6 +45,35 @@ def load(request: Request) -> Saliency | Cropper:
     if answers == "maps":
         return Maps(function, request.name, options.get("version", ""), local=local)
     return Rectangles(function, request.name, options.get("version", ""))
+
+
+def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cropper:
+    """A function as a cropper: of pictures to maps, or of pictures and a ratio to rectangles; a cropper as it is.
+
+    Its name is the function's, its version a hash of its source where that is known, so that a run goes on with the
+    same function alone.
+
+    Raises: UsageError for anything else.
+    """
+    if hasattr(given, "maps") or hasattr(given, "crop") or hasattr(given, "at"):
+        return cast("Saliency | Cropper", given)
+    if not callable(given):
+        raise UsageError(f"{given!r} is no cropper.", "Give a function, or an object with crop or maps.")
+    name = getattr(given, "__name__", type(given).__name__)
+    try:
+        takes = sum(
+            one.default is one.empty and one.kind in _POSITIONAL for one in signature(given).parameters.values()
+        )
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"It cannot be told what {name} takes: {error}.") from error
+    if takes not in (1, 2):
+        hint = "A function of pictures answers with maps, one of pictures and a ratio with rectangles."
+        raise UsageError(f"{name} takes {takes} arguments.", hint)
+    try:
+        version = f"source {sha256(getsource(cast('Any', given)).encode()).hexdigest()[:12]}"
+    except (OSError, TypeError):
+        version = ""
+    return Maps(given, name, version) if takes == 1 else Rectangles(given, name, version)
 
 
 class Maps:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gslopes.audits.crops.croppers import load_cropper
+from gslopes.audits.crops.croppers.python import as_cropper
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
 
 PICTURE = np.zeros((40, 60, 3), np.uint8)
@@ -39,3 +40,22 @@ def test_what_goes_wrong_is_told():
         load_cropper("python:my_own_cropper:nothing")
     with pytest.raises(ConfigError, match="MODULE:FUNCTION"):
         load_cropper("python:my_own_cropper")
+
+
+def test_a_function_at_hand_is_a_cropper_by_what_it_takes():
+    def brightness(pictures):
+        return [picture.mean(axis=2) for picture in pictures]
+
+    def left(pictures, ratio, keep=1):
+        return [(0, 0, int(picture.shape[0] / ratio) * keep, picture.shape[0]) for picture in pictures]
+
+    (found,) = as_cropper(brightness).maps([PICTURE])
+    assert found.scores.shape == (40, 60)
+    cropper = as_cropper(left)
+    assert (cropper.name, cropper.crop(PICTURE, 1.0).width) == ("left", 40)
+    assert cropper.version == as_cropper(left).version != as_cropper(brightness).version
+    assert as_cropper(cropper) is cropper
+    with pytest.raises(UsageError, match="takes 0 arguments"):
+        as_cropper(lambda: None)
+    with pytest.raises(UsageError, match="'centre' is no cropper"):
+        as_cropper("centre")
