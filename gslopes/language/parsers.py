@@ -51,13 +51,15 @@ class Spacy:
 
     def __init__(self, folder: Path) -> None:
         if util.find_spec("spacy") is None:
-            raise UsageError("The parser spacy needs spaCy, which is not installed.", "pip install spacy")
+            raise UsageError("The parser spacy needs spaCy, which is not installed.", "pip install 'gslopes[spacy]'")
         import spacy
 
         try:
             self._pipeline = spacy.load(folder)
         except (OSError, ValueError) as error:
             raise ModelError(f"{folder} is no spaCy pipeline: {error}.") from error
+        if missing := [name for name in ("tagger", "parser") if name not in self._pipeline.pipe_names]:
+            raise ModelError(f"The spaCy pipeline in {folder} has no {' and no '.join(missing)}.")
         self.name = f"spacy-{metadata.version('spacy')}+{digest_of(folder)}"
 
     def parse(self, caption: str) -> tuple[Fact, ...]:
@@ -72,10 +74,10 @@ def facts_of_dependencies(tokens: Iterable[Any]) -> tuple[Fact, ...]:
     facts: set[Fact] = set()
     for noun in nouns:
         negated = any(child.lower_ == "no" or child.dep_ == "neg" for child in noun.children)
-        facts.add(Fact("object", noun.lemma_, negated=negated, plural=noun.tag_ == "NNS"))
+        facts.add(Fact("object", _base(noun), negated=negated, plural=noun.tag_ == "NNS"))
         for child in noun.children:
             if child.dep_ in ("amod", "compound"):
-                facts.add(Fact("attribute", child.lemma_, subject=noun.lemma_, negated=negated))
+                facts.add(Fact("attribute", _base(child), subject=_base(noun), negated=negated))
             elif child.dep_ == "prep":
                 facts |= _attached(noun, child, child.lower_)
             elif child.dep_ in ("acl", "relcl"):
@@ -92,23 +94,27 @@ def _verb(verb: Any, subjects: Sequence[Any]) -> set[Fact]:
     negated = any(child.dep_ == "neg" for child in verb.children)
     objects = [child for child in verb.children if child.dep_ in ("dobj", "obj")]
     for subject in subjects:
-        if subject.lemma_ in PARTITIVES:
+        if _base(subject) in PARTITIVES:
             inner = [c for p in subject.children if p.lower_ == "of" for c in p.children if c.dep_ == "pobj"]
             subject = inner[0] if inner else subject
         for child in verb.children:
             if child in objects:
-                facts.add(Fact("relation", verb.lemma_, subject.lemma_, child.lemma_, negated=negated))
+                facts.add(Fact("relation", _base(verb), _base(subject), _base(child), negated=negated))
             elif child.dep_ == "acomp":
-                facts.add(Fact("attribute", child.lemma_, subject=subject.lemma_, negated=negated))
+                facts.add(Fact("attribute", _base(child), subject=_base(subject), negated=negated))
             elif child.dep_ == "prep":
-                bare = verb.lemma_ == "be" or bool(objects)
-                facts |= _attached(subject, child, child.lower_ if bare else f"{verb.lemma_} {child.lower_}")
+                bare = _base(verb) == "be" or bool(objects)
+                facts |= _attached(subject, child, child.lower_ if bare else f"{_base(verb)} {child.lower_}")
     return facts
 
 
 def _attached(source: Any, preposition: Any, word: str) -> set[Fact]:
     ends = [child for child in preposition.children if child.dep_ == "pobj"]
-    return {Fact("relation", word, source.lemma_, end.lemma_) for end in ends}
+    return {Fact("relation", word, _base(source), _base(end)) for end in ends}
+
+
+def _base(token: Any) -> str:
+    return str(token.lemma_ or token.lower_)
 
 
 class Factual:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from gslopes.core.errors import ModelError, UnknownName
-from gslopes.language.parsers import facts_of_arcs, facts_of_dependencies, find_parser, parser_identity
+from gslopes.core.errors import ModelError, UnknownName, UsageError
+from gslopes.language.parsers import Factual, facts_of_arcs, facts_of_dependencies, find_parser, parser_identity
+from tests.language.tiny_parsers import spacy_pipeline
+from tests.score import tiny_transformers
 
 
 @pytest.mark.parametrize("caption", ["", "A dog on a bench.", "\x00", "?"])
@@ -57,3 +60,81 @@ def test_dependency_rules():
     assert {fact.text for fact in found} == {
         *("woman", "dress", "tie", "dress: red", "woman – in – dress", "woman – hold – tie"),
     }
+
+
+# -- the real loaders, on what can be made here -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def spacy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("spacy", reason="spaCy is not installed: pip install 'gslopes[spacy]'")
+    return spacy_pipeline(tmp_path_factory.mktemp("spacy") / "en")
+
+
+@pytest.fixture(scope="module")
+def factual_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_transformers.seq2seq(tmp_path_factory.mktemp("factual") / "t5")
+
+
+def test_a_spacy_pipeline_of_the_users(spacy_folder: Path):
+    parser = find_parser(f"spacy:{spacy_folder}")
+    found = {fact.text for fact in parser.parse("A woman in a red dress is holding a tie")}
+    assert found == {"woman", "dress", "tie", "dress: red", "woman – in – dress", "woman – hold – tie"}
+    men = parser.parse("Two men sit on a bench")
+    assert {fact.text for fact in men} == {"man", "bench", "man – sit on – bench"}
+    assert [fact.plural for fact in men if fact.text == "man"] == [True]
+    (hat,) = [fact for fact in parser.parse("A man with no hat") if fact.text == "hat"]
+    assert hat.negated
+
+
+def test_every_parser_keeps_the_contract(spacy_folder: Path, factual_folder: Path):
+    for name in (f"spacy:{spacy_folder}", f"factual:{factual_folder}"):
+        parser, other = find_parser(name), find_parser(name)
+        assert parser.name == other.name
+        for caption in ("", " ", "A dog on a bench.", "\x00", "?", "x " * 3000):
+            facts = parser.parse(caption)
+            assert facts == other.parse(caption) == tuple(sorted(set(facts)))
+            assert all(fact.word for fact in facts)
+        assert not parser.parse("")
+
+
+def test_what_factual_writes_unreadably_falls_back_and_is_counted(factual_folder: Path):
+    parser = find_parser(f"factual:{factual_folder}")
+    assert isinstance(parser, Factual)
+    assert parser.parse("A dog on a bench.") == find_parser("chunks").parse("A dog on a bench.")
+    assert parser.fallen_back == 1
+
+
+def test_what_factual_writes_is_read_through_its_tokenizer(factual_folder: Path, monkeypatch: pytest.MonkeyPatch):
+    parser = find_parser(f"factual:{factual_folder}")
+    assert isinstance(parser, Factual)
+    asked = []
+
+    def write(input_ids: Any, **_: Any) -> Any:
+        asked.append(parser._tokenizer.decode(input_ids[0], skip_special_tokens=True))
+        return parser._tokenizer(["( man , v: hold , tie ) , ( tie , is , red )"], return_tensors="pt")["input_ids"]
+
+    monkeypatch.setattr(parser._model, "generate", write)
+    assert {fact.text for fact in parser.parse("A man.")} == {"man", "tie", "tie: red", "man – hold – tie"}
+    assert asked == ["Generate Scene Graph: A man."]
+
+
+def test_folders_that_hold_no_such_model(tmp_path: Path):
+    pytest.importorskip("spacy", reason="spaCy is not installed: pip install 'gslopes[spacy]'")
+    import spacy
+
+    (tmp_path / "empty").mkdir()
+    for kind in ("spacy", "factual"):
+        with pytest.raises(ModelError):
+            find_parser(f"{kind}:{tmp_path / 'empty'}")
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    with pytest.raises(ModelError, match="no tagger and no parser"):
+        find_parser(f"spacy:{tmp_path / 'blank'}")
+
+
+def test_a_missing_package_is_named_with_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("gslopes.language.parsers.util.find_spec", lambda name: None)
+    for kind, extra in (("spacy", "spacy"), ("factual", "transformers")):
+        with pytest.raises(UsageError, match="not installed") as raised:
+            find_parser(f"{kind}:{tmp_path}")
+        assert f"gslopes[{extra}]" in str(raised.value.hint)
