@@ -334,3 +334,32 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
     picture = folder / f"report-{request.node.callspec.id}.png"
     page.screenshot(path=picture, full_page=True)
     assert picture.stat().st_size > 50_000
+
+
+HOSTILE = (Path(__file__).parent / "hostile-labels.txt").read_text("utf-8").splitlines()
+
+
+def test_no_label_of_a_stranger_runs(make: Callable[..., Path], tmp_path: Path, chromium: Any) -> None:
+    run = make(tmp_path / "run", [("celeba-tagger", "gender")], photos=40)
+    for table in (tables.SLOPES, tables.SCORES):
+        found = tables.read(table, run / f"{table.name}.parquet")
+        copies = [found[found["label"] == "Lipstick"].assign(label=label) for label in HOSTILE]
+        tables.write(table, pd.concat([found, *copies], ignore_index=True), run / f"{table.name}.parquet")
+    wrong: list[str] = []
+    page = chromium.new_page()
+    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    page.on("request", lambda asked: None if asked.url.startswith("file:") else wrong.append(f"asked {asked.url}"))
+    page.goto(write_report(run).as_uri())
+    page.evaluate("document.getElementById('findings').scrollIntoView()")
+    page.wait_for_selector("#app-f0 table.labels")
+    for label in map(words.printable, HOSTILE):
+        page.locator("#app-f0").get_by_label("Find a label").fill(label)
+        page.locator("#app-f0 tbody button.label").nth(labels(page).index(label)).click()
+        assert page.locator("#app-f0 .panel h4").inner_text() == label
+        page.keyboard.press("Escape")
+    assert explorer(page).inner_text()
+    assert page.title()
+    assert wrong == []
+    page.close()
