@@ -117,6 +117,7 @@ class Canvas(click.ParamType):  # type: ignore[type-arg]
 @click.option("--bootstrap", type=int, metavar="N", help="Bootstrap resamples. [default: 2000]")
 @click.option("--permutations", type=int, metavar="N", help="Permutations. [default: 9999]")
 @click.option("--mixed", is_flag=True, default=None, help="Also a mixed linear model of congruence.")
+@click.option("--embed", metavar="thumbs|full|none", help="Pictures inside the page. [default: thumbs]")
 @click.option("--limit", type=int, metavar="N", help="Only the first N photos.")
 @click.option("--seed", type=int, default=0, metavar="N", help="Seed of all random draws. [default: 0]")
 @click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
@@ -134,6 +135,7 @@ def contexts(
     seed: int,
     device: str,
     file: Path | None,
+    embed: str | None,
     dry_run: bool,
     trust: bool,
     as_json: bool,
@@ -175,6 +177,7 @@ def contexts(
         columns=columns,
         analysis=settings,
         trust=trust,
+        embed=embed or "thumbs",
         terms=from_dict(ScoreConfig, _plain({name: given[name] for name in _TERMS if name in given})),
         **staging,
     )

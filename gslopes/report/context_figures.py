@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from gslopes.report import words
+from gslopes.report import context_shares, words
+from gslopes.report.context_drawing import MAN, NEUTRAL, WOMAN
+from gslopes.report.context_drawing import blank as _blank
 from gslopes.report.figures import FORMS, INK, Form, render
 
-WOMAN, MAN, NEUTRAL = "#c8371f", "#1f6fc0", "#c9ced6"
 TITLES = {
     "inferred": "RQ1: what is inferred in each context, by self-report",
     "changes": "RQ1: change from the baseline, in points, over the same people",
-    "accuracy": "RQ3: F1 against self-report by context",
+    "recognised": "RQ2: share of pictures whose context is recognised, by the gender inferred, with Wilson's intervals",
+    "accuracy": "RQ3: F1 against self-report by context, with bootstrap intervals over people",
+    "congruence": "RQ3: right answers against congruence; line and band: the mean slope and its interval",
+    "distances": "RQ4: distance of the description from the baseline, by gender and group",
+    "shares": "RQ4: change of the shares of tags by group (figures 4 to 7 of the paper), first tagger",
+    "sweep": "Share inferred woman along the edit, one line a background, the plain canvas in black",
     "interaction": "Context beside face: what each moves alone, in points",
 }
 
@@ -24,7 +29,12 @@ def draw_all(found: dict[str, pd.DataFrame]) -> dict[str, dict[Form, bytes]]:
     made: dict[str, Figure | None] = {
         "inferred": _inferred(_gross(found, "inferred")),
         "changes": _changes(_gross(found, "inferred")),
+        "recognised": context_shares.recognised(_gross(found, "recognised")),
         "accuracy": _accuracy(_gross(found, "accuracy")),
+        "congruence": _congruence(found),
+        "distances": context_shares.distances(_gross(found, "distances")),
+        "shares": _shares(found),
+        "sweep": context_shares.sweep(found.get("sweep", pd.DataFrame())),
         "interaction": _interaction(_gross(found, "interaction")),
     }
     return {name: {form: render(subset, form) for form in FORMS} for name, subset in made.items() if subset is not None}
@@ -35,10 +45,19 @@ def _gross(found: dict[str, pd.DataFrame], name: str) -> pd.DataFrame:
     return pd.DataFrame() if frame is None or not len(frame) else frame[frame["tags"] == "gross"]
 
 
-def _blank(height: float) -> Figure:
-    figure = Figure(figsize=(11, height), dpi=130, facecolor="white", layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+def _congruence(found: dict[str, pd.DataFrame]) -> Figure | None:
+    backgrounds, slopes = found["backgrounds"], _gross(found, "congruence")
+    if len(slopes):
+        kept = (slopes["measure"] == "correct") & (slopes["group"] == "all") & (slopes["estimator"] == "person")
+        slopes = slopes[kept & slopes["slope"].notna()]
+    ratings = dict(zip(backgrounds["context"], backgrounds["rating"].astype(float), strict=True))
+    return context_shares.congruence(_gross(found, "inferred"), ratings, slopes)
+
+
+def _shares(found: dict[str, pd.DataFrame]) -> Figure | None:
+    backgrounds = found["backgrounds"]
+    contexts = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
+    return context_shares.shares(found["described"], found["people"], contexts)
 
 
 def _inferred(rows: pd.DataFrame) -> Figure | None:

@@ -21,6 +21,12 @@ TITLES = {
     "congruence": "Congruence: slope of the answer on how well the context fits",
     "errors": "Direction of errors: women inferred as men and men as women",
     "interaction": "Context beside face: points",
+    "confusion": "Specificity: the share of each kind of picture that each context's dictionary would recognise",
+    "anova": "Analysis of variance of the distance (* below the paper's level)",
+    "tukey": "Tukey's differences of the distance that are below the paper's level",
+    "backgrounds": "Backgrounds, with licence and credit",
+    "balance": "Sizes of faces and people on the canvas, by gender and group: Welch's test",
+    "ratings": "Crowd ratings of the contexts, 0 feminine to 10 masculine",
 }
 STAR = 0.002  # the paper's level in tables 11 and 13, whose origin is not told
 
@@ -37,6 +43,12 @@ def papers(found: dict[str, pd.DataFrame], tags: str = "gross") -> dict[str, pd.
         "congruence": _congruence(found.get("congruence")),
         "errors": _errors(subset.get("inferred")),
         "interaction": _interaction(subset.get("interaction")),
+        "confusion": _confusion(found.get("confusion")),
+        "anova": _anova(subset.get("anova")),
+        "tukey": _tukey(subset.get("tukey")),
+        "backgrounds": _backgrounds(found.get("backgrounds")),
+        "balance": _rounded(found.get("balance_contexts")),
+        "ratings": _rounded(found.get("ratings")),
     }
     return {name: frame for name, frame in made.items() if frame is not None and len(frame)}
 
@@ -219,6 +231,75 @@ def _errors(rows: pd.DataFrame | None) -> pd.DataFrame | None:
             "q": [words.probability(q) for q in wrong["q"]],
         }
     )
+
+
+def _confusion(rows: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Dictionaries down, what was shown across."""
+    if rows is None or not len(rows):
+        return None
+    wide = rows.pivot_table(index=["classifier", "dictionary"], columns="shown", values="share", sort=False)
+    return wide.map(_share).reset_index()
+
+
+def _anova(rows: pd.DataFrame | None) -> pd.DataFrame | None:
+    if rows is None or not len(rows):
+        return None
+    kept = rows[rows["term"] != "residual"]
+    star = kept["paper_significant"].astype(bool)
+    return pd.DataFrame(
+        {
+            "classifier": kept["classifier"],
+            "context": kept["context"],
+            "term": kept["term"],
+            "F": [f"{f:.2f}" if math.isfinite(f) else "NA" for f in kept["F"]],
+            "p": [words.probability(p) + ("*" if mark else "") for p, mark in zip(kept["p"], star, strict=True)],
+            "q": [words.probability(q) for q in kept["q"]],
+            "partial η²": [_share(eta) for eta in kept["eta_sq"]],
+        }
+    )
+
+
+def _tukey(rows: pd.DataFrame | None) -> pd.DataFrame | None:
+    if rows is None or not len(rows):
+        return None
+    kept = rows[rows["paper_significant"].astype(bool)]
+    return pd.DataFrame(
+        {
+            "classifier": kept["classifier"],
+            "context": kept["context"],
+            "factor": kept["factor"],
+            "difference": [
+                f"{one} − {other}: {difference:+.4f} [{low:+.4f}, {high:+.4f}]"
+                for one, other, difference, low, high in zip(
+                    kept["one"], kept["other"], kept["difference"], kept["ci_low"], kept["ci_high"], strict=True
+                )
+            ],
+            "p": [words.probability(p) for p in kept["p"]],
+        }
+    )
+
+
+def _backgrounds(rows: pd.DataFrame | None) -> pd.DataFrame | None:
+    if rows is None:
+        return None
+    shown = rows[["key", "status", "reason", "rating", "label", "licence", "creator", "source"]].copy()
+    shown["rating"] = [f"{rating:g}" if math.isfinite(rating) else "" for rating in shown["rating"].astype(float)]
+    return shown.fillna("")
+
+
+def _rounded(rows: pd.DataFrame | None) -> pd.DataFrame | None:
+    """As it is, with three decimals."""
+    if rows is None or not len(rows):
+        return None
+    shown = rows.copy()
+    for column in shown.columns:
+        if column == "p":
+            shown[column] = [words.probability(p) for p in rows[column]]
+        elif shown[column].dtype.kind == "f":
+            shown[column] = [
+                f"{number:.3f}".rstrip("0").rstrip(".") if math.isfinite(number) else "" for number in rows[column]
+            ]
+    return shown
 
 
 def _interaction(rows: pd.DataFrame | None) -> pd.DataFrame | None:

@@ -1,28 +1,86 @@
-"""The context audit's page: one sentence, one picture, one plot; then the paper's tables in the paper's layout."""
+"""The context audit's page: one sentence, one plot, one person across contexts; then the paper's tables and figures."""
 
 from __future__ import annotations
 
-import math
-from html import escape
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
-from gslopes.core import tables
 from gslopes.core.runfolder import write_bytes
 from gslopes.report import context_figures, context_tables, words
-from gslopes.report.inline import csp_hash
+from gslopes.report.context_cutouts import cutouts_page
+from gslopes.report.context_grid import Grid, make_grid
+from gslopes.report.context_hero import slopes_plot
+from gslopes.report.context_words import LIMITS, beside, counts, headline, typologies
+from gslopes.report.inline import csp_hash, inline_json
 
 _TEMPLATES = Path(__file__).parent / "templates"
-MOST_PEOPLE = 8
+_PARTS = (
+    ("RQ1: who is inferred where",
+     "The share of each inferred gender, and its paired change from the baseline over the same people; p: exact "
+     "McNemar or sign flips by person, null hypothesis: a person's two answers are exchangeable; q: Benjamini and "
+     "Hochberg.",
+     ("inferred", "changes"), ("table7", "errors")),
+    ("RQ2: is the context recognised",
+     "Pearson's X² with R permuted over people; null hypothesis: recognition is independent of the inferred gender.",
+     ("recognised",), ("table8", "confusion")),
+    ("RQ3: is the inference right more often where the context fits",
+     "F1 against self-report over recognised pictures. The congruence slope is each person's least squares slope over "
+     "contexts; p permutes a person's answers.",
+     ("accuracy", "congruence"), ("table9", "congruence")),
+    ("RQ4: how much do descriptions change, and alike for all groups",
+     "Cosine distance of the shares of tags from the same person's baseline; two-way analysis of variance, Tukey's "
+     "differences, Welch's t.",
+     ("distances", "shares"), ("table10", "table11", "anova", "tukey")),
+    ("Context beside face",
+     "The sweep: the same people with only the perceived gender of the face edited, before each background.",
+     ("interaction", "sweep"), ("interaction",)),
+    ("Backgrounds, sizes and raters", "", (), ("backgrounds", "balance", "ratings")),
+)  # fmt: skip
 
 
-def write_contexts(run: Path, found: dict[str, pd.DataFrame], notes: list[str]) -> Path:
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the page: title, heads, rows of text."""
+
+    title: str
+    head: list[str]
+    rows: list[list[str]]
+
+
+@dataclass(slots=True)
+class Section:
+    """A part of the page with its figures and tables."""
+
+    title: str
+    text: str
+    figures: list[dict[str, str]] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+
+
+def write_contexts(
+    run: Path,
+    found: dict[str, pd.DataFrame],
+    notes: list[str],
+    *,
+    embed: str = "thumbs",
+    facts: Sequence[tuple[str, str]] = (),
+    command: str = "",
+) -> Path:
     """RUN/report/index.html with its tables (CSV, Markdown, LaTeX) and figures (PNG, PDF, SVG); cutouts.html beside.
 
     found: tables by name, as ``studies.contexts.analysing`` makes them.  notes: sentences for people.
+    embed: ``thumbs`` and ``full`` put pictures into the page, ``none`` links them.
+    facts, command: how the run was made.
+
+    Raises: ConfigError for another ``embed``.
     """
     folder = run / "report"
     for name in ("tables", "figures"):
@@ -35,206 +93,82 @@ def write_contexts(run: Path, found: dict[str, pd.DataFrame], notes: list[str]) 
     for name, forms in figures.items():
         for form, data in forms.items():
             write_bytes(folder / "figures" / f"{name}.{form}", data)
-    cutouts = _cutouts(run, found["cutouts"])
-    write_bytes(folder / "cutouts.html", cutouts.encode())
+    pictures = {name: _address(name, forms["png"], embed) for name, forms in figures.items()}
+    write_bytes(folder / "cutouts.html", cutouts_page(found["cutouts"]).encode())
+    grid = make_grid(run, found, embed)
     path = folder / "index.html"
-    write_bytes(path, _page(run, found, notes, papers, list(figures)).encode())
+    write_bytes(path, _page(found, notes, papers, pictures, grid, facts, command).encode())
     return path
 
 
-def headline(found: dict[str, pd.DataFrame]) -> str:
-    """The sentence of the result, with its interval: the congruence slope of the first classifier, gross.
-
-    Its unit: points per unit of congruence; a context that fits wholly is 1, one that does not fit at all -1.
-    """
-    rows = found.get("congruence", pd.DataFrame())
-    if len(rows):
-        at = (rows["measure"] == "correct") & (rows["gender"] == "all") & (rows["group"] == "all")
-        rows = rows[at & (rows["tags"] == "gross") & (rows["estimator"] == "person")]
-    known = rows[rows["slope"].notna()] if len(rows) else rows
-    if not len(known):
-        return "The contexts have no two ratings that differ, so that there is no slope on congruence."
-    row = known.iloc[0]
-    moves = "more" if row["slope"] >= 0 else "less"
-    found_it = math.isfinite(row["ci_low"]) and (row["ci_low"] > 0 or row["ci_high"] < 0)
-    lead = f"{words.printable(row['classifier'])} infers the self-reported gender"
-    span = f"[{row['ci_low']:+.1f}, {row['ci_high']:+.1f}]"
-    if not found_it:
-        return f"{lead} neither more nor less often where the context fits it: {row['slope']:+.1f} points {span}."
-    return f"{lead} {moves} often where the context fits it: {row['slope']:+.1f} points per unit of congruence {span}."
+def _address(name: str, png: bytes, embed: str) -> str:
+    return f"figures/{name}.png" if embed == "none" else f"data:image/png;base64,{base64.b64encode(png).decode()}"
 
 
 def _page(
-    run: Path, found: dict[str, pd.DataFrame], notes: list[str], papers: dict[str, pd.DataFrame], figures: list[str]
+    found: Mapping[str, pd.DataFrame],
+    notes: Sequence[str],
+    papers: Mapping[str, pd.DataFrame],
+    pictures: Mapping[str, str],
+    grid: Grid,
+    facts: Sequence[tuple[str, str]],
+    command: str,
 ) -> str:
-    people, backgrounds = found["people"], found["backgrounds"]
-    used = backgrounds[backgrounds["status"] == "used"]
-    contexts = used["context"].nunique()
-    each = len(used) / max(contexts, 1)
-    parts = [
-        f"<p class='lede'>{escape(headline(found))}</p>",
-        f"<p>{people['person'].nunique():,} people before {contexts} contexts, {each:.1f} backgrounds each. Inferred "
-        "gender is what a tagger's words say; it is compared with what people say of themselves. The pictures are "
-        "staged, light and colour of the people untouched; with one background a context, intervals are about people, "
-        "not about such rooms. An association with these pictures, not a measure of anybody.</p>",
-        _grid(run, found),
-        *(_figure(name) for name in figures),
-    ]
-    if notes:
-        parts.append(
-            "<section><h2>Notes</h2><ul>" + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul></section>"
+    css = "".join((_TEMPLATES / name).read_text("utf-8") for name in ("page.css", "contexts.css"))
+    js = (_TEMPLATES / "contexts.js").read_text("utf-8")
+    said = {f"{index}-{column}": cell.answers for index, person in enumerate(grid.people)
+            for column, cell in enumerate(person.cells) if cell}  # fmt: skip
+    said |= {f"empty-{column}": cell.answers for column, cell in enumerate(grid.empty) if cell}
+    return str(
+        _environment()
+        .get_template("contexts.html.j2")
+        .render(
+            css=Markup(css),
+            js=Markup(js),
+            css_hash=csp_hash(css),
+            js_hash=csp_hash(js),
+            headline=headline(found),
+            beside=beside(found),
+            counts=counts(found),
+            hero=Markup(slopes_plot(found)),
+            strip=grid.people[len(grid.people) // 2] if grid.people else None,
+            grid=grid,
+            genders=sorted({person.gender for person in grid.people}),
+            groups=sorted({person.group for person in grid.people if person.group}),
+            answers=Markup(inline_json(said)),
+            limits=LIMITS,
+            notes=[*typologies(found), *(words.printable(note) for note in notes)],
+            sections=_sections(papers, pictures),
+            facts=facts,
+            command=command,
         )
-    for name, table in papers.items():
-        title = context_tables.TITLES.get(name, name)
-        parts.append(f"<section><h2>{escape(title)}</h2>{_table(table)}</section>")
-    parts.append(_credits(backgrounds))
-    parts.append(
-        "<section><h2>Cut-outs</h2><p><a href='cutouts.html'>All cut-outs with their checks</a>: accept or exclude the "
-        "flagged ones.</p></section><section><h2>Source</h2><p>Barlas, Kyriakou, Guest, Kleanthous, Otterbacher 2020, "
-        "doi 10.1145/3432931. Estimators, null hypotheses and intervals stand with each table's columns.</p></section>"
-    )
-    return _html("Does the background decide who is seen?", "".join(parts))
-
-
-def _grid(run: Path, found: dict[str, pd.DataFrame]) -> str:
-    """People across contexts with the tags that each composite got; people chosen evenly, never for what they show."""
-    composites = found["composites"]
-    shown = composites[composites["kind"].isin(["original", "canvas", "context"]) & (composites["step"] == 0)]
-    shown = shown[~shown["attribute"].str.contains("~")]
-    photos = sorted(set(shown["photo"]))
-    photos = photos[:: max(1, len(photos) // MOST_PEOPLE)][:MOST_PEOPLE]
-    firsts = shown.groupby("context")["attribute"].min()
-    conditions = [name for name in ("original", "canvas") if name in set(shown["attribute"])]
-    conditions += [str(name) for context, name in firsts.items() if context]
-    described = found["described"]
-    described = described[(described["tags"] == "gross") & (described["step"] == 0)]
-    classifier = described["classifier"].min() if len(described) else ""
-    subset = described[described["classifier"] == classifier].set_index(["photo", "attribute"])
-    tags_of = _tags(run, classifier)
-    file = shown.set_index(["photo", "attribute"])["file"]
-    genders = dict(zip(found["people"]["photo"], found["people"]["gender"], strict=True))
-    rows = []
-    for photo in photos:
-        cells = []
-        for condition in conditions:
-            if (photo, condition) not in file.index:
-                cells.append("<td></td>")
-                continue
-            inferred = subset.loc[(photo, condition), "inferred"] if (photo, condition) in subset.index else ""
-            tags = ", ".join(tags_of.get((photo, condition), []))
-            src = quote(f"../{file[photo, condition]}")
-            alt = escape(f"{condition}: {tags}", quote=True)
-            cells.append(
-                f"<td class='c {inferred}'><details><summary><img loading='lazy' src='{src}' alt='{alt}'>"
-                f"<b>{escape(str(inferred))}</b></summary><p>{escape(tags)}</p></details></td>"
-            )
-        rows.append(f"<tr><th>says: {escape(genders.get(photo, ''))}</th>{''.join(cells)}</tr>")
-    head = "".join(f"<th>{escape(condition)}</th>" for condition in conditions)
-    legend = f"What {escape(words.printable(classifier))} infers; open a picture for its tags."
-    return (
-        f"<section><h2>People in front of contexts</h2><p>{legend}</p><div class='scroll' tabindex='0' role='region' "
-        f"aria-label='People by context'><table class='grid'><thead><tr><th></th>{head}</tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div></section>"
     )
 
 
-def _tags(run: Path, classifier: str) -> dict[tuple[str, str], list[str]]:
-    if not (run / "scores.parquet").is_file():
-        return {}
-    scores = tables.read(tables.SCORES, run / "scores.parquet")
-    subset = scores[(scores["classifier"] == classifier) & (scores["step"] == 0)].sort_values("score", ascending=False)
-    found: dict[tuple[str, str], list[str]] = {}
-    for photo, attribute, label in zip(subset["photo"], subset["attribute"], subset["label"], strict=True):
-        found.setdefault((photo, attribute), []).append(words.printable(label))
-    return found
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
 
 
-def _figure(name: str) -> str:
-    title = escape(context_figures.TITLES.get(name, name), quote=True)
-    return f"<section><h2>{title}</h2><img class='wide' src='figures/{name}.png' alt='{title}'></section>"
-
-
-def _table(frame: pd.DataFrame) -> str:
-    head = "".join(f"<th>{escape(str(column))}</th>" for column in frame.columns)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{escape(words.printable(value))}</td>" for value in row) + "</tr>"
-        for row in frame.itertuples(index=False)
-    )
-    return (
-        "<div class='scroll' tabindex='0' role='region' aria-label='table'><table><thead>"
-        f"<tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
-
-
-def _credits(backgrounds: pd.DataFrame) -> str:
-    names = ["key", "status", "reason", "detail", "rating", "label", "licence", "creator", "source"]
-    return f"<section><h2>Backgrounds</h2>{_table(backgrounds[names].fillna(''))}</section>"
-
-
-def _cutouts(run: Path, cutouts: pd.DataFrame) -> str:
-    """The contact sheet on magenta and on gray, answered by keyboard: a accept, x exclude; saves review.csv."""
-    cells = []
-    for row in cutouts.sort_values(["status", "photo"]).to_dict("records"):
-        if not row["file"]:
-            continue
-        src = quote(f"../{row['file']}")
-        text = escape(
-            f"{row['method']}, {row['status']}: {row['detail'] or row['reason']}"
-            if row["reason"]
-            else f"{row['method']}, used"
-        )
-        cells.append(
-            f"<figure tabindex='0' data-photo='{row['photo']}' class='{row['status']}'><img loading='lazy' src='{src}' "
-            f"alt='cut-out on magenta'><img loading='lazy' class='gray' src='{src}' alt='cut-out on gray'>"
-            f"<figcaption>{text}</figcaption></figure>"
-        )
-    skipped = int((cutouts["file"] == "").sum())
-    body = (
-        "<p>Press <kbd>a</kbd> to accept and <kbd>x</kbd> to exclude the cut-out in focus, then save review.csv into "
-        f"the run folder and run the same command in a new folder with --review. {skipped} photos have no cut-out.</p>"
-        f"<p><button id='save'>Save review.csv</button></p><div class='sheet'>{''.join(cells)}</div>"
-    )
-    script = (
-        "const said={};for(const f of document.querySelectorAll('figure'))f.addEventListener('keydown',e=>{"
-        "const d={a:'accept',x:'exclude'}[e.key];if(!d)return;said[f.dataset.photo]=d;f.dataset.said=d;"
-        "if(f.nextElementSibling)f.nextElementSibling.focus()});"
-        "document.getElementById('save').onclick=()=>{const t='photo,decision\\n'+Object.entries(said).map("
-        "([p,d])=>p+','+d+'\\n').join('');const a=document.createElement('a');a.href=URL.createObjectURL("
-        "new Blob([t],{type:'text/csv'}));a.download='review.csv';a.click()};"
-    )
-    return _html("Cut-outs", body, script)
-
-
-def _html(title: str, body: str, script: str = "") -> str:
-    css = (_TEMPLATES / "page.css").read_text("utf-8") + _CSS
-    policy = f"default-src 'none'; img-src 'self' data: file:; style-src 'sha256-{csp_hash(css)}'"
-    policy += f"; script-src 'sha256-{csp_hash(script)}'" if script else ""
-    tail = f"<script>{script}</script>" if script else ""
-    return (
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}"><title>{escape(title)}</title>'
-        f"<style>{css}</style></head><body><main><p class='kicker'>gslopes contexts</p><h1>{escape(title)}</h1>{body}"
-        f"</main>{tail}</body></html>\n"
-    )
-
-
-_CSS = """
-.grid img { width: 9.5rem; display: block; border-radius: 6px; }
-.grid td.c { vertical-align: top; padding: .3rem; white-space: normal; max-width: 10.5rem; }
-.grid summary { cursor: pointer; list-style: none; }
-.grid td.woman b { color: var(--neg); }
-.grid td.man b { color: var(--pos); }
-.grid td p { font-size: .75rem; }
-img.wide { max-width: 100%; background: #fff; border-radius: 12px; }
-.sheet { display: grid; grid-template-columns: repeat(auto-fill, minmax(15rem, 1fr)); gap: .8rem; }
-.sheet figure { margin: 0; border: 2px solid var(--line); }
-.sheet figure.flagged { border-color: var(--neg); }
-.sheet figure[data-said=accept] { outline: 4px solid #2b8a3e; }
-.sheet figure[data-said=exclude] { outline: 4px solid #b3261a; opacity: .5; }
-.sheet img { width: 50%; background: #f0f; float: left; }
-.sheet img.gray { background: #777; }
-.sheet figcaption { clear: both; font-size: .8rem; padding: .3rem; }
-"""
+def _sections(papers: Mapping[str, pd.DataFrame], pictures: Mapping[str, str]) -> list[Section]:
+    """Parts of the page that have something to show."""
+    sections = []
+    for title, text, figures, names in _PARTS:
+        section = Section(title, text)
+        for name in figures:
+            if name in pictures:
+                section.figures.append({"name": name, "src": pictures[name], "title": context_figures.TITLES[name]})
+        for name in names:
+            if name in papers:
+                frame = papers[name]
+                rows = [[words.printable(value) for value in row] for row in frame.itertuples(index=False)]
+                section.tables.append(Table(context_tables.TITLES[name], [str(head) for head in frame.columns], rows))
+        if section.figures or section.tables:
+            sections.append(section)
+    return sections
 
 
 def text_table(found: dict[str, pd.DataFrame]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from gslopes.audits.context.grid import GENDERS, Grid, by_person, person_words
 from gslopes.audits.context.options import ContextOptions
 
 Array = NDArray[np.float64]
+ROUNDING = 2.0**-40  # of shares of tags
 # Linguistic expectancy bias: for the gender that fits a context more abstract, fewer concrete and demographic tags.
 EXPECTED = {"demographics": -1, "concrete": -1, "abstract": 1}
 
@@ -25,9 +27,13 @@ def welch(one: Array, other: Array) -> dict[str, float]:
     """
     one, other = one[np.isfinite(one)], other[np.isfinite(other)]
     names = ("difference", "t", "df", "ci_low", "ci_high", "p")
+    # shares that differ by rounding alone do not vary
+    one, other = ROUNDING * np.rint(one / ROUNDING), ROUNDING * np.rint(other / ROUNDING)
     if min(len(one), len(other)) < 2 or (np.ptp(one) == 0 and np.ptp(other) == 0):
         return dict.fromkeys(names, math.nan)
-    found = stats.ttest_ind(one, other, equal_var=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # one group may be constant: its variance is 0, as it should be
+        found = stats.ttest_ind(one, other, equal_var=False)
     low, high = found.confidence_interval(0.95)
     numbers = (one.mean() - other.mean(), found.statistic, found.df, low, high, found.pvalue)
     return {name: float(number) for name, number in zip(names, numbers, strict=True)}

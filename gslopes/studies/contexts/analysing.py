@@ -15,7 +15,7 @@ from gslopes.audits.context.describe import GROSS, describe_all, tag_sets
 from gslopes.audits.context.interaction import interaction_table
 from gslopes.audits.context.options import ContextOptions
 from gslopes.audits.context.ratings import read_ratings, summarise_ratings
-from gslopes.audits.context.typology import Typology, read_typology
+from gslopes.audits.context.typology import Typology, normalise, read_typology
 from gslopes.core import runfolder, tables
 from gslopes.core.runfolder import show
 from gslopes.core.tables import contexts as schemas
@@ -42,6 +42,7 @@ def analyse_run(
         runfolder.write_table(schemas.BACKGROUNDS, backgrounds, run / "backgrounds.parquet")
     used = backgrounds[backgrounds["status"] == "used"]
     described, confusion, interactions, tagged = [], [], [], {}
+    typologies, kinds = [], []
     for name in sorted(set(asked["classifier"])):
         typology = typology_of(name, options, content, used)
         scored = scores[scores["classifier"] == name]
@@ -53,6 +54,10 @@ def analyse_run(
         }
         notes += _notes(name, every, used, typology, asked)
         tagged[name] = frozenset(key for key, context_tags in typology.contexts.items() if context_tags)
+        typologies.append(
+            (name, typology.name, typology.version, typology.partial, 1 - checks.known_share(every, typology))
+        )
+        kinds += [(name, label, kind_of(str(label), typology)) for label in scored["label"].unique()]
         rows = describe_all(name, scores, asked, composites, used, typology, options)
         described.append(rows)
         confusion.append(checks.confusion_table(name, every, used, typology, options.recognised_at))
@@ -66,7 +71,38 @@ def analyse_run(
     found |= {"people": people, "composites": composites, "backgrounds": backgrounds}
     found["cutouts"] = tables.read(schemas.CUTOUTS, run / "cutouts.parquet")
     notes += _balance(found["balance_contexts"])
+    found["typologies"] = pd.DataFrame(typologies, columns=["classifier", "name", "version", "partial", "unassigned"])
+    found["tag_kinds"] = pd.DataFrame(kinds, columns=["classifier", "label", "kind"])
+    found["sweep"] = sweep_lines(found["described"], content)
     return found, notes
+
+
+def kind_of(label: str, typology: Typology) -> str:
+    """What a tag is on the page: feminine, masculine, context, abstract, concrete, or nothing of these."""
+    tag = normalise(label)
+    for cluster in ("feminine", "masculine"):
+        if tag in typology.clusters[cluster]:
+            return cluster
+    if any(tag in tags for tags in typology.contexts.values()):
+        return "context"
+    return next((name for name in ("abstract", "concrete") if tag in typology.super_tags(name)), "")
+
+
+def sweep_lines(described: pd.DataFrame, content: Mapping[str, Any]) -> pd.DataFrame:
+    """Share inferred woman at each value, gross: classifier, background, value, share, n; empty without a sweep."""
+    columns = ["classifier", "background", "value", "share", "n"]
+    sweep = content["config"].get("sweep", "")
+    if not sweep:
+        return pd.DataFrame(columns=columns)
+    values = np.array(next(iter(content["values"].values())), float)
+    rows = described[described["attribute"].str.endswith(f"~{sweep}") & (described["tags"] == GROSS)]
+    rows = rows.assign(
+        background=rows["attribute"].str.partition("~")[0],
+        value=values[rows["step"].to_numpy(int)],
+        share=(rows["inferred"] == "woman").astype(float),
+    )
+    grouped = rows.groupby(["classifier", "background", "value"])["share"].agg(["mean", "size"]).reset_index()
+    return grouped.rename(columns={"mean": "share", "size": "n"})[columns]
 
 
 def typology_of(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,7 @@ def contexts(
     analysis: ContextOptions | None = None,
     terms: ScoreConfig | None = None,
     trust: bool = False,
+    embed: str = "thumbs",
     **options: Any,
 ) -> Contexts:
     """The whole context audit; called again, it resumes.
@@ -84,6 +86,7 @@ def contexts(
     classifier: names or objects.  finder: instead of MTCNN.  review: a CSV of decisions, photo and decision.
     columns, analysis, terms: see their classes.  options: fields of ``StageConfig``.
     trust: classifiers in files that are programs may run, see ``core.trust``.
+    embed: ``thumbs``, ``full`` or ``none``: which pictures are in the page itself.
 
     Raises: UsageError, ConfigError, RunFolderMismatch, ModelError, ClassifierError, StorageError; what can be known
         beforehand before any work.
@@ -94,7 +97,7 @@ def contexts(
         read_typology(analysis.typology)
     source = Path(people_folder)
     if out is None and (source / runfolder.MANIFEST).is_file():
-        return again(source, executor, analysis)
+        return again(source, executor, analysis, embed)
     if out is None:
         raise UsageError("No run folder is given.", "Name one with --out.")
     plan = make_plan(
@@ -106,7 +109,7 @@ def contexts(
     stage_pictures(plan, executor, finder, device, Path(review) if review else None)
     if ready:
         stages.run_score(plan.run, ready, executor, replace(terms or ScoreConfig(), yes=True), gate=False)
-    return again(plan.run, executor, analysis)
+    return again(plan.run, executor, analysis, embed)
 
 
 def check_extras() -> None:
@@ -197,8 +200,13 @@ def _median_person(run: Path, parts: int, rows: dict[str, Any], plan: ContextPla
     return str(used[len(used) // 2]["photo"]) if used else ""
 
 
-def again(run: Path, executor: Executor, analysis: ContextOptions) -> Contexts:
-    """Analysis and page of a run whose pictures are there.  Raises: UsageError if it is no context audit."""
+def again(run: Path, executor: Executor, analysis: ContextOptions, embed: str = "thumbs") -> Contexts:
+    """Analysis and page of a run whose pictures are there.
+
+    embed: ``thumbs``, ``full`` or ``none``, see ``report.contexts``.
+
+    Raises: UsageError if it is no context audit.
+    """
     content = runfolder.read_manifest(run)
     if content.get("kind") != KIND:
         raise UsageError(f"{show(run)} is not a context audit.", "Make one with gslopes contexts PEOPLE --out RUN.")
@@ -213,7 +221,14 @@ def again(run: Path, executor: Executor, analysis: ContextOptions) -> Contexts:
             from gslopes.report.contexts import write_contexts
 
             executor.note("report     writing the page")
-            page = write_contexts(run, found, notes)
+            page = write_contexts(
+                run,
+                found,
+                notes,
+                embed=embed,
+                facts=facts_of(content, analysis),
+                command=command_of(run, content, found),
+            )
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     portraits = photos[~photos["path"].str.startswith("background ")]
     out = portraits[portraits["status"] != "used"]["reason"]
@@ -229,6 +244,27 @@ def again(run: Path, executor: Executor, analysis: ContextOptions) -> Contexts:
         found,
         tuple(notes),
     )
+
+
+def facts_of(content: dict[str, Any], analysis: ContextOptions) -> list[tuple[str, str]]:
+    """The choices of a run and of its analysis, for the end of the page."""
+    config = {name: value for name, value in content["config"].items() if name != "people"}
+    chosen = {**config, **asdict(analysis), "seed": content["seed"]}
+    listed = {
+        name: ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+        for name, value in chosen.items()
+    }
+    return [(name.replace("_", " "), str(value)) for name, value in listed.items() if value not in (None, "", ())]
+
+
+def command_of(run: Path, content: dict[str, Any], found: dict[str, pd.DataFrame]) -> str:
+    """The command line that makes this run's pictures and asks its taggers."""
+    config = content["config"]
+    parts = ["gslopes contexts", shlex.quote(Path(config["people"]).name), "--people people.csv"]
+    parts += [f"--backgrounds {shlex.quote(Path(name).name)}" for name in config["backgrounds"]]
+    parts += [f"--classifier {shlex.quote(name)}" for name in sorted(set(found["described"]["classifier"]))]
+    parts += [f"--sweep {config['sweep']}"] if config.get("sweep") else []
+    return " ".join([*parts, f"--out {shlex.quote(run.name)}"])
 
 
 # -- what is written --------------------------------------------------------------------------------------------------

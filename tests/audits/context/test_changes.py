@@ -35,3 +35,10 @@ def test_what_expectancy_bias_predicts_depends_on_the_side_of_the_context():
     )
     # below 5 a context goes with women: of them more is said in abstract tags, less in concrete ones
     assert consistent(rows, {"bridal": 1.5, "garage": 8.5}) == [True, False, True, False, False]
+
+
+def test_shares_that_differ_by_rounding_alone_do_not_vary():
+    one = np.array([1 / 3, 1 - 2 / 3, 0.1 + 0.2 + 1 / 3 - 0.3])
+    assert np.ptp(one) > 0
+    assert math.isnan(welch(one, one[::-1])["p"])
+    assert welch(one, np.array([0.5, 0.6, 0.7]))["p"] < 0.1

@@ -77,7 +77,7 @@ def folder(tmp_path_factory) -> Path:
     for index in range(PEOPLE):
         woman = index % 2 == 0
         pixels = np.full((180, 160, 3), 200, np.uint8)
-        pixels[person] = (150 + index % 5, 105, 80)
+        pixels[person] = (130 + index, 105, 80)  # no two composites alike
         green = 80 if index % 4 == 1 else 40
         pixels[shirt] = (190, green, 40) if woman else (40, green, 190)
         pixels[0, 0] = 200 - index % 3  # no two files alike

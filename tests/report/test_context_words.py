@@ -1,0 +1,65 @@
+"""The sentences of the context audit's page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.report.context_words import beside, headline
+
+
+def slopes(*rows: tuple[str, float, float, float]) -> dict[str, pd.DataFrame]:
+    """(classifier, slope, low, high) as the ``congruence`` table."""
+    head = {"measure": "correct", "gender": "all", "group": "all", "tags": "gross", "estimator": "person"}
+    frame = pd.DataFrame([{"classifier": c, **head, "slope": s, "ci_low": a, "ci_high": b} for c, s, a, b in rows])
+    return {"congruence": frame}
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (
+            [("a", 8.0, 6.0, 10.0)],
+            "a infers the self-reported gender more often where the context fits it: "
+            "+8.0 points per unit of congruence [+6.0, +10.0].",
+        ),
+        (
+            [("a", 1.0, -1.0, 3.0), ("b", -8.0, -10.0, -6.0)],
+            "b infers the self-reported gender less often where the context fits it: "
+            "−8.0 points per unit of congruence [−10.0, −6.0]; 1 of 2 taggers have an interval without 0.",
+        ),
+        (
+            [("a", 0.7, -0.5, 1.9)],
+            "No association was found between how well a context fits a person's gender and how often a infers it: "
+            "+0.7 points per unit of congruence [−0.5, +1.9].",
+        ),
+    ],
+)
+def test_the_first_sentence_is_the_finding_with_its_interval(rows, sentence):
+    assert headline(slopes(*rows)) == sentence
+
+
+def test_without_a_slope_it_says_what_is_missing():
+    assert "two contexts of different rating" in headline({})
+    assert "two contexts of different rating" in headline(slopes(("a", np.nan, np.nan, np.nan)))
+
+
+@pytest.mark.parametrize(("effect", "more"), [(9.0, "context"), (2.0, "face")])
+def test_context_and_face_stand_beside_one_another(effect, more):
+    row = {"classifier": "a", "label": "inferred woman", "tags": "gross", "background": "garage.1"}
+    numbers = {
+        "effect": effect,
+        "effect_low": 1.0,
+        "effect_high": 12.0,
+        "face": -6.0,
+        "face_low": -7.0,
+        "face_high": -5.0,
+    }
+    text = beside({"interaction": pd.DataFrame([{**row, **numbers}])})
+    assert text.endswith(f"Here the {more} decides more.")
+    assert "by −6.0 [−7.0, −5.0]" in text
+
+
+def test_without_a_sweep_there_is_nothing_beside_the_context():
+    assert beside({}) == ""

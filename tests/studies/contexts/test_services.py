@@ -1,0 +1,72 @@
+"""Five services, asked by their own clients, have planted congruence slopes: each comes back within its interval."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pandas as pd
+import pytest
+
+from gslopes.core.records import Answer
+from gslopes.executors import OneProcess
+from gslopes.run import stages
+from gslopes.studies.contexts.contexts import again
+from tests.fake_provider import FakeProvider
+from tests.studies.contexts.planted import plant
+from tests.studies.contexts.test_contexts import QUICK, audit, folder
+
+__all__ = ["folder"]  # a fixture
+SLOPES = {"google": 0.24, "rekognition": 0.12, "clarifai": -0.24, "azure": 0.0, "imagga": 0.18}
+
+
+class Same:
+    """What a service is planted to say, without the service."""
+
+    version, batch = "1", 8
+
+    def __init__(self, name: str, known: dict[str, list[tuple[str, float]]]) -> None:
+        self.name, self.known = name, known
+
+    def ask(self, pictures):
+        return [self.known[sha256(data).hexdigest()] for data in pictures]
+
+    def parse(self, raw):
+        return Answer("answered", tuple(raw))
+
+
+@pytest.fixture(scope="module")
+def asked(folder, tmp_path_factory):
+    """A run whose pictures five fake services and their twins in this process have seen."""
+    with pytest.MonkeyPatch.context() as patch, FakeProvider() as provider:
+        for name, value in provider.environment.items():
+            patch.setenv(name, value)
+        run = tmp_path_factory.mktemp("services") / "run"
+        audit(folder, run)  # asks the tagger in this process
+        provider.known = plant(run, SLOPES)
+        cache = tmp_path_factory.mktemp("cache")
+        stages.score_photos(run, list(SLOPES), cache=cache, yes=True)
+        calls = len(provider.log.calls)
+        stages.score_photos(run, list(SLOPES), cache=cache, yes=True)
+        assert len(provider.log.calls) == calls  # nobody is asked twice
+        for name, known in provider.known.items():
+            stages.score_photos(run, Same(f"twin-{name}", known))
+        yield again(run, OneProcess(), QUICK)
+
+
+@pytest.mark.parametrize("service", SLOPES)
+def test_each_services_slope_is_recovered_with_its_interval(service, asked):
+    rows = asked.congruence
+    at = (rows["measure"] == "correct") & (rows["group"] == "all") & (rows["tags"] == "gross")
+    row = rows[at & (rows["gender"] == "all") & (rows["estimator"] == "person")].set_index("classifier").loc[service]
+    assert row["ci_low"] - 1e-9 <= 100 * SLOPES[service] <= row["ci_high"] + 1e-9
+    assert row["slope"] == pytest.approx(100 * SLOPES[service], abs=5)
+
+
+@pytest.mark.parametrize("service", SLOPES)
+def test_a_service_and_its_twin_without_one_are_described_alike(service, asked):
+    rows = asked.described
+    one, other = (
+        rows[rows["classifier"] == name].drop(columns="classifier").reset_index(drop=True)
+        for name in (service, f"twin-{service}")
+    )
+    pd.testing.assert_frame_equal(one, other)
