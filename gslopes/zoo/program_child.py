@@ -42,11 +42,11 @@ def main() -> None:
 
 
 def _loaded(request: dict[str, Any]) -> Any:
+    data = Path(request["file"]).read_bytes()
+    if hashlib.sha256(data).hexdigest() != request["sha256"]:  # before seconds go into importing torch
+        raise ValueError("it has changed since it was looked at")
     import torch
 
-    data = Path(request["file"]).read_bytes()
-    if hashlib.sha256(data).hexdigest() != request["sha256"]:
-        raise ValueError("it has changed since it was looked at")
     with warnings.catch_warnings():  # torch.jit is deprecated; the files that people have remain
         warnings.simplefilter("ignore")
         signal.alarm(math.ceil(request["seconds"]) + 20 * _MARGIN)

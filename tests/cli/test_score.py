@@ -77,21 +77,24 @@ def test_new_weights_are_noticed_without_torch_too(gslopes, home, run, monkeypat
 
 
 @pytest.mark.parametrize("mode", ["answer", "raise", "stop"])
-def test_a_local_classifier_that_is_careless_with_a_secret_gives_it_to_nobody(run, tmp_path, mode):
+def test_a_local_classifier_that_is_careless_with_a_secret_gives_it_to_nobody(
+    gslopes, run, tmp_path, monkeypatch, mode
+):
     """Its own logging, errors and answers are scrubbed: in the output, the run folder, the cache, an export."""
     (tmp_path / "carefree.py").write_text(f"MODE = {mode!r}\n{CAREFREE}")
-    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}", "TEAM_SECRET": SECRET}
+    monkeypatch.setenv("TEAM_SECRET", SECRET)
     cache = tmp_path / "cache"
-
-    def gslopes(*args: object) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "gslopes", *map(str, args)], env=environment, capture_output=True, text=True
-        )
-        return done.stdout + done.stderr
-
-    said = gslopes("score", run, "--classifier", "python:carefree:judge,version=1", "--cache", cache, "--debug")
-    said += gslopes("cache", "export", tmp_path / "answers.jsonl", "--cache", cache)
-    said += gslopes("cache", "show", "--cache", cache)
+    command = ["score", run, "--classifier", "python:carefree:judge,version=1", "--cache", cache, "--debug"]
+    done = subprocess.run(
+        [sys.executable, "-m", "gslopes", *map(str, command)],
+        env=os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"},
+        capture_output=True,
+        text=True,
+    )
+    said = done.stdout + done.stderr
+    for more in (["export", tmp_path / "answers.jsonl"], ["show"]):
+        shown = gslopes("cache", *more, "--cache", cache)
+        said += shown.out + shown.err
     assert "POST https://host/v1?key=***" in said
     files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert (tmp_path / "answers.jsonl") in files

@@ -110,20 +110,14 @@ def test_what_is_no_program_or_changed_meanwhile_is_not_run(saved, tmp_path):
         Program(wrong, hashlib.sha256(wrong.read_bytes()).hexdigest())
 
 
-def test_its_process_has_no_credential_and_no_open_file(saved, monkeypatch):
+def test_its_process_has_no_credential_and_no_open_file_and_ends_when_it_is_let_go(saved, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "planted")
     program = Program(*saved(Means()))
-    process = program._process.pid
-    environment = Path(f"/proc/{process}/environ")
-    if environment.exists():
-        assert b"planted" not in environment.read_bytes()
-        open_files = {os.readlink(f"/proc/{process}/fd/{one}") for one in os.listdir(f"/proc/{process}/fd")}
-        assert {name.partition(":")[0] for name in open_files} <= {"/dev/null", "socket", "anon_inode", "pipe"}
-    program.close()
-
-
-def test_letting_go_of_it_ends_the_process(saved):
-    program = Program(*saved(Means()))
     process = program._process
+    known = Path(f"/proc/{process.pid}")
+    if known.exists():
+        assert b"planted" not in (known / "environ").read_bytes()
+        open_files = {os.readlink(one) for one in (known / "fd").iterdir()}
+        assert {name.partition(":")[0] for name in open_files} <= {"/dev/null", "socket", "anon_inode", "pipe"}
     del program
     assert process.wait(timeout=60) == -signal.SIGKILL

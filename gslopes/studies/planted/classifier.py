@@ -79,7 +79,7 @@ class PlantedClassifier:
         """(B, SIZE, SIZE, 3) uint8 RGB to (B, 5): cue, tone, hair, background, smile, each from about -2 to 2."""
         points: FloatArray = np.broadcast_to(self.points, (len(pixels), 5, 2))
         columns = [rendered.gender_readout(pixels, points), rendered.tone_readout(pixels, points)]
-        return np.stack([*columns, *(readout(name)(pixels) for name in CONFOUNDERS)], 1).astype(np.float64)
+        return np.stack([*columns, *(readout(pixels) for readout in readouts())], 1).astype(np.float64)
 
     def parse(self, raw: object) -> Answer:
         """The labels whose sum is positive; the score grows with it."""
@@ -113,15 +113,21 @@ class Readout:
 
 
 @cache
-def readout(name: str) -> Readout:
-    """The reading of a confounder, fitted by ridge regression to 1,200 rendered faces in which nothing is confounded.
+def readouts() -> tuple[Readout, ...]:
+    """The readings of ``CONFOUNDERS``, fitted by ridge regression to 1,200 rendered faces, nothing confounded.
 
     Correlation with the truth on other faces: 0.99 for background and smile, 0.9 and more for hair.
     """
-    zones, side = _ZONES[name]
     parameters = drawn(_FITTED_ON, _SEED)
-    features = _features(rendered.render(parameters, SIZE).pixels, zones, side)
-    truth = 4 * getattr(parameters, name).astype(np.float64) - 2
+    pixels = rendered.render(parameters, SIZE).pixels
+    return tuple(_fit(name, pixels, getattr(parameters, name)) for name in CONFOUNDERS)
+
+
+def _fit(name: str, pixels: ByteArray, shown: FloatArray) -> Readout:
+    """The reading of one confounder.  shown: (n,) what was drawn, from 0 to 1."""
+    zones, side = _ZONES[name]
+    features = _features(pixels, zones, side)
+    truth = 4 * shown.astype(np.float64) - 2
     centre, spread = features.mean(0), features.std(0) + 1e-6
     centre[-1], spread[-1] = 0, 1
     x = (features - centre) / spread
