@@ -68,17 +68,35 @@ def write_regions_report(
     left_out_lines += _unanswered(found[GLANCES.name])
     sections = [
         (plain.printable(name), plain.printable(version), _grids(found, name))
-        for name, version in sorted(manifest["croppers"].items())
+        for name, version in manifest["croppers"].items()
     ]
+    headline = gaze_headline(found[GAZE.name], found[GAZE_GAPS.name])
     page, review = run / "report" / "index.html", run / "review.html"
     with runfolder.storage(page.parent):
         page.parent.mkdir(exist_ok=True)
+    shared["headline"] = headline
     text = _render("crops-regions.html.j2", sections=sections, cards=cards, left_out=left_out_lines, **shared)
     runfolder.write_bytes(page, text.encode())
     script = (_TEMPLATES / "crops-review.js").read_text("utf-8")
     more = {"script": Markup(script), "script_hash": csp_hash(script), "marks": MARKS}
     runfolder.write_bytes(review, _render("crops-review.html.j2", cards=cards, **more).encode())
     return page, review
+
+
+def gaze_headline(gaze: pd.DataFrame, gaps: pd.DataFrame) -> str:
+    """The finding in one sentence: the largest difference between groups whose interval leaves out 0.
+
+    gaze: rows of GAZE.  gaps: of GAZE_GAPS.
+    """
+    shown = gaps[(gaps["ci_low"] > 0) | (gaps["ci_high"] < 0)]
+    if shown.empty:
+        return "No group is shown to have its heads missed more often than another."
+    best = max(shown.to_dict("records"), key=lambda row: abs(row["difference"]))
+    one, other = (best["group"], best["other"]) if best["difference"] > 0 else (best["other"], best["group"])
+    share = gaze[(gaze["cropper"] == best["cropper"]) & (gaze["column"] == best["column"])].set_index("group")
+    first, second = (percent(float(share.loc[name, f"{best['what']}_share"]), 0) for name in (one, other))
+    what = "looks off the head" if best["what"] == "off" else "crops the head off"
+    return plain.printable(f"{best['cropper']} {what} on {first} of the photos of {one}, on {second} of {other}.")
 
 
 def _render(template: str, **known: Any) -> str:

@@ -51,6 +51,7 @@ def write_sweep_report(run: Path) -> Path:
         css=Markup(css),
         css_hash=csp_hash(css),
         sections=sections,
+        headline=sweep_headline(slopes),
         inputs=manifest["inputs"],
         limits=LIMITS,
         version=manifest.get("gslopes", ""),
@@ -60,6 +61,24 @@ def write_sweep_report(run: Path) -> Path:
         folder.mkdir(exist_ok=True)
     runfolder.write_bytes(folder / "index.html", text.encode())
     return folder / "index.html"
+
+
+def sweep_headline(slopes: pd.DataFrame) -> str:
+    """The finding in one sentence: of all croppers and attributes, the slope of being favoured that is shown best.
+
+    slopes: rows of SWEEP_SLOPES.
+    """
+    chosen = slopes[(slopes["label"] == "favoured") & slopes["attribute"].map(lambda name: not placebo.split(name)[1])]
+    judged = chosen.dropna(subset=["p"])
+    if judged.empty:
+        return "The crop moves too rarely with the edit to be judged."
+    best = min(judged.to_dict("records"), key=lambda row: row["p"])
+    cropper, what = best["classifier"].removeprefix("crop:"), plain.perceived(best["attribute"])
+    if not (best["ci_low"] > 0 or best["ci_high"] < 0):
+        return plain.printable(f"No crop is shown to follow {what}: {_points(best['slope'])} points per unit.")
+    end = plain.ends(best["attribute"])[1 if best["slope"] > 0 else 0]
+    size = f"{100 * abs(best['slope']):.2f}"
+    return plain.printable(f"{cropper} favours a face more the more {end} it looks: {size} points per unit.")
 
 
 def _slopes(run: Path) -> pd.DataFrame:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.studies.crops.drawn import Brightness, a_face, audit, draw_people
+from tests.studies.crops.test_sweep import Brightness as SweptBrightness
+from tests.studies.crops.test_sweep import draw_sweep
 
 pytestmark = pytest.mark.browser
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
@@ -12,9 +14,10 @@ SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """The page of an audit of three groups, that of where croppers look, and the review."""
+    """The page of an audit of three groups, that of where croppers look, the review, and a sweep."""
     from gslopes.studies.crops import CropsConfig
     from gslopes.studies.crops.regions import regions_crops
+    from gslopes.studies.crops.sweep import sweep_crops
 
     home = tmp_path_factory.mktemp("pages")
     table, _ = draw_people(home / "people", {"blue": 5, "green": 5, "red": 5}, {"blue": 10})
@@ -22,11 +25,14 @@ def pages(tmp_path_factory):
     found = audit(home / "people", table, home / "run", Brightness(), **options)
     config = CropsConfig(groups=("team",), cropper=("centre", "spectral-residual"))
     regions_run = regions_crops(home / "people", home / "regions", people=table, config=config, finder=a_face, tall=1.0)
-    return {"audit": found.page, "regions": regions_run.page, "review": regions_run.review}
+    sweep = draw_sweep(home / "synthesised")
+    config = CropsConfig(cropper=("centre",), ratios=(1.0,), bootstrap=100)
+    swept = sweep_crops(sweep, home / "sweep", config=config, croppers=[SweptBrightness()], others=4)
+    return {"audit": found.page, "regions": regions_run.page, "review": regions_run.review, "sweep": swept.page}
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("name", ["audit", "regions", "review"])
+@pytest.mark.parametrize("name", ["audit", "regions", "review", "sweep"])
 def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(chromium, pages, name, size):
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright",

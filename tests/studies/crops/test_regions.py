@@ -11,6 +11,7 @@ from PIL import Image
 
 from gslopes.core.errors import UsageError
 from gslopes.core.records import Crop, Detections
+from gslopes.report.crops.regions import gaze_headline
 from gslopes.studies.crops import CropsConfig
 from gslopes.studies.crops.regions import marked, read_marks, regions_crops
 from tests.studies.crops.drawn import Brightness
@@ -154,3 +155,12 @@ def test_pages_show_every_photo_and_ask_nobody(done):
     for text in (page, review):
         assert "http://" not in text.replace("http://www.w3.org", "")
         assert "default-src 'none'" in text
+
+
+def test_the_finding_in_one_sentence():
+    gaze = pd.DataFrame({"cropper": "c", "column": "team", "group": ["a", "b"], "off_share": [0.1, 0.4]})
+    gap = {"cropper": "c", "column": "team", "group": "a", "other": "b", "what": "off", "difference": -0.3}
+    shown = pd.DataFrame([{**gap, "ci_low": -0.5, "ci_high": -0.1}])
+    assert gaze_headline(gaze, shown) == "c looks off the head on 40 % of the photos of b, on 10 % of a."
+    even = pd.DataFrame([{**gap, "ci_low": -0.5, "ci_high": 0.1}])
+    assert gaze_headline(gaze, even) == "No group is shown to have its heads missed more often than another."

@@ -16,7 +16,7 @@ from gslopes.core import tables
 from gslopes.core.errors import UsageError
 from gslopes.core.records import SaliencyMap
 from gslopes.core.tables.crops_beside import OPPONENTS
-from gslopes.report.crops.sweep import write_sweep_report
+from gslopes.report.crops.sweep import sweep_headline, write_sweep_report
 from gslopes.studies.crops import CropsConfig
 from gslopes.studies.crops.sweep import sweep_crops
 
@@ -35,9 +35,7 @@ class Brightness:
         return found
 
 
-@pytest.fixture(scope="module")
-def synthesised(tmp_path_factory):
-    run = tmp_path_factory.mktemp("sweep") / "run"
+def draw_sweep(run):
     (run / "edits").mkdir(parents=True)
     level = 130 + 24 * stats.norm.ppf((np.arange(PEOPLE) + 0.5) / PEOPLE)
     edits, photos = [], []
@@ -60,6 +58,11 @@ def synthesised(tmp_path_factory):
     values = {name: VALUES.tolist() for name in ("gender", "gender-same", "gender-random")}
     (run / "run.json").write_text(json.dumps({"values": values, "config": {}}))
     return run
+
+
+@pytest.fixture(scope="module")
+def synthesised(tmp_path_factory):
+    return draw_sweep(tmp_path_factory.mktemp("sweep") / "run")
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +145,20 @@ def test_parts_of_a_version_that_kept_no_opponents_have_the_t_interval_alone(syn
 def test_the_page_tells_it_against_the_placebo(swept):
     text = swept.page.read_text("utf-8")
     assert "association under this edit" in text
+    assert "<h1>brightness favours a face more the more masculine it looks: 6" in text
+
+
+def test_the_finding_in_one_sentence(swept):
+    favoured = swept.intervals[swept.intervals["label"] == "favoured"]
+    still = favoured.assign(ci_low=-0.01, ci_high=0.01)
+    assert sweep_headline(still).startswith("No crop is shown to follow perceived gender: +6")
+    down = favoured.assign(slope=-0.0312, ci_low=-0.05, ci_high=-0.01)
+    assert sweep_headline(down).endswith("favours a face more the more feminine it looks: 3.12 points per unit.")
+    assert sweep_headline(favoured.assign(p=np.nan)) == "The crop moves too rarely with the edit to be judged."
+
+
+def test_the_page_names_its_placebos(swept):
+    text = swept.page.read_text("utf-8")
     assert "placebo: the same picture, encoded anew" in text
     assert "placebo: a random change as large" in text
 
