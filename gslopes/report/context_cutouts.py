@@ -21,7 +21,9 @@ def cutouts_page(cutouts: pd.DataFrame) -> str:
             continue
         src = quote(f"../{row['file']}")
         text = escape(
-            f"{row['method']}, {row['status']}: {row['reason']}" if row["reason"] else f"{row['method']}, used"
+            f"{row['method']}, {row['status']}: {row['detail'] or row['reason']}"
+            if row["reason"]
+            else f"{row['method']}, used"
         )
         cells.append(
             f"<figure tabindex='0' role='group' aria-label='{text}' data-photo='{row['photo']}' "

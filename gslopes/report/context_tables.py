@@ -282,7 +282,7 @@ def _tukey(rows: pd.DataFrame | None) -> pd.DataFrame | None:
 def _backgrounds(rows: pd.DataFrame | None) -> pd.DataFrame | None:
     if rows is None:
         return None
-    shown = rows[["key", "status", "reason", "rating", "label", "licence", "creator", "source"]].copy()
+    shown = rows[["key", "status", "reason", "detail", "rating", "label", "licence", "creator", "source"]].copy()
     shown["rating"] = [f"{rating:g}" if math.isfinite(rating) else "" for rating in shown["rating"].astype(float)]
     return shown.fillna("")
 
