@@ -50,7 +50,7 @@ def default_components(config: RunConfig, device: str) -> Components:
     sizes = {editor.size for editor in editors.values()}
     if len(sizes) > 1:
         hint = "Run them one after the other, each with its own --out."
-        raise UsageError(f"The editors of {', '.join(editors)} do not work at one size.", hint)
+        raise UsageError(f"The editors of {', '.join(editors)} work at different sizes of the face.", hint)
     return Components(_finder(config, device), _masker(config, sizes.pop(), device), editors, models, named=True)
 
 

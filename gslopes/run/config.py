@@ -65,12 +65,12 @@ class EditConfig:
         if not self.attributes:
             raise ConfigError("No attribute is given.", "Name one, such as gender.")
         if len(set(self.attributes)) < len(self.attributes):
-            raise ConfigError(f"An attribute is given twice: {', '.join(self.attributes)}.")
+            raise ConfigError(f"An attribute is given twice: {', '.join(self.attributes)}.", "Name each once.")
         if self.steps is not None and (self.steps < 3 or self.steps % 2 == 0):
             hint = "Use an odd number of 3 or more: the middle step is the centre that the others are compared with."
-            raise ConfigError(f"The number of steps is {self.steps}.", hint)
+            raise ConfigError(f"The number of steps cannot be {self.steps}.", hint)
         if self.range is not None and not (all(map(math.isfinite, self.range)) and self.range[0] < self.range[1]):
-            raise ConfigError(f"The range {self.range} does not go from a smaller to a greater number.", "Try -2,2.")
+            raise ConfigError(f"The range {self.range} must go from a smaller to a larger number.", "Try -2,2.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +303,7 @@ def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfi
     for name, value in options.items():
         if name not in known:
             from_dict(RunConfig, {"photos": "", name: value})  # raises, with the nearest name
-            raise ConfigError(f"The option {name!r} belongs into a file.", "Pass that file as config.")
+            raise ConfigError(f"The option {name!r} can only be set in a file.", "Pass that file as config.")
         if name not in ("config", "as_published") and value is not None and value != ():
             single = name in ("attribute", "classifier") and isinstance(value, str)
             _put(mapping, _HOMES[name], (value,) if single else value)

@@ -126,10 +126,14 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     try:
         rows = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        raise UsageError(f"{show(path)} cannot be read as a CSV: {error}.", "Name a CSV with a row a photo.") from error
+        raise UsageError(
+            f"{show(path)} cannot be read as a CSV: {error}.", "Name a CSV with a row per photo."
+        ) from error
     key = next((column for column in rows if str(column).strip().lower() in KEYS), None)
     if key is None:
-        raise UsageError(f"{show(path)} does not say which photo a row is about.", f"Name a column {', '.join(KEYS)}.")
+        raise UsageError(
+            f"{show(path)} has no column that says which photo a row is about.", f"Call it one of {', '.join(KEYS)}."
+        )
     rows = rows.drop_duplicates(key).set_index(key, drop=False)
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     photos = photos[photos["status"] == "used"].drop_duplicates("photo")
@@ -138,7 +142,7 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
     record = [(photo, row) for photo, row in pairs if row is not None]
     if not record:
         hint = f"Its column {key} should hold paths as in the photos table, such as {photos['path'].iloc[0]!r}."
-        raise UsageError(f"{show(path)} tells about none of the {len(photos)} photos of {show(run)}.", hint)
+        raise UsageError(f"{show(path)} has a row for none of the {len(photos)} photos of {show(run)}.", hint)
     about = rows.loc[[row for _, row in record]]
     about.index = pd.Index([photo for photo, _ in record])
     return about

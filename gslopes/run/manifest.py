@@ -32,7 +32,7 @@ def read(run: Path) -> dict[str, Any]:
 
 
 def begin(run: Path, identity: dict[str, Any], executor: Executor) -> None:
-    """Write ``run.json`` of a new run; of an old one, say so if it was begun with other versions.
+    """Write ``run.json`` of a new run; of an old one, say so if it was started with other versions.
 
     identity: as ``plan.manifest`` gives it.  Raises: StorageError.
     """
@@ -44,7 +44,7 @@ def begin(run: Path, identity: dict[str, Any], executor: Executor) -> None:
     old = runfolder.read_manifest(run)
     differing = runfolder.differences({"gslopes": old.get("gslopes"), **old.get("versions", {})}, now)
     if differing:
-        executor.note(f"Note: {show(run)} was begun with other versions: {'; '.join(differing)}.")
+        executor.note(f"Note: {show(run)} was started with other versions: {'; '.join(differing)}.")
 
 
 def complete_parts(run: Path) -> int:
@@ -53,7 +53,7 @@ def complete_parts(run: Path) -> int:
     parts = count_parts(int(content["inputs"]["photos"]), int(content["config"]["part"]))
     missing = len(runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, parts))
     if missing:
-        hint = "Finish it first: repeat the command that began it."
+        hint = "Finish it first: repeat the command that started it."
         raise UsageError(f"{show(run)} is not complete: {missing} of its {parts} parts have no pictures yet.", hint)
     return parts
 

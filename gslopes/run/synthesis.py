@@ -76,7 +76,7 @@ class Synthesis:
         """For workers elsewhere.  Raises: UsageError if the components are not those that the configuration names."""
         if not self.components.named:
             hint = "Use the engine one, or name the models in the configuration."
-            raise UsageError("Components that were made by hand cannot be sent to other processes.", hint)
+            raise UsageError("Components passed as objects cannot be sent to other processes.", hint)
         plan = replace(self.plan, run=self.plan.run.absolute())
         needs = (plan.run / runfolder.MANIFEST, plan.config.photos)
         return RemoteTask(partial(_elsewhere, plan, self.same, self.components.records()), needs, self._name)

@@ -112,7 +112,7 @@ def _values_of(run: Path, attributes: pd.Series[str]) -> Mapping[str, Sequence[f
 def _about(run: Path, photos_csv: Path | None, columns: Sequence[str]) -> pd.DataFrame | None:
     if photos_csv is None:
         if columns:
-            raise UsageError(f"Where the groups of {columns[0]} are is not said.", "Name a CSV with --photos-csv.")
+            raise UsageError(f"There is no table with the column {columns[0]!r}.", "Name it with --photos-csv.")
         return None
     about = read_about(photos_csv, run)
     for column in columns:

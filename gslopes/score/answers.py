@@ -102,7 +102,7 @@ def _checked_label(label: object) -> str:
     try:
         label.encode("utf-8")
     except UnicodeEncodeError:
-        raise AnswerError(f"The classifier returned a label that is no Unicode text: {label!a}.") from None
+        raise AnswerError(f"The classifier returned a label that is not valid Unicode: {label!a}.") from None
     return label
 
 

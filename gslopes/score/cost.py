@@ -73,7 +73,7 @@ class Budget:
 
     def __post_init__(self) -> None:
         if (self.usd is not None and self.usd < 0) or (self.max_calls is not None and self.max_calls < 0):
-            raise ConfigError("A budget and a number of calls are not negative.")
+            raise ConfigError("A budget and a number of calls must not be negative.")
 
     @property
     def unspent(self) -> float | None:
@@ -144,12 +144,12 @@ class Budget:
         goes_on = "Answers so far are kept: the same command"
         if self.max_calls is not None and limits.remote and self.calls >= self.max_calls:
             return BudgetReached(
-                f"The {self.max_calls:,} calls of --max-calls are made.", f"{goes_on} goes on from there."
+                f"The limit of {self.max_calls:,} calls (--max-calls) is reached.", f"{goes_on} goes on from there."
             )
         return BudgetReached(
-            f"The budget of {self.shown(self.usd or 0)} USD is used up: {self.shown(self.spent)} USD are spent, "
-            f"and the rest, {self.shown(self.unspent or 0)} USD, does not pay for another picture.",
-            f"{goes_on} with a greater --budget goes on from there.",
+            f"The budget of {self.shown(self.usd or 0)} USD is used up: {self.shown(self.spent)} USD were spent, "
+            f"and the rest, {self.shown(self.unspent or 0)} USD, does not cover another picture.",
+            f"{goes_on} with a larger --budget goes on from there.",
         )
 
 

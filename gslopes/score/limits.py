@@ -94,7 +94,7 @@ class ServiceOptions:
 
     def __post_init__(self) -> None:
         if min(self.rate, self.concurrency, self.price) < 0:
-            raise ConfigError("A service's rate, concurrency and price are not negative.")
+            raise ConfigError("A service's rate, concurrency and price must not be negative.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def read(cls: type[Options], base: str, items: list[str]) -> Options:
         key, equals, value = item.partition("=")
         _require_key(base, key, equals, {name for name in fields if name != leading})
         if key in texts:
-            raise ConfigError(f"The classifier {base!r} is given its parameter {key!r} twice.")
+            raise ConfigError(f"The classifier {base!r} has the parameter {key!r} twice.", "Give it once.")
         texts[key] = value
     _require_no_secret(base, texts.values())
     required = [name for name, item in fields.items() if item.default is dataclasses.MISSING]
@@ -164,18 +164,18 @@ def _value(what: str, kind: Any, text: str) -> Any:
     if get_origin(kind) is tuple:
         parts, kinds = text.split("/"), get_args(kind)
         if len(parts) != len(kinds):
-            raise ConfigError(f"{what} is {len(kinds)} values with slashes between them, not {text!r}.")
+            raise ConfigError(f"{what} must be {len(kinds)} values with slashes between them, not {text!r}.")
         return tuple(_value(what, each, part) for each, part in zip(kinds, parts, strict=True))
     reader, word = _READERS[kind]
     try:
         return reader(text)
     except (ValueError, KeyError):
-        raise ConfigError(f"{what} is {word}, not {text!r}.") from None
+        raise ConfigError(f"{what} must be {word}, not {text!r}.") from None
 
 
 def _choice(what: str, choices: tuple[Any, ...], text: str) -> Any:
     if text not in choices:
-        raise ConfigError(f"{what} is one of {', '.join(map(str, choices))}, not {text!r}.")
+        raise ConfigError(f"{what} must be one of {', '.join(map(str, choices))}, not {text!r}.")
     return text
 
 

@@ -29,7 +29,7 @@ def fit_pictures(pictures: Sequence[bytes], limits: Limits) -> tuple[list[bytes]
     headers = [_header(data) for data in pictures]
     width, height = min(head[0] for head in headers), min(head[1] for head in headers)
     if min(width, height) < limits.min_side:
-        raise Refused(f"{width} x {height} pixels; the service takes no side under {limits.min_side}")
+        raise Refused(f"{width} x {height} pixels; the service needs sides of at least {limits.min_side}")
     longest = max(max(head[0], head[1]) for head in headers)
     scale = limits.max_side / longest if limits.max_side and longest > limits.max_side else 1.0
     pixels = max(head[0] * head[1] for head in headers)

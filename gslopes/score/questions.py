@@ -40,7 +40,7 @@ def ordered(edits: pd.DataFrame, seed: int) -> list[Question]:
     names = ("photo", "attribute", "step", "value", "file")
     rows = sorted(zip(*(columns[name] for name in names), strict=True), key=lambda row: row[:3])
     if len({row[:3] for row in rows}) < len(rows):
-        raise TableError("The edits table holds two rows of one photo, attribute and step.")
+        raise TableError("The edits table has two rows for one photo, attribute and step.")
     questions = [Question(*row) for row in rows]
     groups = groupby(questions, key=lambda question: question.photo)
     return [question for photo, group in groups for question in _shuffled(list(group), f"{seed} {photo}")]

@@ -17,7 +17,7 @@ def test_the_next_step_is_that_of_how_far_the_run_is(tmp_path: Path, there: tupl
     ("given", "said"),
     [
         (("--photos-csv", "people.csv", "--groups", "height"), "has no column 'height'"),
-        (("--groups", "gender"), "Where the groups of gender are is not said."),
+        (("--groups", "gender"), "There is no table with the column 'gender'."),
         (("--photos-csv", "nowhere.csv"), "nowhere.csv"),
         ((), "it has no values of gender, which was edited"),
     ],

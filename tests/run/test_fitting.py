@@ -76,8 +76,8 @@ def test_groups_and_clusters_come_from_the_csv(run, tmp_path) -> None:
     [
         (None, "cannot be read"),
         ("", "cannot be read"),
-        ("face,sex\n1,man\n", "does not say which photo"),
-        ("id,sex\nnobody,man\n", "about none of the 24 photos"),
+        ("face,sex\n1,man\n", "no column that says which photo"),
+        ("id,sex\nnobody,man\n", "has a row for none of the 24 photos"),
     ],
 )
 def test_a_csv_that_does_not_fit_is_told(run, tmp_path, text: str | None, sentence: str) -> None:

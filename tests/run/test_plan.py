@@ -41,8 +41,8 @@ def test_options_win_over_the_file_and_its_paths_are_relative_to_it(tmp_path):
     [
         ({"steps": 6}, "odd"),
         ({"steps": 1}, "odd"),
-        ({"range": (2, -2)}, "smaller to a greater"),
-        ({"range": (0, float("inf"))}, "smaller to a greater"),
+        ({"range": (2, -2)}, "smaller to a larger"),
+        ({"range": (0, float("inf"))}, "smaller to a larger"),
         ({"min_face": 0}, "at least 1"),
         ({"limit": 0}, "at least 1"),
         ({"seed": -1}, "at least 0"),

@@ -207,7 +207,7 @@ def test_a_picture_that_cannot_be_read_is_failed_and_not_asked(make_edits, tmp_p
         ([("tag", None)], "not a number in [0, 1]"),
         ([("", 0.5)], "returned '' as a label"),
         ([(None, 0.5)], "returned None as a label"),
-        ([("\ud800", 0.5)], "no Unicode text"),
+        ([("\ud800", 0.5)], "not valid Unicode"),
         ([("tag", 0.5), ("tag", 0.6)], "the label 'tag' twice"),
         (Answer("maybe"), "known status"),
         (Answer("failed", (("tag", 0.5),)), "labels with the status failed"),
@@ -284,7 +284,7 @@ def test_interruption_is_not_swallowed(make_edits, tmp_path):
 
 def test_a_row_given_twice_is_refused(make_edits, tmp_path):
     edits = make_edits(1)
-    with pytest.raises(TableError, match="two rows of one photo"):
+    with pytest.raises(TableError, match="two rows for one photo"):
         ask_part(pd.concat([edits, edits]), tmp_path, Box())
 
 

@@ -60,7 +60,7 @@ def test_a_format_that_the_service_does_not_take_becomes_jpeg():
 
 
 def test_too_small_is_refused_in_pixels_and_what_never_fits_as_well():
-    with pytest.raises(Refused, match="240 x 49 pixels; the service takes no side under 50"):
+    with pytest.raises(Refused, match="240 x 49 pixels; the service needs sides of at least 50"):
         fit_pictures([noise(0), noise(1, (240, 49))], Limits(min_side=50))
     with pytest.raises(Refused, match="small enough"):
         fit_pictures([noise(0)], Limits(picture_bytes=100))

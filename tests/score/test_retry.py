@@ -239,7 +239,7 @@ def test_the_papers_sweep_costs_what_the_price_lists_say():
 def test_a_budget_below_one_batch_buys_what_it_pays_for(ask):
     service = Service(batch=5)
     budget = Budget(usd=3.0)
-    with pytest.raises(BudgetReached, match=r"3\.00 USD are spent, and the rest, 0\.00 USD, does not pay"):
+    with pytest.raises(BudgetReached, match=r"3\.00 USD were spent, and the rest, 0\.00 USD, does not cover"):
         ask(service, budget=budget)
     assert len(service.pictures) == 3
     assert (budget.spent, budget.unspent) == (3.0, 0.0)
@@ -248,7 +248,7 @@ def test_a_budget_below_one_batch_buys_what_it_pays_for(ask):
 def test_under_a_budget_of_less_than_a_dollar_what_is_left_is_not_rounded_away(ask):
     budget = Budget(usd=0.0061)
     with pytest.raises(
-        BudgetReached, match=r"budget of 0\.0061 USD .* 0\.0060 USD are spent, and the rest, 0\.0001 USD"
+        BudgetReached, match=r"budget of 0\.0061 USD .* 0\.0060 USD were spent, and the rest, 0\.0001 USD"
     ):
         ask(Service(batch=5, price=1.5), budget=budget)
 
@@ -262,7 +262,7 @@ def test_calls_that_were_set_aside_and_never_sent_are_not_made():
     budget.sent(limits)
     budget.settle(limits, 2.0, 2.0)
     assert (budget.calls, budget.spent) == (1, 2.0)
-    with pytest.raises(BudgetReached, match=r"1 calls of --max-calls are made"):
+    with pytest.raises(BudgetReached, match=r"limit of 1 calls \(--max-calls\) is reached"):
         budget.reserve(limits, 1)
 
 

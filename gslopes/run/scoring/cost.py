@@ -83,11 +83,11 @@ def confirm_cost(estimates: Sequence[Estimate], config: ScoreConfig, executor: E
         return
     price = f"up to {total:,.2f} USD" + (f" and what your plan says for {', '.join(unknown)}" if unknown else "")
     if not (sys.stdin and sys.stdin.isatty() and sys.stderr.isatty()):
-        hint = "Add --yes (yes=True in Python), or set a --budget; --confirm-above moves the line."
-        raise UsageError(f"This will cost {price}, and nobody is at a terminal to confirm it.", hint)
+        hint = "Add --yes (yes=True in Python), or set a --budget; --confirm-above raises the limit."
+        raise UsageError(f"This will cost {price}, and there is no terminal to confirm it at.", hint)
     print(f"This will cost {price}. Go on? [y/N] ", end="", file=sys.stderr, flush=True)  # noqa: T201 - a question
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("Nothing was asked.", "Add --limit or --budget for a smaller audit.")
+        raise UsageError("Not confirmed, so nothing was asked.", "Add --limit or --budget for a smaller audit.")
 
 
 def _bytes(run: Path, file: str) -> bytes:

@@ -184,7 +184,7 @@ def gslopes_error(error: Exception, variables: tuple[str, ...] = VARIABLES) -> G
         kind = "refused" if codes & PICTURES else wire.kind_of_status(status)
         wait = wire.seconds_to_wait(getattr(response, "headers", None))
     if kind == "lost" and type(error).__name__ == "JSONDecodeError":
-        error = ValueError("the reply is no JSON")
+        error = ValueError("the reply is not JSON")
     if kind is None:
         raise error
     text = getattr(getattr(error, "error", None), "message", None) or f"{type(error).__name__}: {error}"

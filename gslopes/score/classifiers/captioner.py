@@ -48,7 +48,7 @@ def answer_of(texts: Sequence[str | None], words: Labeller, version: str = "") -
     counts: Counter[str] = Counter()
     for text in said:
         if not text.strip() or len(text) > LONGEST:
-            raise AnswerError(f"The captioner returned {len(text):,} characters, which is no caption.")
+            raise AnswerError(f"The captioner returned {len(text):,} characters, which is not a caption.")
         counts.update(words.labels(text))
     labels = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return Answer("answered", tuple((label, count / len(said)) for label, count in labels), version=version)
@@ -109,7 +109,7 @@ class ChatCaptioner(Llm):
         super().__init__(name, options, device)
         if self.prompt.kind != "caption":
             raise ConfigError(
-                f"The prompt {self.prompt.name!r} asks for no caption.", 'Give one with kind = "caption".'
+                f"The prompt {self.prompt.name!r} does not ask for a caption.", 'Give one with kind = "caption".'
             )
         read = Reading("captioner-chat", options, self.version)
         self._words, self.version = read.words, read.version
@@ -162,7 +162,7 @@ class CaptionerOptions:
         check_reading(self.up)
         if self.max_tokens < 1 or self.batch < 1 or not 1 <= self.samples <= 100 or self.temperature <= 0:
             raise ConfigError(
-                "captioner's max_tokens and batch are at least 1, samples 1 to 100, its temperature above 0."
+                "captioner's max_tokens and batch must be at least 1, samples from 1 to 100, temperature above 0."
             )
 
 

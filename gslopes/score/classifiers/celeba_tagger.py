@@ -39,7 +39,7 @@ class TaggerOptions:
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
-            raise ConfigError(f"celeba-tagger's threshold is in [0, 1], not {self.threshold}.")
+            raise ConfigError(f"celeba-tagger's threshold must be in [0, 1], not {self.threshold}.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -98,7 +98,7 @@ class ClarifaiOptions(ServiceOptions):
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
         if not 1 <= self.max_concepts <= 200 or not 0 <= self.min_value <= 1:
-            raise ConfigError("clarifai's max_concepts is in 1 to 200, its min_value in [0, 1].")
+            raise ConfigError("clarifai's max_concepts must be from 1 to 200, and its min_value in [0, 1].")
 
 
 class Clarifai:

@@ -57,7 +57,7 @@ class ClipOptions:
         if bool(self.pretrained) == bool(self.weights):
             raise ConfigError("clip needs one of pretrained and weights.", "Such as pretrained=laion2b_s34b_b79k.")
         if self.template and not all("{}" in one for one in self.template.split("|")):
-            raise ConfigError("Every template of clip has {} where the label stands.", "Such as: a photo of a {}.")
+            raise ConfigError("Every clip template needs {} where the label goes.", "Such as: a photo of a {}.")
 
 
 class ClipClassifier(TorchModel):
@@ -104,7 +104,9 @@ def _loaded(library: Any, options: ClipOptions) -> tuple[Any, Any]:
     except Exception as error:  # the hub's client and the readers have many
         first = " ".join(str(error).split())[:200]
         hint = "Download them elsewhere and give weights=FILE, or name a tag of open_clip.list_pretrained()."
-        raise ModelError(f"The weights {source} of {options.model} cannot be had: {first}.", hint) from None
+        raise ModelError(
+            f"The weights {source} of {options.model} cannot be downloaded or read: {first}.", hint
+        ) from None
     return model.eval(), transform
 
 

@@ -91,7 +91,7 @@ class GoogleOptions(ServiceOptions):
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
         if not 1 <= self.max_results <= 1000 or self.images_per_minute <= 0:
-            raise ConfigError("google's max_results is in 1 to 1000, and its images_per_minute above 0.")
+            raise ConfigError("google's max_results must be from 1 to 1000, and its images_per_minute above 0.")
 
 
 class Google:

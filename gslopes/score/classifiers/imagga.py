@@ -54,9 +54,9 @@ class ImaggaOptions(ServiceOptions):
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
         if self.limit < -1 or self.limit == 0 or not 0 <= self.threshold <= 100:
-            raise ConfigError("imagga's limit is 1 or more, or -1 for all, and its threshold in [0, 100].")
+            raise ConfigError("imagga's limit must be 1 or more, or -1 for all, and its threshold in [0, 100].")
         if "," in self.language or not self.language:
-            raise ConfigError("imagga's language is one language, such as en.", "Ask for others in a run of their own.")
+            raise ConfigError("imagga's language must be a single language, such as en.", "Use one run for each.")
 
 
 class Imagga:

@@ -76,11 +76,13 @@ class LlmOptions(ServiceOptions):
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
         if not 1 <= self.n <= self.repeats or self.max_tokens < 1 or self.timeout <= 0:
-            raise ConfigError("llm's n is in 1 to repeats, its max_tokens and timeout above 0.")
+            raise ConfigError("llm's n must be from 1 to repeats, its max_tokens and timeout above 0.")
         if not 0 <= self.temperature <= 2 or min(self.side, self.price_in, self.price_out, self.image_tokens) < 0:
-            raise ConfigError("llm's temperature is in [0, 2], its side, prices and image_tokens are not negative.")
+            raise ConfigError("llm's temperature must be in [0, 2], its side, prices and image_tokens not negative.")
         if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
-            raise ConfigError("At temperature 0 all repeats are one answer.", "Write repeats=1, or a temperature.")
+            raise ConfigError(
+                "At temperature 0 all repeats give the same answer.", "Write repeats=1, or a temperature."
+            )
 
 
 class Llm:
@@ -101,7 +103,7 @@ class Llm:
         if options.scores == "logprobs" and not self.prompt.lettered:
             raise ConfigError(
                 f"The prompt {self.prompt.name!r} has no options with letters.",
-                "Log-probabilities are of a choice of up to 20 options; write scores=repeats.",
+                "Log-probabilities need a choice of up to 20 options; write scores=repeats.",
             )
         self._options = options
         self._address = wire.address(options.url, "OPENAI_BASE_URL")

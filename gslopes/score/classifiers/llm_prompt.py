@@ -59,10 +59,10 @@ class Prompt:
                 f"The prompt {self.name!r} needs two options or more.", 'Such as options = ["yes", "no"].'
             )
         if self.kind != "choice" and self.options:
-            raise ConfigError(f"The prompt {self.name!r} is no choice, and has options.", 'Write kind = "choice".')
+            raise ConfigError(f"The prompt {self.name!r} has options but is not a choice.", 'Write kind = "choice".')
         plain = [option.strip().casefold() for option in self.options]
         if not all(plain) or len(set(plain)) < len(plain):
-            raise ConfigError(f"An option of the prompt {self.name!r} is empty or stands there twice.")
+            raise ConfigError(f"An option of the prompt {self.name!r} is empty or appears twice.")
 
     @property
     def digest(self) -> str:

@@ -46,11 +46,11 @@ class ModelFileOptions:
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
-            raise ConfigError(f"A threshold is in [0, 1], not {self.threshold}.")
+            raise ConfigError(f"A threshold must be in [0, 1], not {self.threshold}.")
         if self.top_k < 0 or self.size < 0 or self.white <= 0 or min(self.std) <= 0:
-            raise ConfigError("top_k and size are not negative, white and std are above 0.")
+            raise ConfigError("top_k and size must not be negative, and white and std must be above 0.")
         if self.top_k and self.threshold != 0.5:
-            raise ConfigError("top_k and threshold exclude each other.", "Give one of them.")
+            raise ConfigError("top_k and threshold cannot be combined.", "Give one of them.")
 
 
 # --- files ---
@@ -60,7 +60,7 @@ def existing(path: Path, what: str) -> Path:
     """The file itself, ``~`` resolved.  Raises: ModelError if it is not there."""
     path = path.expanduser()
     if not path.is_file():
-        raise ModelError(f"There is no {what} at {path}.", "Paths are relative to the working folder.")
+        raise ModelError(f"There is no {what} at {path}.", "Paths are relative to the current folder.")
     return path
 
 
@@ -73,7 +73,7 @@ def read_labels(path: Path) -> tuple[str, ...]:
     while lines and not lines[-1]:
         lines.pop()
     if not lines or not all(lines):
-        raise ModelError(f"The labels file {path} is empty or has an empty line.", "It holds one label a line.")
+        raise ModelError(f"The labels file {path} is empty or has an empty line.", "Write one label per line.")
     if len(set(lines)) < len(lines):
         double = next(line for line in lines if lines.count(line) > 1)
         raise ModelError(f"The labels file {path} holds {double!r} twice.", "Labels must differ.")

@@ -93,7 +93,7 @@ class OnnxClassifier:
         if len(outputs) != len(self.labels):
             raise ModelError(
                 f"The model {file} has {len(outputs)} outputs, {self._options.labels} has {len(self.labels)} labels.",
-                "The labels file holds one label a line, in the order of the outputs.",
+                "Write one label per line, in the order of the outputs.",
             )
         if self._options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
             message = f"The model {file} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."

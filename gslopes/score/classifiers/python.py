@@ -46,7 +46,7 @@ class PythonOptions:
         if not module or not function:
             raise ConfigError(f"{self.path!r} is not module:function.", "Such as python:my_module:my_function.")
         if self.batch < 1:
-            raise ConfigError(f"python's batch is at least 1, not {self.batch}.")
+            raise ConfigError(f"python's batch must be at least 1, not {self.batch}.")
 
 
 class PythonClassifier:
@@ -80,7 +80,7 @@ class PythonClassifier:
             message = f"The function failed: {type(error).__name__}: {error}{user_line(error)}."
             if self._answered:  # some picture is odd: the others go on without it
                 raise ClassifierError(message) from error
-            raise UsageError(message, "Mend it, and run the same command again.") from error
+            raise UsageError(message, "Fix it and run the same command again.") from error
         self._answered = True
         return [None if answer is None else _plain(answer) for answer in answers]
 

@@ -124,7 +124,7 @@ class RekognitionOptions(ServiceOptions):
     def __post_init__(self) -> None:
         ServiceOptions.__post_init__(self)
         if self.max_labels < 1 or not 0 <= self.min_confidence <= 100:
-            raise ConfigError("rekognition's max_labels is 1 or more, its min_confidence in [0, 100].")
+            raise ConfigError("rekognition's max_labels must be 1 or more, and its min_confidence in [0, 100].")
 
 
 class Rekognition:

@@ -44,7 +44,7 @@ def _from_hub(timm: Any, name: str) -> Any:
     except Exception as error:  # the hub's client has many
         first = " ".join(str(error).split())[:200]
         hint = "Download them elsewhere and give weights=FILE."
-        raise ModelError(f"The weights of {name} cannot be had: {first}.", hint) from None
+        raise ModelError(f"The weights of {name} cannot be downloaded or read: {first}.", hint) from None
 
 
 def _labels(module: Any) -> list[str]:

@@ -149,7 +149,7 @@ def labels_of(options: LibraryOptions, of_model: Sequence[str]) -> tuple[str, ..
     if options.labels:
         return read_labels(existing(Path(options.labels), "labels file"))
     if not of_model:
-        raise ConfigError(f"The labels of {options.model} are not known.", "Give labels=FILE, one label a line.")
+        raise ConfigError(f"The labels of {options.model} are not known.", "Give labels=FILE with one label per line.")
     return tuple(of_model)
 
 

@@ -41,7 +41,7 @@ class TorchScriptOptions(ModelFileOptions):
     def __post_init__(self) -> None:
         ModelFileOptions.__post_init__(self)
         if self.time_limit <= 0:
-            raise ConfigError(f"time_limit is a number of seconds above 0, not {self.time_limit:g}.")
+            raise ConfigError(f"time_limit must be a number of seconds above 0, not {self.time_limit:g}.")
 
 
 class TorchScriptClassifier:
@@ -105,7 +105,7 @@ class TorchScriptClassifier:
         if len(outputs) != len(self.labels):
             raise ModelError(
                 f"The model {file} has {len(outputs)} outputs, {self._options.labels} has {len(self.labels)} labels.",
-                "The labels file holds one label a line, in the order of the outputs.",
+                "Write one label per line, in the order of the outputs.",
             )
         if self._options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
             message = f"The model {file} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."

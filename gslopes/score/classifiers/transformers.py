@@ -55,11 +55,13 @@ class TransformersOptions:
     def __post_init__(self) -> None:
         check_presence(self.top_k, self.threshold)
         if self.template and not all("{}" in one for one in self.template.split("|")):
-            raise ConfigError("Every template has {} where the label stands.", "Such as: a photo of a {}.")
+            raise ConfigError("Every template needs {} where the label goes.", "Such as: a photo of a {}.")
         if self.repeats < 1 or self.max_tokens < 1 or self.temperature < 0 or self.seed < 0:
-            raise ConfigError("repeats and max_tokens are 1 or more, temperature and seed not negative.")
+            raise ConfigError("repeats and max_tokens must be 1 or more, temperature and seed not negative.")
         if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
-            raise ConfigError("At temperature 0 all repeats are one answer.", "Write repeats=1, or a temperature.")
+            raise ConfigError(
+                "At temperature 0 all repeats give the same answer.", "Write repeats=1, or a temperature."
+            )
 
 
 class TransformersClassifier:

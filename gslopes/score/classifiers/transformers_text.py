@@ -39,14 +39,12 @@ class ImageText:
         if options.scores == "logprobs" and not self.prompt.lettered:
             raise ConfigError(
                 f"The prompt {self.prompt.name!r} has no options with letters.",
-                "Log-probabilities are of a choice of up to 20 options; write scores=repeats.",
+                "Log-probabilities need a choice of up to 20 options; write scores=repeats.",
             )
         module, self._processor = loaded(options, "AutoModelForImageTextToText", "AutoProcessor")
         self._module = module.to(device)
         if not getattr(self._processor, "chat_template", None):
-            raise ModelError(
-                f"The model {options.model} has no chat template.", "Use one that was trained on instructions."
-            )
+            raise ModelError(f"The model {options.model} has no chat template.", "Use an instruction-tuned model.")
         self._by_letter = options.scores != "repeats" and self.prompt.lettered
         self._letters = _letters(self._processor.tokenizer, self.prompt) if self._by_letter else {}
         self.version = f"{version_of(options.model, module.config)} prompt {self.prompt.digest[:16]}"

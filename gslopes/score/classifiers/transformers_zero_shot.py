@@ -27,7 +27,7 @@ class ZeroShot(TorchModel):
         scale, bias = getattr(module, "logit_scale", None), getattr(module, "logit_bias", None)
         if scale is None or not hasattr(module, "get_text_features"):
             raise ModelError(
-                f"The model {options.model} has no towers of pictures and texts.", "Name a CLIP or SigLIP."
+                f"The model {options.model} has no encoders of pictures and texts.", "Name a CLIP or SigLIP model."
             )
         self._images = processor.image_processor
         labels = label_list(options.labels)

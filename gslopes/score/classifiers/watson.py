@@ -38,6 +38,6 @@ class Watson:
 
 def _refuse() -> NoReturn:
     raise ServiceError(
-        "IBM withdrew Watson Visual Recognition in December 2021; nobody can ask it any more.",
+        "IBM withdrew Watson Visual Recognition in December 2021; it can no longer be asked.",
         "Recorded answers can still be audited: replay:FILE.",
     )

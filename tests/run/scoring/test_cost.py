@@ -59,13 +59,13 @@ def test_above_the_line_a_yes_goes_on(answer, text):
 @pytest.mark.parametrize("text", ["\n", "n\n", "", "yep\n"])
 def test_anything_else_asks_nothing(answer, text):
     answer(text)
-    with pytest.raises(UsageError, match="Nothing was asked"):
+    with pytest.raises(UsageError, match="nothing was asked"):
         confirm_cost([of(15.0)], ScoreConfig(), Recorder())
 
 
 def test_without_a_terminal_it_needs_yes(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
-    with pytest.raises(UsageError, match=r"15\.00 USD, and nobody is at a terminal") as raised:
+    with pytest.raises(UsageError, match=r"15\.00 USD, and there is no terminal") as raised:
         confirm_cost([of(15.0)], ScoreConfig(), Recorder())
     assert "--yes" in raised.value.hint
     confirm_cost([of(15.0)], ScoreConfig(yes=True), Recorder())

@@ -60,7 +60,7 @@ def test_labels_of_a_caption():
 def test_none_is_a_refusal_and_an_empty_text_an_error():
     assert answer_of([None], labeller()).status == "refused"
     for text in ("", " ", "x" * 50_000):
-        with pytest.raises(AnswerError, match="no caption"):
+        with pytest.raises(AnswerError, match="not a caption"):
             answer_of([text], labeller())
 
 
@@ -77,7 +77,7 @@ def test_the_chat_captioner_against_the_fake_server(provider: FakeProvider):
 
 
 def test_a_prompt_that_asks_for_no_caption_is_refused():
-    with pytest.raises(ConfigError, match="no caption"):
+    with pytest.raises(ConfigError, match="not ask for a caption"):
         load_classifier("captioner-chat:some-model,prompt=doctor-nurse")
 
 

@@ -221,8 +221,8 @@ def test_a_server_elsewhere_needs_a_key(monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ("temperature=0,scores=repeats", "one answer"),
-        ("n=9", "n is in 1 to repeats"),
+        ("temperature=0,scores=repeats", "the same answer"),
+        ("n=9", "n must be from 1 to repeats"),
         ("prompt=occupation,scores=logprobs", "up to 20 options"),
         ("prompt=nobody", "Give a TOML file"),
     ],

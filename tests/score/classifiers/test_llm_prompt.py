@@ -33,7 +33,7 @@ def test_a_users_file_and_its_list_beside_it(tmp_path):
     [
         ('name = "m"\nkind = "choice"\nquestion = "Who?"\noptions = ["one"]', "two options"),
         ('name = "m"\nkind = "choice"\nquestion = "Who?"\noptions = ["one", "One "]', "twice"),
-        ('name = "m"\nkind = "caption"\nquestion = "Who?"\noptions = ["one", "two"]', "no choice"),
+        ('name = "m"\nkind = "caption"\nquestion = "Who?"\noptions = ["one", "two"]', "not a choice"),
         ('name = "m"\nkind = "choice"\nquestion = " "\noptions = ["one", "two"]', "no question"),
         ('name = "m"\nkind = "guess"\nquestion = "Who?"', "kind"),
         ('name = "m"\nkind = "choice"\nqestion = "Who?"', "unknown key 'qestion'"),

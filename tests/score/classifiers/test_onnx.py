@@ -121,9 +121,9 @@ def test_a_picture_that_cannot_be_decoded_is_a_photo_error(make_onnx):
     [
         ("size=20", "does not take a picture of 20 pixels"),
         ("layout=nhwc", "declares pictures of"),
-        ("threshold=2", "threshold is in [0, 1]"),
-        ("top_k=2,threshold=0.4", "exclude each other"),
-        ("top_k=-1", "not negative"),
+        ("threshold=2", "threshold must be in [0, 1]"),
+        ("top_k=2,threshold=0.4", "cannot be combined"),
+        ("top_k=-1", "not be negative"),
         ("std=0/1/1", "above 0"),
         ("mean=-2/0/0", "not in [0, 1]. Give activation=sigmoid"),
     ],

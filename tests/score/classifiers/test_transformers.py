@@ -66,9 +66,9 @@ def test_a_model_of_another_task_is_said(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ("template=a photo", "where the label stands"),
+        ("template=a photo", "where the label goes"),
         ("repeats=0", "1 or more"),
-        ("temperature=0,scores=repeats", "one answer"),
+        ("temperature=0,scores=repeats", "the same answer"),
         ("top_k=0", "rank or by threshold"),
     ],
 )

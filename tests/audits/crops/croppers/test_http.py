@@ -76,7 +76,7 @@ def test_names_hold_what_moves_answers_and_nothing_else():
         (f"{HOME},answr=image", "Did you mean 'answer'"),
         (f"{HOME},answer=text", "one of json, point, image"),
         (f"{HOME},ratio_as=field", "send=multipart"),
-        (f"{HOME},rate=-1", "not negative"),
+        (f"{HOME},rate=-1", "not be negative"),
     ],
 )
 def test_what_is_wrong_with_a_name_is_said_at_once(name, words):
