@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -32,14 +33,17 @@ questions.PART = 16
 audit(Path(folder), Path(table), Path(out), Brightness(), cropper=(url,) if url else ("centre",),
       terms=ScoreConfig(cache=Path(cache)), together=12, stability=4, min_group=3)
 """
-PLACES = (
-    "table:temporary:3",
-    "table:placed:9",
-    "merge:half:2",
-    "table:temporary:21",
-    "file:placed:1",
-    "table:placed:30",
-)
+KILLS = 20
+DRAWN = random.Random(22)
+POINTS = {
+    "table:temporary": 8,
+    "table:placed": 8,
+    "file:temporary": 3,
+    "file:placed": 3,
+    "merge:half": 2,
+    "merge:written": 2,
+}
+PLACES = tuple(f"{name}:{DRAWN.randint(1, POINTS[name])}" for name in DRAWN.choices([*POINTS], k=KILLS))
 SERVICE_PLACES = ("answers:asked:3", "answers:kept:40")
 
 
@@ -88,7 +92,7 @@ def test_killed_anywhere_the_tables_are_equal(portraits, whole, tmp_path):
         killed += code == -signal.SIGKILL
     code, output = start(portraits, out, "")
     assert code == 0, output
-    assert killed >= 3
+    assert killed >= 15  # the others came to their end before
     same(out, whole)
 
 
