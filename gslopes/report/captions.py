@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from gslopes.core import runfolder
 from gslopes.report import words
+from gslopes.report.captions_lead import findings, headline
 from gslopes.report.inline import csp_hash, inline_json
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -82,11 +83,16 @@ def render_page(
     """The page as text, self-contained."""
     css = (_TEMPLATES / "captions.css").read_text(encoding="utf-8")
     measures = frames["measures"]
+    titles = dict(zip(frames["techniques"]["technique"], frames["techniques"]["title"], strict=True))
+    found = findings(measures, frames["salience"])
     harms = [
         {
             "title": title,
             "text": text,
-            "techniques": [_technique(name, rows, show_words) for name, rows in _by_technique(measures, harm)],
+            "techniques": [
+                _technique(name, rows, show_words) | {"title": titles.get(name, "")}
+                for name, rows in _by_technique(measures, harm)
+            ],
             "cases": _case_groups(frames["cases"][frames["cases"]["harm"] == harm], show_words),
         }
         for harm, (title, text) in HARMS.items()
@@ -97,6 +103,9 @@ def render_page(
         .render(
             css=Markup(css),
             css_hash=csp_hash(css),
+            headline=headline(found, measures, len(frames["cases"])),
+            findings=found,
+            waiting=len(frames["cases"]),
             harms=harms,
             techniques=[_safe(row) for row in frames["techniques"].to_dict("records")],
             inclusions=[_safe(row) for row in _top(frames["inclusions"]).to_dict("records")],
@@ -190,7 +199,7 @@ def _format_value(value: float, unit: str) -> str:
         return f"{100 * value:.1f} %"
     if unit == "count":
         return f"{value:,.0f}"
-    return f"{value:+.1f}" if unit == "pp" else f"{value:.3g}"
+    return (f"{value:+.1f}" if unit == "pp" else f"{value:.3g}").replace("-", "−")
 
 
 def _interval(low: float, high: float, unit: str) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+import gslopes
 from gslopes.core.tables import captions as schemas
 from gslopes.report.captions import mask, render_review, review_items, sampled
 
@@ -94,4 +95,59 @@ def test_the_review_in_a_browser(chromium: Any, tmp_path: Path):
     page.locator("#reviewer").blur()
     page.wait_for_function("document.getElementById('counts').textContent === '4 answered'")
     assert (alerts, errors) == ([], [])
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Of an audit in which half of the women go unmentioned, with a hostile name and caption."""
+    home = tmp_path_factory.mktemp("pages")
+    (home / "stages").mkdir()
+    human, system, groups = ["image,caption"], ["image,caption"], ["image,gender"]
+    for place in range(60):
+        word = "woman" if place % 2 else "man"
+        human.append(f'{place},"A {word} with a dog. {HOSTILE}"')
+        system.append(f"{place},A {'bench' if place % 4 == 1 else f'{word} on a bench'}.")
+        groups.append(f"{place},{'female' if place % 2 else 'male'}")
+    for name, rows in (("human", human), ("system", system)):
+        (home / "stages" / f"{name}-captions.csv").write_text("\n".join(rows), encoding="utf-8")
+    (home / "groups.csv").write_text("\n".join(groups))
+    options = {"bootstrap": 100, "permutations": 99, "groups": home / "groups.csv"}
+    audit = gslopes.captions(home / "stages", home / "run", **options)
+    return {"report": audit.page, "review": audit.review}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("size", [(1280, 900), (390, 844)])
+@pytest.mark.parametrize("name", ["report", "review"])
+def test_the_pages_fit_the_window_and_axe_finds_no_serious_fault(
+    chromium: Any, pages: dict[str, Path], name: str, size: tuple[int, int]
+):
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="Accessibility is judged by axe-playwright-python, of gslopes[test].",
+    ).Axe()
+    page = chromium.new_page(viewport={"width": size[0], "height": size[1]})
+    events: list[str] = []
+    page.on("console", lambda message: events.append(message.text))
+    page.on("request", lambda request: events.append(request.url) if request.url.startswith("http") else None)
+    page.goto(pages[name].as_uri())
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        faults = axe.run(page).response["violations"]
+        assert [(f["id"], f["nodes"][0]["html"]) for f in faults if f["impact"] in ("serious", "critical")] == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert events == []
+    page.close()
+
+
+@pytest.mark.browser
+def test_the_first_screen_says_the_finding(chromium: Any, pages: dict[str, Path]):
+    page = chromium.new_page(viewport={"width": 390, "height": 844})
+    page.goto(pages["report"].as_uri())
+    heading = page.locator("h1")
+    assert heading.text_content().startswith(
+        "People annotated female go unmentioned in system captions 50.0 points more"
+    )
+    assert heading.bounding_box()["y"] + heading.bounding_box()["height"] < 844 / 2
     page.close()

@@ -1,0 +1,109 @@
+"""What the page of a captions audit says first: findings in sentences, one of each technique, never a total."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from gslopes.language.wordlists import shipped
+from gslopes.report import words
+
+STAGES = {
+    "human-labels": "human labels",
+    "system-labels": "system labels",
+    "human-captions": "human captions",
+    "system-captions": "system captions",
+}
+# In this order; first what is said of people, last what may come from what the photos show.
+SAID = {
+    "D2": "People annotated {group} go unmentioned in {stage} {size} points {more} often than people annotated {other}",
+    "E1": "People annotated {group} are missing from {stage} ({concept}) {size} points {more} often than {other}",
+    "D3": "{stage} hold cases of {concept} {size} points {more} often for people annotated {group} than for {other}",
+    "D4": "{stage} use {concept} as a noun {size} points {more} often for people annotated {group} than for {other}",
+    "I2": "Gender words of {stage} are a {concept} {size} points {more} often for {group} than {other}",
+    "I3": "{stage} name the {concept} of people annotated {group} {size} points {more} often than of {other}",
+    "I1": "{stage} impose terms of {concept} {size} points {more} often on people annotated {group} than on {other}",
+    "E2": "{stage} recall “{concept}” {size} points {more} often for people annotated {group} than for {other}",
+    "E3": "{stage} say something generic for “{concept}” {size} points {more} often for {group} than for {other}",
+    "R1": "In {stage}, {concept} come {size} points {more} often for people annotated {group} than {other}",
+    "D1": "{stage} hold listed words ({concept}) {size} points {more} often for {group} than for {other}",
+    "S2": "{stage} mention “{concept}” {more} often where it is shown with people annotated {group} than with {other}, "
+    "size and place held fixed (log odds {value})",
+    "S4": "{stage} {widen} the difference in “{concept}” between {group} and {other} by {size} points",
+    "S1": "{stage} wrongly include “{concept}” {size} points {more} often for {group} than for {other}",
+    "S3": "{stage} say “{concept}” {size} points {more} often for people annotated {group} than for {other}",
+}
+
+
+def findings(measures: pd.DataFrame, salience: pd.DataFrame) -> list[dict[str, str]]:
+    """Of each technique the difference with the smallest q, if below 0.05: text, interval, q, technique, reading.
+
+    Of the system's captions if any is there, else of its labels, and so on down the stages.
+
+    Words for people of a gender are left out of S1, S3 and S4 where genders are compared: that is what they are for.
+    """
+    rows = {str(name): rows for name, rows in _tested(measures).groupby("technique")}
+    if len(salience):
+        rows["S2"] = salience[salience["eligible"]].assign(
+            value=salience["coefficient"], technique="S2", reading="look", size=salience["coefficient"].abs()
+        )
+    found = []
+    for technique in SAID:
+        chosen = rows.get(technique, pd.DataFrame())
+        chosen = chosen[chosen["q"] < 0.05] if len(chosen) else chosen
+        if len(chosen):
+            ranked = chosen.assign(stage_rank=[list(STAGES).index(stage) for stage in chosen["stage"]])
+            order = ["stage_rank", "q", "size", "concept"]  # what is furthest from the pictures first: the system's
+            first = ranked.sort_values(order, ascending=[False, True, False, True]).iloc[0]
+            found.append(_sentence({str(name): value for name, value in first.items()}))
+    return found
+
+
+def headline(found: list[dict[str, str]], measures: pd.DataFrame, cases: int) -> str:
+    """The page's first sentence."""
+    if found:
+        return found[0]["text"]
+    if measures["p"].notna().any():
+        return "No difference between groups has q below 0.05."
+    if cases:
+        return f"No groups were compared; {cases:,} cases wait to be read."
+    return "No groups were compared, and no case was found."
+
+
+def _tested(measures: pd.DataFrame) -> pd.DataFrame:
+    rows = measures[(measures["unit"] == "pp") & measures["q"].notna()]
+    gendered = rows["column"].str.contains("gender") & rows["technique"].isin(["S1", "S3", "S4"])
+    people = {word for group in shipped()["gender-words"].groups.values() for word in group}
+    named = rows["concept"].str.rpartition(":")[2].str.partition(".")[0]
+    kept = rows[~(gendered & named.isin(people))]
+    return kept.assign(size=kept["value"].abs())
+
+
+def _sentence(row: Mapping[str, Any]) -> dict[str, str]:
+    technique, value = str(row["technique"]), float(row["value"])
+    stage = STAGES.get(str(row["stage"]), str(row["stage"]))
+    concept = str(row["concept"]).rpartition(":")[2] if technique in ("S1", "D1") else str(row["concept"])
+    text = SAID[technique].format(
+        stage=stage,
+        concept=words.printable(concept).partition(".")[0].replace("_", " "),
+        group=words.printable(row["group"]),
+        other=words.printable(row["other"]),
+        more="more" if value > 0 else "less",
+        widen="widen" if value > 0 else "narrow",
+        size=f"{abs(value):.1f}",
+        value=f"{value:+.2f}".replace("-", "−"),
+    )
+    low, high = (row.get(f"ci_{end}", float("nan")) for end in ("low", "high"))
+    if pd.isna(low):
+        low, high = row["boot_low"], row["boot_high"]
+    shown = f"[{low:+.1f}, {high:+.1f}]" if technique != "S2" else f"[{low:+.2f}, {high:+.2f}]"
+    q = "q < 0.001" if row["q"] < 0.001 else f"q = {row['q']:.3f}"
+    return {
+        "text": f"{text[:1].upper()}{text[1:]}.",
+        "interval": "" if pd.isna(low) else shown.replace("-", "−"),
+        "q": q,
+        "technique": technique,
+        "reading": str(row["reading"]),
+    }
