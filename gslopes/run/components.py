@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Components:
-    """What the walk goes through; tests and the demo bring their own.
+    """The components that a walk uses; tests and the demo bring their own.
 
     finder, masker: see core.records.  editors: attribute to its editor.
     models: for ``run.json``, name to sha256 and licence; made from the editors if empty.

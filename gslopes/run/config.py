@@ -117,7 +117,7 @@ class GateConfig(Thresholds):
 
 @dataclass(frozen=True, slots=True)
 class ScoreConfig:
-    """Who is asked, and what it may cost.
+    """Which classifiers are asked, and what that may cost.
 
     classifiers: names with parameters, such as ``celeba-tagger:threshold=0.3``.
     cache: the folder that keeps answers; the user's cache folder if None.

@@ -1,4 +1,4 @@
-"""What a run folder has come to: how many photos were used, why others were not, slopes and page."""
+"""The result of a run folder: how many photos were used, why others were not, slopes and page."""
 
 from __future__ import annotations
 

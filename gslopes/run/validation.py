@@ -79,7 +79,7 @@ def summarise(run: Path, photos_csv: Path | None = None, columns: Sequence[str] 
 
 
 def check_inputs(run: Path, photos_csv: Path | None = None, columns: Sequence[str] = ()) -> None:
-    """Say what ``summarise`` would say of the same arguments, before any sweep is measured.
+    """Raise what ``summarise`` would raise for the same arguments, before any sweep is measured.
 
     Raises: UsageError if an edited attribute has no values in run.json, or the CSV does not fit.
     """

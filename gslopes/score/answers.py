@@ -1,4 +1,4 @@
-"""From a classifier's raw answers to rows of the tables; whatever makes no sense is found here."""
+"""From a classifier's raw answers to rows of the tables; invalid answers are found here."""
 
 from __future__ import annotations
 

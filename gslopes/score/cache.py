@@ -1,4 +1,4 @@
-"""Every answer is kept: one SQLite file that any number of processes may share.
+"""The cache of all answers: one SQLite file that any number of processes may share.
 
 An answer is found by the sha256 of the picture, the classifier's name with its parameters and its declared version. It
 is kept raw, with the time, the model version that the service returned and the version of gslopes that asked. Before a
@@ -111,7 +111,7 @@ class AnswerCache:
                 self._db.execute(f"PRAGMA user_version={_SCHEMA_VERSION}")
 
     def close(self) -> None:
-        """Give back what is still claimed, and close."""
+        """Release what is still claimed, and close."""
         with suppress(StorageError, sqlite3.Error), self._transaction():
             self._db.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
         self._db.close()
@@ -176,7 +176,7 @@ class AnswerCache:
         return claim
 
     def put(self, classifier_id: int, answers: Mapping[bytes, CachedAnswer]) -> None:
-        """Write answers, durable when this returns, and end their claims. The first answer to a picture stays."""
+        """Write answers, durable when this returns, and release their claims. The first answer to a picture stays."""
         now, client = int(time.time()), gslopes_version()
         with self._transaction():
             rows = [
@@ -195,7 +195,7 @@ class AnswerCache:
             self._drop(classifier_id, answers)
 
     def release(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
-        """End claims without an answer."""
+        """Release claims without an answer."""
         with self._transaction():
             self._drop(classifier_id, pictures)
 
@@ -263,7 +263,7 @@ class AnswerCache:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Everything or nothing, and nobody else in between."""
+        """A transaction: all or nothing, with no other writer in between."""
         with self._lock, _sqlite_errors(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:

@@ -1,4 +1,4 @@
-"""The cache as a user handles it: what is in it, out into a file, in from a file, away with it.
+"""The cache as a user handles it: list, export, import and prune.
 
 The file has one JSON object a line: classifier, version, picture (sha256 of its bytes, hex), status (answered or
 refused), raw (as the service sent it; the reason if refused), model (the version that it returned), asked (UTC),
@@ -101,7 +101,7 @@ def import_answers(cache: AnswerCache, file: Path) -> tuple[int, int]:
 
 
 def prune(cache: AnswerCache, *, name: str = "", before: datetime | None = None) -> int:
-    """Delete answers and give their room back to the disk; returns how many.
+    """Delete answers and shrink the file; returns how many.
 
     name: only those of this classifier, with its parameters.  before: only those that were asked before this time.
 

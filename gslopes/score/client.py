@@ -1,4 +1,4 @@
-"""The only road to a classifier: each distinct picture is asked once, and every outcome is written down.
+"""The only way to a classifier: each distinct picture is asked once, and every outcome is written down.
 
 The unit of work is a *part*: the edits of a few photos.  Within it the pictures of one photo are asked together, in an
 order shuffled per photo, so that a classifier that drifts cannot pose as an effect; and in batches of one fixed size,
@@ -111,7 +111,7 @@ class Client:
     # -- questions ----------------------------------------------------------------------------------------------------
 
     def _add_part(self, progress: PartProgress, folder: Path) -> None:
-        """Look every picture of a part up, and send what has no answer yet."""
+        """Look up every picture of a part, and send those without an answer."""
         self._open.append(progress)
         pending: dict[bytes, bytes] = {}
         files: dict[bytes, _Files] = {}
@@ -197,7 +197,7 @@ class Client:
     # -- answers ------------------------------------------------------------------------------------------------------
 
     def _wait(self, done: Done) -> None:
-        """Until something has happened."""
+        """Wait until something has happened."""
         if self._jobs:
             self._collect(wait(self._jobs, timeout=CLAIM_POLL, return_when=FIRST_COMPLETED).done)
         elif self._claimed_elsewhere:
@@ -215,7 +215,7 @@ class Client:
                 self._record(key, answer)
 
     def _look_elsewhere(self) -> None:
-        """What others have answered is ours as well; what they gave up is asked by us."""
+        """Take over what other processes have answered, and ask about what they gave up."""
         keys = list(self._claimed_elsewhere)[: self._batch * self._threads]
         to_ask, cached, _ = self._cache.claim(keys)
         for key in keys:
@@ -249,7 +249,7 @@ class Client:
                 self.usage.models[answer.version] += positions
 
     def _emit_finished(self, done: Done) -> None:
-        """Give out the parts that are complete."""
+        """Hand over the parts that are complete."""
         for progress in [progress for progress in self._open if progress.complete]:
             self._open.remove(progress)
             self._raise_if_all_failed(progress)
@@ -264,7 +264,7 @@ class Client:
             )
 
     def _drain(self, done: Done) -> None:
-        """Wait for the requests in flight and give out what they complete; the first error of one is raised."""
+        """Wait for the requests in flight and hand over what they complete; the first error of one is raised."""
         first: BaseException | None = None
         for job in wait(self._jobs).done:
             try:

@@ -116,13 +116,13 @@ class Budget:
                 self._changed.wait(0.2)
 
     def sent(self, limits: Limits) -> None:
-        """A request that was set aside leaves."""
+        """A request whose price was set aside is being sent."""
         with self._changed:
             self._unsent -= limits.remote
             self.calls += limits.remote
 
     def settle(self, limits: Limits, price: float, billed: float, *, was_sent: bool = True) -> None:
-        """After a request: of the price that was set aside, so much is spent.  was_sent: whether it left."""
+        """Settle a request: so much of the price that was set aside was spent.  was_sent: whether it left."""
         with self._changed:
             self._reserved -= price
             self.spent += billed

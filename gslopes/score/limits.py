@@ -1,4 +1,4 @@
-"""What a classifier can bear and what it costs."""
+"""The limits and the price of a classifier."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ServiceOptions:
-    """What every service has: options about pace and price that are no part of the classifier's name.
+    """Options of every service about its rate and price; they are not part of the classifier's name.
 
     rate: requests a second; 0: as listed.  concurrency: requests in flight at once; 0: as listed.
     price: USD per 1,000 pictures on the user's plan; 0: as listed.
@@ -99,7 +99,7 @@ class ServiceOptions:
 
 @dataclass(frozen=True, slots=True)
 class RequestUsage:
-    """What one request really took: tokens in and out, and USD, None where the price of a token is not known."""
+    """What one request actually took: tokens in and out, and USD, None where the price of a token is not known."""
 
     tokens_in: int
     tokens_out: int

@@ -1,4 +1,4 @@
-"""From a picture's bytes to the array that a local classifier takes; colour profiles are ignored, as most do."""
+"""From a picture's bytes to the array that a local classifier takes; colour profiles are ignored, as in most tools."""
 
 from __future__ import annotations
 

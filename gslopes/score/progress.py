@@ -1,4 +1,4 @@
-"""What is known so far about one part: which picture stands at which place, and what was said about it."""
+"""The state of one part: which picture stands at which place, and its answer."""
 
 from __future__ import annotations
 

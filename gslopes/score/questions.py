@@ -1,4 +1,4 @@
-"""What is asked, in which order: the pictures of the edits table, read and digested."""
+"""What is asked, and in which order: the pictures of the edits table, read and digested."""
 
 from __future__ import annotations
 

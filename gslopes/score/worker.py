@@ -50,12 +50,12 @@ class ClassifierCache:
         return self._answers(self._cache.find(self._number, keys)) if self._cache and keys else {}
 
     def claim(self, keys: list[bytes]) -> tuple[set[bytes], dict[bytes, Answer], set[bytes]]:
-        """Which are ours to ask, the answers that there are, and which others are asking."""
+        """Which ones this process asks about, the answers there are, and which ones others ask about."""
         claim = self._cache.claim(self._number, keys) if self._cache else Claim(to_ask=set(keys))
         return claim.to_ask, self._answers(claim.cached), claim.in_progress
 
     def put(self, responses: dict[bytes, object], answers: dict[bytes, Answer]) -> None:
-        """Keep what makes sense; end the claims of all."""
+        """Keep the valid answers; release all claims."""
         if self._cache:
             sound = {
                 key: _cached_answer(raw, answers[key]) if self._raw else _journalled(answers[key])
@@ -66,7 +66,7 @@ class ClassifierCache:
             self.release([key for key in responses if key not in sound])
 
     def release(self, keys: list[bytes]) -> None:
-        """End claims without an answer."""
+        """Release claims without an answer."""
         if self._cache and keys:
             self._cache.release(self._number, keys)
 
@@ -181,7 +181,7 @@ def is_cached(classifier: Classifier) -> bool:
 
 
 def _clean(raw: object) -> object:
-    """A raw answer without credentials; one that is no JSON fails where it is kept, or never is."""
+    """A raw answer without credentials; one that is not JSON fails where it is kept, if it is kept."""
     try:
         return raw if isinstance(raw, Exception) else scrub_json(raw)
     except (TypeError, ValueError):

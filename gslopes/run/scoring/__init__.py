@@ -1,1 +1,1 @@
-"""The stage that asks classifiers: what it must agree with first, what it costs, how it is shown."""
+"""The stage that asks classifiers: the cost that is confirmed first, the questions, the progress on the screen."""

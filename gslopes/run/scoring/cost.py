@@ -1,4 +1,4 @@
-"""Before the first question: what it will take, and whether that is wanted."""
+"""Before the first question: what asking will take and cost, and whether the user confirms it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def confirm_walk(plan: Plan, classifiers: Sequence[Classifier], config: ScoreCon
 
 
 def confirm_cost(estimates: Sequence[Estimate], config: ScoreConfig, executor: Executor) -> None:
-    """Tell what is going to happen; above ``confirm_above`` ask, or insist on ``--yes`` where nobody can answer.
+    """Say what will be asked; above ``confirm_above`` ask the user, or require ``--yes`` without a terminal.
 
     Raises: ConfigError if there is a budget but no price; UsageError if it is not wanted or nobody can be asked.
     """

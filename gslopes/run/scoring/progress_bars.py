@@ -1,4 +1,4 @@
-"""What is seen while classifiers are asked: one line each on stderr, with rate, money, time left and refusals."""
+"""What is shown while classifiers are asked: a line each on stderr, with rate, money, time left and refusals."""
 
 from __future__ import annotations
 

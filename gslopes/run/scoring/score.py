@@ -46,7 +46,7 @@ DROPPED = {tables.ASKED.name: "dropped-asked", tables.SCORES.name: "dropped-scor
 
 
 def wanted_of(run: Path, classifier: Classifier, config: ScoreConfig, gate: bool, seed: int) -> Wanted:
-    """Which edits a classifier is asked about: of placebo sweeps a sample, where asking costs money."""
+    """Which edits a classifier is asked about: only a sample of the placebo sweeps where asking costs money."""
     placebos = None if limits_of(classifier).free else config.placebo_sample
     return Wanted(run, gate, dropped=config.dropped_sample, placebos=placebos, seed=seed)
 
@@ -211,7 +211,7 @@ class Scoring:
     # -- what a user should know --------------------------------------------------------------------------------------
 
     def _warn(self) -> None:
-        """Say it once: what a classifier has to tell, or that a service answers with another model than before."""
+        """Warn once: what a classifier has to say, or that a service answers with another model than before."""
         for one in self._due:
             for text in list(getattr(one, "notes", ())):
                 if text not in self._warned:

@@ -176,7 +176,7 @@ class Azure:
 
 
 def gslopes_error(error: Exception, variables: tuple[str, ...] = VARIABLES) -> GslopesError:
-    """Our error for one of Azure's clients; the error itself if it is none of its."""
+    """Our error for one of Azure's clients; any other error as it is."""
     kind, wait = wire.kind_of(error, ERRORS), None
     status, response = getattr(error, "status_code", None), getattr(error, "response", None)
     codes = _codes(error)

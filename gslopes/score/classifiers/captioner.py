@@ -61,7 +61,7 @@ class Reading:
     """
 
     def __init__(self, base: str, options: Any, version: str) -> None:
-        """Raises: UnknownName, UsageError, ModelError if the parser cannot be had."""
+        """Raises: UnknownName, UsageError, ModelError if the parser is not available."""
         self.words = labeller(options.senses, options.up, options.parser)
         self.asked_as = canonical(base, options, parsing=False)
         self.asked_version = version
@@ -69,7 +69,7 @@ class Reading:
 
 
 def check_reading(up: int) -> None:
-    """Raises: ConfigError unless it is a number of hypernyms."""
+    """Raises: ConfigError unless it is a valid number of hypernyms."""
     if not 0 <= up <= 5:
         raise ConfigError(f"up is {up}; it is the number of hypernyms, 0 to 5.")
 

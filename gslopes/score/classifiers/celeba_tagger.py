@@ -120,7 +120,7 @@ class CelebaTagger:
         return framed
 
     def parse(self, raw: object) -> Answer:
-        """40 logits to the labels whose sigmoid reaches the threshold; no face, no answer."""
+        """40 logits to the labels whose sigmoid reaches the threshold; without a face there is no answer."""
         if raw is None:
             return Answer("refused", (), Reason.NO_FACE)
         logits = np.asarray(cast("list[float]", raw), np.float64)

@@ -192,7 +192,7 @@ class Clarifai:
 
 
 def gslopes_error(error: Exception) -> GslopesError:
-    """Our error for one of gRPC; the error itself if it is none of its."""
+    """Our error for one of gRPC; any other error as it is."""
     code, details = getattr(error, "code", None), getattr(error, "details", None)
     kind = wire.kind_of(error, CLASSES)
     text = f"{type(error).__name__}: {error}"
@@ -210,7 +210,7 @@ def kind_of_code(code: int) -> wire.Kind:
 
 
 def _grpc_kind(name: str, said: str) -> wire.Kind:
-    """The connection's end after sending may have cost money; a message above the channel's size is no throttling."""
+    """The connection's end after sending may have cost money; a message above the channel's size is not throttling."""
     text = said.lower()
     if name == "UNAVAILABLE" and any(
         word in text for word in ("socket closed", "reset", "connection closed", "goaway")

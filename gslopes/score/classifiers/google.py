@@ -174,7 +174,7 @@ class Google:
 
 
 def gslopes_error(error: Exception) -> GslopesError:
-    """Our error for one of Google's client; the error itself if it is none of its."""
+    """Our error for one of Google's client; any other error as it is."""
     kind, wait = wire.kind_of(error, ERRORS), None
     status = getattr(error, "code", None)
     if isinstance(status, int) and kind == "failed":

@@ -133,7 +133,7 @@ def _require_language(tags: list[dict[str, Any]], language: str) -> None:
 
 
 def gslopes_error(error: Exception) -> GslopesError:
-    """Our error for one of httpx; the error itself if it is none of its."""
+    """Our error for one of httpx; any other error as it is."""
     kind, wait = wire.kind_of(error, ERRORS), None
     text = f"{type(error).__name__}: {error}"
     response = getattr(error, "response", None)

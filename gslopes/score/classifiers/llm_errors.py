@@ -46,7 +46,7 @@ _OPTIONAL = ("response_format", "top_logprobs", "logprobs", "temperature", "max_
 
 
 def gslopes_error(error: Exception, variable: str) -> GslopesError:
-    """Our error for one of the client's; the error itself if it is none of its.
+    """Our error for one of the client's; any other error as it is.
 
     variable: the name of the environment variable that holds the key.
     """

@@ -214,7 +214,7 @@ class Rekognition:
 
 
 def gslopes_error(error: Exception) -> GslopesError:
-    """Our error for one of boto3's; the error itself if it is none of its."""
+    """Our error for one of boto3's; any other error as it is."""
     kind, wait = wire.kind_of(error, ERRORS), None
     text = f"{type(error).__name__}: {error}"
     response = getattr(error, "response", None)

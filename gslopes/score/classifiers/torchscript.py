@@ -78,7 +78,7 @@ class TorchScriptClassifier:
         return list(self._run(batch_of(pictures, self._options.size)).tolist())
 
     def parse(self, raw: object) -> Answer:
-        """Outputs to labels; an output that is no finite number fails the picture."""
+        """Outputs to labels; an output that is not a finite number fails the picture."""
         outputs = np.asarray(raw, np.float64)
         if not np.isfinite(outputs).all():
             return Answer("failed", (), Reason.NOT_FINITE)

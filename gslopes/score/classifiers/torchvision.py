@@ -46,5 +46,5 @@ def _from_hub(models: Any, name: str, pretrained: Any) -> Any:
 
 
 def _quiet(name: str) -> dict[str, Any]:
-    """These two warn unless they are told how their weights begin, which is of no matter here."""
+    """These two warn unless they are told how their weights begin, which does not matter here."""
     return {"init_weights": False} if name in ("googlenet", "inception_v3") else {}

@@ -11,7 +11,7 @@ WithdrawnOptions = ServiceOptions
 
 
 class Watson:
-    """Refuses: there is nobody to ask. Recorded answers of other years can be audited with ``replay``."""
+    """Refuses: the service no longer exists. Recorded answers can be audited with ``replay``."""
 
     Options = WithdrawnOptions
     batch = 1

@@ -54,7 +54,7 @@ def address(option: str, *variables: str) -> str:
 
 
 def version_at(option: str, found: str) -> str:
-    """The declared version of a service at an address that a variable names, so that its answers are nobody else's.
+    """The declared version of a service at an address that a variable names, so that its answers are kept apart.
 
     An address that is given as an option is in the classifier's name already.
     """
@@ -110,7 +110,7 @@ def kind_of_class(kind: type[BaseException], table: Mapping[str, Kind]) -> Kind 
 
 
 def kind_of_status(status: int) -> Kind:
-    """The kind of an HTTP status that is no success."""
+    """The kind of an HTTP status other than success."""
     if status in (401, 403, 407):
         return "credentials"
     if status == 429:
