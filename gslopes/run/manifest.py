@@ -59,7 +59,7 @@ def complete_parts(run: Path) -> int:
 
 
 def check_versions(run: Path, classifiers: Sequence[Classifier]) -> None:
-    """Raises: RunFolderMismatch if one of them was asked before in another version: answers of two versions cannot be mixed."""
+    """Raises: RunFolderMismatch if one was asked in another version before: answers of two cannot be mixed."""
     if not (run / runfolder.MANIFEST).exists():
         return
     known = runfolder.read_manifest(run).get("classifiers", {})

@@ -117,7 +117,7 @@ def remember_secret(value: str) -> None:
 
 
 def _secrets() -> list[str]:
-    """Longest first, so that a secret inside another one leaves nothing behind; each in every form that a server may echo."""
+    """Longest first, so that a secret inside another leaves nothing; each in every form that a server may echo."""
     return _forms(frozenset(secret_values() | _REMEMBERED))
 
 

@@ -50,7 +50,7 @@ def test_an_answer_without_a_caption_is_an_error(captions: Describing, answer: d
     captions.reply = (200, {}, json.dumps({"answers": [answer]}))
     classifier = load_classifier(captions.name)
     (raw,) = classifier.ask([paint(0, 0.2)])
-    with pytest.raises(AnswerError, match="no caption|not a caption"):
+    with pytest.raises(AnswerError, match=r"no caption|not a caption"):
         classifier.parse(raw)
 
 
