@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from PIL import Image
 
 from gslopes.collect.address import is_public
@@ -30,7 +31,7 @@ from gslopes.collect.collector import _read_journal
 from gslopes.collect.fetch import DownloadError, parse_url
 from gslopes.collect.lists import read_keywords, read_occupations
 from gslopes.collect.robots import AGENT, LONGEST_DELAY, min_interval, parse
-from gslopes.core import runfolder
+from gslopes.core import runfolder, tables
 from gslopes.core.config import read_toml
 from gslopes.core.errors import GslopesError
 from gslopes.core.http import DAY, seconds_to_wait
@@ -122,6 +123,7 @@ def targets(folder: Path) -> list[Target]:
             (b'{"rank": 1, "status": "kept", "path": "a.jpg"}\n',),
             written(lambda path: _read_journal(path, folder)),
         ),
+        Target("table", parquet(folder), written(table)),
         Target("scrub", (b"https://me:pw@host/x?api_key=abc Authorization: Bearer x",), scrubbed),
     ]
 
@@ -154,6 +156,22 @@ def pictures() -> tuple[bytes, ...]:
         Image.fromarray(noise).save(buffer, kind)
         found.append(buffer.getvalue())
     return tuple(found)
+
+
+def parquet(folder: Path) -> tuple[bytes, ...]:
+    """A table of answers, and one of another program."""
+    row = {"photo": "a" * 64, "attribute": "gender", "step": 0, "value": -1.0, "classifier": "c", "label": "x"}
+    frame = pd.DataFrame([row | {"score": 0.5}] * 3)
+    tables.write(tables.SCORES, frame, folder / "scores.parquet")
+    frame.to_parquet(folder / "other.parquet")
+    return tuple((folder / name).read_bytes() for name in ("scores.parquet", "other.parquet"))
+
+
+def table(path: Path) -> None:
+    for read in (tables.read, tables.read_arrow):
+        with contextlib.suppress(GslopesError):
+            read(tables.SCORES, path)
+    tables.read_columns(tables.SCORES, path, ["photo", "score"])
 
 
 def answered(classifier: object, data: bytes) -> None:

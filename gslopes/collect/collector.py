@@ -8,6 +8,7 @@ reason parts must be carried out in their order.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -31,6 +32,7 @@ from gslopes.collect.source import Candidate, Source
 from gslopes.core import runfolder, tables
 from gslopes.core.collection import MANIFEST
 from gslopes.core.errors import CredentialsError, ServiceError
+from gslopes.core.files import read_json
 from gslopes.core.killpoints import reach
 from gslopes.core.reasons import Reason, Why, explained
 
@@ -130,30 +132,31 @@ class Collector:
     def _results(self, part: int, query: Query) -> list[Candidate]:
         """As the source gave them the first time."""
         path = self._path(part, "results.json")
-        if not path.exists():
-            max_results = int(self.limits.per_query * OVERSAMPLE)
-            try:
-                found = self.source.search(query, max_results, self._ask)
-            except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-                message = f"{self.source.name} answered in a form that is not its own ({type(error).__name__})."
-                raise ServiceError(message, "Try again later; what was collected is kept.") from error
-            shared = getattr(self.source, "shares_files", False)  # then each person on a file is a result
-            unique: dict[tuple[str, str], Candidate] = {}
-            for one in found:
-                if one.url:
-                    unique.setdefault((one.url, one.title if shared else ""), one)
-            with runfolder.storage(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
-            runfolder.write_json(path, [asdict(one) for one in unique.values()])
-            shutil.rmtree(path.parent / "answers", ignore_errors=True)
-        return [Candidate(**row) for row in json.loads(path.read_text(encoding="utf-8"))]
+        with contextlib.suppress(OSError, ValueError, TypeError):  # not there yet, or damaged
+            return [Candidate(**row) for row in read_json(path)]
+        max_results = int(self.limits.per_query * OVERSAMPLE)
+        try:
+            found = self.source.search(query, max_results, self._ask)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            message = f"{self.source.name} answered in a form that is not its own ({type(error).__name__})."
+            raise ServiceError(message, "Try again later; what was collected is kept.") from error
+        shared = getattr(self.source, "shares_files", False)  # then each person on a file is a result
+        unique: dict[tuple[str, str], Candidate] = {}
+        for one in found:
+            if one.url:
+                unique.setdefault((one.url, one.title if shared else ""), one)
+        with runfolder.storage(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        runfolder.write_json(path, [asdict(one) for one in unique.values()])
+        shutil.rmtree(path.parent / "answers", ignore_errors=True)
+        return [Candidate(**row) for row in read_json(path)]
 
     def _ask(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
         """The JSON of an answer.  Raises: ServiceError, CredentialsError; neither tells the address or a key."""
         address = httpx.URL(url, params=dict(params))
         kept = self.out / "parts" / STAGE / "answers" / f"{hashlib.sha256(str(address).encode()).hexdigest()[:32]}.json"
-        if kept.is_file():
-            return json.loads(kept.read_text(encoding="utf-8"))
+        with contextlib.suppress(OSError, ValueError):  # not there, or damaged: it is asked for again
+            return read_json(kept)
         rate_key = f"interface of {self.source.name}"  # its pace is its own, even where it also serves the photos
         self.fetcher.rate.set_min_interval(rate_key, self.source.terms.gap)
         try:

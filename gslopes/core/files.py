@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,6 +56,17 @@ def read_regular(path: Path | str | bytes, limit: int, magic: tuple[bytes, ...] 
         if about.st_size > limit:
             raise TooLarge(about.st_size, limit)
         return head + file.read(about.st_size - len(head))  # what grows meanwhile, or has no size (/proc), ends here
+
+
+def read_json(path: Path) -> Any:
+    """The value of a JSON file of at most 1 GiB.
+
+    Raises: ValueError if it is no JSON, or nested too deeply; OSError, NotRegular and TooLarge among them.
+    """
+    try:
+        return json.loads(read_regular(path, 1 << 30))
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def is_file(path: Path) -> bool:

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from gslopes.core import tables
 from gslopes.core.errors import RunFolderMismatch, StorageError, TableError, UsageError
+from gslopes.core.files import read_json
 from gslopes.core.killpoints import reach
 from gslopes.core.tables import Table
 
@@ -145,17 +146,13 @@ def read_manifest(run: Path) -> dict[str, Any]:
     """
     path = run / MANIFEST
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        manifest = read_json(path)
     except (FileNotFoundError, NotADirectoryError) as error:
         what = "is a file" if run.exists() else "does not exist"
         what = "is not a run folder: it has no run.json" if run.is_dir() else what
         raise UsageError(f"{show(run)} {what}.", "Make one with: gslopes synthesise PHOTOS --out RUN.") from error
     except (ValueError, OSError) as error:
         raise UsageError(f"{show(path)} cannot be read: {error}.", "Choose another run folder.") from error
-    except RecursionError as error:
-        raise UsageError(
-            f"{show(path)} cannot be read: it is nested too deeply.", "Choose another run folder."
-        ) from error
     if not isinstance(manifest, dict):
         raise UsageError(f"{show(path)} is not the manifest of a run.", "Choose another run folder.")
     for key, fits in _SHAPES.items():

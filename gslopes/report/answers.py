@@ -5,7 +5,6 @@ From it come the curves of every label with their intervals, the photos that mov
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from gslopes.core import tables
 from gslopes.core.errors import TableError
+from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.report import tally
 
@@ -75,9 +75,9 @@ def read(run: Path, classifier: str, attribute: str, values: Array) -> Answers:
 def limits(run: Path, classifier: str) -> tuple[float, int]:
     """(least score, most labels of a picture, 0 for all) of the labels that counted when the run was fitted."""
     try:
-        found = json.loads((run / "presence.json").read_text(encoding="utf-8"))["limits"][classifier]
+        found = read_json(run / "presence.json")["limits"][classifier]
         return float(found["score"]), int(found["most"])
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError):
         return 0.0, 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.zoo import home
 from gslopes.zoo.spec import ModelSpec, read_spec
@@ -61,8 +61,8 @@ def of_run(run: Path, thresholds: tuple[float, float] = THRESHOLDS) -> list[Choi
 def _presence(file: Path) -> dict[str, Any] | None:
     """What the fit wrote; None if it is not there, or damaged."""
     try:
-        found = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        found = read_json(file)
+    except (OSError, ValueError):
         return None
     return found if isinstance(found, dict) else None
 

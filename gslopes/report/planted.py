@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gslopes.core.files import read_json
 from gslopes.report import words
 from gslopes.report.planted_figure import NAMES, PANELS
 
@@ -35,7 +35,7 @@ def read(run: Path) -> dict[str, Any] | None:
     the calibration.csv beside it, or what ``calibrate --json`` prints; the labels under ``labels`` either way.
     """
     try:
-        content = json.loads((run / "calibration.json").read_text(encoding="utf-8"))
+        content = read_json(run / "calibration.json")
     except (OSError, ValueError):
         return None
     if not isinstance(content, dict):

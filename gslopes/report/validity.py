@@ -6,7 +6,6 @@ sweeps.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.core import placebo, tables
+from gslopes.core.files import read_json
 from gslopes.core.reasons import explained
 from gslopes.report import tally, words
 
@@ -75,7 +75,7 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
     From RUN/validity.json, which ``gslopes validate`` writes; empty without it.
     """
     try:
-        content = json.loads((run / "validity.json").read_text(encoding="utf-8"))
+        content = read_json(run / "validity.json")
         found = {}
         for one in content["attributes"]:
             rows = []

@@ -16,7 +16,7 @@ from typing import Any
 
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import to_dict
-from gslopes.core.files import sha256_of
+from gslopes.core.files import inside, is_file, read_json, sha256_of
 from gslopes.run.config import FitConfig, GateConfig
 from gslopes.run.plan import SYNTHESIS, Plan, identity
 from gslopes.run.sources import manifests
@@ -36,11 +36,14 @@ def is_current(run: Path, stage: str, reads: Mapping[str, Any]) -> bool:
     reads: as ``fit_reads`` or ``report_reads`` say now.
     """
     try:
-        stamp = json.loads(_path(run, stage).read_text("utf-8"))
+        stamp = read_json(_path(run, stage))
         return bool(
             stamp["reads"] == _plain(reads)
             and stamp["made"]
-            and all(sha256_of(run / name) == digest for name, digest in stamp["made"].items())
+            and all(
+                inside(run, run / name) and is_file(run / name) and sha256_of(run / name) == digest
+                for name, digest in stamp["made"].items()
+            )
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gslopes.core.files import NotRegular, TooLarge, csv_bytes, inside, is_file, read_regular, without_guard
+from gslopes.core.files import NotRegular, TooLarge, csv_bytes, inside, is_file, read_json, read_regular, without_guard
 
 
 def test_a_regular_file_is_read_whole(tmp_path: Path):
@@ -94,6 +94,22 @@ def test_numbers_and_what_is_missing_stay_as_they_are():
 def test_what_a_guard_was_put_before_is_read_back(cell):
     written = list(csv.reader(io.StringIO(csv_bytes(pd.DataFrame({"label": [cell], "n": 1})).decode(), newline="")))
     assert without_guard(written[-1][0]) == cell
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[" * 100_000, b"\xff", b"\0" * 9])
+def test_what_is_no_json_is_a_value_error(tmp_path, content):
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(ValueError, match=r"\w"):
+        read_json(tmp_path / "a.json")
+
+
+def test_json_is_read_from_files_alone(tmp_path):
+    (tmp_path / "a.json").write_text('{"a": ["\u00fc", 1]}', "utf-8")
+    assert read_json(tmp_path / "a.json") == {"a": ["\u00fc", 1]}
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero"), tmp_path / "none"):
+        with pytest.raises(OSError, match=r"\w"):
+            read_json(path)
 
 
 def test_a_name_that_no_file_can_have_names_none(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -48,6 +49,18 @@ def another_table(name: str, other: str) -> Callable[[Path], None]:
     return lambda run: shutil.copy(run / f"{other}.parquet", run / f"{name}.parquet") and None
 
 
+def stamped(stamp: Path) -> None:
+    """What the stamp says was made is a device that never ends."""
+    content = json.loads(stamp.read_text())
+    stamp.write_text(json.dumps(content | {"made": {"/dev/zero": "0" * 64}}))
+
+
+def piped(path: Path) -> None:
+    """A pipe in place of a file."""
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
 DAMAGES: dict[str, Callable[[Path], None]] = {
     **{f"no {name}": gone(name) for name in TOP},
     "no table at all": gone(*TOP),
@@ -75,6 +88,12 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "seed below 0": manifest(lambda it: it.update(seed=-1)),
     "presence is a list": written("presence.json", b"[1]"),
     "stamps are no JSON": lambda run: [one.write_text("{") for one in (run / "parts").glob("*.json")] and None,
+    "stamps are nested": lambda run: [one.write_text("[" * 100_000) for one in (run / "parts").glob("*.json")] and None,
+    "stamps name a device": lambda run: [stamped(one) for one in (run / "parts").glob("*.json")] and None,
+    "presence is nested": written("presence.json", b"[" * 100_000),
+    "validity is nested": written("validity.json", b"[" * 100_000),
+    "calibration is nested": written("calibration.json", b"[" * 100_000),
+    "presence is a pipe": lambda run: piped(run / "presence.json"),
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import threading
 from collections import Counter
@@ -15,6 +14,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from gslopes.core import runfolder, tables
+from gslopes.core.errors import UsageError
+from gslopes.core.files import read_json
 from gslopes.core.http import DAY
 from gslopes.core.killpoints import reach
 from gslopes.core.records import Classifier
@@ -256,7 +257,11 @@ def models_of(run: Path, name: str) -> dict[str, Any]:
     models: Counter[str] = Counter()
     mixed = 0
     for path in sorted((run / "parts" / score_stage(name)).glob("models-*.json")):
-        content = json.loads(path.read_text("utf-8"))
-        models.update(content["models"])
-        mixed += content["mixed"]
+        try:
+            content = read_json(path)
+            models.update({str(version): int(count) for version, count in content["models"].items()})
+            mixed += int(content["mixed"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            hint = "Delete it, and repeat the command: its part is counted as one whose model is not known."
+            raise UsageError(f"{runfolder.show(path)} is damaged.", hint) from error
     return {"models": dict(sorted(models.items())), "mixed": mixed} if models else {}

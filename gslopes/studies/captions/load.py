@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,8 @@ from gslopes.audits.captions import techniques
 from gslopes.audits.captions.material import STAGES, Coverage, Material, pairs_of
 from gslopes.core import tables
 from gslopes.core.errors import UsageError
+from gslopes.core.files import read_json
+from gslopes.core.runfolder import show
 from gslopes.core.tables import captions as schemas
 from gslopes.language.mentions import Mentions
 from gslopes.studies.captions import tabulate
@@ -42,8 +43,12 @@ def material_of(out: Path, config: CaptionsConfig, mentions: Mentions) -> Materi
     having = tabulate.captions_of(tuples, sentences, images["image"], stages)
     if config.groups_from == "mentions" and not groups:
         groups = {"mentioned_gender": _mentioned(having, mentions, config)}
-    said = json.loads((out / "coverage.json").read_text("utf-8"))
-    coverage = {name: Coverage(**{**one, "types": frozenset(one["types"])}) for name, one in said.items()}
+    try:
+        said = read_json(out / "coverage.json")
+        coverage = {name: Coverage(**{**one, "types": frozenset(one["types"])}) for name, one in said.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        hint = "Measure the captions again in a new folder."
+        raise UsageError(f"{show(out / 'coverage.json')} cannot be read: {error}.", hint) from error
     areas = images.dropna(subset=["person_area"])
     tag = None
     if not config.parser.startswith("tuples:"):

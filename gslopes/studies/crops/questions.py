@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +15,10 @@ from gslopes.audits.crops.design import ordered
 from gslopes.audits.crops.geometry import Box
 from gslopes.audits.crops.policies import Settings
 from gslopes.core import runfolder, tables
+from gslopes.core.errors import UsageError
+from gslopes.core.files import read_json
 from gslopes.core.records import Cropper, Saliency
+from gslopes.core.runfolder import show
 from gslopes.core.tables import Table
 from gslopes.core.tables.crops import CROPS, OUTCOMES, PAIRS
 from gslopes.core.tables.crops_beside import STABILITY, TOGETHER
@@ -97,7 +99,14 @@ class Questions:
     def temperatures(self) -> dict[str, float]:
         """Cropper to the temperature of its softmax, of those that were asked."""
         path = self.out / "temperatures.json"
-        return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {}
+        try:
+            return {str(name): float(value) for name, value in read_json(path).items()}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, TypeError, AttributeError) as error:
+            raise UsageError(
+                f"{show(path)} cannot be read: {error}.", "Restore it, or make the audit again."
+            ) from error
 
     # -- stages --------------------------------------------------------------------------------------------------------
 
