@@ -193,10 +193,14 @@ def test_the_python_of_the_readme_uses_names_and_options_that_exist():
     assert {word.arg for word in call.keywords} <= set(Options.__annotations__)
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+PAPERS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "METHOD.md", "SECURITY.md", "training/NOTES.md"]
+CARDS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "models").glob("*/card.md"))
+
+
+@pytest.mark.parametrize("page", PAPERS + CARDS)
 def test_links_between_the_papers_lead_somewhere(page: str):
     links = re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / page).read_text("utf-8"))
-    assert [link for link in links if not (ROOT / link).exists()] == []
+    assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []
 
 
 PATH = re.compile(r"(?<![\w/.<~-])(?:gslopes|tests|models|training|weights|notebooks|\.ci)/[\w./*<>{}-]+")
@@ -227,7 +231,7 @@ def test_a_path_or_name_that_leads_nowhere_is_found():
     assert missing("gslopes/run/plan.py, tests/fit/test_ols.py, run.config.ScoreConfig, score.parquet") == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("page", PAPERS + CARDS)
 def test_every_path_and_name_in_the_papers_exists(page: str):
     assert missing((ROOT / page).read_text("utf-8")) == []
 
