@@ -16,8 +16,8 @@ pytest.importorskip("nbclient", reason="The notebooks are executed by nbclient, 
 pytest.importorskip("ipykernel", reason="The notebooks run in ipykernel, of gslopes[test].")
 
 
-def test_there_are_seven_notebooks() -> None:
-    assert [path.name[0] for path in NOTEBOOKS] == ["1", "2", "3", "4", "5", "6", "7"]
+def test_there_are_eight_notebooks() -> None:
+    assert [path.name[0] for path in NOTEBOOKS] == ["1", "2", "3", "4", "5", "6", "7", "8"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
