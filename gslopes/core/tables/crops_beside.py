@@ -183,6 +183,22 @@ DUELS = Table(
     ("cropper", "attribute", "low", "high"),
 )
 
+DRAWN_MAPS = Table(
+    "drawn_maps",
+    pa.schema(
+        [
+            _CROPPER,
+            column("left", pa.string(), "photo, sha256 of the file's bytes, hex"),
+            column("right", pa.string(), "photo, sha256 of the file's bytes, hex"),
+            column("rows", pa.int16(), "cells; of a larger map the highest of each block"),
+            column("columns", pa.int16(), "cells"),
+            column("peaks", pa.list_(pa.float32()), "x and y of each, the highest first, shares of width and height"),
+            column("values", pa.list_(pa.float32()), "row by row, in the model's units"),
+        ]
+    ),
+    ("cropper", "left", "right"),
+)
+
 OPPONENTS = Table(
     "opponents",
     pa.schema(

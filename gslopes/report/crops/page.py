@@ -17,6 +17,7 @@ from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.tables import Table
 from gslopes.core.tables import crops as schemas
+from gslopes.core.tables.crops_beside import DRAWN_MAPS
 from gslopes.report import words as plain
 from gslopes.report.crops import drawing, pictures
 from gslopes.report.crops.grids import Grid, other_grids, parity_grid
@@ -41,6 +42,7 @@ class Section:
     grids: list[Grid] = field(default_factory=list)
     pictures: list[tuple[str, Sequence[pictures.Picture]]] = field(default_factory=list)
     legend: list[tuple[str, str]] = field(default_factory=list)
+    mapped: bool = False
 
 
 def write(run: Path, photos: Mapping[str, Path], embed: str) -> Path:
@@ -50,7 +52,7 @@ def write(run: Path, photos: Mapping[str, Path], embed: str) -> Path:
     manifest = runfolder.read_manifest(run)
     if manifest.get("kind") not in ("crops", "crops sweep"):
         raise UsageError(f"{runfolder.show(run)} is no run of gslopes crops.", "Make one with: gslopes crops.")
-    found = {table.name: _read(table, run) for table in schemas.ALL}
+    found = {table.name: _read(table, run) for table in (*schemas.ALL, DRAWN_MAPS)}
     report = run / "report"
     with runfolder.storage(report):
         report.mkdir(exist_ok=True)
@@ -183,6 +185,7 @@ def _draw_pairs(
         tables["crops"][tables["crops"]["policy"].isin(["argmax", RECTANGLE])].set_index(["left", "right"]).sort_index()
     )
     vertical = manifest["config"]["attach"] == "vertical"
+    maps = {(one["left"], one["right"]): one for one in tables[DRAWN_MAPS.name].to_dict("records")}
     mapless = far["margin"].isna().all()
     titles = ("Some pairs" if mapless else "Largest margin between both people's maxima", "Smallest margin")
     for title, chosen in zip(titles, (far, near), strict=True):
@@ -200,11 +203,13 @@ def _draw_pairs(
                 (one, other),
                 vertical=vertical,
                 width=pictures.WIDTHS[embed],
+                map_=maps.get(pair),
             )
             if picture is not None:
                 drawn.append(picture)
         if drawn:
             section.pictures.append((title, drawn))
+    section.mapped = bool(maps)
     ratios = sorted(manifest["config"]["ratios"])
     section.legend = [
         (f"{value:g}", pictures.COLOURS[index % len(pictures.COLOURS)]) for index, value in enumerate(ratios)

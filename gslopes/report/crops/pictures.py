@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageDraw
 
+from gslopes.report.crops.maps import with_map
+
 WIDTHS = {"thumbs": 360, "full": 900}
 COLOURS = ("#ffcc33", "#33ddff", "#ff66cc", "#66ff66", "#ff8844", "#bb99ff")
 MOST = 6
@@ -58,10 +60,12 @@ def draw(
     *,
     vertical: bool,
     width: int,
+    map_: Mapping[Any, Any] | None = None,
 ) -> Picture | None:
     """A pair side by side with its focal point and a frame for each ratio; None if a file is gone.
 
     row: of PAIRS, with ``margin``.  crops: its rows of CROPS, one a ratio.  names: groups of both.
+    map_: its row of DRAWN_MAPS, drawn below.
     """
     whole, tall = int(row["width"]), int(row["height"])
     scale = width / whole
@@ -79,6 +83,7 @@ def draw(
         size = (max(1, round(photo.width * factor)), max(1, round(photo.height * factor)))
         canvas.paste(photo.resize(size, Image.Resampling.LANCZOS), (0, place) if vertical else (place, 0))
         place += size[1] if vertical else size[0]
+    plain = canvas.copy()
     pen = ImageDraw.Draw(canvas)
     captions = []
     for index, crop in enumerate(crops.sort_values("ratio").to_dict("records")):
@@ -93,12 +98,15 @@ def draw(
     if x >= 0:
         pen.ellipse([x - 6, y - 6, x + 6, y + 6], outline="white", width=3)
         pen.ellipse([x - 3, y - 3, x + 3, y + 3], fill="#d0021b")
+    if map_ is not None:
+        canvas = with_map(canvas, plain, map_)
     buffer = io.BytesIO()
     canvas.save(buffer, "JPEG", quality=80)
     uri = "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
     margin = row["margin"]
     shown = f"{margin:.3g}" if isinstance(margin, float) and np.isfinite(margin) else ""
-    return Picture(uri, f"{names[0]} beside {names[1]}; ratio {', '.join(captions)}", shown)
+    alt = f"{names[0]} beside {names[1]}; ratio {', '.join(captions)}"
+    return Picture(uri, alt, shown)
 
 
 def _who(crop: Mapping[Any, Any], names: tuple[str, str]) -> str:

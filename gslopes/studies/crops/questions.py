@@ -28,6 +28,7 @@ from gslopes.studies.crops import together
 from gslopes.studies.crops.asking import Asker
 from gslopes.studies.crops.config import CropsConfig
 from gslopes.studies.crops.design import as_joined, by_person, cropper_of, pairs_of, sets_of, temperature
+from gslopes.studies.crops.drawn_maps import keep_drawn_maps
 from gslopes.studies.crops.look import ScaledPhotos
 from gslopes.studies.crops.pairs import PART, PairsWork
 from gslopes.studies.crops.people import People
@@ -95,6 +96,10 @@ class Questions:
             runfolder.merge(self.out, TOGETHER, stages, _parts(len(self.sets), together.PART))
         if self.config.stability:
             runfolder.merge(self.out, STABILITY, [self._stage("stability", model) for model in models], 1)
+
+    def keep_drawn_maps(self, models: Sequence[Model]) -> None:
+        """The maps of the pairs that the page draws."""
+        keep_drawn_maps(self.out, models, [self._asker(model) for model in models], self.used["photo"].tolist())
 
     def temperatures(self) -> dict[str, float]:
         """Cropper to the temperature of its softmax, of those that were asked."""

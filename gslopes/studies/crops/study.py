@@ -162,6 +162,7 @@ def crops(
             for model in models:
                 questions.ask(model)
             questions.merge(models)
+            questions.keep_drawn_maps(models)
         return _finish(out, table, config, embed)
 
 

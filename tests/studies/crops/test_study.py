@@ -73,6 +73,19 @@ def test_a_planted_cropper_is_recovered_exactly(done, portraits):
     assert result["pairs"] == 11 * 12
 
 
+def test_the_pairs_on_the_page_have_their_maps(done):
+    found, _ = done
+    kept = pd.read_parquet(found.out / "drawn_maps.parquet")
+    assert set(kept["cropper"]) == {"brightness"}
+    assert 6 <= len(kept) <= 12
+    assert (kept["values"].map(len) == kept["rows"] * kept["columns"]).all()
+    first = kept.iloc[0]
+    grid = np.reshape(first["values"], (first["rows"], first["columns"]))
+    x, y = first["peaks"][:2]
+    assert grid[int(y * len(grid)), int(x * grid.shape[1])] == grid.max()
+    assert "Below each pair its map" in found.page.read_text("utf-8")
+
+
 def test_the_middle_favours_nobody(done):
     found, _ = done
     result = row(found, "centre", outcome="favoured")
