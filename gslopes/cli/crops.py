@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.cli.crops_options import CROPPER, DEVICE, RATIOS, SEED, numbers, who_and_where
+from gslopes.cli.crops_options import CROPPER, DEVICE, RATIOS, SEED, numbers, symmetric, who_and_where
 from gslopes.cli.options import PATH, examples, json_option, print_json, rows, terms_options, trust_option
 
 
@@ -80,7 +80,10 @@ def crops() -> None:
 @click.option("--symmetry", type=click.Choice(["program", "notebook", "saliency", "off"]), help="[default: program]")
 @click.option("--epsilon", type=float, metavar="E", help="Parity is lacking at a ratio of 1-E. [default: 0.2]")
 @click.option("--min-group", type=int, metavar="N", help="Smaller groups are not judged. [default: 10]")
-@click.option("--ambiguous", type=click.Choice(["drop", "first"]), help="People with several values. [default: drop]")
+@click.option(
+    "--ambiguous", type=click.Choice(["drop", "first", "sample"]), help="People with several values. [default: drop]"
+)
+@click.option("--photos-per-person", type=click.Choice(["all", "one"]), help="All, or one by lot. [default: all]")
 @click.option("--bootstrap", type=int, metavar="B", help="Bootstrap resamples of people. [default: 2000]")
 @click.option("--keep-maps", is_flag=True, default=None, help="Keep each photo's own map in the table saliency.")
 @click.option("--limit", type=int, metavar="N", help="Only the first N photos.")
@@ -348,6 +351,7 @@ def regions(
 @CROPPER
 @trust_option
 @RATIOS
+@symmetric
 @SEED
 @DEVICE
 @json_option
@@ -359,13 +363,23 @@ def show(
     seed: int | None,
     device: str | None,
     trust: bool,
+    symmetry: Any,
+    symmetric_crop: Any,
     as_json: bool,
 ) -> int:
     """Draw what croppers make of one picture, and print their rectangles."""
     from gslopes.studies.crops.show import show_picture
 
     answers = show_picture(
-        picture, out, cropper or ("spectral-residual",), ratios, seed=seed or 0, device=device or "auto", trust=trust
+        picture,
+        out,
+        cropper or ("spectral-residual",),
+        ratios,
+        seed=seed or 0,
+        device=device or "auto",
+        trust=trust,
+        symmetry=symmetry,
+        symmetric_crop=symmetric_crop,
     )
     if as_json:
         print_json({"picture": str(out), "crops": answers})

@@ -60,3 +60,20 @@ RATIOS = click.option(
 )
 DEVICE = click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
 SEED = click.option("--seed", type=int, metavar="S", help="Seed of all random draws. [default: 0]")
+
+
+def symmetric(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How pictures that are their own mirror image are found and cropped."""
+    version = click.option(
+        "--symmetry",
+        type=click.Choice(["program", "notebook", "saliency", "off"]),
+        default="program",
+        help="How a picture is found to be its own mirror image. [default: program]",
+    )
+    middle = click.option(
+        "--symmetric-crop",
+        type=click.Choice(["sideways", "both", "right"]),
+        default="sideways",
+        help="What of such a picture is cropped to its middle. [default: sideways]",
+    )
+    return version(middle(command))

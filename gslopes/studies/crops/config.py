@@ -28,6 +28,7 @@ class CropsConfig:
     ratios: height/width.  policies, temperature (None: 1 for log densities and the published model, else that of an
     entropy of a tenth of the cells), weights, ties: see ``audits.crops.policies``.
     symmetry: version of the test.  epsilon: see ``fit.pairs.impact``.  inside: share of a head that counts as kept.
+    ambiguous, photos_per_person: see ``studies.crops.people``.
     min_group: groups of fewer persons are listed but not judged.  bootstrap: draws of people.  seed: of all lots.
     keep_maps: keep each photo's own map.  source: how groups are known.  limit: first photos only.
     """
@@ -54,7 +55,8 @@ class CropsConfig:
     epsilon: float = 0.2
     inside: float = 0.5
     min_group: int = 10
-    ambiguous: Literal["drop", "first"] = "drop"
+    ambiguous: Literal["drop", "first", "sample"] = "drop"
+    photos_per_person: Literal["all", "one"] = "all"
     bootstrap: int = 2000
     seed: int = 0
     keep_maps: bool = False
@@ -113,11 +115,13 @@ class CropsConfig:
         fields = asdict(self)
         for name in ("device", "settings", "epsilon", "bootstrap", "min_group", "source", "inside"):
             fields.pop(name)
+        if self.photos_per_person == "all":  # as runs of before that choice were
+            fields.pop("photos_per_person")
         return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
 
 
 PRESETS: dict[str, dict[str, Any]] = {
     "exact": {},
-    "published": {"orders": "left", "draws": 10_000, "jpeg": 75, "ties": "first"},
+    "published": {"orders": "left", "draws": 10_000, "jpeg": 75, "ties": "first", "photos_per_person": "one"},
 }
 """``published``: as Yee et al. 2021 did it; one person's photo drawn with replacement, the first group on the left."""

@@ -10,6 +10,8 @@ from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 
+import numpy as np
+
 from gslopes.core.errors import UsageError
 from gslopes.core.files import is_file
 from gslopes.core.runfolder import show
@@ -62,6 +64,8 @@ def read_people(
     files: str = "",
     min_group: int = 10,
     ambiguous: str = "drop",
+    photos_per_person: str = "all",
+    seed: int = 0,
 ) -> People:
     """Read the table and find the photos.
 
@@ -69,7 +73,9 @@ def read_people(
     files: a pattern such as ``neutral/{id}.jpg``, of the table's columns; without it a column of files, else ``id``
         with any picture suffix.
     min_group: two groups of so many persons must be there; smaller ones are listed and not judged.
-    ambiguous: ``drop`` persons with several values, or take the ``first``.
+    ambiguous: ``drop`` persons with several values, take the ``first``, or ``sample`` one (the paper's choice).
+    photos_per_person: ``all`` (answers are averaged over a person's photos), or ``one`` by lot, as published.
+    seed: of both lots.
 
     Raises: UsageError for anything that is off, naming line, column or nearest name.
     """
@@ -82,9 +88,11 @@ def read_people(
     if not columns:
         raise UsageError("There is no grouping to compare.", f"Name one with --groups, such as {names[-1]}.")
     portraits = _portraits(folder, table, names, rows, columns, files)
+    if photos_per_person == "one":
+        portraits = _one_each(portraits, seed)
     groups: dict[str, dict[str, tuple[str, ...]]] = {}
     left_out: dict[str, dict[str, int]] = {}
-    known = {column: _values(portraits, column, ambiguous) for column in columns}
+    known = {column: _values(portraits, column, ambiguous, seed) for column in columns}
     for column in columns:
         values, missing = known[column]
         groups[column], left_out[column] = _grouped(values), missing
@@ -102,7 +110,19 @@ def read_people(
     return People(tuple(portraits), tuple(columns), groups, left_out, one_each)
 
 
-def _values(portraits: Sequence[Portrait], column: str, ambiguous: str) -> tuple[dict[str, str], dict[str, int]]:
+def _one_each(portraits: Sequence[Portrait], seed: int) -> list[Portrait]:
+    """One photo of each person, by lot, in the order of the table."""
+    generator = np.random.default_rng([seed, 13])
+    of: dict[str, list[int]] = {}
+    for index, portrait in enumerate(portraits):
+        of.setdefault(portrait.person, []).append(index)
+    return [portraits[index] for index in sorted(int(generator.choice(some)) for some in of.values())]
+
+
+def _values(
+    portraits: Sequence[Portrait], column: str, ambiguous: str, seed: int
+) -> tuple[dict[str, str], dict[str, int]]:
+    generator = np.random.default_rng([seed, 14])
     values: dict[str, str] = {}
     missing: Counter[str] = Counter()
     seen: dict[str, str] = {}
@@ -121,7 +141,8 @@ def _values(portraits: Sequence[Portrait], column: str, ambiguous: str) -> tuple
         elif several and ambiguous == "drop":
             missing[f"several values: {value}"] += 1
         else:
-            values[person] = value.split(several)[0].strip() if several else value
+            parts = [part.strip() for part in value.split(several)] if several else [value]
+            values[person] = str(generator.choice(parts)) if several and ambiguous == "sample" else parts[0]
     return values, dict(missing)
 
 

@@ -85,7 +85,9 @@ def regions_crops(
     terms = terms or ScoreConfig()
     if per_group < 1 or not tall > 0:
         raise ConfigError(f"per_group is {per_group} and tall {tall}; both must be positive.")
-    table = read_people(photos, people, config.groups, files=config.files, min_group=2, ambiguous=config.ambiguous)
+    table = read_people(
+        photos, people, config.groups, files=config.files, min_group=2, ambiguous=config.ambiguous, seed=config.seed
+    )
     device = runtime.pick_device(config.device)
     finder = finder or _mtcnn(device)
     allowed = Trust(trust, out)

@@ -18,6 +18,7 @@ from gslopes.audits.crops.geometry import RATIOS, check_ratio, crop_rectangle
 from gslopes.audits.crops.heads import checked_crop
 from gslopes.audits.crops.policies import find_peaks
 from gslopes.audits.crops.saliency import check_map, focal_point, is_constant
+from gslopes.audits.crops.symmetry import Middle, Version, is_symmetric, symmetric_point
 from gslopes.core import runfolder, runtime
 from gslopes.core.errors import AnswerError, UsageError
 from gslopes.core.records import ByteArray, Crop, Cropper, Saliency
@@ -39,10 +40,15 @@ def show_picture(
     seed: int = 0,
     device: str = "auto",
     trust: bool = False,
+    symmetry: Version = "program",
+    symmetric_crop: Middle = "sideways",
 ) -> list[dict[str, Any]]:
     """Draw one row a cropper (picture with points 1 to 3 and crops; its map beside it) into a PNG file.
 
     Returns one entry a cropper and ratio: cropper, ratio, left, top, width, height, pixels of the picture.
+
+    symmetry, symmetric_crop: how a picture that is its own mirror image is found and cropped in its middle, see
+        ``audits.crops.symmetry``; the pairs of an audit are not, as published.
 
     Raises: UsageError, UnknownName, ConfigError, PhotoError, AnswerError, StorageError.
     """
@@ -65,7 +71,7 @@ def show_picture(
         if isinstance(model, Remote):
             with TemporaryDirectory() as folder:
                 model.ask_about(Path(folder), lambda: [pixels], lambda _: None)
-        found, panel = _panel(model, pixels, chosen)
+        found, panel = _panel(model, pixels, chosen, symmetry, symmetric_crop)
         panels.append(panel)
         for ratio, crop in zip(chosen, found, strict=True):
             box = {"left": crop.left, "top": crop.top, "width": crop.width, "height": crop.height}
@@ -83,7 +89,9 @@ def show_picture(
     return answers
 
 
-def _panel(model: Saliency | Cropper, pixels: ByteArray, ratios: Sequence[float]) -> tuple[list[Crop], Image.Image]:
+def _panel(
+    model: Saliency | Cropper, pixels: ByteArray, ratios: Sequence[float], symmetry: Version, symmetric_crop: Middle
+) -> tuple[list[Crop], Image.Image]:
     height, width = pixels.shape[:2]
     scale = WIDTH / width
     size = (WIDTH, max(1, round(height * scale)))
@@ -96,6 +104,8 @@ def _panel(model: Saliency | Cropper, pixels: ByteArray, ratios: Sequence[float]
         if is_constant(found):
             raise AnswerError(f"{model.name} finds nothing salient in the picture: there is no crop to draw.")
         x, y = focal_point(found)
+        if symmetry != "off" and is_symmetric(found.scores if symmetry == "saliency" else pixels, symmetry):
+            x, y = symmetric_point(width, height, x, y, symmetric_crop)
         crops = [crop_rectangle(width, height, x, y, ratio) for ratio in ratios]
         scores = found.scores.astype(np.float64)
         points = [(float(x), float(y), 0.0), *find_peaks(scores, found.x, found.y, 3, 0.2 * min(width, height))[1:]]

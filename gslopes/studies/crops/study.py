@@ -245,8 +245,9 @@ def _finish(out: Path, table: People, config: CropsConfig, embed: str) -> Crops:
 
 def _people(photos: Path, people: Path, config: CropsConfig) -> People:
     found = read_people(
-        photos, people, config.groups, files=config.files, min_group=config.min_group, ambiguous=config.ambiguous
-    )
+        photos, people, config.groups, files=config.files, min_group=config.min_group, ambiguous=config.ambiguous,
+        photos_per_person=config.photos_per_person, seed=config.seed,
+    )  # fmt: skip
     if config.limit is None:
         return found
     if config.limit < 2:

@@ -141,7 +141,9 @@ def _subjects(
         return Subjects({photo: photo for photo in ids}, {EVERYBODY: list(ids)})
     people = Path(people)
     folder = Path(str(manifest.get("config", {}).get("photos", ".")))
-    table = read_people(folder, people, config.groups, files=config.files, min_group=2, ambiguous=config.ambiguous)
+    table = read_people(
+        folder, people, config.groups, files=config.files, min_group=2, ambiguous=config.ambiguous, seed=config.seed
+    )
     of_path = {portrait.relative: portrait.person for portrait in table.portraits}
     person = {photo: of_path.get(path, photo) for photo, path in ids.items()}
     groups = {name: [photo for photo in ids if person[photo] in members] for name, members in table.cells.items()}

@@ -34,6 +34,31 @@ def test_columns_and_their_crossing(folder):
     assert len(first.groups["race"]["x"]) == 4
 
 
+def test_one_of_several_values_or_photos_by_lot(folder):
+    chosen = {
+        seed: read_people(folder, table(folder, ROWS), ["race"], min_group=1, ambiguous="sample", seed=seed)
+        for seed in range(12)
+    }
+    assert {next(name for name, who in found.cells.items() if "e" in who) for found in chosen.values()} == {"x", "y"}
+    text = "file,person,gender\na.jpg,p,f\nb.jpg,p,f\nc.jpg,q,m\nd.jpg,q,m\n"
+    drawn = [
+        [
+            portrait.relative
+            for portrait in read_people(
+                folder, table(folder, text), ["gender"], min_group=1, photos_per_person="one", seed=seed
+            ).portraits
+        ]
+        for seed in range(12)
+    ]
+    assert {tuple(one) for one in drawn} == {(a, b) for a in ("a.jpg", "b.jpg") for b in ("c.jpg", "d.jpg")}
+    assert drawn[3] == [
+        portrait.relative
+        for portrait in read_people(
+            folder, table(folder, text), ["gender"], min_group=1, photos_per_person="one", seed=3
+        ).portraits
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
