@@ -26,7 +26,7 @@ _ANALYSIS = (
 )
 _STAGING = (
     *("backgrounds", "limit", "cutout", "tolerance", "keep_flagged", "canvas", "crop", "person_share", "share_of"),
-    *("size_by", "face_height", "kinds", "sweep", "steps", "format"),
+    *("size_by", "face_height", "kinds", "sweep", "steps", "gate", "format"),
 )
 _COLUMNS = ("gender_column", "group_column", "person_column")
 _TERMS = ("cache", "budget", "max_calls", "confirm_above", "yes", "retry_failed")
@@ -80,6 +80,7 @@ class Canvas(click.ParamType):  # type: ignore[type-arg]
 @click.option("--out", "-o", type=PATH, metavar="RUN", help="The run folder, made if missing.")
 @click.option("--sweep", metavar="gender|race", help="Also K counterfactuals of each person in each context.")
 @click.option("--steps", type=int, metavar="K", help="Number of values in the sweep, odd.")
+@click.option("--gate/--no-gate", default=None, help="Leave out sweeps that the gate drops. [default: gate]")
 @click.option("--cutout", metavar="auto|alpha|eraser|studio|parser|DIR", help="How people are cut out. [default: auto]")
 @click.option("--tolerance", type=int, metavar="LEVELS", help="Tolerance of the eraser. [default: 32]")
 @click.option("--keep-flagged", is_flag=True, default=None, help="Also use cut-outs that fail a check.")

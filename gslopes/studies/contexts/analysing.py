@@ -71,6 +71,7 @@ def analyse_run(
     found |= {"people": people, "composites": composites, "backgrounds": backgrounds}
     found["cutouts"] = tables.read(schemas.CUTOUTS, run / "cutouts.parquet")
     notes += _balance(found["balance_contexts"])
+    notes += _gated(run)
     found["typologies"] = pd.DataFrame(typologies, columns=["classifier", "name", "version", "partial", "unassigned"])
     found["tag_kinds"] = pd.DataFrame(kinds, columns=["classifier", "label", "kind"])
     found["sweep"] = sweep_lines(found["described"], content)
@@ -179,6 +180,17 @@ def _interactions(
         if len(frame):
             found.append(frame)
     return found
+
+
+def _gated(run: Path) -> list[str]:
+    """How many sweeps the gate dropped, and why."""
+    if not (run / "verdicts.parquet").is_file():
+        return []
+    verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet").drop_duplicates("photo")
+    lost = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
+    why = "; ".join(f"{count} {reason}" for reason, count in lost.items())
+    kept = int(verdicts["kept"].sum())
+    return [f"The gate kept the sweeps of {kept:,} of {len(verdicts):,} people" + (f": {why} dropped." if why else ".")]
 
 
 def _notes(

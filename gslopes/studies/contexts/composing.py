@@ -68,7 +68,10 @@ class Composing:
                 made.background(self.backgrounds[index - len(self.files)])
             tick(1)
         runfolder.settle(self.run / row["file"] for row in made.edits if not row["file"].startswith("/"))
-        for table, rows in ((tables.EDITS, made.edits), (COMPOSITES, made.composites), (tables.PHOTOS, made.photos)):
+        written = [(tables.EDITS, made.edits), (COMPOSITES, made.composites)]
+        written += [(tables.VERDICTS, made.verdicts)] if self.sweeper is not None else []
+        written.append((tables.PHOTOS, made.photos))  # the last one says that the part is done
+        for table, rows in written:
             frame = pd.DataFrame(rows, columns=table.columns) if rows else table.empty()
             runfolder.write_table(table, frame, runfolder.part_path(self.run, SYNTHESIS, table, part))
 
@@ -81,6 +84,7 @@ class _Made:
         self.photos: list[Row] = []
         self.edits: list[Row] = []
         self.composites: list[Row] = []
+        self.verdicts: list[Row] = []
         self.size = work.config.canvas
 
     def person(self, file: PhotoFile) -> None:
@@ -134,9 +138,10 @@ class _Made:
         sweeper = self.work.sweeper
         assert sweeper is not None
         photo = open_photo(file.path)
-        found = sweeper(photo)
-        if found is None:
+        swept = sweeper(photo)
+        if swept is None:
             return
+        found, judged = swept
         x0, y0, x1, y1 = found.box
         base = to_srgb(photo.pixels, photo.icc)[y0:y1, x0:x1].astype(np.int16)
         layers, opacity = [], np.zeros(0, np.float32)
@@ -152,13 +157,15 @@ class _Made:
                           rows[1] - rows[0], 0)  # fmt: skip
         form = self.config.format
         for key, context, background in self._conditions():
+            attribute = f"{key}~{self.config.sweep}"
+            if judged is not None:
+                self.verdicts.append({"photo": photo_id, "attribute": attribute, **judged})
             start = paste(background, layers[0], opacity, where)
             files = Variants(start, False, None, form)
             at = (inner.x, inner.y, inner.x + inner.width, inner.y + inner.height)
             for step, (layer, value) in enumerate(zip(layers, sweeper.values, strict=True)):
                 picture = paste(background, layer[cut], opacity[cut], inner)
                 data = files.encode(picture[at[1] : at[3], at[0] : at[2]], at)
-                attribute = f"{key}~{self.config.sweep}"
                 name = self._write(photo_id, attribute, step, data, SUFFIX[form])
                 kind = "context" if context else "canvas"
                 share = where.opaque / np.prod(self.size)

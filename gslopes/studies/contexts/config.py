@@ -27,6 +27,7 @@ class StageConfig:
     person_share, share_of: size of a person, or ``max``: the largest that fits everybody;
     ``size_by`` face: every face box is ``face_height`` of the canvas instead.
     kinds: of pictures.  sweep: also K counterfactuals of each person, of gender or race; steps: K.
+    gate: whether sweeps are judged, and those that fail are asked about nobody.
     format: jpeg or png.  part: photos in a unit of work.
     """
 
@@ -45,6 +46,7 @@ class StageConfig:
     kinds: tuple[str, ...] = KINDS
     sweep: Literal["", "gender", "race"] = ""
     steps: int | None = None
+    gate: bool = True
     format: Literal["jpeg", "png"] = "jpeg"
     part: int = 16
 
@@ -71,6 +73,8 @@ class StageConfig:
     def identity(self) -> dict[str, Any]:
         """What ``run.json`` keeps, JSON-able."""
         whole: dict[str, Any] = to_dict(self)
+        if not self.sweep:
+            del whole["gate"]  # nothing is judged; folders made before there was a gate go on
         return whole
 
 

@@ -108,7 +108,7 @@ def contexts(
     _confirm(plan, ready, terms or ScoreConfig(), executor)
     stage_pictures(plan, executor, finder, device, Path(review) if review else None)
     if ready:
-        stages.run_score(plan.run, ready, executor, replace(terms or ScoreConfig(), yes=True), gate=False)
+        stages.run_score(plan.run, ready, executor, replace(terms or ScoreConfig(), yes=True, dropped_sample=0))
     return again(plan.run, executor, analysis, embed)
 
 
@@ -147,7 +147,10 @@ def stage_pictures(
         cutouts = reviewed(cutouts, read_review(review or run / "review.csv", required=review is not None))
         runfolder.write_table(CUTOUTS, cutouts, run / "cutouts.parquet")
         _compose(plan, cutouts, names, executor, real)
-        for table in (tables.EDITS, COMPOSITES, tables.PHOTOS):
+        merged = [tables.EDITS, COMPOSITES, tables.PHOTOS]
+        if plan.values and not runfolder.missing_parts(run, SYNTHESIS, tables.VERDICTS, plan.parts):
+            merged.append(tables.VERDICTS)  # not there where sweeps were made before they were judged
+        for table in merged:
             runfolder.merge(run, table, [SYNTHESIS], plan.parts)
         _write_people(plan, names)
         runfolder.write_table(BACKGROUNDS, background_rows(plan.backgrounds), run / "backgrounds.parquet")
@@ -353,10 +356,15 @@ def _confirm(plan: ContextPlan, ready: Sequence[Classifier], terms: ScoreConfig,
 def _sweeper(plan: ContextPlan, device: str) -> Any:
     from gslopes.run.components import default_components
     from gslopes.run.config import EditConfig, RunConfig
+    from gslopes.run.gate.judge import load_reader
+    from gslopes.run.gate.sweep_measurer import SweepMeasurer
     from gslopes.studies.contexts.sweeping import Sweeper
 
     walk = RunConfig(plan.config.people, edit=EditConfig(attributes=(plan.config.sweep,)))
-    return Sweeper(default_components(walk, device), plan.config.sweep, plan.values, walk.find.min_face, device)
+    judge = plan.config.gate
+    measurer = SweepMeasurer(load_reader(device), device, walk.find.min_face) if judge else None
+    components = default_components(walk, device)
+    return Sweeper(components, plan.config.sweep, plan.values, walk.find.min_face, device, measurer, walk.gate)
 
 
 def _parser_once(device: str) -> Callable[[], PersonMask]:

@@ -1,23 +1,29 @@
-"""The K counterfactuals of a person's photo, by the walk's own components."""
+"""The K counterfactuals of a person's photo, by the walk's own components, and the gate's verdict on them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.paste import Composite, compose
-from gslopes.core.records import Photo
+from gslopes.core.records import Face, Photo
 from gslopes.find import align
 from gslopes.run.components import Components
+from gslopes.validate.gate import Measured, Thresholds, verdict
+
+if TYPE_CHECKING:
+    from gslopes.run.gate.sweep_measurer import SweepMeasurer
 
 
 @dataclass(frozen=True, slots=True)
 class Sweeper:
     """A photo to its counterfactuals, as the walk makes them.
 
-    components: finder, masker and one editor.  values: (K,).
+    components: finder, masker and one editor.  values: (K,).  measurer, thresholds: of the gate; without a measurer no
+    sweep is judged.
     """
 
     components: Components
@@ -25,17 +31,36 @@ class Sweeper:
     values: tuple[float, ...]
     min_face: int = 32
     device: str = "cpu"
+    measurer: SweepMeasurer | None = None
+    thresholds: Thresholds | None = None
 
-    def __call__(self, photo: Photo) -> Composite | None:
-        """None if the photo has no usable face: it stays in the plain part of the audit."""
+    def __call__(self, photo: Photo) -> tuple[Composite, dict[str, Any] | None] | None:
+        """(the counterfactuals, the verdict's columns if they are judged); None if the photo has no usable face.
+
+        Such a photo stays in the plain part of the audit.
+        """
         editor = self.components.editors[self.attribute]
         height, width = photo.pixels.shape[:2]
         face = align.choose(self.components.finder([photo])[0], width, height, self.min_face, editor.size)
-        if isinstance(face, str):
+        if not isinstance(face, Face):
             return None
         chip = align.warp(photo.pixels, face.matrix, editor.size)[None]
         mask = self.components.masker([photo], [face], chip)[0]
         if mask_is_degenerate(mask):
             return None
         edited, neutral = editor.sweep(chip, np.asarray(self.values, np.float32))
-        return compose(photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, "difference", self.device)
+        found = compose(photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, "difference", self.device)
+        return found, self._judged(photo, face, found)
+
+    def _judged(self, photo: Photo, face: Face, found: Composite) -> dict[str, Any] | None:
+        """The gate judges the whole edited photos, once for all backgrounds."""
+        if self.measurer is None:
+            return None
+        from gslopes.run.gate.sweep_measurer import Sweep
+
+        pictures = [found.picture(step) for step in range(len(found))]
+        box, points = np.asarray(face.box, np.float64), np.asarray(face.points, np.float64).reshape(5, 2)
+        sweep = Sweep(self.attribute, self.values, pictures, photo.pixels, box, points, found.mask_area)
+        measured: Measured = self.measurer(sweep)[0]
+        why = verdict(measured, self.thresholds or Thresholds())
+        return {**asdict(measured), "mask_area": found.mask_area, "kept": not why, **why.columns}

@@ -1,0 +1,104 @@
+"""Counterfactuals of drawn people before backgrounds: one mask, one verdict, and what the gate drops is not asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gslopes.core import tables
+from gslopes.core.reasons import Reason
+from gslopes.core.records import Detections
+from gslopes.run.components import Components
+from gslopes.studies.contexts import contexts as study
+from gslopes.studies.contexts.sweeping import Sweeper
+from gslopes.validate.gate import Measured
+from tests.studies.contexts.test_contexts import PEOPLE, Finder, audit, folder
+
+__all__ = ["folder"]  # a fixture
+
+
+class Aligned(Finder):
+    """The drawn faces with five points."""
+
+    def __call__(self, photos):
+        points = np.array([[68, 66], [92, 66], [80, 76], [70, 86], [90, 86]], np.float32)
+        return [
+            Detections(found.boxes, np.repeat(points[None], len(found.boxes), 0), found.scores)
+            for found in super().__call__(photos)
+        ]
+
+
+class Lighter:
+    """Values lighten the face."""
+
+    size = 128
+
+    def sweep(self, chips, values):
+        shades = 15 * np.asarray(values, np.float32)[None, :, None, None, None]
+        edited = np.clip(chips[:, None].astype(np.float32) + shades, 0, 255)
+        return np.rint(edited).astype(np.uint8), chips
+
+
+class Measurer:
+    """Finds the face again in all portraits but the darkest."""
+
+    def __call__(self, sweep):
+        red = float(sweep.original[60:80, 70:90, 0].mean())
+        more = {"off_target": 0.0, "off_target_reading": "", "mask_share": 0.5, "change": 9.0}
+        return Measured(looked=3, found=0 if red < 130.5 else 3, tau=1.0, shift=0.5, **more), {}
+
+
+def masker(photos, faces, chips):
+    y, x = np.mgrid[0:128, 0:128]
+    return np.repeat((np.hypot(x - 64, y - 64) < 30).astype(np.float32)[None], len(chips), 0)
+
+
+@pytest.fixture(scope="module")
+def swept(folder, tmp_path_factory):
+    def made(plan, device):
+        components = Components(Aligned(), masker, {"gender": Lighter()}, {})
+        return Sweeper(components, "gender", plan.values, 20, "cpu", Measurer())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(study, "_sweeper", made)
+        yield audit(folder, tmp_path_factory.mktemp("sweep") / "run", sweep="gender", steps=3)
+
+
+def test_within_person_and_background_only_the_face_differs(swept):
+    rows = swept.composites[swept.composites["attribute"] == "garage.1~gender"]
+    files = rows[rows["photo"] == rows["photo"].iloc[0]].sort_values("step")["file"]
+    pictures = [np.asarray(Image.open(swept.run / file)).astype(int) for file in files]
+    assert len(pictures) == 3
+    changed = np.abs(pictures[0] - pictures[2]).max(axis=2) > 0
+    down, across = np.flatnonzero(changed.any(axis=1)), np.flatnonzero(changed.any(axis=0))
+    assert len(down)
+    assert down[-1] - down[0] < 60
+    assert across[-1] - across[0] < 60
+    assert np.array_equal(pictures[0][~changed], pictures[1][~changed])
+
+
+def test_the_verdict_on_a_person_holds_before_every_background(swept):
+    verdicts = tables.read(tables.VERDICTS, swept.run / "verdicts.parquet")
+    assert set(verdicts["attribute"]) == {"canvas~gender", "bridal.1~gender", "garage.1~gender"}
+    assert len(verdicts) == 3 * PEOPLE
+    lost = verdicts[~verdicts["kept"]]
+    assert lost["photo"].nunique() == 1
+    assert set(lost["reason"]) == {Reason.FACE_LOST.value}
+    assert any(f"The gate kept the sweeps of {PEOPLE - 1} of {PEOPLE} people" in note for note in swept.notes)
+
+
+def test_nobody_is_asked_about_a_dropped_sweep_and_the_plain_pictures_stay(swept):
+    verdicts = tables.read(tables.VERDICTS, swept.run / "verdicts.parquet")
+    lost = verdicts.loc[~verdicts["kept"], "photo"].iloc[0]
+    asked = tables.read(tables.ASKED, swept.run / "asked.parquet")
+    rows = asked[asked["photo"] == lost]
+    assert not rows["attribute"].str.contains("~").any()
+    assert {"canvas", "bridal.1", "garage.1"} <= set(rows["attribute"])
+
+
+def test_context_stands_beside_face_on_the_page(swept):
+    row = swept.interaction[(swept.interaction["label"] == "inferred woman") & (swept.interaction["tags"] == "gross")]
+    assert set(row["background"]) == {"bridal.1", "garage.1"}
+    assert "Context beside face" in swept.page.read_text("utf-8")
+    assert (swept.page.parent / "figures/sweep.svg").is_file()
