@@ -163,6 +163,14 @@ def save_empty(figure: Any, file: Any, **options: Any) -> None:
         Path(file).write_bytes(EMPTY[options["format"]])
 
 
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a test in a file marked ``figures``: figures are drawn here too, but files with nothing in them are saved."""
+    from matplotlib.figure import Figure
+
+    monkeypatch.setattr(Figure, "savefig", save_empty)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Rendering is most of a report's time: tests render what they draw only if they are marked ``figures``."""

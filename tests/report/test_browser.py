@@ -127,6 +127,7 @@ def test_label_of_a_stranger_is_shown_as_text_and_opens_its_panel(page: Any) -> 
     assert "<script>" in page.evaluate("document.activeElement.textContent")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_groups_are_compared_in_a_table_that_sorts_and_in_the_labels_panel(
     chromium: Any, make: Callable[..., Path], refit: Callable[[Path], None], tmp_path: Path
 ) -> None:
@@ -156,6 +157,7 @@ def test_groups_are_compared_in_a_table_that_sorts_and_in_the_labels_panel(
     page.close()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_credits_of_strangers_are_texts_and_links_that_nothing_follows_by_itself(
     chromium: Any, one: Path, tmp_path: Path
 ) -> None:
@@ -339,6 +341,7 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
 HOSTILE = (Path(__file__).parent / "hostile-labels.txt").read_text("utf-8").splitlines()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_no_label_of_a_stranger_runs(make: Callable[..., Path], tmp_path: Path, chromium: Any) -> None:
     run = make(tmp_path / "run", [("celeba-tagger", "gender")], photos=40)
     for table in (tables.SLOPES, tables.SCORES):

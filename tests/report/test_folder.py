@@ -22,6 +22,15 @@ def run(one: Path, tmp_path: Path) -> Path:
     return copy
 
 
+@pytest.fixture(scope="module")
+def written(one: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run folder with its report as it is by default, which tests only read."""
+    copy = tmp_path_factory.mktemp("written") / "run"
+    shutil.copytree(one, copy, ignore=shutil.ignore_patterns("report"))
+    write_report(copy)
+    return copy
+
+
 def names(run: Path) -> list[str]:
     return sorted(path.name for path in (run / "report").iterdir())
 
@@ -47,13 +56,12 @@ def test_report_has_the_promised_files_and_is_the_same_when_written_again(run: P
     assert contents(run) == first
 
 
-def test_csv_holds_the_whole_slopes_table(run: Path) -> None:
-    write_report(run)
-    slopes = tables.read(tables.SLOPES, run / "slopes.parquet")
-    read = pd.read_csv(run / "report" / "slopes.csv")
+def test_csv_holds_the_whole_slopes_table(written: Path) -> None:
+    slopes = tables.read(tables.SLOPES, written / "slopes.parquet")
+    read = pd.read_csv(written / "report" / "slopes.csv")
     pd.testing.assert_frame_equal(read, slopes, check_dtype=False, rtol=1e-12)
     for name, sign in (("negative", -1), ("positive", 1)):
-        pulled = pd.read_csv(run / "report" / f"pulled_{name}.csv")
+        pulled = pd.read_csv(written / "report" / f"pulled_{name}.csv")
         assert len(pulled)
         assert (np.sign(pulled["slope"]) == sign).all()
         assert (pulled["p"] < 0.001).all()
@@ -92,8 +100,8 @@ def test_report_needs_no_pictures(run: Path) -> None:
     assert not list((run / "report" / "pictures").rglob("*.webp"))
 
 
-def test_report_without_pictures_shows_none_and_names_nobody(run: Path) -> None:
-    write_report(run)
+def test_report_without_pictures_shows_none_and_names_nobody(run: Path, written: Path) -> None:
+    shutil.copytree(written / "report", run / "report")
     write_report(run, embed="none")
     kept = contents(run)
     assert not [name for name in kept if "pictures" in name or "sweeps." in name]
@@ -111,9 +119,10 @@ def test_report_without_pictures_says_nowhere_where_the_photos_lie(run: Path) ->
     assert "gslopes audit PHOTOS" in html
 
 
-def test_the_difference_view_shows_the_difference_of_the_originals_and_nothing_where_they_are_equal(run: Path) -> None:
-    write_report(run)
-    strip = sorted((run / "report" / "pictures").rglob("*-difference.webp"))[0]
+def test_the_difference_view_shows_the_difference_of_the_originals_and_nothing_where_they_are_equal(
+    written: Path,
+) -> None:
+    strip = sorted((written / "report" / "pictures").rglob("*-difference.webp"))[0]
     with Image.open(strip) as image:
         pixels = np.asarray(image.convert("RGB")).astype(int)
     side = pixels.shape[0]
@@ -132,9 +141,8 @@ def test_full_report_holds_copies_of_the_pictures(run: Path) -> None:
         write_report(run, embed="all")  # type: ignore[arg-type]
 
 
-def test_strip_shows_the_pictures_of_one_sweep_side_by_side(run: Path) -> None:
-    write_report(run)
-    strips = sorted((run / "report" / "pictures").rglob("*.webp"))
+def test_strip_shows_the_pictures_of_one_sweep_side_by_side(written: Path) -> None:
+    strips = sorted((written / "report" / "pictures").rglob("*.webp"))
     strips = [strip for strip in strips if "difference" not in strip.name]
     assert len(strips) == 80
     with Image.open(strips[0]) as image:
