@@ -1,6 +1,6 @@
 """Mutated input for everything that reads what strangers wrote: only our own errors may come out.
 
-    python -m tests.fuzz --seconds 600 --seed 7
+    python -m tests.fuzz --seconds 600 --seed 7 --out tests/benches/results/fuzz.json
 
 A corpus is made on the spot; each round takes one entry of one target and flips, cuts, doubles, splices or replaces
 parts of it. What raises anything else than the errors that a reader declares, or takes longer than ``SLOW``, is a
@@ -264,12 +264,23 @@ def fuzz(seconds: float, seed: int) -> tuple[Counter[str], list[str]]:
     return rounds, found
 
 
+def record(file: Path, seed: int, seconds: float, counts: Counter[str], findings: list[str]) -> None:
+    """Add one run to the file of counts."""
+    old = json.loads(file.read_text()) if file.exists() else {"bench": "fuzz", "seeds": [], "seconds": 0, "found": []}
+    rounds = Counter(old.get("targets", {})) + counts
+    old |= {"seeds": [*old["seeds"], seed], "seconds": old["seconds"] + seconds, "rounds": sum(rounds.values())}
+    file.write_text(json.dumps(old | {"found": old["found"] + findings, "targets": rounds}, indent=2) + "\n")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, help="a JSON file to which the counts are added")
     options = parser.parse_args()
     counts, findings = fuzz(options.seconds, options.seed)
     print(json.dumps({"seed": options.seed, "rounds": sum(counts.values()), **counts}, indent=1))
+    if options.out:
+        record(options.out, options.seed, options.seconds, counts, findings)
     print("\n".join(findings) or "nothing found")
     raise SystemExit(bool(findings))
