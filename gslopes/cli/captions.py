@@ -114,8 +114,9 @@ def captions(
     """Find and count the ways in which captions could harm the people depicted.
 
     STAGES is a folder whose files or sub-folders are called human-labels, system-labels, human-captions and
-    system-captions (COCO, Visual Genome, CSV or Parquet, known by their content), a TOML file that names them, or a
-    run of this command. Every number says how it is to be read and what was taken as truth; there is no total.
+    system-captions (COCO, Visual Genome, CSV or Parquet, known by their content), a TOML file that names them, a
+    run of this command, or a run of gslopes audit with a captioner (R2: its gender words along the sweep). Every
+    number says how it is to be read and what was taken as truth; there is no total.
     """
     from gslopes.core.errors import UsageError
 
@@ -126,9 +127,12 @@ def captions(
     if planted:
         return _planted(out, sets, as_json)
     from gslopes.studies.captions.config import config_of
+    from gslopes.studies.captions.sweep import is_audit
 
     if stages is None:
         raise UsageError("No stages are given.", "Give a folder of stages, or a TOML file.")
+    if is_audit(stages):
+        return _print_sweep(stages, as_json)
     config = config_of(_written({name: value for name, value in given.items() if value not in (None, ())}), file)
     if dry_run:
         return _print_plan(stages, config, as_json)
@@ -159,7 +163,7 @@ def _written(given: dict[str, Any]) -> dict[str, Any]:
 
 def _print_measures(found: Any) -> None:
     from gslopes.core.runfolder import show
-    from gslopes.report.captions import print_measures
+    from gslopes.report.captions_terminal import print_measures
 
     click.echo(print_measures(found.measures))
     lines = ["", *found.notes]
@@ -216,6 +220,20 @@ def _print_unlisted(run: Path, as_json: bool) -> int:
     print_json(table) if as_json else click.echo(
         "\n".join(f"{r['images']:>6}  {r['kind']:<10} {r['word']}" for r in table)
     )
+    return 0
+
+
+def _print_sweep(run: Path, as_json: bool) -> int:
+    """R2 of an audit's captioners."""
+    from gslopes.report.captions_terminal import print_rows
+    from gslopes.studies.captions.sweep import TABLE, measure_sweep
+
+    found = measure_sweep(run)
+    if as_json:
+        print_json(rows(found))
+        return 0
+    click.echo(print_rows(found))
+    click.echo(f"table      {run / TABLE}", err=True)
     return 0
 
 

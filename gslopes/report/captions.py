@@ -135,7 +135,7 @@ def _technique(name: str, rows: pd.DataFrame, show_words: bool) -> dict[str, Any
         "forest": _forest(differences.head(MOST), show_words),
         "hidden": max(0, len(differences) - MOST),
         "rare": int(rare.sum()),
-        "rows": [_row(row, show_words) for row in overall.head(MOST).to_dict("records")],
+        "rows": [cells(row, show_words) for row in overall.head(MOST).to_dict("records")],
         "more": max(0, len(overall) - MOST),
     }
 
@@ -153,7 +153,7 @@ def _forest(rows: pd.DataFrame, show_words: bool) -> list[dict[str, Any]]:
         low, high = (row["value"] if math.isnan(end) else end for end in (low, high))
         found.append(
             {
-                **_row(row, show_words),
+                **cells(row, show_words),
                 "x": _place(row["value"], reach),
                 "x0": _place(low, reach),
                 "x1": _place(high, reach),
@@ -167,7 +167,8 @@ def _place(value: float, reach: float) -> str:
     return f"{100 + 95 * max(-1.0, min(1.0, value / reach)):.1f}"
 
 
-def _row(row: Mapping[Any, Any], show_words: bool) -> dict[str, str]:
+def cells(row: Mapping[Any, Any], show_words: bool) -> dict[str, str]:
+    """One row of the measures table as it is printed."""
     concept = str(row["concept"])
     if row["technique"] == "D1" and not show_words:
         bound, colon, word = concept.partition(":")
@@ -199,7 +200,7 @@ def _format_value(value: float, unit: str) -> str:
         return f"{100 * value:.1f} %"
     if unit == "count":
         return f"{value:,.0f}"
-    return (f"{value:+.1f}" if unit == "pp" else f"{value:.3g}").replace("-", "−")
+    return (f"{value:+.1f}" if unit.startswith("pp") else f"{value:.3g}").replace("-", "−")
 
 
 def _interval(low: float, high: float, unit: str) -> str:
@@ -367,22 +368,3 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-
-
-# -- the terminal -----------------------------------------------------------------------------------------------------
-
-
-def print_measures(measures: pd.DataFrame, most: int = 4) -> str:
-    """A short table: of each technique and target the differences with the smallest q, else the commonest values."""
-    lines = [f"{'':<4}{'concept':<34}{'groups':<22}{'value':>10}  {'95 % interval':<20}{'q':>8}  reading"]
-    for (harm, technique, stage), rows in measures.groupby(["harm", "technique", "stage"], sort=False):
-        lines.append(f"{HARMS[str(harm)][0]} · {technique} · {stage}")
-        tested = rows[(rows["unit"] == "pp") & rows["q"].notna()].sort_values(["q", "concept"])
-        rest = rows[(rows["group"] == "") & (rows["unit"] != "count")].sort_values("active", ascending=False)
-        for row in (tested if len(tested) else rest).head(most).to_dict("records"):
-            cells = _row(row, False)
-            interval = cells["interval"] or cells["boot"]
-            name, pair = words.shorten(cells["concept"], 32), words.shorten(cells["pair"], 20)
-            line = f"    {name:<34}{pair:<22}{cells['value']:>10}  {interval:<20}{cells['q']:>8}  {cells['reading']}"
-            lines.append(line)
-    return "\n".join(lines)

@@ -76,7 +76,7 @@ def _tested(measures: pd.DataFrame) -> pd.DataFrame:
     rows = measures[(measures["unit"] == "pp") & measures["q"].notna()]
     gendered = rows["column"].str.contains("gender") & rows["technique"].isin(["S1", "S3", "S4"])
     people = {word for group in shipped()["gender-words"].groups.values() for word in group}
-    named = rows["concept"].str.rpartition(":")[2].str.partition(".")[0]
+    named = rows["concept"].map(lambda concept: str(concept).rpartition(":")[2].partition(".")[0])
     kept = rows[~(gendered & named.isin(people))]
     return kept.assign(size=kept["value"].abs())
 

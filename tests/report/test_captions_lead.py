@@ -60,6 +60,7 @@ def test_nothing_found_is_said():
     assert headline([], measured(row("D2", 1, 0.5)), 4) == "No difference between groups has q below 0.05."
     bare = measured(row("D4", 1, math.nan, p=math.nan))
     assert headline([], bare, 4) == "No groups were compared; 4 cases wait to be read."
+    assert findings(bare, NOBODY) == []
     assert headline([], bare, 0) == "No groups were compared, and no case was found."
 
 
