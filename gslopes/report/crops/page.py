@@ -119,14 +119,21 @@ def _section(
     section.grids += other_grids(tables, parity)
     policies = tables["policies"]
     if len(policies):
-        first = in_order(policies, manifest["columns"]).iloc[0]
-        pair = policies[(policies[["column", "group", "other"]] == first[["column", "group", "other"]]).all(axis=1)]
+        pair = _pair_of(policies, head)
         title = f"Policies: {pair['group'].iloc[0]} over {pair['other'].iloc[0]}, deviation from even in points"
         section.charts.append((title, Markup(drawing.scatter(pair))))
     _distributions(section, tables["saliency"], found, manifest)
     if photos and embed != "none" and len(tables["pairs"]):
         _draw_pairs(section, tables, found, manifest, photos, embed)
     return section
+
+
+def _pair_of(policies: pd.DataFrame, head: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one pair of groups: the first that can be judged, else the first of all."""
+    names = ["column", "group", "other"]
+    judged = head[head["note"] == ""].merge(policies[names].drop_duplicates(), on=names)
+    first = (judged if len(judged) else policies).iloc[0]
+    return policies[(policies[names] == first[names]).all(axis=1)]
 
 
 def _answer(head: pd.DataFrame, positions: pd.DataFrame) -> str:
