@@ -6,12 +6,13 @@ Each round audits a folder of drawn faces (synthesise, score, fit; the page, mos
 at the five fake services, with 20 % faults of every kind, and is killed at random moments until one attempt ends by
 itself. Then its tables and pictures must equal those of an undisturbed audit, and what was billed beyond once a picture
 must be explained by answers that got lost on the way or were in flight at a kill.
-Prints one JSON object; ends with 1 if a round differs.
+Prints one JSON object, whose runs are added to those that the file has; ends with 1 if a round differs.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import shlex
@@ -107,9 +108,10 @@ def main() -> int:
                 shutil.rmtree(run)
                 shutil.rmtree(f"{run}-cache")
             nursery.stdin.close()
-    facts = {"bench": "soak", "machine": measure.machine(), "seconds": round(time.monotonic() - began)}
-    facts |= {"seed": options.seed, "photos": options.photos, "pictures": len(expected[1]), **counts}
-    measure.say({**facts, "differing": differing}, options.out)
+    facts = {"machine": measure.machine(), "seconds": round(time.monotonic() - began), "seed": options.seed}
+    facts |= {"photos": options.photos, "pictures": len(expected[1]), **counts, "differing": differing}
+    before = json.loads(options.out.read_text())["runs"] if options.out and options.out.exists() else []
+    measure.say({"bench": "soak", "runs": [*before, facts]}, options.out)
     return bool(differing)
 
 
