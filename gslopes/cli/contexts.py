@@ -150,12 +150,13 @@ def contexts(
     from gslopes.audits.context.options import ContextOptions
     from gslopes.core.config import from_dict
     from gslopes.core.runfolder import show
+    from gslopes.core.trust import Trust
     from gslopes.executors import OneProcess
     from gslopes.run.config import ScoreConfig
     from gslopes.run.stages import DEFAULT_CLASSIFIER
     from gslopes.studies.contexts import contexts as study
     from gslopes.studies.contexts.config import PeopleColumns
-    from gslopes.studies.contexts.planning import make_plan
+    from gslopes.studies.contexts.planning import estimates, kinds_for, make_plan, ready_classifiers
 
     given = {name: value for name, value in options.items() if value is not None and value != ()}
     given = {**_from_file(file), **given}
@@ -164,8 +165,10 @@ def contexts(
     analysis = {name: given[name] for name in _ANALYSIS if name in given}
     settings = from_dict(ContextOptions, {**_plain(analysis), "seed": seed})
     if dry_run:
+        asked = ready_classifiers(list(classifier or (DEFAULT_CLASSIFIER,)), device, Trust(trust, out or Path("run")))
+        staging.setdefault("kinds", kinds_for(asked))
         plan = make_plan(people, out or Path("run"), table, columns, staging, seed=seed, device=device)
-        return _print_plan(plan, len(classifier or (DEFAULT_CLASSIFIER,)), as_json)
+        return _print_plan(plan, estimates(plan, asked), as_json)
     found = study.contexts(
         people,
         out,
@@ -218,7 +221,7 @@ def _plain(given: dict[str, Any]) -> dict[str, Any]:
     return {name: str(value) if isinstance(value, Path) else value for name, value in given.items()}
 
 
-def _print_plan(plan: Any, classifiers: int, as_json: bool) -> int:
+def _print_plan(plan: Any, estimates: list[Any], as_json: bool) -> int:
     from gslopes.core.runfolder import show
 
     facts = {
@@ -226,11 +229,13 @@ def _print_plan(plan: Any, classifiers: int, as_json: bool) -> int:
         "people known": len(plan.who),
         "backgrounds": len(plan.used_backgrounds),
         "pictures": plan.pictures,
-        "questions": plan.pictures * classifiers,
+        "questions": plan.pictures * len(estimates),
     }
     if as_json:
-        print_json({"run": str(plan.run), **facts})
+        prices = {one.name: one.usd for one in estimates}
+        print_json({"run": str(plan.run), **facts, "usd": prices})
         return 0
     lines = [f"{name:<13}{count:,}" for name, count in facts.items()]
+    lines += [f"ask          {one}" for one in estimates]
     click.echo("\n".join([*lines, f"run folder   {show(plan.run)}", "Nothing was written."]))
     return 0

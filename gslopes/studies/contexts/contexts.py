@@ -33,7 +33,16 @@ from gslopes.studies.contexts.composing import Composing, largest_common_share
 from gslopes.studies.contexts.config import PeopleColumns, StageConfig
 from gslopes.studies.contexts.cutting import STAGE, Cutting, median_backdrop, reviewed
 from gslopes.studies.contexts.parsing import PersonMask, PersonParser
-from gslopes.studies.contexts.planning import KIND, ContextPlan, make_plan, manifest_of, mtcnn
+from gslopes.studies.contexts.planning import (
+    KIND,
+    ContextPlan,
+    confirm,
+    kinds_for,
+    make_plan,
+    manifest_of,
+    mtcnn,
+    ready_classifiers,
+)
 
 EXTRAS = ("statsmodels", "krippendorff")
 
@@ -100,15 +109,16 @@ def contexts(
         return again(source, executor, analysis, embed)
     if out is None:
         raise UsageError("No run folder is given.", "Name one with --out.")
+    ready = ready_classifiers(classifier, device, Trust(trust, Path(out)))
+    options = {**options, "kinds": options.get("kinds") or kinds_for(ready)}
     plan = make_plan(
         source, Path(out), people, columns or PeopleColumns(), options, seed=seed, device=device, finder=finder
     )
-    ready = _classifiers(classifier, device, Trust(trust, plan.run))
     manifest.check_versions(plan.run, ready)
-    _confirm(plan, ready, terms or ScoreConfig(), executor)
+    terms = confirm(plan, ready, terms or ScoreConfig(), executor)
     stage_pictures(plan, executor, finder, device, Path(review) if review else None)
     if ready:
-        stages.run_score(plan.run, ready, executor, replace(terms or ScoreConfig(), yes=True, dropped_sample=0))
+        stages.run_score(plan.run, ready, executor, replace(terms, dropped_sample=0))
     return again(plan.run, executor, analysis, embed)
 
 
@@ -327,30 +337,6 @@ def read_review(path: Path, *, required: bool = False) -> dict[str, str]:
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
-
-
-def _classifiers(given: Any, device: str, trust: Trust) -> list[Classifier]:
-    from gslopes.score.classifiers import load_classifier
-
-    several = list(given) if isinstance(given, (list, tuple)) else [given] if given else []
-    return [
-        load_classifier(one, device, prepare=False, trust=trust) if isinstance(one, str) else one for one in several
-    ]
-
-
-def _confirm(plan: ContextPlan, ready: Sequence[Classifier], terms: ScoreConfig, executor: Executor) -> None:
-    """Before pictures are made: credentials that are missing, a price that is too high."""
-    from gslopes.run.scoring.cost import confirm_cost, estimate_walk
-    from gslopes.score.classifiers import prepare_classifier
-    from gslopes.score.limits import limits_of
-
-    if plan.run.is_dir() and not runfolder.missing_parts(plan.run, SYNTHESIS, tables.PHOTOS, plan.parts):
-        confirm_cost([], terms, executor)
-    for one in ready:
-        prepare_classifier(one)
-    each = plan.config.part * max(1, plan.pictures // max(1, len(plan.files)))
-    due = [estimate_walk(one, plan.pictures, each) for one in ready if not limits_of(one).free]
-    confirm_cost(due, terms, executor)
 
 
 def _sweeper(plan: ContextPlan, device: str) -> Any:

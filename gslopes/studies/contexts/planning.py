@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from gslopes.audits.context.people import cfd_person, person_of, read_people
-from gslopes.core import runfolder, runtime
+from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import from_dict
 from gslopes.core.errors import UsageError
-from gslopes.core.records import Finder
+from gslopes.core.records import Classifier, Finder
 from gslopes.core.runfolder import show
+from gslopes.core.trust import Trust
 from gslopes.datasets.folder import PhotoFile, list_photos
-from gslopes.run.plan import count_parts, size_of
+from gslopes.executors import Executor
+from gslopes.run.config import ScoreConfig
+from gslopes.run.plan import SYNTHESIS, count_parts, size_of
+from gslopes.score.cost import Estimate
 from gslopes.studies.contexts.backgrounds import BackgroundPicture, read_backgrounds
-from gslopes.studies.contexts.config import STAGE_OPTIONS, PeopleColumns, StageConfig, stage_config
+from gslopes.studies.contexts.config import KINDS, STAGE_OPTIONS, PeopleColumns, StageConfig, stage_config
 
 KIND = "contexts"
 IDENTITY = ("kind", "config", "values", "inputs", "seed")
@@ -144,3 +148,53 @@ def mtcnn(min_face: int, device: str) -> Finder:
     from gslopes.find.detect import MtcnnFinder
 
     return MtcnnFinder(min_face, runtime.pick_device(device))
+
+
+# -- who is asked, and the price --------------------------------------------------------------------------------------
+
+
+def ready_classifiers(given: Any, device: str, trust: Trust) -> list[Classifier]:
+    """Classifiers by name or as they are; credentials are looked for later.  Raises: UnknownName, ConfigError."""
+    from gslopes.score.classifiers import load_classifier
+
+    several = list(given) if isinstance(given, (list, tuple)) else [given] if given else []
+    return [
+        load_classifier(one, device, prepare=False, trust=trust) if isinstance(one, str) else one for one in several
+    ]
+
+
+def kinds_for(classifiers: Sequence[Classifier]) -> tuple[str, ...]:
+    """The kinds of pictures unless they are named: no silhouettes where asking costs money."""
+    from gslopes.score.limits import limits_of
+
+    free = all(limits_of(one).free for one in classifiers)
+    return KINDS if free else tuple(kind for kind in KINDS if kind != "silhouette")
+
+
+def estimates(plan: ContextPlan, classifiers: Sequence[Classifier]) -> list[Estimate]:
+    """What asking each classifier about every picture takes at most."""
+    from gslopes.run.scoring.cost import estimate_walk
+
+    each = plan.config.part * max(1, plan.pictures // max(1, len(plan.files)))
+    return [estimate_walk(one, plan.pictures, each) for one in classifiers]
+
+
+def confirm(
+    plan: ContextPlan, classifiers: Sequence[Classifier], terms: ScoreConfig, executor: Executor
+) -> ScoreConfig:
+    """Before pictures are made: credentials that are missing, a price that is too high; the terms to ask with.
+
+    Where the pictures are there already, what is still due is confirmed when it is asked.
+
+    Raises: CredentialsError, UsageError, ConfigError, as ``confirm_cost``.
+    """
+    from gslopes.run.scoring.cost import confirm_cost
+    from gslopes.score.classifiers import prepare_classifier
+    from gslopes.score.limits import limits_of
+
+    for one in classifiers:
+        prepare_classifier(one)
+    if plan.run.is_dir() and not runfolder.missing_parts(plan.run, SYNTHESIS, tables.PHOTOS, plan.parts):
+        return terms
+    confirm_cost(estimates(plan, [one for one in classifiers if not limits_of(one).free]), terms, executor)
+    return replace(terms, yes=True)
