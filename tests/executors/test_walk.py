@@ -96,6 +96,7 @@ def drawn(home, draw, tmp_path) -> dict[str, object]:
     return {"photos": faces.photos, **faces.known, "config": tmp_path / "walk.toml", "steps": 3, "device": "cpu"}
 
 
+@pytest.mark.slow  # tests/executors/test_processes.py kills workers too, without networks
 def test_a_worker_killed_in_the_middle_leaves_the_files_of_one_process(drawn, tmp_path, kill_one, capfd):
     gslopes.synthesise(out=tmp_path / "one", **drawn)
     killed = kill_one(tmp_path / "several")
@@ -105,10 +106,10 @@ def test_a_worker_killed_in_the_middle_leaves_the_files_of_one_process(drawn, tm
     same(tmp_path / "one", tmp_path / "several")
 
 
-def test_rooms_made_by_hand_stay_here(drawn, home, tmp_path):
+def test_components_passed_as_objects_stay_here(drawn, home, tmp_path):
     folder = Path(str(drawn["landmarks"])).parent
     components = rendered_components(folder, Path(str(drawn["photos"])), "fader-gender", "cpu")
-    with pytest.raises(UsageError, match="made by hand cannot be sent"):
+    with pytest.raises(UsageError, match="passed as objects cannot be sent"):
         gslopes.synthesise(out=tmp_path / "run", components=components, engine="processes", workers=2, **drawn)
     # nobody asked for processes by name
     assert gslopes.synthesise(out=tmp_path / "run", components=components, workers=2, **drawn).used == 12
