@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from tqdm import tqdm
 
+from gslopes.core import runfolder
 from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.datasets import celeba
@@ -84,7 +87,16 @@ def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: st
         share[row] = outside(matrix, picture.shape[1], picture.shape[0], size)
     share[~good] = 1
     pixels.flush()
-    np.savez(folder / "kept.npz", kept=np.array(kept), outside=share)
+    _save(folder / "kept.npz", kept=np.array(kept), outside=share)
+
+
+def _save(file: Path, **arrays: NDArray[Any]) -> None:
+    """Keep arrays; who is killed meanwhile leaves no half of a file."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    with runfolder.storage(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    runfolder.write_bytes(file, buffer.getvalue())
 
 
 def read_rgb(path: Path) -> ByteArray:
@@ -113,7 +125,7 @@ def find_points(paths: tuple[Path, ...], folder: Path, device: str) -> list[NDAr
                     centres = (found.boxes[:, :2] + found.boxes[:, 2:]) / 2
                     middle = np.array([picture.shape[1], picture.shape[0]]) / 2
                     points[start + row] = found.points[np.argmin(((centres - middle) ** 2).sum(1))]
-        np.savez(file, points=points)
+        _save(file, points=points)
     with np.load(file) as stored:
         return [p if np.isfinite(p).all() else None for p in stored["points"]]
 

@@ -1,0 +1,25 @@
+"""Points and chips are kept in the cache folder."""
+
+from pathlib import Path
+
+import numpy as np
+
+from gslopes.train import chips
+
+
+def test_points_are_kept_whole_in_a_cache_folder_that_was_not_there(draw, tmp_path: Path, monkeypatch):
+    paths = tuple(sorted(draw(3, size=160).photos.iterdir()))
+    cache = tmp_path / "not" / "there"
+    first = chips.find_points(paths, cache / "held-out", "cpu")
+    (kept,) = cache.iterdir()  # and nothing temporary
+    assert kept.suffix == ".npz"
+
+    def never(*args, **options):
+        raise AssertionError("looked for again")
+
+    monkeypatch.setattr(chips, "Mtcnn", never)
+    again = chips.find_points(paths, cache / "held-out", "cpu")
+    assert len(first) == len(again) == 3
+    for one, other in zip(first, again, strict=True):
+        assert (one is None) == (other is None)
+        assert one is None or np.array_equal(one, other)
