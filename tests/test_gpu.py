@@ -32,7 +32,10 @@ VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
 
 pytestmark = [
     pytest.mark.gpu,
-    pytest.mark.skipif(DEVICE == "cuda" and not torch.cuda.is_available(), reason="This machine has no CUDA device."),
+    pytest.mark.skipif(
+        DEVICE == "cuda" and not torch.cuda.is_available(),
+        reason="This machine has no CUDA device: run it on one that has.",
+    ),
 ]
 
 

@@ -12,8 +12,8 @@ import gslopes
 HERE = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((HERE / "notebooks").glob("*.ipynb"))
 
-pytest.importorskip("nbclient", reason="The notebooks are executed by nbclient, of gslopes[test].")
-pytest.importorskip("ipykernel", reason="The notebooks run in ipykernel, of gslopes[test].")
+pytest.importorskip("nbclient", reason="nbclient, which runs notebooks, is not installed: pip install 'gslopes[test]'")
+pytest.importorskip("ipykernel", reason="ipykernel, in which they run, is not installed: pip install 'gslopes[test]'")
 
 
 def test_there_are_eight_notebooks() -> None:

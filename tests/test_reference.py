@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.mark.slow
 def test_pdoc_builds_the_reference_without_a_warning(tmp_path: Path) -> None:
-    pytest.importorskip("pdoc", reason="The reference is built by pdoc, of gslopes[dev].")
+    pytest.importorskip("pdoc", reason="pdoc, which builds the reference, is not installed: pip install 'gslopes[dev]'")
     command = [sys.executable, "-W", "error", "-m", "pdoc", "gslopes", "-o", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

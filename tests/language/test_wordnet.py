@@ -17,7 +17,8 @@ from gslopes.language.wordnet import WordNet, from_parquet, to_parquet, wordnet
 
 DEBIAN = Path(os.environ.get("GSLOPES_WNDB", "/usr/share/wordnet"))
 needs_files = pytest.mark.skipif(
-    not (DEBIAN / "data.noun").exists(), reason="install wordnet-base, or set GSLOPES_WNDB to its folder"
+    not (DEBIAN / "data.noun").exists(),
+    reason="WordNet is missing: apt-get install wordnet-base, or name its folder in GSLOPES_WNDB",
 )
 
 
@@ -95,7 +96,7 @@ def test_the_embedded_tables_are_the_database(words: WordNet):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The multilingual functions")
 def test_nltk_agrees(words: WordNet, tmp_path: Path):
-    corpus = pytest.importorskip("nltk.corpus.reader.wordnet", reason="nltk is not installed")
+    corpus = pytest.importorskip("nltk.corpus.reader.wordnet", reason="nltk is not installed: pip install nltk")
     import nltk
 
     folder = tmp_path / "corpora" / "wordnet"

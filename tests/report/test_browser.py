@@ -318,7 +318,7 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
 ) -> None:
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright",
-        reason="Accessibility is judged by axe-playwright-python, of gslopes[test].",
+        reason="axe-playwright-python is not installed: pip install 'gslopes[test]'",
     ).Axe()
     page.locator("#app-f0 button.label").first.click()
     explorer(page)

@@ -50,8 +50,10 @@ def make_onnx(tmp_path: Path) -> Callable[..., str]:
     The model averages each channel over the picture and multiplies by ``weights`` (3, L): with the default, ``red`` is
     the mean of the first channel and ``other`` the mean of the last two.
     """
-    onnx = pytest.importorskip("onnx", reason="The package onnx, of gslopes[test], is missing: no model can be built.")
-    pytest.importorskip("onnxruntime", reason="onnxruntime, of gslopes[onnx], is missing.")
+    onnx = pytest.importorskip(
+        "onnx", reason="onnx, which builds the models, is not installed: pip install 'gslopes[test]'"
+    )
+    pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install 'gslopes[onnx]'")
 
     def make(
         weights: object = ((1, 0), (0, 0.5), (0, 0.5)),

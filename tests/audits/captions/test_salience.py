@@ -58,7 +58,9 @@ def test_the_fast_path_is_within_two_hundredths_of_the_exact_one(drawn):
 
 
 def test_weighted_fits_agree_with_scikit_learn(drawn):
-    linear = pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")
+    linear = pytest.importorskip(
+        "sklearn.linear_model", reason="scikit-learn is not installed: pip install scikit-learn"
+    )
     features, group, y = drawn
     columns = np.column_stack([(features - features.mean(0)) / features.std(0), group])
     weights = (np.random.default_rng(1).random((150, 5)) < 0.7).astype(float)

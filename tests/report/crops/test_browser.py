@@ -36,7 +36,7 @@ def pages(tmp_path_factory):
 def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(chromium, pages, name, size):
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright",
-        reason="Accessibility is judged by axe-playwright-python, of gslopes[test].",
+        reason="axe-playwright-python is not installed: pip install 'gslopes[test]'",
     ).Axe()
     width, height = SIZES[size]
     page = chromium.new_page(viewport={"width": width, "height": height})

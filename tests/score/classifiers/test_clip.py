@@ -9,7 +9,7 @@ import pytest
 
 from gslopes.score.classifiers import load_classifier
 
-open_clip = pytest.importorskip("open_clip", reason="open_clip, of gslopes[clip], is missing.")
+open_clip = pytest.importorskip("open_clip", reason="open_clip is not installed: pip install 'gslopes[clip]'")
 
 
 @pytest.fixture(scope="module")

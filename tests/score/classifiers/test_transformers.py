@@ -13,7 +13,7 @@ from gslopes.score.classifiers.transformers import task_of
 from tests.score import tiny_transformers
 from tests.score.local_models import transformers as classification
 
-pytest.importorskip("transformers", reason="transformers, of gslopes[transformers], is missing.")
+pytest.importorskip("transformers", reason="transformers is not installed: pip install 'gslopes[transformers]'")
 
 
 @pytest.mark.parametrize(

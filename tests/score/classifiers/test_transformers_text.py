@@ -13,7 +13,7 @@ from gslopes.score.classifiers import load_classifier
 from gslopes.score.classifiers.llm_reply import UNUSABLE
 from tests.score import tiny_transformers
 
-pytest.importorskip("transformers", reason="transformers, of gslopes[transformers], is missing.")
+pytest.importorskip("transformers", reason="transformers is not installed: pip install 'gslopes[transformers]'")
 OPTIONS = {"doctor", "nurse", "cannot tell"}
 
 

@@ -12,7 +12,7 @@ from gslopes.datasets.decode import decode
 from gslopes.score.classifiers import load_classifier
 from tests.score import tiny_transformers
 
-pytest.importorskip("transformers", reason="transformers, of gslopes[transformers], is missing.")
+pytest.importorskip("transformers", reason="transformers is not installed: pip install 'gslopes[transformers]'")
 LABELS = ("nurse", "chef", "judge")
 
 
