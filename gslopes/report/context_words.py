@@ -112,7 +112,8 @@ def counts(found: Mapping[str, pd.DataFrame]) -> str:
     flagged = int((cutouts["status"] == "flagged").sum())
     out = people["photo"].nunique() - shown["photo"].nunique()
     if out:
-        text += f" {out:,} photos are left out, {flagged:,} of them for a cut-out that failed a check."
+        which = "" if flagged == out else f", {flagged:,} of them"
+        text += f" {out:,} photos are left out{which} for a cut-out that failed a check."
     skipped = int((backgrounds["status"] != "used").sum())
     return text + (f" {skipped:,} backgrounds are left out." if skipped else "")
 

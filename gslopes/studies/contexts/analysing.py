@@ -218,8 +218,9 @@ def _balance(balance: pd.DataFrame) -> list[str]:
     notes = []
     for row in balance[balance["p"] < 0.05].to_dict("records"):
         what = "face height" if row["measure"] == "face_height" else "person share"
-        difference = f"{row['mean_one']:.3f} against {row['mean_other']:.3f} of the canvas"
-        notes.append(f"The {what} differs: {row['one']} {difference} {row['other']} (p {row['p']:.2g}).")
+        one, other = f"{row['mean_one']:.3f}", f"{row['mean_other']:.3f}"
+        share = f"{one} of the canvas for {row['one']}, {other} for {row['other']}"
+        notes.append(f"The {what} differs: {share} (p {row['p']:.2g}); --size-by face makes all faces of one height.")
     return notes
 
 
