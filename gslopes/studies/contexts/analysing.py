@@ -209,8 +209,9 @@ def _notes(
     for key, flags in checks.background_flags(tags, backgrounds, typology).items():
         notes.append(f"{name}, background {key}: {'; '.join(flags)}.")
     other = asked[(asked["classifier"] == name) & (asked["status"] != "answered")]
+    other = other[~other["attribute"].isin(["empty", "silhouette"])]  # nobody is in them: many taggers have no answer
     if len(other):
-        notes.append(f"{name}: {len(other):,} pictures were refused or failed; they are left out pairwise.")
+        notes.append(f"{name}: {len(other):,} pictures of people were refused or failed; they are left out pairwise.")
     return notes
 
 
