@@ -3,9 +3,10 @@
 Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``. An editor whose spec says ``odd_part`` edits by
 e(a) = (D(z, a) - D(z, -a)) / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of
 the attribute share, such as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there
-e(a) = a e(1). Where its blend is ``ratio`` the same is done with logarithms; with a template in its weights, the edit's
-form is the template's and its tone that of skin, see ``edit.skin_tone``. An editor's ``gain`` multiplies its edits;
-without the odd part it shortens the steps of the condition instead, photo + gain (a - photo).
+e(a) = a e(1). Where its blend is ``ratio`` the same is done with logarithms; with a template in its weights
+the template is the edit of a unit, or the form of one whose tone is that of skin, see ``edit.skin_tone``. An editor's
+``gain`` multiplies its edits; without the odd part it shortens the steps of the condition instead, photo + gain (a -
+photo).
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ class FaderEditor:
             raise ModelError(f"The model {name} is no editor.", "Models whose names begin with fader- are.")
         self.network = FoldedFader(loaded.module).eval()
         self.condition, self.mirrored = loaded.module.condition, loaded.module.mirrored
-        self.gain, self.template = loaded.module.config.gain, loaded.module.template
+        self.config, self.template = loaded.module.config, loaded.module.template
+        self.gain = self.config.gain
         self.face = face_window(loaded.spec.size).to(device)
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
         self.blend, self.chroma = loaded.spec.blend, loaded.spec.chroma
@@ -79,7 +81,7 @@ class FaderEditor:
         mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
         normal = (x - mean) / std
         if self.template is not None and self.photo_values is not None:
-            pictures = self._tone_sweep(x, self.photo_values(x), values)
+            pictures = self._template_sweep(x, self.photo_values(x), values)
             return np.asarray(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu().numpy())
         latents = self.network.encode(normal)
         if self.photo_values is None:
@@ -87,7 +89,7 @@ class FaderEditor:
         else:
             photo = self.photo_values(x)
         if self.template is not None:
-            pictures = self._tone_sweep(x, photo, values)
+            pictures = self._template_sweep(x, photo, values)
         elif self.spec.odd_part:
             pictures = self._odd_sweep(latents, photo, values)
         else:
@@ -122,10 +124,14 @@ class FaderEditor:
         pictures = torch.stack([*(neutral + self.gain * edit for edit in edits), neutral], 1)
         return pictures.exp_().sub_(OFFSET) if ratio else pictures
 
-    def _tone_sweep(self, chips: Tensor, photo: Tensor, values: FloatArray) -> Tensor:
+    def _template_sweep(self, chips: Tensor, photo: Tensor, values: FloatArray) -> Tensor:
         """(b, K + 1, 3, S, S) levels: chips (b, 3, S, S) in [0, 1] moved from their own value to each; they last."""
         assert self.template is not None
-        distances = chips.new_tensor(values)[None] - photo[:, :1].to(chips.dtype)
-        edits = tone_edits(chips, self.template.to(chips.dtype), self.face.to(chips.dtype), self.gain * distances)
+        distances = self.gain * (chips.new_tensor(values)[None] - photo[:, :1].to(chips.dtype))
+        template = self.template.to(chips.dtype)
+        if self.config.skin_tone:
+            edits = tone_edits(chips, template, self.face.to(chips.dtype), distances)
+        else:
+            edits = distances[:, :, None, None, None] * template
         logs = (255 * chips + OFFSET).log()[:, None]
         return torch.cat([logs + edits, logs], 1).exp_().sub_(OFFSET)

@@ -25,6 +25,8 @@ class FaderConfig:
     widths: channels after each encoder layer.
     latent: channels of the latent, whose side is size / 2 ** len(widths); ``widths[-1]``, without narrowing, if None.
     template: whether the weights hold a template of the edit, (3, size, size), see ``train.template``.
+    skin_tone: whether a template gives an edit's form alone, and the edit's tone is that of skin, see
+        ``edit.skin_tone``; otherwise the template is the edit.
     """
 
     attributes: tuple[str, ...]
@@ -33,6 +35,7 @@ class FaderConfig:
     widths: tuple[int, ...] = (16, 32, 64, 128, 256)
     latent: int | None = None
     template: bool = False
+    skin_tone: bool = True
 
     @property
     def channels(self) -> int:

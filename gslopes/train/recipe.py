@@ -89,7 +89,8 @@ def run_recipe(
         return folder
 
     if plan.template:
-        state = with_template(spec, state, seen.pixels[:: max(1, len(seen.pixels) // plan.template)], device)
+        some = slice(None, None, max(1, len(seen.pixels) // plan.template))
+        state = with_template(spec, state, seen.pixels[some], seen.labels[some], device)
     if everything.calibration is not None:
         state = calibrated(spec, state, everything.part(everything.calibration), device)
     digest = weights.save(folder, spec, state)

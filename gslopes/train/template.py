@@ -1,8 +1,8 @@
 """The template of a ratio: what an editor does to the average training face, for each unit of its attribute.
 
 A narrow decoder draws skin in blotches, other ones on every face. Averaged over many aligned faces and their mirror
-images they vanish, and what they have in common stays: the light on nose, lips and brows. Of its mean tone an editor
-makes no use, see ``edit.skin_tone``.
+images they vanish, and what they have in common stays: the light on nose, lips and brows. Where tone is that of skin
+(``edit.skin_tone``), an editor makes no use of the template's mean.
 """
 
 from __future__ import annotations
@@ -11,31 +11,32 @@ from typing import Any, cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from gslopes.core.levels import OFFSET
 from gslopes.core.records import ByteArray
-from gslopes.edit.photo_values import PhotoValues
 from gslopes.networks.fader import Fader
 from gslopes.train.augment import to_float
-from gslopes.zoo import ModelSpec, build, load
+from gslopes.zoo import ModelSpec, build
 
 BATCH = 32
 
 
 @torch.no_grad()
-def with_template(spec: ModelSpec, state: dict[str, Any], pixels: ByteArray, device: str) -> dict[str, Any]:
+def with_template(
+    spec: ModelSpec, state: dict[str, Any], pixels: ByteArray, labels: NDArray[np.float32], device: str
+) -> dict[str, Any]:
     """An editor's weights with its template, (3, S, S): the mean of (log D(z, 1) - log D(z, -1)) / 2, in levels.
 
-    pixels: (n, S, S, 3) uint8 RGB, chips of training photos; their other attributes are as the annotator reads them.
+    pixels: (n, S, S, 3) uint8 RGB, chips of training photos.  labels: (n, A) theirs; all but the edited one are kept.
     """
     network = cast(Fader, build(spec).to(device).eval())
     network.load_state_dict(state, strict=False)  # but for the template
-    reader = PhotoValues(load("annotator", device), spec.labels)
     total = torch.zeros(3, spec.size, spec.size, dtype=torch.float64, device=device)
     for start in range(0, len(pixels), BATCH):
         chips = torch.from_numpy(np.array(pixels[start : start + BATCH])).to(device)
         x = to_float(chips, spec.mean, spec.std)
-        ahead = network.condition(reader(chips.permute(0, 3, 1, 2).float() / 255), 1.0)
+        ahead = network.condition(torch.from_numpy(np.array(labels[start : start + BATCH])).to(device), 1.0)
         z = network.encode(x)
         logs = [
             ((network.decode(z, condition) + 1) * 127.5 + OFFSET).log()

@@ -6,31 +6,40 @@ import numpy as np
 import torch
 
 from gslopes import zoo
+from gslopes.core.levels import OFFSET
 from gslopes.datasets import rendered
 from gslopes.edit.sweep import FaderEditor
 from gslopes.train import template
 from gslopes.train.sets import rendered_chips
 
 
-def ratio_editor(monkeypatch, chips):
+def ratio_editor(chips, **config):
     shipped = zoo.load("fader-rendered")
-    config = {**shipped.spec.config, "template": True}
+    config = {**shipped.spec.config, "template": True, **config}
     spec = dataclasses.replace(shipped.spec, blend="ratio", config=config)
     state = {key: value for key, value in shipped.module.state_dict().items() if key != "template"}
-    monkeypatch.setattr(template, "load", lambda *_: None)
-    monkeypatch.setattr(template, "PhotoValues", lambda *_: lambda chips: torch.zeros(len(chips), 1))
-    state = template.with_template(spec, state, chips, "cpu")
+    state = template.with_template(spec, state, chips, np.zeros((len(chips), 1), np.float32), "cpu")
     network = zoo.build(spec).eval()
     network.load_state_dict(state)
     return state["template"], FaderEditor(zoo.LoadedModel(network, spec, "0" * 64), reader=None)
 
 
-def test_the_template_is_even_and_a_sweep_moves_every_chip_from_its_own_value(monkeypatch):
+def test_the_template_is_even_and_a_sweep_moves_every_chip_from_its_own_value():
     chips = rendered_chips(rendered.sample(8, seed=4), 64)
-    form, editor = ratio_editor(monkeypatch, chips)
+    form, editor = ratio_editor(chips)
     assert form.shape == (3, 64, 64)
     torch.testing.assert_close(form, form.flip(2))
     edited, neutral = editor.sweep(chips[:3], np.array([-1, 0, 1], np.float32))
     np.testing.assert_allclose(neutral, chips[:3], atol=0.01)
     light = edited.mean((2, 3, 4))
     assert (np.diff(light, axis=1) > 1).all()
+
+
+def test_without_the_tone_of_skin_the_template_is_the_edit_of_a_unit():
+    chips = rendered_chips(rendered.sample(4, seed=4), 64)
+    form, editor = ratio_editor(chips, skin_tone=False, gain=1.5)
+    edited, neutral = editor.sweep(chips, np.array([-1, 0.5, 2], np.float32))
+    logs = np.log(edited + OFFSET)
+    unit = 1.5 * form.permute(1, 2, 0).numpy()
+    np.testing.assert_allclose(logs[:, 1] - logs[:, 0], np.broadcast_to(1.5 * unit, neutral.shape), atol=1e-4)
+    np.testing.assert_allclose(logs[:, 2] - logs[:, 1], np.broadcast_to(1.5 * unit, neutral.shape), atol=1e-4)
