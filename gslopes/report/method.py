@@ -142,6 +142,11 @@ def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
 
 def _edit_of(spec: ModelSpec) -> tuple[str, str]:
     """How an editor's pictures come about, and why."""
+    if spec.config.get("template") and not spec.config.get("skin_tone", True):
+        return (
+            "the decoder's mean change among training faces, as a ratio",
+            "The decoder changes every face to another degree, and dark skin less.",
+        )
     if spec.config.get("template"):
         return (
             "the decoder's mean change among training faces, with the lightness and colour of real skin",

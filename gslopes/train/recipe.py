@@ -35,12 +35,14 @@ class Recipe:
     """One training/*.toml.
 
     model: a name in models/.  set: a name of train.sets.  train: options of the loop for the model's network.
-    template: of an editor whose spec has one: on how many training photos it is taken, see ``train.template``.
+    template, tint: of an editor whose spec has a template: on how many training photos it is taken, and the share of
+        its slowly varying colour that stays, see ``train.template``.
     """
 
     model: str
     set: str
     template: int = 0
+    tint: float = 1.0
     train: dict[str, Any] = field(default_factory=dict)
 
 
@@ -90,7 +92,7 @@ def run_recipe(
 
     if plan.template:
         some = slice(None, None, max(1, len(seen.pixels) // plan.template))
-        state = with_template(spec, state, seen.pixels[some], seen.labels[some], device)
+        state = with_template(spec, state, seen.pixels[some], seen.labels[some], device, plan.tint)
     if everything.calibration is not None:
         state = calibrated(spec, state, everything.part(everything.calibration), device)
     digest = weights.save(folder, spec, state)

@@ -9,26 +9,37 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from gslopes.core.levels import OFFSET
+from gslopes.compose.tone import SIGMA
+from gslopes.core.levels import LUMA, OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.networks.fader import Fader
 from gslopes.train.augment import to_float
 from gslopes.zoo import ModelSpec, build
+from gslopes.zoo.reader import face_window
 
 BATCH = 32
 
 
 @torch.no_grad()
 def with_template(
-    spec: ModelSpec, state: dict[str, Any], pixels: ByteArray, labels: NDArray[np.float32], device: str
+    spec: ModelSpec,
+    state: dict[str, Any],
+    pixels: ByteArray,
+    labels: NDArray[np.float32],
+    device: str,
+    tint: float = 1.0,
 ) -> dict[str, Any]:
     """An editor's weights with its template, (3, S, S): the mean of (log D(z, 1) - log D(z, -1)) / 2, in levels.
 
     pixels: (n, S, S, 3) uint8 RGB, chips of training photos.  labels: (n, A) theirs; all but the edited one are kept.
+    tint: share of the template's slowly varying colour that stays. A latent that holds a face's mean colour makes the
+        decoder tint the skin that the attribute does not reach, so that the mean stays as it is.
     """
     network = cast(Fader, build(spec).to(device).eval())
     network.load_state_dict(state, strict=False)  # but for the template
@@ -44,4 +55,21 @@ def with_template(
         ]
         odd = (logs[0] - logs[1]) / 2
         total += (odd + odd.flip(3)).double().sum(0) / 2
-    return {**state, "template": (total / len(pixels)).float().cpu()}
+    template = (total / len(pixels)).float().cpu()
+    return {**state, "template": template if tint == 1 else with_less_tint(template, tint)}
+
+
+def with_less_tint(template: Tensor, tint: float) -> Tensor:
+    """A template (3, S, S) that keeps the share ``tint`` of the colour that varies slowly within the face.
+
+    Colour is what is left of a logarithm when that of luminance is taken away; slow is what a Gaussian of ``SIGMA``
+    lets through.
+    """
+    logs = template.permute(1, 2, 0).numpy()
+    colour = logs - (logs @ np.array(LUMA, np.float32))[..., None]
+    side = len(logs)
+    face = face_window(side).reshape(side, side).numpy()
+    sigma = SIGMA * side
+    weight = np.maximum(cv2.GaussianBlur(face, (0, 0), sigma, borderType=cv2.BORDER_CONSTANT), 1e-3)
+    slow = cv2.GaussianBlur(colour * face[..., None], (0, 0), sigma, borderType=cv2.BORDER_CONSTANT)
+    return torch.from_numpy(logs - (1 - tint) * slow / weight[..., None]).permute(2, 0, 1).contiguous()

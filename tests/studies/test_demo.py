@@ -23,12 +23,12 @@ def finished(tmp_path_factory):
 def test_the_planted_directions_are_recovered_and_the_null_stays_flat(finished):
     slopes = {row["label"]: row for row in finished[1]["slopes"]}
     assert len(slopes) == len(finished[1]["slopes"]) == 3
-    assert slopes["nurse"]["planted"] < 0
-    assert slopes["nurse"]["slope"] < -0.02
-    assert slopes["manager"]["planted"] > 0
+    assert slopes["nurse"]["planted"] < -0.1
+    assert slopes["manager"]["planted"] > 0.05
     assert slopes["portrait"]["planted"] == 0
-    assert abs(slopes["portrait"]["slope"]) < 0.02
-    assert 0.2 < finished[1]["reach"] < 1.2
+    for row in slopes.values():
+        assert row["slope"] == pytest.approx(row["planted"], abs=0.06)
+    assert 0.9 < finished[1]["reach"] < 1.1
 
 
 def test_its_pages_and_its_sweep_are_where_it_says(finished):

@@ -6,11 +6,12 @@ import numpy as np
 import torch
 
 from gslopes import zoo
-from gslopes.core.levels import OFFSET
+from gslopes.core.levels import LUMA, OFFSET
 from gslopes.datasets import rendered
 from gslopes.edit.sweep import FaderEditor
 from gslopes.train import template
 from gslopes.train.sets import rendered_chips
+from gslopes.zoo.reader import face_window
 
 
 def ratio_editor(chips, **config):
@@ -43,3 +44,17 @@ def test_without_the_tone_of_skin_the_template_is_the_edit_of_a_unit():
     unit = 1.5 * form.permute(1, 2, 0).numpy()
     np.testing.assert_allclose(logs[:, 1] - logs[:, 0], np.broadcast_to(1.5 * unit, neutral.shape), atol=1e-4)
     np.testing.assert_allclose(logs[:, 2] - logs[:, 1], np.broadcast_to(1.5 * unit, neutral.shape), atol=1e-4)
+
+
+def test_less_tint_takes_slow_colour_from_a_template_and_leaves_luminance_and_fine_colour():
+    rng = np.random.default_rng(0)
+    flat = torch.tensor([0.05, -0.02, 0.01])[:, None, None].expand(3, 64, 64)
+    luma = torch.tensor(LUMA)[:, None, None]
+    half = template.with_less_tint(flat, 0.5)
+    light = (flat * luma).sum(0)
+    torch.testing.assert_close((half * luma).sum(0), light)
+    face = face_window(64).reshape(64, 64) > 0.5
+    torch.testing.assert_close((half - light)[:, face], 0.5 * (flat - light)[:, face], atol=1e-3, rtol=0)
+    noise = torch.from_numpy(rng.normal(0, 0.05, (3, 64, 64)).astype(np.float32))
+    fine = noise - (noise * luma).sum(0)
+    assert (template.with_less_tint(fine, 0.0) - fine).abs().mean() < 0.1 * fine.abs().mean()
