@@ -66,6 +66,8 @@ def write_sweep_report(run: Path) -> Path:
 def sweep_headline(slopes: pd.DataFrame) -> str:
     """The finding in one sentence: of all croppers and attributes, the slope of being favoured that is shown best.
 
+    It stands against the placebo sweeps: one that reaches into its interval, in its direction, is told beside it.
+
     slopes: rows of SWEEP_SLOPES.
     """
     chosen = slopes[(slopes["label"] == "favoured") & slopes["attribute"].map(lambda name: not placebo.split(name)[1])]
@@ -76,9 +78,26 @@ def sweep_headline(slopes: pd.DataFrame) -> str:
     cropper, what = best["classifier"].removeprefix("crop:"), plain.perceived(best["attribute"])
     if not (best["ci_low"] > 0 or best["ci_high"] < 0):
         return plain.printable(f"No crop is shown to follow {what}: {_points(best['slope'])} points per unit.")
+    like = _placebo_as_steep(best, slopes)
+    if like is not None:
+        both = f"{_points(best['slope'])} and {_points(like['slope'])} points per unit"
+        return plain.printable(f"{cropper} follows {what} no more than a placebo: {both}.")
     end = plain.ends(best["attribute"])[1 if best["slope"] > 0 else 0]
     size = f"{100 * abs(best['slope']):.2f}"
     return plain.printable(f"{cropper} favours a face more the more {end} it looks: {size} points per unit.")
+
+
+def _placebo_as_steep(row: Mapping[Hashable, Any], slopes: pd.DataFrame) -> Mapping[Hashable, Any] | None:
+    """The steepest placebo sweep in the direction of a slope, if it reaches into the slope's interval."""
+    sign = 1 if row["slope"] > 0 else -1
+    same = (slopes["classifier"] == row["classifier"]) & (slopes["label"] == row["label"])
+    family = slopes["attribute"].map(
+        lambda name: placebo.split(name)[0] == row["attribute"] and name != row["attribute"]
+    )
+    found = slopes[same & family].to_dict("records")
+    steep = max(found, key=lambda one: sign * one["slope"], default=None)
+    near = row["ci_low"] if sign > 0 else -row["ci_high"]
+    return steep if steep is not None and sign * steep["slope"] >= near else None
 
 
 def _slopes(run: Path) -> pd.DataFrame:
@@ -141,6 +160,11 @@ def _section(
         f"p {plain.probability(main['p'])}): the association under this edit. "
         "Read it against the placebos, whose edits change no perceived attribute."
     )
+    like = _placebo_as_steep(main.to_dict(), slopes)
+    if like is not None:
+        answer += (
+            f" {_named(like['attribute']).capitalize()} reaches {_points(like['slope'])}: the edit is not told from it."
+        )
     title = f"Chance to be favoured (%) along {plain.perceived(attribute)}, {negative} (−) to {positive} (+)"
     minus = str.maketrans("-", "−")
     return {

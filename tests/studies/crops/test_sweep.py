@@ -150,9 +150,11 @@ def test_the_page_tells_it_against_the_placebo(swept):
 
 def test_the_finding_in_one_sentence(swept):
     favoured = swept.intervals[swept.intervals["label"] == "favoured"]
+    placebo = favoured.assign(slope=favoured["slope"].where(favoured["attribute"] == "gender", 0.0601), ci_low=0.05)
+    assert sweep_headline(placebo).startswith("brightness follows perceived gender no more than a placebo: +6")
     still = favoured.assign(ci_low=-0.01, ci_high=0.01)
     assert sweep_headline(still).startswith("No crop is shown to follow perceived gender: +6")
-    down = favoured.assign(slope=-0.0312, ci_low=-0.05, ci_high=-0.01)
+    down = favoured[favoured["attribute"] == "gender"].assign(slope=-0.0312, ci_low=-0.05, ci_high=-0.01)
     assert sweep_headline(down).endswith("favours a face more the more feminine it looks: 3.12 points per unit.")
     assert sweep_headline(favoured.assign(p=np.nan)) == "The crop moves too rarely with the edit to be judged."
 
