@@ -14,13 +14,13 @@
   const keyOf = (row) => row.case + "\u0000" + row.reviewer;
   const put = (row) => answers.set(keyOf(row), row);
   data.answers.forEach(put);
-  const shelf = "gslopes-captions " + items.map((item) => item.case.slice(0, 6)).join("").slice(0, 3000) + items.length;
+  const storageKey = "gslopes-captions " + items.map((item) => item.case.slice(0, 6)).join("").slice(0, 3000) + items.length;
   try {
-    for (const row of JSON.parse(localStorage.getItem(shelf) || "[]")) { put(row); unsaved = true; }
+    for (const row of JSON.parse(localStorage.getItem(storageKey) || "[]")) { put(row); unsaved = true; }
   } catch (error) { /* a browser that keeps nothing for pages from the disk */ }
   const keep = () => {
     unsaved = true;
-    try { localStorage.setItem(shelf, JSON.stringify([...answers.values()])); } catch (error) { /* as above */ }
+    try { localStorage.setItem(storageKey, JSON.stringify([...answers.values()])); } catch (error) { /* as above */ }
   };
 
   const reviewer = () => byId("reviewer").value.trim();

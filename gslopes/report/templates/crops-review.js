@@ -4,9 +4,9 @@
   const boxes = [...document.querySelectorAll("select[data-region]")];
   const COLUMNS = ["cropper", "photo", "region", "kind", "by"];
   const keyOf = (box) => [box.dataset.cropper, box.dataset.photo, box.dataset.region].join(" ");
-  const shelf = "gslopes-regions " + boxes.length + " " + (boxes[0] ? keyOf(boxes[0]) : "");
+  const storageKey = "gslopes-regions " + boxes.length + " " + (boxes[0] ? keyOf(boxes[0]) : "");
   let marks = {};
-  try { marks = JSON.parse(localStorage.getItem(shelf) || "{}"); } catch (error) { /* nothing is kept for pages from the disk */ }
+  try { marks = JSON.parse(localStorage.getItem(storageKey) || "{}"); } catch (error) { /* nothing is kept for pages from the disk */ }
 
   const count = () => {
     const done = boxes.filter((box) => box.value).length;
@@ -16,7 +16,7 @@
     if (marks[keyOf(box)]) box.value = marks[keyOf(box)];
     box.addEventListener("change", () => {
       marks[keyOf(box)] = box.value;
-      try { localStorage.setItem(shelf, JSON.stringify(marks)); } catch (error) { /* as above */ }
+      try { localStorage.setItem(storageKey, JSON.stringify(marks)); } catch (error) { /* as above */ }
       count();
     });
   }
