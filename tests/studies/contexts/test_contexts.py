@@ -13,7 +13,9 @@ from PIL import Image
 
 import gslopes
 from gslopes.audits.context.options import ContextOptions
-from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
+from gslopes.audits.context.people import read_people
+from gslopes.cli.contexts import _from_file
+from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
 from gslopes.core.records import Answer, Detections
 from gslopes.run import stages
 from gslopes.studies.contexts import analysing
@@ -228,3 +230,25 @@ def test_small_backgrounds_are_skipped_with_the_reason(folder, tmp_path):
 
 def test_it_is_a_function_of_the_package():
     assert gslopes.contexts is contexts
+
+
+@pytest.mark.figures
+def test_everybody_is_as_large_as_the_one_who_fits_least(folder, tmp_path):
+    more = audit(folder, tmp_path / "run", person_share="max", limit=4)
+    shares = more.composites.loc[more.composites["kind"] == "context", "person_share"]
+    assert more.used == 4
+    assert np.ptp(shares) < 0.005
+    assert shares.min() > 0.26
+
+
+def test_words_for_genders_come_from_a_file_and_a_wrong_option_in_it_is_named(folder, tmp_path):
+    people, words = tmp_path / "people.csv", tmp_path / "words.toml"
+    people.write_text((folder / "people.csv").read_text("utf-8").replace("Female", "frau"), "utf-8")
+    words.write_text('person-share = "max"\n[genders]\nfrau = "woman"\n', "utf-8")
+    given = _from_file(words)
+    assert given == {"person_share": "max", "genders": {"frau": "woman"}}
+    rows = read_people(people, aliases=given["genders"])
+    assert {row["gender"] for row in rows.values()} == {"woman", "man"}
+    words.write_text("persn-share = 1\n", "utf-8")
+    with pytest.raises(UnknownName, match="persn_share"):
+        _from_file(words)
