@@ -156,7 +156,10 @@ def test_nltk_agrees(words: WordNet, tmp_path: Path):
     lemmas = chance.sample(sorted(words._row), 400)
     for lemma, part in lemmas:
         theirs = [s for s in reference.synsets(lemma, part) if lemma in map(str.lower, s.lemma_names())]
-        assert words.synsets(lemma, part) == tuple(synset.name() for synset in theirs)
+        known, named = list(words.synsets(lemma, part)), list(dict.fromkeys(s.name() for s in theirs))
+        if part == "a":  # NLTK 3.10 numbers satellites by themselves; Visual Genome's names, and ours, count them on
+            known, named = ([name.rpartition(".")[0] for name in names] for names in (known, named))
+        assert known == named
     for part in "nv":
         some = [words.synsets(lemma, p)[0] for lemma, p in lemmas if p == part][:40]
         for one, other in itertools.pairwise(some):

@@ -31,7 +31,7 @@ from gslopes.language.wordnet import WordNet, wordnet
 from gslopes.studies.captions import tabulate
 from gslopes.studies.captions.config import CaptionsConfig
 from gslopes.studies.captions.load import chosen_stages, material_of
-from gslopes.studies.captions.parse import STAGE, Parse, parse_all, tuples_of_file
+from gslopes.studies.captions.parse import STAGE, Parse, fallen_back, parse_all, tuples_of_file
 from gslopes.studies.captions.read import Read, find_stages, read_stages
 
 IDENTITY = ("kind", "inputs", "parser", "wordnet", "senses", "limit")
@@ -103,6 +103,8 @@ def captions(
             workers = engine(executor, "auto", config.workers, "cpu") if config.workers else executor
             parse_all(out, images, sentences, work, workers)
             count = max(1, -(-images // 2000))
+            if lost := fallen_back(out):
+                notes = (*notes, f"{lost:,} distinct captions were parsed by chunks: {config.parser} was unreadable.")
             parts = (runfolder.part_path(out, STAGE, schemas.TUPLES, part) for part in range(count))
             parsed = pd.concat([tables.read(schemas.TUPLES, part) for part in parts], ignore_index=True)
         labels = tabulate.label_facts(read.stages, mentions.senses)

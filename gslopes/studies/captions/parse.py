@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -34,6 +36,8 @@ class Parse:
     def __init__(self, out: Path, parser: str, source: str, rule: Rule, relax: str = RELAX) -> None:
         self.out, self.parser_name, self.source, self.rule, self.relax = out, parser, source, rule, relax
         self._parse: Callable[[str], tuple[Fact, ...]] | None = None
+        self._parser: Any = None
+        self._fallen_back = 0
         self._known: dict[str, tuple[Fact, ...]] = {}
         self._sentences: dict[int, pd.DataFrame] | None = None
 
@@ -48,6 +52,12 @@ class Parse:
             if len(rows) % 500 == 0:
                 tick(500)
         tick(len(rows) % 500)
+        if self._parser is not None and hasattr(self._parser, "fallen_back"):
+            known = {"captions": self._parser.fallen_back - self._fallen_back}
+            self._fallen_back = self._parser.fallen_back
+            path = fallback_path(self.out, part)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            runfolder.write_json(path, known)
         path = runfolder.part_path(self.out, STAGE, schemas.TUPLES, part)
         runfolder.write_table(schemas.TUPLES, caption_tuples(rows), path)
 
@@ -60,7 +70,7 @@ class Parse:
         if text not in self._known:
             if self._parse is None:
                 senses = Senses(wordnet(self.source), self.rule, self.relax)
-                parser = find_parser(self.parser_name, self.source)
+                parser = self._parser = find_parser(self.parser_name, self.source)
                 self._parse = lambda caption: tuple(with_synsets(fact, senses) for fact in parser.parse(caption))
             self._known[text] = self._parse(text)
         return self._known[text]
@@ -82,6 +92,17 @@ def _part_of(frame: pd.DataFrame, out: Path) -> pd.Series[int]:
     images = tables.read(schemas.IMAGES, out / "images.parquet")["image"]
     place = pd.Series(range(len(images)), index=images.to_numpy())
     return frame["image"].map(place) // PART
+
+
+def fallback_path(out: Path, part: int) -> Path:
+    """Where a part says how many of its distinct captions a parser could not read."""
+    return out / "parts" / STAGE / f"fallback-{part:06d}.json"
+
+
+def fallen_back(out: Path) -> int:
+    """Distinct captions that were parsed by chunks, since the parser's answer could not be read."""
+    files = sorted((out / "parts" / STAGE).glob("fallback-*.json"))
+    return sum(int(json.loads(file.read_text("utf-8"))["captions"]) for file in files)
 
 
 def parse_all(out: Path, images: int, sentences: pd.DataFrame, work: Parse, executor: Executor) -> None:
