@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ import pandas as pd
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
+from gslopes.core.files import read_json
 from gslopes.core.tables import captions as schemas
 from gslopes.executors import Executor, Tick
 from gslopes.executors.executor import RemoteTask, Work
@@ -102,7 +102,7 @@ def fallback_path(out: Path, part: int) -> Path:
 def fallen_back(out: Path) -> int:
     """Distinct captions that were parsed by chunks, since the parser's answer could not be read."""
     files = sorted((out / "parts" / STAGE).glob("fallback-*.json"))
-    return sum(int(json.loads(file.read_text("utf-8"))["captions"]) for file in files)
+    return sum(int(read_json(file)["captions"]) for file in files)
 
 
 def parse_all(out: Path, images: int, sentences: pd.DataFrame, work: Parse, executor: Executor) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -17,6 +16,7 @@ from gslopes.audits.captions.measures import TechniqueResult
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
+from gslopes.core.files import read_json
 from gslopes.executors.progress import progress_line
 from gslopes.fit.shares import wilson
 from gslopes.language.chunks import Chunks, standard
@@ -208,7 +208,7 @@ def _plain(fact: Any) -> tuple[str, str, str]:
 
 def _kept(path: Path, planted: Planted, images: int, seed: int, mentions: Mentions, parser: Chunks) -> Recovered:
     if path.exists():
-        kept: Recovered = json.loads(path.read_text("utf-8"))
+        kept: Recovered = read_json(path)
         return kept
     found = recover_once(planted, images, seed, mentions, parser, with_s2=seed % 4 == 0)
     plain = {key: {k: None if math.isnan(v) else v for k, v in row.items()} for key, row in found.items()}

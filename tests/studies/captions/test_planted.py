@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from gslopes.language.senses import Senses
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import wordnet
 from gslopes.studies.captions.planted import parsed_counts, recover, recover_once, summarise
-from gslopes.studies.captions.scenes import COUNTS, Planted, truths
+from gslopes.studies.captions.scenes import COUNTS, NOTHING, Planted, truths
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +70,36 @@ def test_a_summary_counts_coverage_and_flags():
 def test_no_set_at_all_is_a_usage_error(tmp_path: Path):
     with pytest.raises(UsageError, match="At least one"):
         recover(tmp_path, 0)
+
+
+# -- the recorded run: gslopes captions --planted --sets 56 -----------------------------------------------------------
+
+RECORDED = Path(__file__).parents[2] / "benches" / "results" / "captions-planted.json"
+
+
+def recorded(name: str) -> dict[str, dict[str, Any]]:
+    return {row["planted"]: row for row in json.loads(RECORDED.read_text("utf-8"))["table"] if row["set"] == name}
+
+
+@pytest.mark.parametrize(("name", "planted"), [("planted", Planted()), ("nothing", NOTHING)])
+def test_the_recorded_intervals_cover_and_counts_are_equal(name: str, planted: Planted):
+    rows = recorded(name)
+    intervals = [rows[key] for key in truths(planted) if rows[key]["covered"] is not None and key[:2] != "S2"]
+    assert len(intervals) == 7
+    assert 0.93 <= sum(row["covered"] for row in intervals) / 7 <= 0.97
+    assert all(row["high"] >= 0.95 or row["covered"] >= 0.89 for row in intervals)
+    assert all(rows[f"{key}, cases"]["covered"] == 1 for key in COUNTS if key != "D4 female")
+
+
+def test_the_recorded_run_does_not_cry_wolf_and_finds_what_is_there():
+    nothing, planted = recorded("nothing"), recorded("planted")
+    families = [row["flagged"] for key, row in nothing.items() if key.startswith("any ")]
+    assert len(families) == 8
+    assert sum(families) / 8 <= 0.05
+    single = [
+        row["p_flagged"] for key, row in nothing.items() if key in truths(NOTHING) and row["p_flagged"] is not None
+    ]
+    assert 0.03 <= sum(single) / len(single) <= 0.07
+    for key in ("D1 lazy, pp", "D2 unmentioned, pp", "S1 umbrella, pp", "S3 dog in human captions, pp"):
+        assert planted[key]["flagged"] > 0.9
+    assert recorded("parsed")["facts missed, share"]["mean"] < 0.01
