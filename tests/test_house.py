@@ -70,8 +70,8 @@ def test_modules_are_under_400_lines_and_open_with_a_docstring(path: Path):
 
 def test_every_test_file_mirrors_a_module_or_stands_at_the_top():
     tests = {path.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("test_*.py")}
-    rooms = {path.name for path in (ROOT / "gslopes").iterdir() if path.is_dir()} | {"contracts", "benches"}
-    strangers = sorted(str(path) for path in tests if len(path.parts) > 1 and path.parts[0] not in rooms)
+    packages = {path.name for path in (ROOT / "gslopes").iterdir() if path.is_dir()} | {"contracts", "benches"}
+    strangers = sorted(str(path) for path in tests if len(path.parts) > 1 and path.parts[0] not in packages)
     assert not strangers
 
 

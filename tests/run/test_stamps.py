@@ -213,8 +213,8 @@ def test_another_program_or_another_library_is_another_stamp(audit, monkeypatch,
 
 
 def test_a_folder_that_is_moved_stays_up_to_date(audit, tmp_path):
-    moved = audit.run.rename(tmp_path / "elsewhere")
-    assert current(moved) == {"fit": True, "report": True}
+    renamed = audit.run.rename(tmp_path / "elsewhere")
+    assert current(renamed) == {"fit": True, "report": True}
 
 
 def test_the_verbs_themselves_always_work(audit):

@@ -341,8 +341,8 @@ def _bootstrap(
 
 def _rows(sets: list[set[int]], n: int) -> sparse.csr_array:
     lengths = np.cumsum([0, *map(len, sets)])
-    places = np.array([place for one in sets for place in sorted(one)], dtype=np.int64)
-    return sparse.csr_array((np.ones(len(places)), places, lengths), (len(sets), n))
+    columns = np.array([place for one in sets for place in sorted(one)], dtype=np.int64)
+    return sparse.csr_array((np.ones(len(columns)), columns, lengths), (len(sets), n))
 
 
 def _summary(header: RowHeader, tally: _Tally, images: int) -> list[dict[str, object]]:

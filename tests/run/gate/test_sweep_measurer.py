@@ -163,8 +163,8 @@ def test_a_sweep_that_changes_nothing_is_told_by_its_pixels_and_its_reading(port
 
 def test_a_face_somewhere_else_is_not_this_one(portrait, measurer):
     pixels, box, points = portrait
-    moved = np.roll(pixels, 180, axis=0)
-    measured, _ = measurer(Sweep("gender", [-1, 0, 1], [moved, pixels, moved], None, box, points, 0.03))
+    rolled = np.roll(pixels, 180, axis=0)
+    measured, _ = measurer(Sweep("gender", [-1, 0, 1], [rolled, pixels, rolled], None, box, points, 0.03))
     assert measured.found == 1
 
 

@@ -57,9 +57,9 @@ def test_walked_through_every_kill_point_the_folder_ends_as_an_undisturbed_one(
     stages: Path, undisturbed: Path, tmp_path: Path
 ):
     run = tmp_path / "run"
-    places = [f"{point}:{time}" for time in (1, 2, 4, 7, 11) for point in POINTS]
-    codes = [in_a_child(lambda: audit(stages, run), place) for place in places]
-    assert len(places) >= 20
+    kill_points = [f"{point}:{time}" for time in (1, 2, 4, 7, 11) for point in POINTS]
+    codes = [in_a_child(lambda: audit(stages, run), place) for place in kill_points]
+    assert len(kill_points) >= 20
     assert set(codes) <= {-signal.SIGKILL, 0}
     assert codes.count(-signal.SIGKILL) >= 10
     assert in_a_child(lambda: audit(stages, run)) == 0
