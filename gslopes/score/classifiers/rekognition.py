@@ -221,7 +221,11 @@ def gslopes_error(error: Exception) -> GslopesError:
     if isinstance(response, dict) and "Error" in response:
         about = response.get("ResponseMetadata", {})
         status, code = int(about.get("HTTPStatusCode", 0)), str(response["Error"].get("Code", ""))
-        kind = CODES.get(code) or wire.kind_of_status(status)
+        cut_short = status == 400 and code in (
+            "",
+            "400",
+        )  # Amazon names every error; boto3 reads half a reply like this
+        kind = CODES.get(code) or ("lost" if cut_short else wire.kind_of_status(status))
         wait = wire.seconds_to_wait(about.get("HTTPHeaders"))
         text = f"{code}: {response['Error'].get('Message', '')}"
     if kind is None:

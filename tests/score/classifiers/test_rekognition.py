@@ -16,8 +16,9 @@ from typing import ClassVar
 
 import pytest
 
-from gslopes.core.errors import ConfigError, Refused, ServiceError
+from gslopes.core.errors import ConfigError, Refused, ServiceError, Unavailable
 from gslopes.score.classifiers import load_classifier
+from gslopes.score.classifiers.rekognition import gslopes_error
 from gslopes.score.payload import fit_pictures
 from tests.fake_provider import FakeProvider, paint
 
@@ -69,6 +70,18 @@ def test_a_profile_is_as_good_as_variables(provider: FakeProvider, monkeypatch, 
     assert labels("rekognition", paint(0, 0.2))
 
 
+def test_a_refusal_that_is_cut_short_is_asked_about_again_and_not_taken_for_a_failure():
+    from botocore.exceptions import ClientError
+    from botocore.parsers import JSONParser
+
+    whole = json.dumps(
+        {"__type": "InvalidImageFormatException", "Message": "Request has invalid image format"}
+    ).encode()
+    for body, kind in ((whole, Refused), (whole[: len(whole) // 2], Unavailable), (b"", Unavailable)):
+        parsed = JSONParser().parse({"body": body, "headers": {}, "status_code": 400}, None)
+        assert isinstance(gslopes_error(ClientError(parsed, "DetectLabels")), kind)
+
+
 @pytest.mark.parametrize("wrong", ["max_labels=0", "min_confidence=101"])
 def test_impossible_parameters_are_refused(wrong):
     with pytest.raises(ConfigError):
@@ -78,6 +91,7 @@ def test_impossible_parameters_are_refused(wrong):
 SESSION = "company"
 ASK = """
 from gslopes.score.classifiers import load_classifier
+from gslopes.score.classifiers.rekognition import gslopes_error
 from tests.fake_provider import paint
 classifier = load_classifier("rekognition:profile=audit,region=eu-west-1")
 print(len(classifier.parse(classifier.ask([paint(0, 0.2)])[0]).labels))
