@@ -182,14 +182,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         Figure.savefig = real if item.get_closest_marker("figures") else save_empty  # type: ignore[method-assign]
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """For ``--dist loadgroup``: a file is one worker's, and all that needs a browser, or Ray, is one worker's too."""
-    for item in items if config.pluginmanager.hasplugin("xdist") else []:
-        shared = next((name for name in ("browser", "ray") if item.get_closest_marker(name)), "")
-        item.add_marker(pytest.mark.xdist_group(shared or str(item.path.relative_to(HERE))))
-
-
 def missing_browser(what: str) -> None:
     """Skips, or fails where ``GSLOPES_BROWSER=required``."""
     sentence = f"{what} is missing: apt-get install chromium; pip install 'gslopes[test]'"

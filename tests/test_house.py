@@ -160,7 +160,7 @@ def test_the_version_is_one():
         ("demo-command", "pip install . && gslopes demo"),
         (
             "test-command",
-            """pip install -e '.[dev]' && python -m pytest -m "not slow" -n auto --dist loadgroup""",
+            """pip install -e '.[dev]' && python -m pytest -m "not slow" -n auto --dist loadfile""",
         ),
     ],
 )
