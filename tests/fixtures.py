@@ -204,3 +204,23 @@ def chromium() -> Iterator[Any]:
         browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+def assert_page_fits(chromium: Any, page_file: Path, width: int, height: int) -> None:
+    """In light and dark: nothing wider than the window, no serious fault that axe finds, no request, no message."""
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright",
+        reason="axe-playwright-python is not installed: pip install 'gslopes[test]'",
+    ).Axe()
+    page = chromium.new_page(viewport={"width": width, "height": height})
+    events: list[str] = []
+    page.on("console", lambda message: events.append(message.text))
+    page.on("request", lambda request: events.append(request.url) if request.url.startswith("http") else None)
+    page.goto(page_file.as_uri())
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        faults = axe.run(page).response["violations"]
+        assert [(f["id"], f["nodes"][0]["html"]) for f in faults if f["impact"] in ("serious", "critical")] == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert events == []
+    page.close()

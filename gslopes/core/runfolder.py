@@ -258,11 +258,17 @@ def locked(run: Path) -> Iterator[None]:
         except BlockingIOError as error:
             hint = "Wait for it to end, or choose another folder with --out."
             raise StorageError(f"Another process is working in {show(run)}.", hint) from error
-        for stale in [*run.glob(".*.tmp"), *run.glob("parts/**/.*.tmp")]:
-            stale.unlink(missing_ok=True)
+        _discard_temporaries(run)
         yield
+        _discard_temporaries(run)  # of a worker that was lost meanwhile
     finally:
         os.close(handle)
+
+
+def _discard_temporaries(run: Path) -> None:
+    """Remove what a killed process had half written; nobody is writing."""
+    for stale in [*run.glob(".*.tmp"), *run.glob("parts/**/.*.tmp")]:
+        stale.unlink(missing_ok=True)
 
 
 # -- parts ------------------------------------------------------------------------------------------------------------

@@ -76,6 +76,14 @@ def test_a_second_process_is_told_that_the_folder_is_in_use_until_the_first_ends
     assert subprocess.run([sys.executable, "-c", code, tmp_path], check=False).returncode == 0
 
 
+def test_letting_go_of_the_lock_removes_what_a_lost_worker_left_half_written(tmp_path):
+    left = tmp_path / "run" / "parts" / "synthesise" / "..edits-000001.parquet.new.tmp.7.tmp"
+    with runfolder.locked(tmp_path / "run"):
+        left.parent.mkdir(parents=True)
+        left.write_bytes(b"half")
+    assert not left.exists()
+
+
 def test_taking_the_lock_removes_what_a_killed_process_left_half_written(tmp_path):
     stale = tmp_path / "parts" / "score" / ".asked-000000.parquet.77.tmp"
     stale.parent.mkdir(parents=True)

@@ -61,7 +61,7 @@ def rows_of(table: Table, n: int = 3) -> pd.DataFrame:
 
 
 @EVERY
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_rows_come_back_as_they_were_in_the_order_of_the_key(table: Table, data: st.DataObject, tmp_path):
     frame = data.draw(frames(table))

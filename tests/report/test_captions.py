@@ -13,6 +13,7 @@ from PIL import Image
 import gslopes
 from gslopes.core.tables import captions as schemas
 from gslopes.report.captions import mask, render_review, review_items, sampled
+from tests.fixtures import assert_page_fits
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> =HYPERLINK(\u202e)"
 
@@ -123,22 +124,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_the_pages_fit_the_window_and_axe_finds_no_serious_fault(
     chromium: Any, pages: dict[str, Path], name: str, size: tuple[int, int]
 ):
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright",
-        reason="axe-playwright-python is not installed: pip install 'gslopes[test]'",
-    ).Axe()
-    page = chromium.new_page(viewport={"width": size[0], "height": size[1]})
-    events: list[str] = []
-    page.on("console", lambda message: events.append(message.text))
-    page.on("request", lambda request: events.append(request.url) if request.url.startswith("http") else None)
-    page.goto(pages[name].as_uri())
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        faults = axe.run(page).response["violations"]
-        assert [(f["id"], f["nodes"][0]["html"]) for f in faults if f["impact"] in ("serious", "critical")] == []
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert events == []
-    page.close()
+    assert_page_fits(chromium, pages[name], *size)
 
 
 @pytest.mark.browser

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.fixtures import assert_page_fits
 from tests.studies.crops.drawn import Brightness, a_face, audit, draw_people
 from tests.studies.crops.test_sweep import Brightness as SweptBrightness
 from tests.studies.crops.test_sweep import draw_sweep
@@ -34,25 +35,7 @@ def pages(tmp_path_factory):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", ["audit", "regions", "review", "sweep"])
 def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(chromium, pages, name, size):
-    axe = pytest.importorskip(
-        "axe_playwright_python.sync_playwright",
-        reason="axe-playwright-python is not installed: pip install 'gslopes[test]'",
-    ).Axe()
-    width, height = SIZES[size]
-    page = chromium.new_page(viewport={"width": width, "height": height})
-    events = []
-    page.on("console", lambda message: events.append(message.text))
-    page.on("request", lambda request: events.append(request.url) if request.url.startswith("http") else None)
-    page.goto(pages[name].as_uri())
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        faults = axe.run(page).response["violations"]
-        serious = [(f["id"], f["nodes"][0]["html"]) for f in faults if f["impact"] in ("serious", "critical")]
-        assert serious == []
-    wide = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-    assert wide[0] <= wide[1]
-    assert events == []
-    page.close()
+    assert_page_fits(chromium, pages[name], *SIZES[size])
 
 
 def test_a_review_is_saved_as_the_table_that_the_command_reads(chromium, pages, tmp_path):
