@@ -75,7 +75,7 @@ def compare(
     found = compare_runs(
         run_a, run_b, pairs, min_varying=min_varying, correction=correction, photos_csv=photos_csv, cluster=cluster
     )
-    page = write_page(run_a, run_b, found, out, pairs=pairs)
+    page = write_page(run_a, run_b, found, out)
     print_json(rows(found)) if as_json else click.echo(print_changes(found))
     click.echo(f"page       {show(page)}", err=True)
     if show_page:

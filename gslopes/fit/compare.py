@@ -15,7 +15,18 @@ from gslopes.fit.paired import FEW, below_floor, effective_units, paired_test, u
 
 Array = NDArray[np.float64]
 COLUMNS = (
-    *("classifier", "attribute", "label", "n", "units", "active", "varying", "slope", "other_slope"),
+    *(
+        "classifier",
+        "first_classifier",
+        "attribute",
+        "label",
+        "n",
+        "units",
+        "active",
+        "varying",
+        "slope",
+        "other_slope",
+    ),
     *("difference", "se", "p", "p_perm", "ci_low", "ci_high", "q", "note"),
 )
 RARE = "too rare to judge"
@@ -44,7 +55,8 @@ def paired_differences(
     correction: ``bh``, ``by`` or ``holm``.  permutations: 0 for none; q is then of p.
     cluster: photo to a text; photos that share one (one person) are one unit.  A photo without a text is its own.
 
-    Returns a row a label of either, with the columns ``COLUMNS``; classifier and attribute are those of ``other``.
+    Returns a row a label of either, with the columns ``COLUMNS``; classifier and attribute are those of ``other``,
+    first_classifier is that of ``one``.
     """
     first, second = same_photos(one, other)
     labels = np.array(sorted({*one.labels.tolist(), *other.labels.tolist()}), dtype=object)
@@ -61,6 +73,7 @@ def paired_differences(
     tested, _ = below_floor(p_perm, p, permutations, trusted=trusted)
     frame = {
         "classifier": other.classifier,
+        "first_classifier": one.classifier,
         "attribute": other.attribute,
         "label": labels,
         "n": len(first.photos),

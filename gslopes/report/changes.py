@@ -12,6 +12,7 @@ COLUMNS = (
     *(Column("first"), Column("second"), Column("difference"), Column("95 % interval", number=False)),
     *(Column("p"), Column("q"), Column("photos"), Column("changed", number=False)),
 )
+PAIR = ["first_classifier", "classifier", "attribute"]
 NOTE = """\
 first, second: photo-rate slopes in the two runs, percentage points per unit of the attribute, over
 the photos that both answered at all values. difference: second minus first; interval: 95 %, t over
@@ -26,8 +27,9 @@ def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
     changes: the columns of ``fit.compare.COLUMNS``.  limit: rows a block.
     """
     blocks = []
-    for (classifier, attribute), part in changes.groupby(["classifier", "attribute"], sort=True):
-        title = f"{words.printable(classifier)}: change of each label's slope along {words.perceived(str(attribute))}"
+    for (first, second, attribute), part in changes.groupby(PAIR, sort=True):
+        name = words.both(str(first), str(second))
+        title = f"{name}: change of each label's slope along {words.perceived(str(attribute))}"
         judged = part[part["note"] == ""]
         judged = judged.assign(_t=-(judged["difference"] / judged["se"].where(judged["se"] > 0)).abs().fillna(0))
         shown = judged.sort_values(["q", "_t", "label"])[:limit]

@@ -11,6 +11,7 @@ import pandas as pd
 
 from gslopes.core import runfolder
 from gslopes.report import pictures, words
+from gslopes.report.changes import PAIR
 from gslopes.report.findings import numbers
 from gslopes.report.page import environment, scripted
 from gslopes.report.pictures import Wanted
@@ -60,7 +61,8 @@ def write_changes(
     with runfolder.storage(out):
         out.mkdir(parents=True, exist_ok=True)
         files = pictures.write(out, run, [one.sweep for one in photos], "thumbs")
-    pairs = [_pair(str(c), str(a), part) for (c, a), part in changes.groupby(["classifier", "attribute"], sort=True)]
+    groups = changes.groupby(PAIR, sort=True)
+    pairs = [_pair(words.both(str(old), str(new)), str(a), part) for (old, new, a), part in groups]
     strips = [(one, files[key][0]) for one in photos if (key := (one.sweep.photo, one.sweep.attribute)) in files]
     data = {"changes": [{"ends": pair.ends, "rows": pair.rows} for pair in pairs], "decisions": {}}
     html = (
@@ -81,7 +83,7 @@ def write_changes(
     return page
 
 
-def _pair(classifier: str, attribute: str, part: pd.DataFrame) -> Pair:
+def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> Pair:
     judged = part[part["note"] == ""]
     order = judged.assign(_flat=-judged["difference"].abs()).sort_values(["q", "_flat", "label"])
     rows = tuple(_row(row) for _, row in order[:MOST_LABELS].iterrows())
@@ -97,7 +99,7 @@ def _pair(classifier: str, attribute: str, part: pd.DataFrame) -> Pair:
         )
     else:
         sentence = f"None of {len(judged):,} labels changed its slope along {perceived} more than chance explains."
-    title = f"{words.printable(classifier)} along {perceived}"
+    title = f"{classifiers} along {perceived}"
     return Pair(title, words.ends(attribute), sentence.replace("-", "−"), rows, len(part) - len(rows))
 
 

@@ -45,6 +45,15 @@ def printable(text: object) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(text))
 
 
+def both(first: str, second: str) -> str:
+    """Two classifiers that are compared, or the one that is in both runs, fit to be shown.
+
+    >>> both("tagger:v=1", "tagger:v=2"), both("tagger", "tagger")
+    ('tagger:v=1 → tagger:v=2', 'tagger')
+    """
+    return " → ".join(printable(name) for name in dict.fromkeys((first, second)))
+
+
 def shorten(text: str, length: int) -> str:
     """At most ``length`` characters, the last one an ellipsis if something was cut."""
     return text if len(text) <= length else text[: length - 1] + "…"

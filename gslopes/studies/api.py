@@ -141,8 +141,8 @@ def compare(run_a: str | Path, run_b: str | Path, *, pairs: Sequence[tuple[str, 
 
     run_a, run_b: run folders.  pairs: (classifier of the first, classifier of the second); same names by default.
 
-    Returns one row a classifier, attribute and label: n, active, slope, other_slope, difference, se, p, ci_low,
-    ci_high, q, note; slopes and differences in percentage points per unit, difference = second minus first.
+    Returns one row a classifier, attribute and label: first_classifier, n, active, slope, other_slope, difference, se,
+    p, ci_low, ci_high, q, note; slopes and differences in percentage points per unit, difference = second minus first.
 
     Raises: UsageError if the runs have nothing in common; TableError.
     """

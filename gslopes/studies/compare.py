@@ -100,12 +100,11 @@ def write_page(
     changes: pd.DataFrame,
     out: Path | str | None = None,
     *,
-    pairs: Sequence[tuple[str, str] | str] = (),
     photos: int = 6,
 ) -> Path:
     """The page of a comparison, see ``report.changes_page``; its path.
 
-    changes, pairs: of ``compare_runs``.
+    changes: of ``compare_runs``.
     out: its folder, made if missing; ``compare`` in the second run's folder by default.
     photos: how many that changed most are shown, at most two a label.
 
@@ -114,10 +113,7 @@ def write_page(
     from gslopes.report.changes_page import write_changes
 
     one, other = Path(one), Path(other)
-    first, second = _answers(one), _answers(other)
-    chosen = [split_pair(pair, first, second) if isinstance(pair, str) else pair for pair in pairs]
-    old = {new: before for before, new in chosen or _same(first, second)}
-    shown = _changed_photos(one, other, changes.assign(old_classifier=changes["classifier"].map(old)), photos)
+    shown = _changed_photos(one, other, changes, photos)
     return write_changes(Path(out) if out else other / "compare", other, changes, shown, (one.name, other.name))
 
 
@@ -138,7 +134,7 @@ def _changed_photos(one: Path, other: Path, changes: pd.DataFrame, most: int) ->
             break
         attribute, label = str(row["attribute"]), str(row["label"])
         sweep = np.array(values.get(attribute, ()), dtype=float)
-        old, new = (str(row[name]) for name in ("old_classifier", "classifier"))
+        old, new = (str(row[name]) for name in ("first_classifier", "classifier"))
         sides = [matrix.read(run, name, attribute, sweep) for run, name in ((one, old), (other, new))]
         first, second = (_scores(side, label) for side in sides)
         both = _complete(sides[0]) & _complete(sides[1])

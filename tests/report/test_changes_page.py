@@ -11,7 +11,16 @@ SCRIPT = "<script>alert(1)</script>"
 
 
 def changes() -> pd.DataFrame:
-    row = {"classifier": SCRIPT, "attribute": "gender", "n": 60, "active": 40, "se": 1.0, "p": 0.001, "note": ""}
+    row = {
+        "classifier": SCRIPT,
+        "first_classifier": SCRIPT,
+        "attribute": "gender",
+        "n": 60,
+        "active": 40,
+        "se": 1.0,
+        "p": 0.001,
+        "note": "",
+    }
     first = {
         "label": "nurse",
         "slope": -30.04,

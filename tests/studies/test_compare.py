@@ -68,7 +68,10 @@ def test_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 
 def test_a_pair_is_cut_where_both_sides_are_classifiers_of_their_runs(tmp_path: Path) -> None:
     one, other = folder(tmp_path / "a", "a", 0.1), folder(tmp_path / "b", "b:threshold=0.7", 0.2)
-    assert len(compare_runs(one, other, ["a=b:threshold=0.7"])) == 1
+    found = compare_runs(one, other, ["a=b:threshold=0.7"])
+    assert found[["first_classifier", "classifier"]].to_numpy().tolist() == [["a", "b:threshold=0.7"]]
+    assert print_changes(found).startswith("a → b:threshold=0.7: change of each label's slope")
+    assert "a → b:threshold=0.7 along perceived gender</h2>" in write_page(one, other, found).read_text("utf-8")
     with pytest.raises(UsageError, match="is not OLD=NEW") as error:
         compare_runs(one, other, ["a=c"])
     assert "b:threshold=0.7" in error.value.hint
@@ -97,7 +100,7 @@ def test_a_photo_that_one_run_never_asked_about_is_none_that_changed(tmp_path: P
         columns=tables.PHOTOS.columns
     )
     tables.write(tables.PHOTOS, known, after / "photos.parquet")
-    changes = compare_runs(before, after).assign(old_classifier="m")
+    changes = compare_runs(before, after)
     shown = _changed_photos(before, after, changes, 6)
     assert shown
     assert {one.sweep.photo for one in shown} <= set(ids[:40])
