@@ -81,7 +81,7 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
             rows = []
             for name, share in one["leakage"].items():
                 if share["value"] is not None:
-                    text = f"{share['value']:+.2f} [{share['low']:+.2f}, {share['high']:+.2f}]".replace("-", "−")
+                    text = words.ratio_interval(share["value"], share["low"], share["high"]).replace("-", "−")
                     rows.append((NAMES.get(name, words.printable(name)), text))
             found[str(one["attribute"])] = rows
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

@@ -97,6 +97,26 @@ def points_interval(low: float, high: float) -> str:
     return f"[{points(low)}, {points(high)}]"
 
 
+def ratio(number: float | None) -> str:
+    """A change of a probability, a cosine or a share of another slope, with its sign; a dash where there is none.
+
+    >>> ratio(0.694), ratio(-0.0049), ratio(-1.0774), ratio(float("nan"))
+    ('+0.69', '0.00', '-1.08', '-')
+    """
+    if number is None or math.isnan(number):
+        return "-"
+    return f"{number:+.2f}" if abs(number) >= 0.005 else "0.00"
+
+
+def ratio_interval(number: float, low: float, high: float) -> str:
+    """A number as ``ratio`` prints it, with its interval.
+
+    >>> ratio_interval(0.694, -0.001, 0.73)
+    '+0.69 [0.00, +0.73]'
+    """
+    return f"{ratio(number)} [{ratio(low)}, {ratio(high)}]"
+
+
 def share(number: float | None) -> str:
     """A share in [0, 1] in per cent, one decimal; a dash where there is none.
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
+from gslopes.report import words
 from gslopes.run import manifest
 from gslopes.run.fitting import read_about
 from gslopes.run.likeness import likeness
@@ -212,7 +213,9 @@ def format_summary(summary: Summary) -> str:
     lines += [f"  reading       {means}", f"  shift         {_interval(summary.shift)}"]
     lines += [f"  rises         {_interval(summary.monotone)} of sweeps, tau-b 0.8 or more"]
     for column, groups in summary.groups.items():
-        each = "; ".join(f"{name} {group.number.value:+.2f} (n {group.n:,})" for name, group in groups.each.items())
+        each = "; ".join(
+            f"{name} {words.ratio(group.number.value)} (n {group.n:,})" for name, group in groups.each.items()
+        )
         gap = f"; gap {_interval(groups.gap)}" if groups.gap else ""
         lines.append(f"  shift by {column}: {each}{gap}")
     lines += [
@@ -223,4 +226,4 @@ def format_summary(summary: Summary) -> str:
 
 
 def _interval(number: Estimate) -> str:
-    return "not known" if np.isnan(number.value) else f"{number.value:+.2f} [{number.low:+.2f}, {number.high:+.2f}]"
+    return "not known" if np.isnan(number.value) else words.ratio_interval(number.value, number.low, number.high)
