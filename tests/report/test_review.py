@@ -67,6 +67,7 @@ def save(page: Any, to: Path) -> list[dict[str, str]]:
 def test_accept_correct_exclude_undecided_and_both_other_answers_by_keyboard(page, tmp_path):
     assert page.inner_text("#place") == "Photo 1 of 5"
     assert page.inner_text("#gender") == "female (70 %)"
+    assert page.inner_text("#race") == "White (50 %)"
     press(page, "a n u x d")
     assert page.inner_text("#counts") == "4 decided"
     assert page.inner_text("#saved") == "not saved to a file yet"

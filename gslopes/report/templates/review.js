@@ -27,6 +27,8 @@
   };
 
   // Only what a person said is an answer: accepting says all three, a key of one says that one.
+  const PROPER = ["white", "black", "asian", "indian"]; // written with a capital; the CSV keeps the reader's names
+  const proper = (name) => (PROPER.includes(name) ? name[0].toUpperCase() + name.slice(1) : name);
   const fresh = (item) => ({ photo: item.photo, path: item.path, decision: "undecided", gender: "", race: "", age: "" });
 
   function answer(key) {
@@ -92,10 +94,10 @@
       Object.assign(link, { href: item.page, rel: "noreferrer noopener", textContent: item.page });
       byId("credit").append(item.title || item.creator || item.licence ? " · " : "", link);
     }
-    for (const name of ["gender", "race", "age"]) byId(name).textContent = item[name][0] + " (" + percent(item[name][1]) + ")";
+    for (const name of ["gender", "race", "age"]) byId(name).textContent = proper(item[name][0]) + " (" + percent(item[name][1]) + ")";
     const said = row && (row.decision === "accept" || row.decision === "correct");
     byId("decision").textContent = !row ? "none yet"
-      : row.decision + (said ? ": " + [row.gender, row.race, row.age].filter(Boolean).join(", ") : "");
+      : row.decision + (said ? ": " + [row.gender, proper(row.race), row.age].filter(Boolean).join(", ") : "");
     for (const button of document.querySelectorAll("button[data-key]")) {
       const key = button.dataset.key;
       const chosen = row && ((key === "x" && row.decision === "exclude") || (key === "d" && row.decision === "undecided")
