@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from PIL import Image
 
 import gslopes
 from gslopes.core import tables
@@ -65,3 +66,24 @@ def test_what_cannot_be_exported_is_told(run: Path, tmp_path: Path) -> None:
     (run / "asked.parquet").unlink()
     with pytest.raises(UsageError, match="no answers"):
         gslopes.export(run, "csv")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what FiftyOne imports
+@pytest.mark.slow  # needs FiftyOne and a MongoDB server, its own or that of $FIFTYONE_DATABASE_URI
+def test_fiftyone_has_a_sample_a_picture_in_groups_of_a_sweep_with_the_scores(run: Path) -> None:
+    pytest.importorskip("fiftyone", reason="FiftyOne is not installed: pip install 'gslopes[fiftyone]'")
+    for step in range(3):
+        Image.new("RGB", (8, 8), (80 * step, 0, 0)).save(run / f"e{step}.jpg")
+    dataset = gslopes.export(run, "fiftyone", "gslopes-test-export")
+    try:
+        assert dataset.group_slices == ["0", "1", "2"]
+        assert len(dataset) == 1  # one photo
+        seen = []
+        for step in "012":
+            dataset.group_slice = step
+            sample = dataset.first()
+            labels = [(one.label, one.confidence) for one in (sample["c"].classifications if sample["c"] else [])]
+            seen.append((Path(sample.filepath).name, sample["value"], labels))
+        assert seen == [("e0.jpg", -1.0, []), ("e1.jpg", 0.0, [("Cap", 0.5)]), ("e2.jpg", 1.0, [("Cap", 0.5)])]
+    finally:
+        dataset.delete()
