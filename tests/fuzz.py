@@ -241,12 +241,15 @@ def mutated(data: bytes, other: bytes, lot: random.Random) -> bytes:
     return data[: 1 << 20]
 
 
-def fuzz(seconds: float, seed: int) -> tuple[Counter[str], list[str]]:
-    """Rounds by target, and what was found; every target gets its turn, whatever the others take."""
+def fuzz(seconds: float, seed: int, only: str = "") -> tuple[Counter[str], list[str]]:
+    """Rounds by target, and what was found; every target gets its turn, whatever the others take.
+
+    only: what the name of a target must hold.
+    """
     lot, rounds, found = random.Random(seed), Counter[str](), list[str]()
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
         warnings.simplefilter("error")
-        known = every_target(Path(name))
+        known = [target for target in every_target(Path(name)) if only in target.name]
         ends = time.monotonic() + seconds
         while time.monotonic() < ends and len(found) < 20:
             for target in known:
@@ -276,9 +279,10 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="targets whose name holds this")
     parser.add_argument("--out", type=Path, help="a JSON file to which the counts are added")
     options = parser.parse_args()
-    counts, findings = fuzz(options.seconds, options.seed)
+    counts, findings = fuzz(options.seconds, options.seed, options.only)
     print(json.dumps({"seed": options.seed, "rounds": sum(counts.values()), **counts}, indent=1))
     if options.out:
         record(options.out, options.seed, options.seconds, counts, findings)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+import gslopes
 from gslopes.audits.captions import cases
 from gslopes.audits.context.contexts import read_contexts
 from gslopes.audits.context.people import read_people as read_context_people
@@ -49,6 +51,7 @@ GENOME = (
     [{"image_id": 1, "attributes": [MAN | {"attributes": ["tall"]}]}],
     [{"image_id": 1, "relationships": [RELATION]}],
 )
+HOSTILE = "A lazy man. <script>alert(1)</script>"
 LETTERS = [{"token": "A", "top_logprobs": [{"token": "A", "logprob": -0.1}]}]
 
 
@@ -100,6 +103,7 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         ("captions JSON", tuple(json.dumps(one).encode() for one in files), written("stage.json", stage)),
         ("captions CSV", (b"image,caption,source\n1,A man.,x\n", tagged), written("stage.csv", stage)),
         ("captions TSV", (b"A man.\thttps://host/1.jpg\n", b"image\tcaption\n1\tA\n"), written("stage.tsv", stage)),
+        ("captions audit", audited_stages(folder), lambda data: captions_audit(folder, data)),
         ("groups CSV", (b"image,gender\n1,female\n", b"id,bb_gender\n1,Female\n"), written("groups.csv", read_groups)),
         (
             "review of cases",
@@ -123,6 +127,46 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         ("presence", (b'{"limits": {"c": {"score": 0.5, "most": 3}}}',), lambda data: presence(folder, data)),
     )
     return [target(name, corpus, read) for name, corpus, read in known]
+
+
+def audited_stages(folder: Path) -> tuple[bytes, ...]:
+    """Labels with boxes, captions and groups of 24 images: a whole audit that runs every technique."""
+    box = {"category_id": 3, "bbox": [1, 2, 6, 9], "area": 54, "iscrowd": 0}
+    images = [{"id": i, "width": 10, "height": 20} for i in range(24)]
+    labels = {"images": images, "categories": [{"id": 3, "name": "person"}, {"id": 1, "name": "dog"}]}
+    labels["annotations"] = [box | {"image_id": i, "category_id": kind} for i in range(24) for kind in (3, 1)]
+    said = (
+        "A boy with a dog.",
+        "A lazy man. <script>alert(1)</script>",
+        "Two women in red dresses hold a gun.",
+        "",
+        "The female sat on a bench.",
+    )
+    system = [{"image_id": i, "caption": said[i % 5]} for i in range(24)]
+    groups = "image,gender,skin\n" + "".join(f"{i},{'fe' * (i % 2)}male,{'dl'[i % 3 // 2]}\n" for i in range(24))
+    files = json.dumps(labels).encode(), json.dumps(system).encode(), groups.encode()
+    (folder / "audit/stages").mkdir(parents=True)
+    for name, content in zip(STAGE_FILES, files, strict=True):
+        (folder / "audit" / name).write_bytes(content)
+    return files
+
+
+STAGE_FILES = ("stages/human-labels.json", "stages/system-captions.json", "groups.csv")
+
+
+def captions_audit(folder: Path, data: bytes) -> None:
+    """One of the files is the mutated one, by how it begins; nothing of it runs on the pages."""
+    home, run = folder / "audit", folder / "audit/run"
+    name = STAGE_FILES[b"{[".find(data[:1])] if data[:1] else STAGE_FILES[2]
+    good = (home / name).read_bytes()
+    (home / name).write_bytes(data)
+    quick = {"bootstrap": 10, "permutations": 9, "splits": 5, "salience_bootstrap": 5}
+    try:
+        audit = gslopes.captions(home / "stages", run, groups=home / "groups.csv", **quick)
+        assert b"<script>alert" not in audit.page.read_bytes() + audit.review.read_bytes()
+    finally:
+        (home / name).write_bytes(good)
+        shutil.rmtree(run, ignore_errors=True)
 
 
 def landmarks() -> bytes:

@@ -42,12 +42,6 @@ def read_groups(file: Path, columns: Sequence[str] = ()) -> tuple[Groups, Counte
     return found, Counter()
 
 
-def largest(areas: dict[str, tuple[float, str]], image: str, area: float, annotation: str) -> None:
-    """Keep the annotation of the largest person of an image; ties go to the first."""
-    if area > areas.get(image, (0.0, ""))[0]:
-        areas[image] = area, annotation
-
-
 def _zhao(frame: pd.DataFrame, file: Path, columns: Sequence[str]) -> tuple[Groups, Counter[str]]:
     found: Groups = {}
     neither: Counter[str] = Counter()

@@ -22,15 +22,6 @@ ANSWERS = ("harm", "not-a-harm", "parser", "truth", "unsure")
 COLUMNS = ("case", "answer", "reviewer", "note")
 
 
-def sample(cases: pd.DataFrame, size: int, seed: int) -> pd.DataFrame:
-    """So many cases of each technique, at random so that shares can be estimated; all if there are fewer."""
-    parts = []
-    for place, (_, group) in enumerate(cases.groupby("technique", sort=True)):
-        chosen = np.random.default_rng([seed, 8, place]).permutation(len(group))[:size]
-        parts.append(group.iloc[np.sort(chosen)])
-    return pd.concat(parts) if parts else cases
-
-
 def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
     """Rows of a review's CSV; the last answer of a reviewer about a case holds.
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, stats
+from scipy import sparse, special
 
 from gslopes.audits.captions.estimates import change, shuffle
 from gslopes.audits.captions.material import Coverage, Material, Pair, Presence, presence
@@ -33,7 +33,7 @@ def divergence(one: Array, other: Array) -> float:
     if not one.sum() or not other.sum():
         return math.nan
     p, q = one / one.sum(), other / other.sum()
-    return float(stats.entropy((p + q) / 2, base=2) - (stats.entropy(p, base=2) + stats.entropy(q, base=2)) / 2)
+    return float(special.entr((p + q) / 2).sum() - (special.entr(p) + special.entr(q)).sum() / 2) / math.log(2)
 
 
 def log_odds(y: Array, n: float, y_other: Array, n_other: float, prior: Array, total: float) -> tuple[Array, Array]:

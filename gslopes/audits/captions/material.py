@@ -94,6 +94,7 @@ class Material:
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
     tag: Callable[[str], list[list[Token]]] | None = None
     clusters: Mapping[str, str] = field(default_factory=dict)
+    _unions: dict[tuple[str, str], frozenset[Fact]] = field(default_factory=dict, init=False, repr=False)
 
     def images(self, *stages: str) -> list[str]:
         """Images that all these stages have, sorted."""
@@ -102,7 +103,11 @@ class Material:
 
     def facts(self, stage: str, image: str) -> frozenset[Fact]:
         """The union of an image's captions at a stage, without what they deny."""
-        return frozenset(fact for caption in self.stages[stage].get(image, ()) for fact in caption.kept)
+        key = stage, image
+        if key not in self._unions:
+            captions = self.stages[stage].get(image, ())
+            self._unions[key] = frozenset(fact for caption in captions for fact in caption.kept)
+        return self._unions[key]
 
     def several(self, stage: str) -> bool:
         """Whether any image has more than one caption there."""

@@ -22,6 +22,7 @@ from gslopes.audits.captions.options import AuditOptions
 from gslopes.fit.multiplicity import adjust
 
 Array = NDArray[np.float64]
+CLOSE = 0.02  # of a standard error: how near a coefficient of a split or resample is to its optimum
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,13 +126,14 @@ def fit(
     if options.exact:
         betas, logits = _exact(features, group, y, masks, options.ridge)
     else:
-        fitted = fit_weighted(rotated, y, masks, options.ridge, start=whole)
+        fitted = fit_weighted(rotated, y, masks, options.ridge, tolerance=CLOSE)
         betas, logits = back @ fitted[1:], rotated @ fitted[1:] + fitted[0]
     draws = _draws(n, options.salience_bootstrap, generator, clusters)
-    both = (draws.T @ y > 0) & (draws.T @ y < n)
-    boot = (
-        back @ fit_weighted(rotated, y, draws[:, both], options.ridge, start=whole)[1:] if both.any() else np.empty(0)
-    )
+    told = draws.T @ y
+    both = (told > 0) & (told < draws.sum(axis=0))
+    boot = np.empty(0)
+    if both.any():
+        boot = back @ fit_weighted(rotated, y, draws[:, both], options.ridge, tolerance=CLOSE)[1:]
     accuracy = _accuracy(logits, y, masks)
     return Salience(n, int(y.sum()), valid, True, coefficient, betas, np.asarray(boot), *accuracy)
 
@@ -163,16 +165,22 @@ def _standard(features: Array, weight: NDArray[np.bool_] | None = None) -> Array
 
 
 def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
-    """(n, r) features and group in the directions of their SVD, and the group's row of the way back (r,).
+    """(n, r) features and group in their principal directions, and the group's row of the way back (r,).
 
     A ridge with one λ does not change under a rotation, so that no more than n directions need be fitted.
     """
     columns = np.column_stack([features, group])
-    if columns.shape[1] == 1:
+    n, count = columns.shape
+    if count == 1:
         return columns, np.ones(1)
-    u, s, vt = np.linalg.svd(columns, full_matrices=False)
-    keep = s > 1e-9 * s[0]
-    return np.ascontiguousarray(u[:, keep] * s[keep]), np.ascontiguousarray(vt[keep, -1])
+    if n < count:
+        values, vectors = np.linalg.eigh(columns @ columns.T)
+        keep = values > 1e-12 * values[-1]
+        lengths, vectors = np.sqrt(values[keep]), vectors[:, keep]
+        return vectors * lengths, group @ vectors / lengths
+    values, vectors = np.linalg.eigh(columns.T @ columns)
+    keep = values > 1e-12 * values[-1]
+    return columns @ vectors[:, keep], np.ascontiguousarray(vectors[-1, keep])
 
 
 def _exact(features: Array, group: Array, y: Array, masks: Array, ridge: float) -> tuple[Array, Array]:

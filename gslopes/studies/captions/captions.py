@@ -101,8 +101,7 @@ def captions(
             parsed = tuples_of_file(Path(config.parser.partition(":")[2]))
         else:
             workers = engine(executor, "auto", config.workers, "cpu") if config.workers else executor
-            parse_all(out, images, sentences, work, workers)
-            count = max(1, -(-images // 2000))
+            count = parse_all(out, images, sentences, work, workers)
             if lost := fallen_back(out):
                 notes = (*notes, f"{lost:,} distinct captions were parsed by chunks: {config.parser} was unreadable.")
             parts = (runfolder.part_path(out, STAGE, schemas.TUPLES, part) for part in range(count))

@@ -105,8 +105,8 @@ def fallen_back(out: Path) -> int:
     return sum(int(read_json(file)["captions"]) for file in files)
 
 
-def parse_all(out: Path, images: int, sentences: pd.DataFrame, work: Parse, executor: Executor) -> None:
-    """Every part that is not there yet."""
+def parse_all(out: Path, images: int, sentences: pd.DataFrame, work: Parse, executor: Executor) -> int:
+    """Every part that is not there yet; how many parts there are."""
     count = max(1, -(-images // PART))
     missing = runfolder.missing_parts(out, STAGE, schemas.TUPLES, count)
     usable = sentences[sentences["status"] == "parsed"]
@@ -114,6 +114,7 @@ def parse_all(out: Path, images: int, sentences: pd.DataFrame, work: Parse, exec
         sizes = usable.groupby(_part_of(usable, out)).size().to_dict() if len(usable) else {}
         left = {part: int(sizes.get(part, 0)) for part in missing}
         executor(work, left, label="parse", unit="captions", done=len(usable) - sum(left.values()))
+    return count
 
 
 def tuples_of_file(file: Path) -> pd.DataFrame:

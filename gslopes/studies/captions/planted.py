@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,12 @@ from gslopes.language.mentions import Mentions
 from gslopes.language.senses import Senses
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import wordnet
+from gslopes.studies.captions.omitted import OMITTED, alarm_rows, alarms
 from gslopes.studies.captions.scenes import COUNTS, NOTHING, Planted, scenes, truths
 
 TARGET, TRUTH, HUMAN = "system-captions", "human-labels", "human-captions"
 FORMAT = 2  # of a set's file
+ALARMS = 20  # sets in which labels are left out
 Recovered = dict[str, dict[str, float]]
 
 
@@ -93,7 +96,8 @@ def parsed_counts(planted: Planted, images: int, seed: int, mentions: Mentions, 
 def recover(out: Path, sets: int, *, images: int = 2000, progress: bool = False) -> list[dict[str, Any]]:
     """Truth, mean recovered, share of intervals that hold the truth, share flagged; with harms planted, and nothing.
 
-    S2 is fitted in every fourth set.  Written to OUT/planted.json; sets that are there already are not drawn again.
+    S2 is fitted in every fourth set; what S1 flags where labels are missing is told of up to 20 sets.  Written to
+    OUT/planted.json; sets that are there already are not drawn again.
 
     Raises: UsageError if sets or images is below 1; StorageError; ModelError if HanTa is not as it should be.
     """
@@ -103,14 +107,21 @@ def recover(out: Path, sets: int, *, images: int = 2000, progress: bool = False)
     mentions = Mentions(Senses(wordnet()), shipped())
     kinds = {"planted": Planted(), "nothing": NOTHING}
     drawn: dict[str, list[Recovered]] = {name: [] for name in kinds}
+    missing: dict[float, list[dict[str, float]]] = {share: [] for share in OMITTED}
     with runfolder.locked(out), progress_line(progress, {0: 2 * sets}, "planted", "sets", 0) as tick:
         for seed in range(sets):
             for name, planted in kinds.items():
                 part = out / "parts" / f"{name}-{seed:04d}-{images}-v{FORMAT}.json"
-                drawn[name].append(_kept(part, planted, images, seed, mentions, parser))
+                once = partial(recover_once, planted, images, seed, mentions, parser, with_s2=seed % 4 == 0)
+                drawn[name].append(_kept(part, once))
                 tick(1)
+            for share, alarmed in missing.items() if seed < ALARMS else ():
+                part = out / "parts" / f"omitted-{share:g}-{seed:04d}-{images}-v{FORMAT}.json"
+                options = replace(options_of(seed), bootstrap=0)
+                alarmed.append(_kept(part, partial(alarms, share, images, seed, mentions, options)))
         table = [row for name, planted in kinds.items() for row in summarise(name, planted, drawn[name])]
         table += _parsed_rows([parsed_counts(Planted(), images, s, mentions, parser) for s in range(min(sets, 3))])
+        table += alarm_rows(missing)
         runfolder.write_json(out / "planted.json", table)
     return table
 
@@ -206,15 +217,21 @@ def _plain(fact: Any) -> tuple[str, str, str]:
 # -- many sets --------------------------------------------------------------------------------------------------------
 
 
-def _kept(path: Path, planted: Planted, images: int, seed: int, mentions: Mentions, parser: Chunks) -> Recovered:
+def _kept(path: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     if path.exists():
-        kept: Recovered = read_json(path)
+        kept: dict[str, Any] = read_json(path)
         return kept
-    found = recover_once(planted, images, seed, mentions, parser, with_s2=seed % 4 == 0)
-    plain = {key: {k: None if math.isnan(v) else v for k, v in row.items()} for key, row in found.items()}
+    found = make()
     path.parent.mkdir(parents=True, exist_ok=True)
-    runfolder.write_json(path, plain)
+    runfolder.write_json(path, _plain_numbers(found))
     return found
+
+
+def _plain_numbers(found: Any) -> Any:
+    """JSON has no NaN."""
+    if isinstance(found, dict):
+        return {key: _plain_numbers(value) for key, value in found.items()}
+    return None if math.isnan(found) else found
 
 
 def _known(row: Mapping[str, Any] | None, name: str = "value") -> bool:

@@ -19,6 +19,7 @@ from gslopes.language.senses import ROLES, Senses, overrides
 from gslopes.language.tagger import LONGEST
 
 LABELS = ("human-labels", "system-labels")
+SIDES = ["x0", "y0", "x1", "y1", "score"]
 
 
 def images_table(stages: Mapping[str, StageRows], mentions: Mentions, limit: int | None) -> pd.DataFrame:
@@ -108,7 +109,7 @@ def judge_text(caption: Any) -> tuple[str, str, Why]:
 
 
 def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame:
-    """The tuples of labels."""
+    """The tuples of labels; instances of one word by their corners, so that the order of the files changes nothing."""
     records: list[dict[str, Any]] = []
     for stage in LABELS:
         rows = stages.get(stage)
@@ -126,9 +127,8 @@ def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame
             if link.object:
                 ends["object_synset"] = given(link.object, link.object_synset, "object", senses)[0]
             records.append(record | ends)
-    return pd.DataFrame(records, columns=tables.TUPLES.columns).astype(
-        {"source": "int16", "relaxed": bool, "negated": bool, "plural": bool}
-    )
+    frame = pd.DataFrame(records, columns=tables.TUPLES.columns).sort_values(SIDES, kind="stable")
+    return frame.astype({"source": "int16", "relaxed": bool, "negated": bool, "plural": bool})
 
 
 def given(word: str, synset: str | None, role: str, senses: Senses) -> tuple[str | None, bool, str]:

@@ -1,17 +1,28 @@
-"""Killed at any named place, a captions audit goes on by the same command and ends in equal tables and pages."""
+"""Killed at any named place, a captions audit goes on by the same command and ends in equal tables and pages.
+
+So does an audit of counterfactual photos with a captioner, which is asked about no picture twice.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import gslopes
+from gslopes.audits.captions.options import AuditOptions
 from gslopes.core.killpoints import KILL_POINTS
+from gslopes.language.labels import labeller
+from gslopes.run import stages as walk
+from gslopes.run.config import FitConfig
 from gslopes.studies.captions import parse
+from gslopes.studies.captions.sweep import TABLE, measure_sweep
 from tests.core.test_killpoints import in_a_child
+from tests.fake_provider.folder import write_run
 
 POINTS = [point for point in KILL_POINTS if point.startswith(("file:", "table:"))]
 QUICK = {"bootstrap": 50, "permutations": 49, "splits": 20, "salience_bootstrap": 20, "types": 5}
@@ -78,3 +89,70 @@ def test_what_was_parsed_before_a_kill_is_not_parsed_again(stages: Path, tmp_pat
     assert in_a_child(lambda: audit(stages, run)) == 0
     assert {path: path.stat().st_mtime_ns for path in parts} == parts
     assert len(list((run / "parts" / "parse").glob("*.parquet"))) == 12
+
+
+# -- a captioner on counterfactual photos -----------------------------------------------------------------------------
+
+BATCH = 4
+CAPTIONER = f"captioner-python:logged_captions:say,batch={BATCH}"
+SOURCE = """
+import os
+from hashlib import sha256
+
+def say(pictures):
+    with open(os.environ["CAPTIONS_LOG"], "a") as log:
+        log.writelines(sha256(picture.tobytes()).hexdigest() + "\\n" for picture in pictures)
+    return [f"A {'woman' if picture.mean() < 100 else 'man'} on a {'sofa' if picture[0, 0, 0] % 2 else 'couch'}."
+            for picture in pictures]
+"""
+ASKED_AGAIN = ("asked", "scores", "slopes", TABLE.removesuffix(".parquet"))
+
+
+def counterfactual_captions(run: Path, classifier: str) -> None:
+    """The captioner is asked, slopes are fitted, and R2 is read from them."""
+    os.environ["CAPTIONS_LOG"] = f"{run}.txt"
+    walk.score_photos(run, classifier, yes=True, cache=f"{run}-cache")
+    walk.run_fit(run, FitConfig(permutations=20, bootstrap=20))
+    measure_sweep(run, AuditOptions(bootstrap=50))
+
+
+@pytest.fixture(scope="module")
+def captioned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the function, with an undisturbed run of it for each way of keeping answers."""
+    labeller()  # read once, here: children are copies of this process
+    folder = tmp_path_factory.mktemp("captioned")
+    (folder / "logged_captions.py").write_text(SOURCE)
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        for name, more in (("cache", ",version=1"), ("journal", "")):
+            run = write_run(folder / name, 6, part=3)
+            assert in_a_child(lambda run=run, more=more: counterfactual_captions(run, CAPTIONER + more)) == 0
+    finally:
+        os.chdir(before)
+    return folder
+
+
+KILLS = [(point, time, "cache") for point in KILL_POINTS if not point.startswith("collect:") for time in (1, 4)]
+KILLS += [(point, 2, "journal") for point in KILL_POINTS if point.startswith(("answers:", "part:"))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("point", "time", "kept"), KILLS)
+def test_a_captioner_is_asked_about_no_picture_twice_and_the_tables_are_equal(
+    captioned: Path, point: str, time: int, kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(captioned)
+    classifier = CAPTIONER + (",version=1" if kept == "cache" else "")
+    run = write_run(tmp_path / "run", 6, part=3)
+    code = in_a_child(lambda: counterfactual_captions(run, classifier), f"{point}:{time}")
+    assert code == -signal.SIGKILL or (code == 0 and time > 1)
+    assert in_a_child(lambda: counterfactual_captions(run, classifier)) == 0
+    for name in ASKED_AGAIN:
+        assert (run / f"{name}.parquet").read_bytes() == (captioned / kept / f"{name}.parquet").read_bytes(), name
+    asked, calm = (Counter(Path(f"{folder}.txt").read_text().splitlines()) for folder in (run, captioned / kept))
+    assert asked.keys() == calm.keys()
+    assert len(calm) == 6 * 7 == calm.total()
+    in_flight = BATCH if point == "answers:asked" and code else 0
+    assert asked.total() - len(asked) == in_flight
+    assert not list(run.rglob("*.tmp"))

@@ -51,6 +51,7 @@ def test_sets_that_are_there_are_not_drawn_again(tmp_path: Path, monkeypatch: py
         return {name: {"planted": 1.0, "value": 1.0} for name in COUNTS} | {"any S1": {"q": 0.01}}
 
     monkeypatch.setattr("gslopes.studies.captions.planted.recover_once", once)
+    monkeypatch.setattr("gslopes.studies.captions.planted.ALARMS", 1)
     first = recover(tmp_path, 2, images=10)
     again = recover(tmp_path, 2, images=10)
     assert (drawn, again) == ([(0, True), (0, True), (1, False), (1, False)], first)
