@@ -105,7 +105,7 @@ class Collector:
             coming = self._downloads([(rank, one) for rank, one in batch if rank not in done])
             for rank, candidate in batch:
                 row = done.get(rank) or self._repeated(query, rank, candidate)
-                row = row or self._judge(query, rank, candidate, coming[rank])
+                row = row or self._examine(query, rank, candidate, coming[rank])
                 reach("collect:stored")
                 if rank not in done and row["status"] != "failed":
                     _append(journal, row)
@@ -219,7 +219,7 @@ class Collector:
         except (ArithmeticError, LookupError, RecursionError, ValueError) as error:  # one photo's, whatever it sent
             return DownloadError("refused", Why(Reason.CANNOT_BE_REQUESTED, type(error).__name__))
 
-    def _judge(self, query: Query, rank: int, candidate: Candidate, coming: Future[Outcome]) -> Row:
+    def _examine(self, query: Query, rank: int, candidate: Candidate, coming: Future[Outcome]) -> Row:
         """The manifest row of one result; its file is on the disk for good if it is kept."""
         row = self._row(query, rank, candidate)
         outcome = coming.result()

@@ -171,13 +171,13 @@ class Wikidata(Web):
         found: dict[str, dict[str, Any]] = {}
         names = list(dict.fromkeys(files))
         for start in range(0, len(names), TITLES):
-            some = names[start : start + TITLES]
-            titles = "|".join(f"File:{name}" for name in some)
+            batch = names[start : start + TITLES]
+            titles = "|".join(f"File:{name}" for name in batch)
             answer = ask(f"{self.base or 'https://commons.wikimedia.org'}/w/api.php", {**fixed, "titles": titles}, {})
             reply = answer.get("query", {})
             renamed = {row["from"]: row["to"] for row in reply.get("normalized", [])}
             infos = {page["title"]: page["imageinfo"][0] for page in reply.get("pages", []) if page.get("imageinfo")}
-            for name in some:
+            for name in batch:
                 title = f"File:{name}"
                 info = infos.get(renamed.get(title, title)) or infos.get(title.replace("_", " "))
                 if info is not None:

@@ -56,7 +56,7 @@ def _values(attribute: str, scores: pa.Table, asked: pa.Table, given: Sequence[f
         raise error(f"The values of {attribute} do not increase from step to step: {values.tolist()}.")
     if last >= len(values):
         raise TableError(f"The tables have a step {last} (from 0) of {attribute}, which has {len(values)} values.")
-    _agree(attribute, values, known)
+    _check_known_values(attribute, values, known)
     return _exact(values)
 
 
@@ -87,7 +87,7 @@ def _fill(attribute: str, known: Mapping[int, float], count: int) -> Array:
     return line
 
 
-def _agree(attribute: str, values: Array, known: Mapping[int, float]) -> None:
+def _check_known_values(attribute: str, values: Array, known: Mapping[int, float]) -> None:
     for step, value in known.items():
         if abs(values[step] - value) > _TOLERANCE * max(1.0, abs(value)):
             given = f"but {values[step]:g} was given"

@@ -72,10 +72,10 @@ class Mtcnn(nn.Module):
         """Faces of pictures, each (H, W, 3) uint8, none too small."""
         boxes, owner = self._propose(pictures)
         areas = Areas(pictures)
-        boxes, owner, (scores, by) = self._judge(areas, boxes, owner, 24, self.rnet, THRESHOLDS[1])
+        boxes, owner, (scores, by) = self._refine(areas, boxes, owner, 24, self.rnet, THRESHOLDS[1])
         keep = batched_nms(boxes, scores, owner, 0.7)
         boxes, owner = to_square(apply_deltas(boxes[keep], by[keep], 1)), owner[keep]
-        boxes, owner, (scores, by, points) = self._judge(areas, boxes, owner, 48, self.onet, THRESHOLDS[2])
+        boxes, owner, (scores, by, points) = self._refine(areas, boxes, owner, 48, self.onet, THRESHOLDS[2])
         sides = boxes[:, 2:] - boxes[:, :2] + 1
         points = sides[:, :, None] * points.view(-1, 2, 5) + boxes[:, :2, None] - 1  # (n, 2, 5)
         boxes = apply_deltas(boxes, by, 1)
@@ -166,7 +166,7 @@ class Mtcnn(nn.Module):
     # -- the other two: over what is left --
 
     @staticmethod
-    def _judge(
+    def _refine(
         areas: Areas, boxes: Tensor, owner: Tensor, size: int, net: nn.Module, threshold: float
     ) -> tuple[Tensor, Tensor, list[Tensor]]:
         """Boxes and owners of those that a network takes for faces; their scores and what else it says of them."""

@@ -58,7 +58,9 @@ def decide(rows: pd.DataFrame, floor: pd.DataFrame) -> dict[str, Decision]:
             for label, code, why in zip(rows["label"], rows["decision"], detail, strict=True)
         }
     beside = {str(label): part for label, part in floor.groupby("label")}
-    return {str(row["label"]): _judge(row, beside.get(str(row["label"])), len(floor) > 0) for _, row in rows.iterrows()}
+    return {
+        str(row["label"]): _decide(row, beside.get(str(row["label"])), len(floor) > 0) for _, row in rows.iterrows()
+    }
 
 
 def counts(decisions: dict[str, Decision]) -> dict[str, int]:
@@ -66,7 +68,7 @@ def counts(decisions: dict[str, Decision]) -> dict[str, int]:
     return {code: sum(one.code == code for one in decisions.values()) for code in CODES}
 
 
-def _judge(row: pd.Series, beside: pd.DataFrame | None, compared: bool) -> Decision:
+def _decide(row: pd.Series, beside: pd.DataFrame | None, compared: bool) -> Decision:
     if _text(row["note"]) or pd.isna(row["slope"]):
         return Decision(UNJUDGED, _text(row["note"]) or "no slope")
     if not row["q"] < LEVEL:

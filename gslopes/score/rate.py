@@ -104,15 +104,15 @@ class Schedule:
             self._saved = min(LATENESS_MAX, self._saved + LATENESS_EARNED)
         if self._fastest(slot.interval) != before:
             for one in self._sent:
-                self._judge(one)
-        self._judge(slot)
+                self._update_lateness(one)
+        self._update_lateness(slot)
 
     def _fastest(self, interval: float) -> float:
         """Lowest latency on an open connection; 0 while threads may still be opening theirs, or too few are known."""
         known = self._answers >= self._limits.concurrency + MIN_ANSWERS
         return self._least.get(interval, 0.0) if known else 0.0
 
-    def _judge(self, slot: Slot) -> None:
+    def _update_lateness(self, slot: Slot) -> None:
         if slot.latency is None or not slot.interval:
             return
         self._saved += slot.lateness / self.window

@@ -91,8 +91,8 @@ def run_recipe(
         return folder
 
     if plan.template:
-        some = slice(None, None, max(1, len(seen.pixels) // plan.template))
-        state = with_template(spec, state, seen.pixels[some], seen.labels[some], device, plan.tint)
+        subset = slice(None, None, max(1, len(seen.pixels) // plan.template))
+        state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)
     if everything.calibration is not None:
         state = calibrated(spec, state, everything.part(everything.calibration), device)
     digest = weights.save(folder, spec, state)

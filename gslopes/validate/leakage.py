@@ -17,7 +17,7 @@ from gslopes.validate.estimates import Estimate, Floats, interval
 from gslopes.validate.manipulation import slopes
 
 _PENALTIES = (1.0, 10.0, 100.0, 1000.0)  # of the probe's squared weights, on standardised components
-_HIDDEN, _EPOCHS, _PATIENCE = 32, 40, 6
+_HIDDEN, _EPOCHS, _EARLY_STOPPING_EPOCHS = 32, 40, 6
 
 
 def share_of_target(
@@ -96,15 +96,15 @@ def probe_auc(
     x, yes, fold = np.asarray(latents, np.float32), np.asarray(truth, bool), np.asarray(folds)
     kinds = np.unique(fold)
     if len(kinds) < 3:
-        raise ValueError("a probe needs three folds or more: to train, to choose, to judge")
+        raise ValueError("a probe needs three folds or more: to train, to validate, to test")
     scores = np.zeros((2, len(x)))
     for index, kind in enumerate(kinds):
-        judge, choose = fold == kind, fold == kinds[(index + 1) % len(kinds)]
-        fit = ~(judge | choose)
-        parts = _components(x, fit)
-        fitting, choosing, judging = ((parts[mask], yes[mask]) for mask in (fit, choose, judge))
-        scores[0, judge] = _linear(fitting, choosing, judging[0])
-        scores[1, judge] = _network(fitting, choosing, judging[0], seed + index)
+        test, validation = fold == kind, fold == kinds[(index + 1) % len(kinds)]
+        training = ~(test | validation)
+        parts = _components(x, training)
+        train_data, validation_data, test_data = ((parts[mask], yes[mask]) for mask in (training, validation, test))
+        scores[0, test] = _linear(train_data, validation_data, test_data[0])
+        scores[1, test] = _network(train_data, validation_data, test_data[0], seed + index)
     ranks = np.array([_within(row, fold) for row in scores])
     clusters = None if people is None else np.asarray(people)
     linear, network = (auc(yes, row, clusters) for row in ranks)
@@ -126,8 +126,8 @@ def _components(x: NDArray[np.float32], fit: NDArray[np.bool_]) -> NDArray[np.fl
 Known = tuple[NDArray[np.float32], NDArray[np.bool_]]
 
 
-def _linear(fitting: Known, choosing: Known, judging: NDArray[np.float32]) -> Floats:
-    x, yes = fitting[0].astype(np.float64), fitting[1].astype(np.float64)
+def _linear(train: Known, validation: Known, test: NDArray[np.float32]) -> Floats:
+    x, yes = train[0].astype(np.float64), train[1].astype(np.float64)
     best, chosen = -np.inf, np.zeros(x.shape[1] + 1)
     start = chosen
     for penalty in sorted(_PENALTIES, reverse=True):
@@ -139,19 +139,19 @@ def _linear(fitting: Known, choosing: Known, judging: NDArray[np.float32]) -> Fl
             return value, np.append(x.T @ off + penalty * w[:-1], off.sum())
 
         start = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
-        reached = area(choosing[1], choosing[0] @ start[:-1])
+        reached = area(validation[1], validation[0] @ start[:-1])
         if reached > best:
             best, chosen = reached, start
-    return np.asarray(judging @ chosen[:-1] + chosen[-1])
+    return np.asarray(test @ chosen[:-1] + chosen[-1])
 
 
-def _network(fitting: Known, choosing: Known, judging: NDArray[np.float32], seed: int) -> Floats:
+def _network(train: Known, validation: Known, test: NDArray[np.float32], seed: int) -> Floats:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        x, y = torch.from_numpy(fitting[0]), torch.from_numpy(fitting[1]).float()
+        x, y = torch.from_numpy(train[0]), torch.from_numpy(train[1]).float()
         probe = nn.Sequential(nn.Linear(x.shape[1], _HIDDEN), nn.ReLU(), nn.Dropout(0.5), nn.Linear(_HIDDEN, 1))
         optimiser = torch.optim.AdamW(probe.parameters(), 3e-3, weight_decay=0.1)
-        best, waited, logits = -np.inf, 0, np.zeros(len(judging))
+        best, waited, logits = -np.inf, 0, np.zeros(len(test))
         for _ in range(_EPOCHS):
             probe.train()
             for rows in torch.randperm(len(x)).split(32):
@@ -160,12 +160,12 @@ def _network(fitting: Known, choosing: Known, judging: NDArray[np.float32], seed
                 optimiser.step()
             probe.eval()
             with torch.no_grad():
-                reached = area(choosing[1], probe(torch.from_numpy(choosing[0]))[:, 0].numpy())
+                reached = area(validation[1], probe(torch.from_numpy(validation[0]))[:, 0].numpy())
                 if reached > best:
-                    best, waited, logits = reached, 0, probe(torch.from_numpy(judging))[:, 0].double().numpy()
+                    best, waited, logits = reached, 0, probe(torch.from_numpy(test))[:, 0].double().numpy()
                     continue
             waited += 1
-            if waited == _PATIENCE:
+            if waited == _EARLY_STOPPING_EPOCHS:
                 break
     return logits
 

@@ -56,7 +56,7 @@ class ChatSettings:
     slopes: of planted options.  otherwise: the option that is answered where no planted one is.
     refusals: share at the centre and slope of refusals.  first: weight of what stands first.
     malformed: share of the replies that are no valid answer.  unsupported: parameters that are not taken.
-    ignored: parameters that are taken and have no effect.  places: sha256 of a picture to what it is seen as, (a, u).
+    ignored: parameters that are taken and have no effect.  planted_values: sha256 of a picture to its (a, u).
     """
 
     slopes: dict[str, float] = field(default_factory=lambda: {"nurse": -0.25, "engineer": 0.25, "tourist": 0.0})
@@ -66,7 +66,7 @@ class ChatSettings:
     malformed: float = 0.0
     unsupported: set[str] = field(default_factory=set)
     ignored: set[str] = field(default_factory=set)
-    places: dict[str, tuple[float, float]] = field(default_factory=dict)
+    planted_values: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 class Unsupported(Bad):

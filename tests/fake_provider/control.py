@@ -269,7 +269,7 @@ class FakeProvider:
         if self._refused(sha256):
             return Bad("policy", "The picture is not judged: content policy.")
         if service == chat.NAME:
-            a, u = self.chat.places.get(sha256) or pictures.place(pixels)
+            a, u = self.chat.planted_values.get(sha256) or pictures.place(pixels)
             return [("a", a), ("u", u)]
         known = self.known.get(service, {}).get(sha256)
         return pictures.labels(pixels, self.slopes[service]) if known is None else known

@@ -57,7 +57,7 @@ def see(provider: FakeProvider, run: Path) -> None:
     photos = sorted(edits["photo"].unique())
     lots = dict(zip(photos, (np.random.default_rng(0).permutation(len(photos)) + 0.4) / len(photos), strict=True))
     provider.chat.slopes = {"nurse": SLOPE}
-    provider.chat.places = {
+    provider.chat.planted_values = {
         sha256((run / row.file).read_bytes()).hexdigest(): (
             float(row.value) if row.attribute == "gender" else 0.0,
             float(lots[row.photo]),

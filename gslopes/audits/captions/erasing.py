@@ -108,8 +108,8 @@ def generic_replacement(material: Material, target: str, truth: str, options: Au
                     case(header, "replaced", image, caption, word=generic, concept=concept, truth_text=text)
                 )
     everything = sorted({image for images in base.values() for image in images})
-    some = {image for images in having.values() for image in images}
-    found.measures += shares(header, material, flags({"any person concept": some}, everything), options)
+    of_replaced = {image for images in having.values() for image in images}
+    found.measures += shares(header, material, flags({"any person concept": of_replaced}, everything), options)
     for concept, images in sorted(base.items()):
         if len(images) >= options.min_active:
             found.measures += shares(header, material, flags({concept: having.get(concept, [])}, images), options)

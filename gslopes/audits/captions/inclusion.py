@@ -188,7 +188,7 @@ def words_wrongly_included(material: Material, target: str, truth: str, options:
         origin="paper",
         lists=lists.versions("non-imageable-synsets", "non-imageable-adjectives", "visual-verbs"),
     )
-    tally = _Tally(images)
+    tally = _Counts(images)
     if options.associate_in == "human-captions":
         for place, image in enumerate(images):
             tally.hear(place, material.facts("human-captions", image) if "human-captions" in material.stages else ())
@@ -213,7 +213,7 @@ def words_wrongly_included(material: Material, target: str, truth: str, options:
     return found
 
 
-class _Tally:
+class _Counts:
     """Counts by kind and concept, over images in order."""
 
     def __init__(self, images: list[str]) -> None:
@@ -245,7 +245,7 @@ class _Tally:
 
 
 def _inclusions(
-    header: RowHeader, tally: _Tally, member: np.ndarray, pair: Pair, options: AuditOptions
+    header: RowHeader, tally: _Counts, member: np.ndarray, pair: Pair, options: AuditOptions
 ) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for (scenario, kind, concept), flagged in sorted(tally.flagged.items()):
@@ -287,7 +287,7 @@ def _inclusions(
 
 def _by_group(
     header: RowHeader,
-    tally: _Tally,
+    tally: _Counts,
     member: np.ndarray,
     pair: Pair,
     options: AuditOptions,
@@ -331,7 +331,7 @@ def _by_group(
 
 
 def _bootstrap(
-    tally: _Tally, member: np.ndarray, options: AuditOptions, clusters: NDArray[np.int64] | None
+    tally: _Counts, member: np.ndarray, options: AuditOptions, clusters: NDArray[np.int64] | None
 ) -> NDArray[np.float64]:
     keys = sorted(tally.flagged)
     flagged = [tally.flagged[key] & tally.negatives(*key) for key in keys]
@@ -345,7 +345,7 @@ def _rows(sets: list[set[int]], n: int) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(columns)), columns, lengths), (len(sets), n))
 
 
-def _summary(header: RowHeader, tally: _Tally, images: int) -> list[dict[str, object]]:
+def _summary(header: RowHeader, tally: _Counts, images: int) -> list[dict[str, object]]:
     with_case = set().union(*tally.flagged.values()) if tally.flagged else set()
     rows = [share_row(header, len(with_case), images, concept="any case")]
     cases = {name: sum(len(v) for k, v in tally.flagged.items() if k[0] == name) for name in SCENARIOS}

@@ -160,8 +160,10 @@ def _guess(shape: tuple[int, ...], residual: FloatArray, face: NDArray[np.float6
     neck = (y > chin - 0.25 * unit) & (down < 0.25 * unit)  # narrower than a face: beside it there is backdrop
     column &= ~neck | (residual > 6)
     base = (y > 0.97 * height) & (np.abs(x - width / 2) < width / 4)
-    apart = (cv2.erode((residual > 6).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0) & (residual > 8) & (y > y0)
-    guess[column | base | apart] = cv2.GC_FGD
+    standing_out = (
+        (cv2.erode((residual > 6).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0) & (residual > 8) & (y > y0)
+    )
+    guess[column | base | standing_out] = cv2.GC_FGD
     return guess
 
 

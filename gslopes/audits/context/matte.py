@@ -21,7 +21,7 @@ LIGHT = 20.0  # ΔE from the backdrop under which a pixel near the edge may be a
 LOOPS = 0.03  # of the shorter side: how deep hair encloses backdrop
 BARE, OPEN = 4.0, 0.04  # a gap in hair: where at least 4 % of what is near the backdrop's colour is within ΔE 4 of it
 STRAY = 24.0  # levels off the line between person and backdrop from which on a pixel is no mixture of the two
-APART = 36.0  # levels between person and backdrop from which on their mixture can be told
+MIN_CONTRAST = 36.0  # levels between person and backdrop from which on their mixture can be told
 NOISE = 0.12  # of a backdrop's grain: less than this is none of the person
 
 
@@ -119,7 +119,7 @@ def _keyed(
     stray = np.linalg.norm(away - np.clip(position, 0, 1)[..., None] * axis, axis=2)
     position = np.clip((position - NOISE) / (0.92 - NOISE), 0, 1)
     # a strand is no thicker than its own light: what is near the body in colour only by chance fades with distance
-    trust = np.clip((length - APART) / APART, 0, 1) * np.clip(2 - stray / STRAY, 0, 1) * edge
+    trust = np.clip((length - MIN_CONTRAST) / MIN_CONTRAST, 0, 1) * np.clip(2 - stray / STRAY, 0, 1) * edge
     trust = cv2.GaussianBlur(trust.astype(np.float32), (0, 0), 1.0) * edge
     outside = np.clip(_distance(~(within > 0)) / max(reach, 1.0), 0, 1)
     position = position * (1 - outside**2)
@@ -156,7 +156,7 @@ def halo(cut: Matte, person: Person, side: int) -> float:
     inner = _nearest(cut.colour, deep)
     axis = person.backdrop.colour - inner
     length = np.linalg.norm(axis, axis=2)
-    use = edge & (length > 2 * APART)
+    use = edge & (length > 2 * MIN_CONTRAST)
     if not use.any():
         return 0.0
     position = ((cut.colour.astype(np.float32) - inner) * axis).sum(axis=2) / np.maximum(length**2, 1.0)

@@ -42,7 +42,7 @@ class Settings:
 
     temperature: of the softmax.  weights: ``softmax``, or ``shifted``: scores less their minimum, over their sum (the
     paper's "equal to the scores" cannot be used as it stands: scores can be negative).
-    top: k of top-k-average.  peaks: k of choose-k and either-k, ``apart`` of the shorter side from each other.
+    top: k of top-k-average.  peaks: k of choose-k and either-k; min_distance: between two of them, of the shorter side.
     """
 
     temperature: float = 1.0
@@ -50,7 +50,7 @@ class Settings:
     ties: Ties = "half"
     top: int = 10
     peaks: int = 3
-    apart: float = 0.2
+    min_distance: float = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -201,9 +201,9 @@ def _nearest(at: Array, point: Array) -> int:
 
 
 def find_peaks(
-    scores: Array, x: NDArray[np.floating], y: NDArray[np.floating], count: int, apart: float
+    scores: Array, x: NDArray[np.floating], y: NDArray[np.floating], count: int, min_distance: float
 ) -> list[tuple[float, float, float]]:
-    """The highest local maxima of a map, ``apart`` pixels from each other: (x, y, score), the highest first.
+    """The highest local maxima of a map, ``min_distance`` pixels or more from each other: (x, y, score), highest first.
 
     scores: (rows, columns).  A maximum at the border counts; a constant map has none.
     """
@@ -215,7 +215,7 @@ def find_peaks(
     kept: list[tuple[float, float, float]] = []
     for index in order:
         place = float(x[columns[index]]), float(y[rows[index]])
-        if all((place[0] - px) ** 2 + (place[1] - py) ** 2 >= apart**2 for px, py, _ in kept):
+        if all((place[0] - px) ** 2 + (place[1] - py) ** 2 >= min_distance**2 for px, py, _ in kept):
             kept.append((*place, float(scores[rows[index], columns[index]])))
             if len(kept) == count:
                 break
@@ -226,9 +226,9 @@ def _peak_shares(cells: _Cells, index: int, settings: Settings, either: bool) ->
     rows, columns = cells.grid
     grid = cells.scores[index].reshape(rows, columns)
     x, y = cells.at[:columns, 0], cells.at[::columns, 1]
-    apart = settings.apart * min(cells.plan.width, cells.plan.height)
+    min_distance = settings.min_distance * min(cells.plan.width, cells.plan.height)
     people = len(cells.plan.territories)
-    peaks = find_peaks(grid, x, y, settings.peaks, apart)
+    peaks = find_peaks(grid, x, y, settings.peaks, min_distance)
     if not peaks:
         return np.full(people, 1 / people)
     counts = np.bincount([cells.plan.owner(px, py) for px, py, _ in peaks], minlength=people)

@@ -122,7 +122,7 @@ def sample(n: int, seed: int, *, confound: Mapping[str, float] | None = None, po
             )
     uniform = {name: _stream(seed, name).random(n) for name in COLUMNS}
     for name, correlation in confound.items():
-        uniform[name] = _follow(uniform["gender"], uniform[name], correlation)
+        uniform[name] = _correlated(uniform["gender"], uniform[name], correlation)
     return FaceParameters(**{name: _spread(column, uniform[name], pose) for name, column in COLUMNS.items()})
 
 
@@ -131,8 +131,8 @@ def _stream(seed: int, name: str) -> np.random.Generator:
     return np.random.default_rng([seed, int.from_bytes(name.encode(), "big")])
 
 
-def _follow(leader: np.ndarray, noise: np.ndarray, correlation: float) -> np.ndarray:
-    """A uniform column with this Pearson correlation to a uniform leader.
+def _correlated(source: np.ndarray, noise: np.ndarray, correlation: float) -> np.ndarray:
+    """A uniform column with this Pearson correlation to a uniform one.
 
     Source: for a Gaussian copula of correlation r, uniform margins correlate at 6 asin(r / 2) / pi.
     """
@@ -140,7 +140,7 @@ def _follow(leader: np.ndarray, noise: np.ndarray, correlation: float) -> np.nda
 
     r = np.clip(2 * np.sin(np.pi * correlation / 6), -1, 1)
     tiny = np.finfo(float).tiny  # random() may return 0, whose normal quantile is infinite
-    return np.asarray(ndtr(r * ndtri(np.maximum(leader, tiny)) + np.sqrt(1 - r * r) * ndtri(np.maximum(noise, tiny))))
+    return np.asarray(ndtr(r * ndtri(np.maximum(source, tiny)) + np.sqrt(1 - r * r) * ndtri(np.maximum(noise, tiny))))
 
 
 def _spread(column: Field[Any], uniform: np.ndarray, pose: float) -> FloatArray:

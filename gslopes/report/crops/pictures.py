@@ -34,13 +34,13 @@ def chosen(pairs: pd.DataFrame, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFra
     answered = pairs[(pairs["status"] == "answered") & (pairs["reason"] == "")]
     margin = (answered["max_left"] - answered["max_right"]).abs()
     if margin.isna().all():
-        some = answered.sample(min(MOST, len(answered)), random_state=seed)
-        return some.assign(margin=np.nan), some.iloc[:0].assign(margin=np.nan)
+        drawn = answered.sample(min(MOST, len(answered)), random_state=seed)
+        return drawn.assign(margin=np.nan), drawn.iloc[:0].assign(margin=np.nan)
     known = answered.assign(margin=margin).sort_values(["margin", "left", "right"], kind="stable")
-    return _apart(known.iloc[::-1]), _apart(known)
+    return _without_repeats(known.iloc[::-1]), _without_repeats(known)
 
 
-def _apart(ordered: pd.DataFrame) -> pd.DataFrame:
+def _without_repeats(ordered: pd.DataFrame) -> pd.DataFrame:
     seen: set[str] = set()
     kept = []
     for index, row in zip(ordered.index, ordered.itertuples(), strict=True):

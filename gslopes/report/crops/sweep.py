@@ -119,10 +119,10 @@ def _section(
     named = {name: _named(name) for name in sorted(family["attribute"].unique(), key=lambda n: (n != attribute, n))}
     curves = []
     for name, word in named.items():
-        mine = scores[
+        answers = scores[
             (scores["classifier"] == classifier) & (scores["attribute"] == name) & (scores["label"] == "favoured")
         ]
-        mean = mine.groupby("value")["score"].mean()
+        mean = answers.groupby("value")["score"].mean()
         curves.append((word, mean.index.to_numpy(np.float64), mean.to_numpy(np.float64)))
     rows = [
         (

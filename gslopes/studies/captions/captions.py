@@ -172,9 +172,9 @@ def check_overlap(read: Read) -> None:
     names = list(have)
     for one, other in pairwise(names):
         if not have[one] & have[other]:
-            some = [", ".join(map(repr, sorted(have[name])[:3])) for name in (one, other)]
+            examples = [", ".join(map(repr, sorted(have[name])[:3])) for name in (one, other)]
             raise UsageError(
-                f"{one} and {other} share no image: {show(some[0])} there, {show(some[1])} here.",
+                f"{one} and {other} share no image: {show(examples[0])} there, {show(examples[1])} here.",
                 "Use the same ids in both.",
             )
 

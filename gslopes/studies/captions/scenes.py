@@ -167,11 +167,11 @@ def _person(
             counts["D3 boys"] += 1
             return "boy"
         return "man"
-    lot = rng.random()
-    if lot < planted.girls:
+    draw = rng.random()
+    if draw < planted.girls:
         counts["D3 girls"] += 1
         return "girl"
-    if lot < planted.girls + planted.females:
+    if draw < planted.girls + planted.females:
         counts["D4 female"] += 1
         return "female"
     return "woman"

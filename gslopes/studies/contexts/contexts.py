@@ -189,9 +189,9 @@ def _compose(plan: ContextPlan, cutouts: pd.DataFrame, names: dict[str, str], ex
         work = replace(work, sweeper=_sweeper(plan, device))
     total = len(plan.files) + len(plan.used_backgrounds)
     split = len(plan.files) // config.part  # parts from here on hold backgrounds: their silhouettes need everybody
-    for late in (False, True):
-        parts = [part for part in missing if (part >= split) == late]
-        if late:
+    for backgrounds in (False, True):
+        parts = [part for part in missing if (part >= split) == backgrounds]
+        if backgrounds:
             work = replace(work, outline=_median_person(run, split, rows, plan))
         sizes = {part: min(config.part, total - part * config.part) for part in parts}
         if parts:

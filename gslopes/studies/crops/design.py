@@ -101,8 +101,8 @@ def temperature(model: Saliency | Cropper, asker: Asker, photos: int, config: Cr
     if not has_map(model) or getattr(model, "log", False) or model.name.startswith("fastgaze"):
         return 1.0
     first = min(photos, 8)
-    some = np.array([[index, (index + 1) % photos] for index in range(first)])
-    found = [batch.scores for batch in asker.maps(some) if not isinstance(batch, tuple)]
+    pairs = np.array([[index, (index + 1) % photos] for index in range(first)])
+    found = [batch.scores for batch in asker.maps(pairs) if not isinstance(batch, tuple)]
     known = [temperature_for(scores_of_one.astype(np.float64)) for scores in found for scores_of_one in scores]
     return float(np.float32(np.median(known))) if known else 1.0
 

@@ -21,7 +21,7 @@ from gslopes.studies.crops.asking import Asker
 
 Key = tuple[str, str, str]
 LONGEST = 96  # cells a side that are kept; of a larger map the highest of each block
-PEAKS, APART = 3, 0.2  # as the policy choose-k has them
+PEAKS, MIN_DISTANCE = 3, 0.2  # as the policy choose-k has them
 
 
 def keep_drawn_maps(
@@ -44,8 +44,8 @@ def keep_drawn_maps(
     for model, asker in zip(models, askers, strict=True):
         if not has_map(model):
             continue
-        mine = pd.concat(chosen(pairs[pairs["cropper"] == model.name]))
-        for drawn in mine.drop_duplicates(["left", "right"]).to_dict("records"):
+        chosen_pairs = pd.concat(chosen(pairs[pairs["cropper"] == model.name]))
+        for drawn in chosen_pairs.drop_duplicates(["left", "right"]).to_dict("records"):
             key = model.name, drawn["left"], drawn["right"]
             if key not in kept:
                 picture, plan = asker.picture([number[drawn["left"]], number[drawn["right"]]])
@@ -62,7 +62,7 @@ def keep_drawn_maps(
 
 def _cells(found: SaliencyMap, width: int, height: int) -> dict[str, Any]:
     scores = found.scores.astype(np.float64)
-    peaks = find_peaks(scores, found.x, found.y, PEAKS, APART * min(width, height))
+    peaks = find_peaks(scores, found.x, found.y, PEAKS, MIN_DISTANCE * min(width, height))
     for axis in (0, 1):
         step = -(-scores.shape[axis] // LONGEST)
         scores = np.maximum.reduceat(scores, np.arange(0, scores.shape[axis], step), axis=axis)

@@ -38,7 +38,7 @@ def measured(
     gaps: list[dict[str, Any]] = []
     kinds: list[dict[str, Any]] = []
     for cropper, answered in glances[glances["status"] == "answered"].groupby("cropper", sort=True):
-        mine = regions[regions["cropper"] == cropper]
+        cropper_regions = regions[regions["cropper"] == cropper]
         for column, group in groups.items():
             key = {"cropper": cropper, "column": column}
             seen = answered.assign(group=answered["photo"].map(group)).dropna(subset=["group"])
@@ -47,7 +47,7 @@ def measured(
             for first, second in combinations(counts, 2):
                 labels = {**key, "group": first, "other": second}
                 gaps += [{**labels, "what": name, **_gap(counts[first], counts[second], name)} for name in NAMES]
-            kinds += [{**key, **row} for row in _kinds(seen, mine)]
+            kinds += [{**key, **row} for row in _kinds(seen, cropper_regions)]
     made = {GAZE: gaze, GAZE_GAPS: gaps, KINDS: kinds}
     return {table.name: pd.DataFrame(rows, columns=table.columns) for table, rows in made.items()}
 
@@ -70,9 +70,9 @@ def _gaze(counts: Counts) -> dict[str, Any]:
     row: dict[str, Any] = {"photos": counts["photos"][0]}
     row |= {"off_head": counts["off"][0], "crop_off_head": counts["crop_off"][0]}
     for name in NAMES:
-        some, all_ = counts[name]
-        low, high = wilson(some / all_, all_) if all_ else (math.nan, math.nan)
-        row |= {f"{name}_share": some / all_ if all_ else math.nan, f"{name}_low": low, f"{name}_high": high}
+        count, total = counts[name]
+        low, high = wilson(count / total, total) if total else (math.nan, math.nan)
+        row |= {f"{name}_share": count / total if total else math.nan, f"{name}_low": low, f"{name}_high": high}
     return row
 
 
@@ -88,20 +88,20 @@ def _kinds(seen: pd.DataFrame, regions: pd.DataFrame) -> list[dict[str, Any]]:
     """Of the regions of each group: how many are off the head, and what people marked them as."""
     grouped = regions.assign(group=regions["photo"].map(dict(seen[["photo", "group"]].itertuples(index=False))))
     rows = []
-    for group, mine in grouped.dropna(subset=["group"]).groupby("group", sort=True):
+    for group, in_group in grouped.dropna(subset=["group"]).groupby("group", sort=True):
         photos = int((seen["group"] == group).sum())
-        off = mine[mine["on_head"] < 0.5]
-        named: dict[str, pd.DataFrame] = {"off the head": off, "not marked": mine[mine["kind"] == ""]}
-        named |= {str(kind): some for kind, some in mine[mine["kind"] != ""].groupby("kind", sort=True)}
-        for kind, some in named.items():
-            with_one = int(some["photo"].nunique())
+        off = in_group[in_group["on_head"] < 0.5]
+        named: dict[str, pd.DataFrame] = {"off the head": off, "not marked": in_group[in_group["kind"] == ""]}
+        named |= {str(kind): of_kind for kind, of_kind in in_group[in_group["kind"] != ""].groupby("kind", sort=True)}
+        for kind, of_kind in named.items():
+            with_one = int(of_kind["photo"].nunique())
             low, high = wilson(with_one / photos, photos)
             rows.append(
                 {
                     "group": group,
                     "kind": kind,
-                    "regions": len(some),
-                    "of_regions": len(mine),
+                    "regions": len(of_kind),
+                    "of_regions": len(in_group),
                     "photos": with_one,
                     "of_photos": photos,
                     "share": with_one / photos,

@@ -116,7 +116,7 @@ def _one_each(portraits: Sequence[Portrait], seed: int) -> list[Portrait]:
     of: dict[str, list[int]] = {}
     for index, portrait in enumerate(portraits):
         of.setdefault(portrait.person, []).append(index)
-    return [portraits[index] for index in sorted(int(generator.choice(some)) for some in of.values())]
+    return [portraits[index] for index in sorted(int(generator.choice(photos)) for photos in of.values())]
 
 
 def _values(

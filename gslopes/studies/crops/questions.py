@@ -176,9 +176,9 @@ class Questions:
         todo = self._missing("stability", model, STABILITY, count, PART) if count else {}
         if not todo:
             return
-        lot = np.random.default_rng([self.config.seed, 11]).permutation(len(self.pairs))[:count]
+        drawn = np.random.default_rng([self.config.seed, 11]).permutation(len(self.pairs))[:count]
         work = StabilityWork(
-            self.out, self._stage("stability", model), model.name, self.pairs[np.sort(lot)], self._asker(model),
+            self.out, self._stage("stability", model), model.name, self.pairs[np.sort(drawn)], self._asker(model),
             cropper_of(model), self.config, self._settings_of(model),
         )  # fmt: skip
         edited = {part: number * (1 + len(EDITS)) for part, number in todo.items()}

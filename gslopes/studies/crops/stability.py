@@ -67,8 +67,8 @@ class StabilityWork:
                 after = self._crops(edited(picture, edit), plan, draw[row : row + 1])
                 shift = SHIFT if edit.startswith("2 px") else 0
                 for policy in before.keys() & after.keys():
-                    away = _moved(before[policy], after[policy], shift) / max(plan.width, plan.height)
-                    moves.setdefault((policy, edit), []).append(away)
+                    distance = crop_displacement(before[policy], after[policy], shift) / max(plan.width, plan.height)
+                    moves.setdefault((policy, edit), []).append(distance)
             if not isinstance(self.cropper, Remote):
                 tick(1 + len(EDITS))
         key = {"cropper": self.name, "variant": self.config.variant}
@@ -113,7 +113,7 @@ class StabilityWork:
         return crops
 
 
-def _moved(before: Crop, after: Crop, shift: int) -> float:
+def crop_displacement(before: Crop, after: Crop, shift: int) -> float:
     """Pixels between both crops' middles, less what the picture itself was moved (at its edge a crop cannot follow)."""
     across = after.left + after.width / 2 - before.left - before.width / 2
     down = after.top + after.height / 2 - before.top - before.height / 2

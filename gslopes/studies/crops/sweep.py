@@ -243,8 +243,8 @@ def _intervals(
     rows = []
     for row in slopes[slopes["estimator"] == "photo-score"].to_dict("records"):
         key = {name: row[name] for name in ("classifier", "attribute", "label")}
-        mine = by_pair.get(tuple(key.values()), OPPONENTS.empty())
-        wide = mine.pivot_table(index=["photo", "opponent"], columns="step", values="share")
+        of_pair = by_pair.get(tuple(key.values()), OPPONENTS.empty())
+        wide = of_pair.pivot_table(index=["photo", "opponent"], columns="step", values="share")
         steps = np.asarray(values[str(row["attribute"])], dtype=np.float64)
         wide = wide.reindex(columns=range(len(steps)))
         who, beside = (

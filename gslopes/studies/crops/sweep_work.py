@@ -76,9 +76,9 @@ class SweepWork:
         numbers = np.column_stack([h, *((kept[r][0::2, 0] + kept[r][1::2, 1]) / 2 for r in range(len(labels) - 1))])
         for person in indices:
             for step in range(steps):
-                mine = [i for i, q in enumerate(questions) if q[0] == person and q[1] == step and q[2] == "other"]
+                asked_rows = [i for i, q in enumerate(questions) if q[0] == person and q[1] == step and q[2] == "other"]
                 key = {"photo": self.photos[person], "attribute": self.attribute, "step": step}
-                said = numbers[mine].mean(axis=0)
+                said = numbers[asked_rows].mean(axis=0)
                 ok = not np.isnan(said[0])
                 answered = {"status": "answered", "reason": "", "detail": ""}
                 if not ok:

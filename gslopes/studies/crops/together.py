@@ -135,10 +135,10 @@ def shares(
         if answered.empty:
             continue
         drawn = _drawn(answered, person, config)
-        for group, mine in answered.groupby("group", sort=True):
-            mine = mine.sort_values("picture")
-            share = mine["share"].to_numpy(np.float64)
-            kept = mine["kept"].to_numpy(np.float64)
+        for group, in_group in answered.groupby("group", sort=True):
+            in_group = in_group.sort_values("picture")
+            share = in_group["share"].to_numpy(np.float64)
+            kept = in_group["kept"].to_numpy(np.float64)
             head = np.where(np.isnan(kept), np.nan, kept >= config.inside)
             low, high = percentile(drawn @ share / drawn.sum(axis=1))
             rows.append(
@@ -147,15 +147,15 @@ def shares(
                     "variant": variant,
                     "column": column,
                     "group": group,
-                    "persons": int(mine["photo"].map(person).nunique()),
-                    "pictures": len(mine),
+                    "persons": int(in_group["photo"].map(person).nunique()),
+                    "pictures": len(in_group),
                     "share": float(share.mean()),
                     "ci_low": low,
                     "ci_high": high,
                     "even": 1 / answered["group"].nunique(),
                     "kept": float(np.nanmean(head)) if not np.isnan(head).all() else np.nan,
                     "predicted": predicted.get(str(group), np.nan),
-                    "left_out": int(answers["picture"].nunique() - len(mine)),
+                    "left_out": int(answers["picture"].nunique() - len(in_group)),
                 }
             )
     return pd.DataFrame(rows, columns=SHARES.columns)

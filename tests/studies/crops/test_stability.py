@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core.records import Crop
-from gslopes.studies.crops.stability import EDITS, _moved, edited
+from gslopes.studies.crops.stability import EDITS, crop_displacement, edited
 from tests.studies.crops.drawn import Brightness, audit, draw_people
 
 
@@ -21,9 +21,9 @@ def test_edits_are_small():
 
 def test_a_crop_that_follows_the_picture_has_not_moved():
     one, two = Crop(10, 0, 20, 20), Crop(12, 0, 20, 20)
-    assert _moved(one, two, shift=2) == 0
-    assert _moved(one, two, shift=0) == 2
-    assert _moved(one, one, shift=2) == 0  # at the picture's edge a crop cannot follow
+    assert crop_displacement(one, two, shift=2) == 0
+    assert crop_displacement(one, two, shift=0) == 2
+    assert crop_displacement(one, one, shift=2) == 0  # at the picture's edge a crop cannot follow
 
 
 def test_a_steady_cropper_stands_still_and_a_nervous_one_does_not(tmp_path):
