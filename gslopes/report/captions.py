@@ -12,15 +12,13 @@ from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from gslopes.core import runfolder
 from gslopes.report import words
 from gslopes.report.captions_lead import findings, headline
-from gslopes.report.inline import csp_hash, inline_json
+from gslopes.report.inline import TEMPLATES, csp_hash, inline_json, templates
 
-_TEMPLATES = Path(__file__).parent / "templates"
 HARMS = {
     "identity": (
         "Denying self-identification",
@@ -40,7 +38,7 @@ PUBLISHED = (
     ("D3 system / human", "27 / 178", "45 / not given"),
     ("D4 system / human", "0 / 33", "2 / 9"),
 )
-CAVEATS = (_TEMPLATES / "captions-caveats.txt").read_text(encoding="utf-8").splitlines()
+CAVEATS = (TEMPLATES / "captions-caveats.txt").read_text(encoding="utf-8").splitlines()
 MOST = 60
 
 
@@ -81,7 +79,7 @@ def render_page(
     show_words: bool = False,
 ) -> str:
     """The page as text, self-contained."""
-    css = (_TEMPLATES / "captions.css").read_text(encoding="utf-8")
+    css = (TEMPLATES / "captions.css").read_text(encoding="utf-8")
     measures = frames["measures"]
     titles = dict(zip(frames["techniques"]["technique"], frames["techniques"]["title"], strict=True))
     found = findings(measures, frames["salience"])
@@ -98,7 +96,7 @@ def render_page(
         for harm, (title, text) in HARMS.items()
     ]
     return (
-        _environment()
+        templates()
         .get_template("captions.html.j2")
         .render(
             css=Markup(css),
@@ -343,10 +341,10 @@ def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[
 
     items: of ``review_items``.  answers: rows of earlier reviews.
     """
-    css, script = ((_TEMPLATES / f"captions-review.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+    css, script = ((TEMPLATES / f"captions-review.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     data = {"items": list(items), "answers": [dict(row) for row in answers]}
     return (
-        _environment()
+        templates()
         .get_template("captions-review.html.j2")
         .render(
             css=Markup(css),
@@ -356,15 +354,4 @@ def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[
             data=Markup(inline_json(data)),
             count=len(items),
         )
-    )
-
-
-def _environment() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
     )

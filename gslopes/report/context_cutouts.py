@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 from urllib.parse import quote
 
 import pandas as pd
 
-from gslopes.report.inline import csp_hash
-
-_TEMPLATES = Path(__file__).parent / "templates"
+from gslopes.report.inline import TEMPLATES, csp_hash
 
 
 def cutouts_page(cutouts: pd.DataFrame) -> str:
@@ -49,7 +46,7 @@ def cutouts_page(cutouts: pd.DataFrame) -> str:
 
 
 def _html(title: str, body: str, script: str = "") -> str:
-    css = (_TEMPLATES / "page.css").read_text("utf-8") + _CSS
+    css = (TEMPLATES / "page.css").read_text("utf-8") + _CSS
     policy = f"default-src 'none'; img-src 'self' data: file:; style-src 'sha256-{csp_hash(css)}'"
     policy += f"; script-src 'sha256-{csp_hash(script)}'" if script else ""
     tail = f"<script>{script}</script>" if script else ""

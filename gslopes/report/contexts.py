@@ -5,12 +5,10 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from gslopes.core.runfolder import write_bytes
@@ -19,9 +17,8 @@ from gslopes.report.context_cutouts import cutouts_page
 from gslopes.report.context_grid import Grid, make_grid
 from gslopes.report.context_hero import slopes_plot
 from gslopes.report.context_words import LIMITS, beside, counts, headline, typologies
-from gslopes.report.inline import csp_hash, inline_json
+from gslopes.report.inline import TEMPLATES, csp_hash, inline_json, render
 
-_TEMPLATES = Path(__file__).parent / "templates"
 _PARTS = (
     ("RQ1: who is inferred where",
      "The share of each inferred gender, and its paired change from the baseline over the same people; p: exact "
@@ -114,43 +111,30 @@ def _page(
     facts: Sequence[tuple[str, str]],
     command: str,
 ) -> str:
-    css = "".join((_TEMPLATES / name).read_text("utf-8") for name in ("page.css", "contexts.css"))
-    js = (_TEMPLATES / "contexts.js").read_text("utf-8")
+    js = (TEMPLATES / "contexts.js").read_text("utf-8")
     said = {f"{index}-{column}": cell.answers for index, person in enumerate(grid.people)
             for column, cell in enumerate(person.cells) if cell}  # fmt: skip
     said |= {f"empty-{column}": cell.answers for column, cell in enumerate(grid.empty) if cell}
-    return str(
-        _environment()
-        .get_template("contexts.html.j2")
-        .render(
-            css=Markup(css),
-            js=Markup(js),
-            css_hash=csp_hash(css),
-            js_hash=csp_hash(js),
-            headline=headline(found),
-            beside=beside(found),
-            counts=counts(found),
-            hero=Markup(slopes_plot(found)),
-            strip=grid.people[len(grid.people) // 2] if grid.people else None,
-            grid=grid,
-            genders=sorted({person.gender for person in grid.people}),
-            groups=sorted({person.group for person in grid.people if person.group}),
-            answers=Markup(inline_json(said)),
-            limits=LIMITS,
-            notes=[*typologies(found), *(words.printable(note) for note in notes)],
-            sections=_sections(papers, pictures),
-            facts=facts,
-            command=command,
-        )
+    return render(
+        "contexts.html.j2",
+        ("page.css", "contexts.css"),
+        js=Markup(js),
+        js_hash=csp_hash(js),
+        headline=headline(found),
+        beside=beside(found),
+        counts=counts(found),
+        hero=Markup(slopes_plot(found)),
+        strip=grid.people[len(grid.people) // 2] if grid.people else None,
+        grid=grid,
+        genders=sorted({person.gender for person in grid.people}),
+        groups=sorted({person.group for person in grid.people if person.group}),
+        answers=Markup(inline_json(said)),
+        limits=LIMITS,
+        notes=[*typologies(found), *(words.printable(note) for note in notes)],
+        sections=_sections(papers, pictures),
+        facts=facts,
+        command=command,
     )
-
-
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-    )  # fmt: skip
 
 
 def _sections(papers: Mapping[str, pd.DataFrame], pictures: Mapping[str, str]) -> list[Section]:

@@ -1,11 +1,38 @@
-"""What a page carries in itself: data that cannot end its script, and the hashes that its policy lets in."""
+"""What all pages share: their templates, data that cannot end its script, and the hashes that their policies let in."""
 
 from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterable
+from functools import cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@cache
+def templates() -> Environment:
+    """The templates of all pages: everything is escaped, and a name that is not known is an error."""
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def render(template: str, styles: Iterable[str], **known: Any) -> str:
+    """A page as text.  styles: names of the style sheets, which are joined in order.  known: what the template uses."""
+    css = "".join((TEMPLATES / name).read_text("utf-8") for name in styles)
+    return templates().get_template(template).render(css=Markup(css), css_hash=csp_hash(css), **known)
 
 
 def inline_json(content: Any) -> str:

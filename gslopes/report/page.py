@@ -6,19 +6,20 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from gslopes.report import words
 from gslopes.report.credit import Credit
 from gslopes.report.findings import READING
 from gslopes.report.glossary import GLOSSARY
-from gslopes.report.inline import csp_hash, inline_json
+from gslopes.report.inline import TEMPLATES, csp_hash, inline_json, templates
 from gslopes.report.loading import Finding, ReportOptions
 from gslopes.report.method import Choice
 from gslopes.report.planted import planted
@@ -27,7 +28,6 @@ from gslopes.report.screen import Screen
 from gslopes.report.tables import pulled, why_no_slope
 from gslopes.report.validity import NAMES
 
-_TEMPLATES = Path(__file__).parent / "templates"
 _MOST_ROWS, _MOST_FILES, _MOST_REASONS = 100, 200, 12
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
 _VENDOR = Path(__file__).parent / "vendor"
@@ -193,16 +193,11 @@ def section(finding: Finding, figures: Mapping[str, str], options: ReportOptions
     )
 
 
+@cache
 def environment() -> Environment:
-    """The templates, with everything escaped."""
-    found = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    """The templates with the filters of these pages."""
+    found = templates().overlay()
+    found.filters = dict(found.filters)
     found.filters["printable"] = words.printable
     found.filters["digest"] = _short
     found.filters["narrow"] = lambda name: name.replace(".png", "-narrow.png")
@@ -217,9 +212,9 @@ def scripted(names: Sequence[str], data: Mapping[str, Any]) -> dict[str, Any]:
 
     names: of our scripts, in order.  data: what they read.
     """
-    css = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
+    css = (TEMPLATES / "page.css").read_text(encoding="utf-8")
     library = "\n".join((_VENDOR / name).read_text(encoding="utf-8") for name in ("d3.min.js", "plot.umd.min.js"))
-    js = "".join((_TEMPLATES / f"page-{name}.js").read_text(encoding="utf-8") for name in names)
+    js = "".join((TEMPLATES / f"page-{name}.js").read_text(encoding="utf-8") for name in names)
     js = f'"use strict";\n(() => {{\n{js}}})();\n'
     # our own files and the library's: their hashes are all that the policy lets in
     scripts, styles = (

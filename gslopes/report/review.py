@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from gslopes.report import words
 from gslopes.report.credit import link
-from gslopes.report.inline import csp_hash, inline_json
-
-_TEMPLATES = Path(__file__).parent / "templates"
+from gslopes.report.inline import TEMPLATES, csp_hash, inline_json, templates
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +68,18 @@ def render_review(items: Sequence[Item], answers: Sequence[Mapping[str, str]], c
     items: in the order in which they are shown.  answers: rows of the review's CSV so far; those about other photos are
     kept when it is saved again.  confidence: below which a photo is here.
     """
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    css, script = ((_TEMPLATES / name).read_text(encoding="utf-8") for name in ("review.css", "review.js"))
+    css, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("review.css", "review.js"))
     data = {"items": [asdict(item) for item in items], "answers": [dict(row) for row in answers]}
-    return environment.get_template("review.html.j2").render(
-        css=Markup(css),  # our own files; their hashes are all that the policy lets in
-        script=Markup(script),
-        css_hash=csp_hash(css),
-        script_hash=csp_hash(script),
-        data=Markup(inline_json(data)),
-        count=len(items),
-        confidence=f"{confidence:.0%}".replace("%", " %"),
+    return (
+        templates()
+        .get_template("review.html.j2")
+        .render(
+            css=Markup(css),  # our own files; their hashes are all that the policy lets in
+            script=Markup(script),
+            css_hash=csp_hash(css),
+            script_hash=csp_hash(script),
+            data=Markup(inline_json(data)),
+            count=len(items),
+            confidence=f"{confidence:.0%}".replace("%", " %"),
+        )
     )

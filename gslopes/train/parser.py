@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from gslopes.train.augment import (
 )
 from gslopes.train.checkpoint import Ema, load_state, save_state
 from gslopes.train.log import Log
+from gslopes.train.schedule import one_cycle
 from gslopes.zoo import ModelSpec, build
 
 
@@ -65,9 +65,7 @@ def train_parser(
     log = Log(folder, steps, start)
 
     for step in range(start, steps):
-        rate = lr * min(1.0, (step + 1) / (0.1 * steps)) * 0.5 * (1 + math.cos(math.pi * step / steps))
-        for group in optimiser.param_groups:
-            group["lr"] = rate
+        rate = one_cycle(optimiser, lr, step, steps)
 
         # A batch: photo and classes moved alike, some cut tight, left and right swapped where it is mirrored.
         index = torch.multinomial(odds, batch, replacement=True, generator=generator).to(device)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from gslopes.core.records import ByteArray
 from gslopes.train.augment import color_jitter, random_affine, random_blur, to_float, warp
 from gslopes.train.checkpoint import Ema, load_state, save_state
 from gslopes.train.log import Log
+from gslopes.train.schedule import one_cycle
 from gslopes.zoo import ModelSpec, build
 
 
@@ -59,9 +59,7 @@ def train_tagger(
     log = Log(folder, steps, start)
 
     for step in range(start, steps):
-        rate = lr * min(1.0, (step + 1) / (0.1 * steps)) * 0.5 * (1 + math.cos(math.pi * step / steps))
-        for group in optimiser.param_groups:
-            group["lr"] = rate
+        rate = one_cycle(optimiser, lr, step, steps)
 
         # A batch: drawn with replacement, moved, recoloured, sometimes blurred.
         index = torch.multinomial(odds, batch, replacement=True, generator=generator).to(device)

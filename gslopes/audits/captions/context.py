@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gslopes.audits.captions.estimates import Differences, compare
-from gslopes.audits.captions.material import Caption, Material, Pair, flags
+from gslopes.audits.captions.estimates import compare
+from gslopes.audits.captions.material import Caption, Material, flags
 from gslopes.audits.captions.measures import (
     EQUAL_PROBABILITIES,
     Row,
     RowHeader,
     TechniqueResult,
     case,
-    measure,
+    difference_row,
     rate_rows,
     truth_text,
 )
@@ -124,30 +124,10 @@ def _rows(
     for pair in material.pairs:
         if pair.column in columns or rule == "girls":
             found = compare(table, material.members(pair, images), options, material.cluster_of(images))
-            rows.append(_difference(header, rule, pair, found))
+            facts = {"concept": rule, "column": pair.column, "group": pair.group, "other": pair.other}
+            facts |= {"estimator": "difference of shares of images, Newcombe", "null_hypothesis": EQUAL_PROBABILITIES}
+            rows.append(difference_row(header, found, **facts))
     return rows
-
-
-def _difference(header: RowHeader, rule: str, pair: Pair, found: Differences) -> Row:
-    return measure(
-        header,
-        concept=rule,
-        column=pair.column,
-        group=pair.group,
-        other=pair.other,
-        n=found.n + found.n_other,
-        active=int(found.active[0]),
-        value=found.difference[0],
-        unit="pp",
-        ci_low=found.low[0],
-        ci_high=found.high[0],
-        boot_low=found.boot_low[0],
-        boot_high=found.boot_high[0],
-        p=found.p[0],
-        q=found.q[0],
-        estimator="difference of shares of images, Newcombe",
-        null_hypothesis=EQUAL_PROBABILITIES,
-    )
 
 
 def _case(

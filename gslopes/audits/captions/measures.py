@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.audits.captions.estimates import compare, ratio
+from gslopes.audits.captions.estimates import Differences, compare, ratio
 from gslopes.audits.captions.material import Caption, Material, Presence
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.fit.shares import wilson
@@ -69,6 +69,24 @@ def share_row(header: RowHeader, active: int, n: int, **facts: Any) -> Row:
     return measure(header, **numbers, estimator="share of images, Wilson", **facts)
 
 
+def difference_row(header: RowHeader, found: Differences, place: int = 0, **facts: Any) -> Row:
+    """One of the differences between two groups' shares, in points, with its intervals, p and q.  place: which one."""
+    return measure(
+        header,
+        n=found.n + found.n_other,
+        active=int(found.active[place]),
+        value=found.difference[place],
+        unit="pp",
+        ci_low=found.low[place],
+        ci_high=found.high[place],
+        boot_low=found.boot_low[place],
+        boot_high=found.boot_high[place],
+        p=found.p[place],
+        q=found.q[place],
+        **facts,
+    )
+
+
 def shares(header: RowHeader, material: Material, presence: Presence, options: AuditOptions) -> list[Row]:
     """Every concept's share of the images, and by pair its difference between the groups; q over the concepts."""
     rows = []
@@ -92,28 +110,9 @@ def shares(header: RowHeader, material: Material, presence: Presence, options: A
             note = header.note if enough else "too rare to judge"
             if min(found.n, found.n_other) < 10:
                 note = "a group has fewer than 10 images: no test"
-            rows.append(
-                measure(
-                    header,
-                    concept=concept,
-                    column=pair.column,
-                    group=pair.group,
-                    other=pair.other,
-                    n=found.n + found.n_other,
-                    active=int(found.active[place]),
-                    value=found.difference[place],
-                    unit="pp",
-                    estimator=estimator,
-                    ci_low=found.low[place],
-                    ci_high=found.high[place],
-                    boot_low=found.boot_low[place],
-                    boot_high=found.boot_high[place],
-                    p=found.p[place],
-                    q=found.q[place],
-                    null_hypothesis=EQUAL_PROBABILITIES,
-                    note=note,
-                )
-            )
+            facts = {"concept": concept, "column": pair.column, "group": pair.group, "other": pair.other}
+            facts |= {"estimator": estimator, "null_hypothesis": EQUAL_PROBABILITIES, "note": note}
+            rows.append(difference_row(header, found, place, **facts))
             for value, size, group in ((found.share, found.n, pair.group), (found.other, found.n_other, pair.other)):
                 low, high = wilson(value[place], size) if size and clusters is None else (math.nan, math.nan)
                 numbers = {"n": size, "value": value[place], "ci_low": low, "ci_high": high}

@@ -9,7 +9,7 @@ import numpy as np
 
 from gslopes.audits.captions.estimates import compare
 from gslopes.audits.captions.material import Material, flags
-from gslopes.audits.captions.measures import RowHeader, TechniqueResult, measure
+from gslopes.audits.captions.measures import RowHeader, TechniqueResult, difference_row
 from gslopes.audits.captions.options import AuditOptions
 from gslopes.fit.multiplicity import adjust
 from gslopes.language.graph import Fact
@@ -43,21 +43,13 @@ def trait_dependent(material: Material, target: str, truth: str, options: AuditO
                 if min(found.n, found.n_other) < 10:
                     continue
                 rows.append(
-                    measure(
+                    difference_row(
                         header,
+                        found,
                         concept=f"{word} words by {trait}",
                         column=column,
                         group=value,
                         other=f"without {trait}",
-                        n=found.n + found.n_other,
-                        active=int(found.active[0]),
-                        value=found.difference[0],
-                        unit="pp",
-                        ci_low=found.low[0],
-                        ci_high=found.high[0],
-                        boot_low=found.boot_low[0],
-                        boot_high=found.boot_high[0],
-                        p=found.p[0],
                         estimator="difference of shares with and without the trait, Newcombe",
                         null_hypothesis="the gender's word is as likely with the trait as without",
                     )

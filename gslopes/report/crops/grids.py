@@ -12,6 +12,7 @@ import pandas as pd
 from gslopes.report import words as plain
 from gslopes.report.crops.words import RECTANGLE, interval, main_rows, percent, ratio
 
+STYLES = ("page.css", "crops.css")  # of the crop audit's pages
 Text = Callable[[Mapping[Any, Any]], str]
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from gslopes.core import runfolder, tables
@@ -20,13 +19,12 @@ from gslopes.core.tables import crops as schemas
 from gslopes.core.tables.crops_beside import DRAWN_MAPS
 from gslopes.report import words as plain
 from gslopes.report.crops import drawing, pictures
-from gslopes.report.crops.grids import Grid, other_grids, parity_grid
+from gslopes.report.crops.grids import STYLES, Grid, other_grids, parity_grid
 from gslopes.report.crops.selection import selected
 from gslopes.report.crops.words import LIMITS, RECTANGLE, favours, headline, in_order, main_rows, percent, side_effect
-from gslopes.report.inline import csp_hash
+from gslopes.report.inline import render
 from gslopes.report.paper import to_latex, to_markdown
 
-_TEMPLATES = Path(__file__).parents[1] / "templates"
 MOST_ARROWS = 6
 MOST_BARS = 8
 
@@ -60,14 +58,9 @@ def write(run: Path, photos: Mapping[str, Path], embed: str) -> Path:
     sections = [
         _section(cropper, version, found, manifest, photos, embed) for cropper, version in manifest["croppers"].items()
     ]
-    css = "".join((_TEMPLATES / name).read_text("utf-8") for name in ("page.css", "crops.css"))
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-    )  # fmt: skip
-    text = environment.get_template("crops.html.j2").render(
-        css=Markup(css),
-        css_hash=csp_hash(css),
+    text = render(
+        "crops.html.j2",
+        STYLES,
         sections=sections,
         headline=headline(main_rows(found["parity"])),
         groups=_groups(found, manifest),

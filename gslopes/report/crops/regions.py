@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from PIL import Image, ImageDraw, ImageOps
 
@@ -19,11 +18,10 @@ from gslopes.core.errors import ConfigError
 from gslopes.core.tables.crops import PEOPLE
 from gslopes.core.tables.crops_beside import GAZE, GAZE_GAPS, GLANCES, KINDS, REGIONS
 from gslopes.report import words as plain
-from gslopes.report.crops.grids import Grid, grid_of
+from gslopes.report.crops.grids import STYLES, Grid, grid_of
 from gslopes.report.crops.words import LIMITS, interval, percent
-from gslopes.report.inline import csp_hash
+from gslopes.report.inline import TEMPLATES, csp_hash, render
 
-_TEMPLATES = Path(__file__).parents[1] / "templates"
 MARKS = ("text", "number", "badge", "skin", "clothing", "background", "other")
 WIDTHS = {"thumbs": 240, "full": 640}
 _FRAME, _HEAD = "#ffcc33", "#33ddff"
@@ -75,11 +73,11 @@ def write_regions_report(
     with runfolder.storage(page.parent):
         page.parent.mkdir(exist_ok=True)
     shared["headline"] = headline
-    text = _render("crops-regions.html.j2", sections=sections, cards=cards, left_out=left_out_lines, **shared)
+    text = render("crops-regions.html.j2", STYLES, sections=sections, cards=cards, left_out=left_out_lines, **shared)
     runfolder.write_bytes(page, text.encode())
-    script = (_TEMPLATES / "crops-review.js").read_text("utf-8")
+    script = (TEMPLATES / "crops-review.js").read_text("utf-8")
     more = {"script": Markup(script), "script_hash": csp_hash(script), "marks": MARKS}
-    runfolder.write_bytes(review, _render("crops-review.html.j2", cards=cards, **more).encode())
+    runfolder.write_bytes(review, render("crops-review.html.j2", STYLES, cards=cards, **more).encode())
     return page, review
 
 
@@ -97,15 +95,6 @@ def gaze_headline(gaze: pd.DataFrame, gaps: pd.DataFrame) -> str:
     first, second = (percent(float(share.loc[name, f"{best['what']}_share"]), 0) for name in (one, other))
     what = "looks off the head" if best["what"] == "off" else "crops the head off"
     return plain.printable(f"{best['cropper']} {what} on {first} of the photos of {one}, on {second} of {other}.")
-
-
-def _render(template: str, **known: Any) -> str:
-    css = "".join((_TEMPLATES / name).read_text("utf-8") for name in ("page.css", "crops.css"))
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-    )  # fmt: skip
-    return environment.get_template(template).render(css=Markup(css), css_hash=csp_hash(css), **known)
 
 
 def _grids(found: Mapping[str, pd.DataFrame], cropper: str) -> list[Grid]:

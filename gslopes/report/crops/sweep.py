@@ -9,18 +9,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.tables.crops_beside import DUELS, SWEEP_SLOPES
 from gslopes.report import words as plain
 from gslopes.report.crops import drawing
-from gslopes.report.crops.grids import Grid
+from gslopes.report.crops.grids import STYLES, Grid
 from gslopes.report.crops.words import LIMITS
-from gslopes.report.inline import csp_hash
+from gslopes.report.inline import render
 
-_TEMPLATES = Path(__file__).parents[1] / "templates"
 _NAMES = {
     "same": "placebo: the same picture, encoded anew",
     "light": "placebo: lighter and darker",
@@ -42,14 +40,9 @@ def write_sweep_report(run: Path) -> Path:
     for classifier, attribute in sorted(pairs):
         if not placebo.split(attribute)[1]:
             sections.append(_section(classifier, attribute, scores, slopes, duels))
-    css = "".join((_TEMPLATES / name).read_text("utf-8") for name in ("page.css", "crops.css"))
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-    )  # fmt: skip
-    text = environment.get_template("crops-sweep.html.j2").render(
-        css=Markup(css),
-        css_hash=csp_hash(css),
+    text = render(
+        "crops-sweep.html.j2",
+        STYLES,
         sections=sections,
         headline=sweep_headline(slopes),
         inputs=manifest["inputs"],

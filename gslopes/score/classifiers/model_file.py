@@ -53,6 +53,21 @@ class ModelFileOptions:
             raise ConfigError("top_k and threshold cannot be combined.", "Give one of them.")
 
 
+def check_outputs(outputs: NDArray[np.floating], labels: Sequence[str], options: ModelFileOptions) -> None:
+    """What a model answers about one picture, (L,), against its labels and its activation.
+
+    Raises: ModelError if there are not as many as labels; ConfigError if they are no scores and should be.
+    """
+    if len(outputs) != len(labels):
+        raise ModelError(
+            f"The model {options.file} has {len(outputs)} outputs, {options.labels} has {len(labels)} labels.",
+            "Write one label per line, in the order of the outputs.",
+        )
+    if options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
+        message = f"The model {options.file} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
+        raise ConfigError(message, "Give activation=sigmoid (independent labels) or softmax (one of many).")
+
+
 # --- files ---
 
 

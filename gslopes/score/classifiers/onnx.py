@@ -17,7 +17,15 @@ from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.files import inside
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
-from gslopes.score.classifiers.model_file import ACTIVATIONS, ModelFileOptions, choose, digest_of, existing, read_labels
+from gslopes.score.classifiers.model_file import (
+    ACTIVATIONS,
+    ModelFileOptions,
+    check_outputs,
+    choose,
+    digest_of,
+    existing,
+    read_labels,
+)
 from gslopes.score.pictures import batch_of, normalise
 
 _KINDS: Mapping[str, type[np.generic]] = {
@@ -90,14 +98,7 @@ class OnnxClassifier:
         except Exception as error:  # onnxruntime has many exception classes and no base of its own
             message = f"The model {file} does not take a picture of {self._size} pixels: {_first_line(error)}."
             raise ModelError(message, "Check its size and layout.") from None
-        if len(outputs) != len(self.labels):
-            raise ModelError(
-                f"The model {file} has {len(outputs)} outputs, {self._options.labels} has {len(self.labels)} labels.",
-                "Write one label per line, in the order of the outputs.",
-            )
-        if self._options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
-            message = f"The model {file} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
-            raise ConfigError(message, "Give activation=sigmoid (independent labels) or softmax (one of many).")
+        check_outputs(outputs, self.labels, self._options)
 
 
 def external_files(file: Path) -> list[Path]:

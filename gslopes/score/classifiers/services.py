@@ -7,12 +7,23 @@ parameters ``rate``, ``concurrency`` and ``price`` tell what it says.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gslopes.score.classifiers.listing import Credential, Listed
 from gslopes.score.limits import Limits
 
 _MIB = 2**20
 _PACE = ("rate=0", "concurrency=0", "price=0")
+_AZURE_CREDENTIALS = (Credential("VISION_ENDPOINT"), Credential("VISION_KEY"))
+_AZURE = Limits(  # of Image Analysis 4.0, whatever it is asked for
+    requests_per_second=20,
+    concurrency=8,
+    picture_bytes=20 * _MIB,
+    min_side=50,
+    max_side=16_000,
+    formats=("JPEG", "PNG"),
+    note="20 requests a minute on the free plan: rate=0.33.",
+)
 
 SERVICES: Mapping[str, Listed] = {
     "azure": Listed(
@@ -22,17 +33,8 @@ SERVICES: Mapping[str, Listed] = {
         extra="gslopes[azure]",
         needs=("azure.ai.vision.imageanalysis", "azure.ai.contentsafety", "azure.identity"),
         presence={"moderation": (1 / 3, 0)},
-        limits=Limits(
-            requests_per_second=20,
-            concurrency=8,
-            picture_bytes=20 * _MIB,
-            min_side=50,
-            max_side=16_000,
-            formats=("JPEG", "PNG"),
-            price=1.0,
-            note="20 requests a minute on the free plan: rate=0.33. Tags end after 2028-09-25. Entra ID: auth=entra.",
-        ),
-        credentials=(Credential("VISION_ENDPOINT"), Credential("VISION_KEY")),
+        limits=replace(_AZURE, price=1.0, note=f"{_AZURE.note} Tags end after 2028-09-25. Entra ID: auth=entra."),
+        credentials=_AZURE_CREDENTIALS,
     ),
     "azure-caption": Listed(
         "gslopes.score.classifiers.captioner_services:AzureCaption",
@@ -49,17 +51,8 @@ SERVICES: Mapping[str, Listed] = {
         ),
         extra="gslopes[azure,captions]",
         needs=("azure.ai.vision.imageanalysis", "azure.identity", "HanTa"),
-        limits=Limits(
-            requests_per_second=20,
-            concurrency=8,
-            picture_bytes=20 * _MIB,
-            min_side=50,
-            max_side=16_000,
-            formats=("JPEG", "PNG"),
-            price=1.5,
-            note="20 requests a minute on the free plan: rate=0.33. Captions exist in some regions only.",
-        ),
-        credentials=(Credential("VISION_ENDPOINT"), Credential("VISION_KEY")),
+        limits=replace(_AZURE, price=1.5, note=f"{_AZURE.note} Captions exist in some regions only."),
+        credentials=_AZURE_CREDENTIALS,
     ),
     "captioner-chat": Listed(
         "gslopes.score.classifiers.captioner:ChatCaptioner",

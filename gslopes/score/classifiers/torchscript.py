@@ -22,6 +22,7 @@ from gslopes.core.trust import Trust
 from gslopes.score.classifiers.model_file import (
     ACTIVATIONS,
     ModelFileOptions,
+    check_outputs,
     choose,
     digest_of,
     existing,
@@ -102,11 +103,4 @@ class TorchScriptClassifier:
         except ProgramError as error:
             message = f"The model {file} does not take a picture of {size} pixels. {error.message}"
             raise ModelError(message, "Check its size and layout.") from None
-        if len(outputs) != len(self.labels):
-            raise ModelError(
-                f"The model {file} has {len(outputs)} outputs, {self._options.labels} has {len(self.labels)} labels.",
-                "Write one label per line, in the order of the outputs.",
-            )
-        if self._options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
-            message = f"The model {file} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
-            raise ConfigError(message, "Give activation=sigmoid (independent labels) or softmax (one of many).")
+        check_outputs(outputs, self.labels, self._options)
