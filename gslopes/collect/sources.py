@@ -37,7 +37,10 @@ def load_source(spec: str) -> Source:
         return _USER[name](Path(rest))
     if name == Wikidata.name:
         if found := secret_in_address(rest.partition("base=")[2]):
-            raise ConfigError(f"The address of {name} holds {found}, which would be stored with the photos.")
+            raise ConfigError(
+                f"The address of {name} holds {found}, which would be stored with the photos.",
+                "Leave it out of the address.",
+            )
         return Wikidata(rest)
     if name not in _WEB:
         raise UnknownName("source", name, NAMES)

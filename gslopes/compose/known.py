@@ -35,7 +35,7 @@ class KnownMasker:
         border: float | None = None,
     ) -> None:
         if not folder.is_dir():
-            raise UsageError(f"There is no folder of masks {folder}.")
+            raise UsageError(f"There is no folder of masks {folder}.", "Check the path of --masks.")
         self.folder, self.photos_root, self.size = folder, photos_root, size
         self.sigma, self.border = sigma, border
         masks = [self._file(photo.path) for photo in list_photos(photos_root)]
@@ -60,7 +60,9 @@ class KnownMasker:
         whole = _read(file)
         if whole.shape != photo.pixels.shape[:2]:
             size, wanted = (f"{shape[1]}×{shape[0]}" for shape in (whole.shape, photo.pixels.shape))
-            raise UsageError(f"The mask {file} is {size} pixels large, its photo {wanted}.")
+            raise UsageError(
+                f"The mask {file} is {size} pixels large, its photo {wanted}.", "Make it as large as the photo."
+            )
         likely = warp(whole, face.matrix, self.size).astype(np.float32) / np.float32(255)
         return soft_mask(likely, self.sigma, self.border)
 
@@ -73,7 +75,12 @@ def _read(file: Path, *, header_only: bool = False) -> ByteArray:
     try:
         with Image.open(file) as image:
             if image.mode not in ("L", "1"):
-                raise UsageError(f"The mask {file} is not an 8-bit gray picture (its mode is {image.mode}).")
+                raise UsageError(
+                    f"The mask {file} is not an 8-bit gray picture (its mode is {image.mode}).",
+                    "Save it as an 8-bit gray PNG.",
+                )
             return np.zeros((0, 0), np.uint8) if header_only else np.array(image.convert("L"))
     except (UnidentifiedImageError, OSError, SyntaxError) as error:
-        raise UsageError(f"The mask {file} is not a readable picture.") from error
+        raise UsageError(
+            f"The mask {file} is not a readable picture.", "Save it again, as an 8-bit gray PNG."
+        ) from error

@@ -62,11 +62,11 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise ConfigError(f"There is no file {path}.") from error
+        raise ConfigError(f"There is no file {path}.", "Check the path.") from error
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.", "Check that you may read it.") from error
     except RecursionError as error:
-        raise ConfigError(f"{path} is not valid TOML: it is nested too deeply.") from error
+        raise ConfigError(f"{path} is not valid TOML: it is nested too deeply.", "Flatten it.") from error
     except ValueError as error:  # of TOML, of UTF-8, a number of 5,000 digits
         raise ConfigError(f"{path} is not valid TOML: {error}.") from error
 

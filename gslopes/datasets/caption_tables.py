@@ -152,7 +152,9 @@ def read_frame(file: Path) -> pd.DataFrame:
         else:
             frame = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8")
     except (OSError, ValueError, UnicodeDecodeError, pd.errors.ParserError) as error:
-        raise DataMissing(f"{file} is not a readable table: {str(error).splitlines()[0]}.") from error
+        raise DataMissing(
+            f"{file} is not a readable table: {str(error).splitlines()[0]}.", "Save it as CSV in UTF-8, TSV or Parquet."
+        ) from error
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise DataMissing(f"{file} has two columns {str(twice)[:40]!r}.", "Keep one of them.")

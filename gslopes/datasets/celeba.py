@@ -24,7 +24,8 @@ def read(data: Path) -> LabelledPhotos:
     names = tuple(lines[1].split()) if len(lines) > 1 else ()
     if len(names) != 40:
         raise DataMissing(
-            f"{data / 'list_attr_celeba.txt'} is not CelebA's list: its second line names {len(names)}, not 40."
+            f"{data / 'list_attr_celeba.txt'} is not CelebA's list: its second line names {len(names)}, not 40.",
+            "Take the file as CelebA publishes it.",
         )
     paths, rows = [], []
     for line in lines[2:]:
@@ -33,5 +34,5 @@ def read(data: Path) -> LabelledPhotos:
             paths.append(folder / file)
             rows.append([value == "1" for value in values])
     if not paths:
-        raise DataMissing(f"{folder} holds none of the pictures of its list.")
+        raise DataMissing(f"{folder} holds none of the pictures of its list.", "Unpack img_align_celeba there.")
     return LabelledPhotos("celeba", tuple(paths), names, np.array(rows, np.float32))

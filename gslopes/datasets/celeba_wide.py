@@ -18,5 +18,5 @@ def read(data: Path) -> LabelledPhotos:
     folder = need(data / "celeba-wide", "The wide crops of CelebA")
     paths = tuple(sorted(folder.glob("*.jpg")))
     if not paths:
-        raise DataMissing(f"{folder} holds no JPEG picture.")
+        raise DataMissing(f"{folder} holds no JPEG picture.", "Unpack celeba-wide.zip there.")
     return LabelledPhotos("celeba-wide", paths, (), np.zeros((len(paths), 0), np.float32))

@@ -42,5 +42,7 @@ def read(data: Path) -> list[tuple[Path, Path]]:
     pairs = [(photo, folder / "masks" / f"{photo.stem}.png") for photo in photos]
     pairs = [(photo, mask) for photo, mask in pairs if mask.is_file()]
     if not pairs:
-        raise DataMissing(f"{folder} holds no photo with a mask.")
+        raise DataMissing(
+            f"{folder} holds no photo with a mask.", "Name the folder in which CelebAMask-HQ was unpacked."
+        )
     return pairs

@@ -95,12 +95,17 @@ def _lines(path: Path) -> list[tuple[Path, tuple[float, ...]]]:
             lines = csv.DictReader(file)
             missing = [name for name in COLUMNS[:4] if name not in (lines.fieldnames or ())]
             if missing:
-                raise DataMissing(f"{path} is not FairFace's list: it has no column {missing[0]!r}.")
+                raise DataMissing(
+                    f"{path} is not FairFace's list: it has no column {missing[0]!r}.",
+                    "Take the list as FairFace publishes it.",
+                )
             for line in lines:
                 if None in line.values() or None in line:
                     raise ValueError("it has another number of columns than the first line")
                 found.append((path.parent / line["file"], parse(line)))
     except (ValueError, csv.Error) as error:  # a line that is none, or bytes that are no UTF-8
         where = "" if isinstance(error, UnicodeDecodeError) else f", line {len(found) + 2}"
-        raise DataMissing(f"{path}{where} is not FairFace's: {error}.") from error
+        raise DataMissing(
+            f"{path}{where} is not FairFace's: {error}.", "Take the list as FairFace publishes it."
+        ) from error
     return found

@@ -122,7 +122,7 @@ def _check_folder(top: bytes, root: Path) -> None:
         raise UsageError(f"{shown} is a file, not a folder.", "Name the folder that holds the photos.") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(f"The folder {shown} cannot be read: {reason}.") from None
+        raise UsageError(f"The folder {shown} cannot be read: {reason}.", "Check that you may read it.") from None
 
 
 def _walk(top: bytes) -> list[bytes]:

@@ -53,7 +53,7 @@ def read(
             names.append(label)
             values.append(numbers)
     if not names:
-        raise DataMissing(f"{table} has no column of labels beside {file_names!r}.")
+        raise DataMissing(f"{table} has no column of labels beside {file_names!r}.", "Add a column for each label.")
     return LabelledPhotos(name or folder.resolve().name, paths, tuple(names), np.array(values, np.float32).T)
 
 
@@ -73,7 +73,10 @@ def numbers_of(column: str, texts: Sequence[str]) -> dict[str, list[float]]:
         return {column: [np.nan if number is None else number for number in numbers]}
     known = [text for text, number in zip(texts, numbers, strict=True) if number is not None and not np.isnan(number)]
     if known:
-        raise DataMissing(f"The column {column!r} holds both numbers and words, such as {known[0]!r} and {words[0]!r}.")
+        raise DataMissing(
+            f"The column {column!r} holds both numbers and words, such as {known[0]!r} and {words[0]!r}.",
+            "Write numbers alone, or words alone.",
+        )
     if len(words) > MOST_WORDS:
         hint = "Name the columns that are labels."
         raise DataMissing(f"The column {column!r} holds {len(words)} different words, too many for labels.", hint)
@@ -101,7 +104,9 @@ def _photos(folder: Path, table: Path, files: Sequence[str]) -> tuple[Path, ...]
     seen: dict[str, int] = {}
     for number, file in enumerate(files, start=1):
         if file in seen:
-            raise DataMissing(f"{table} names {file!r} twice, in rows {seen[file]} and {number}.")
+            raise DataMissing(
+                f"{table} names {file!r} twice, in rows {seen[file]} and {number}.", "Keep one of the rows."
+            )
         seen[file] = number
         if not file or not is_file(folder / file):
             there = list_photos(folder, 1)
@@ -119,17 +124,18 @@ def _table(table: Path) -> tuple[list[str], list[dict[str, str]]]:
             columns = [str(column) for column in lines.fieldnames or ()]
             twice = [column for column in columns if columns.count(column) > 1]
             if twice:
-                raise DataMissing(f"{table} has two columns named {twice[0]!r}.")
+                raise DataMissing(f"{table} has two columns named {twice[0]!r}.", "Rename one of them.")
             for row in lines:
                 if None in row or None in row.values():
                     raise DataMissing(
-                        f"Row {len(rows) + 1} of {table} has another number of cells than its first line."
+                        f"Row {len(rows) + 1} of {table} has another number of cells than its first line.",
+                        "Quote cells that hold commas.",
                     )
                 rows.append(row)
     except OSError as error:
         raise DataMissing(f"{table} cannot be read: {error.strerror}.", "Name the CSV of the labels.") from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise DataMissing(f"{table} is not a CSV in UTF-8: {error}.") from error
+        raise DataMissing(f"{table} is not a CSV in UTF-8: {error}.", "Save it as CSV in UTF-8.") from error
     if not rows:
-        raise DataMissing(f"{table} has no rows.")
+        raise DataMissing(f"{table} has no rows.", "Add a row for each photo.")
     return columns, rows

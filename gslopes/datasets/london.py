@@ -25,7 +25,7 @@ def read(data: Path, expression: Literal["neutral", "smiling"] = "neutral") -> L
     folder = need(data / expression, f"The London set's {expression} portraits")
     paths = tuple(sorted(folder.glob("*.jpg")))
     if not paths:
-        raise DataMissing(f"{folder} holds no JPEG picture.")
+        raise DataMissing(f"{folder} holds no JPEG picture.", "Unpack the London set there.")
     with need(data / "people.csv", "The London set's table of people").open(newline="", encoding="utf-8-sig") as file:
         people = {row["id"]: row for row in csv.DictReader(file)}
     rows = [_labels(people.get(path.stem, {})) for path in paths]

@@ -27,7 +27,7 @@ def read(data: Path) -> LabelledPhotos:
             paths.append(path)
             rows.append(labels)
     if not paths:
-        raise DataMissing(f"{folder} holds no picture named as UTKFace names them.")
+        raise DataMissing(f"{folder} holds no picture named as UTKFace names them.", "Unpack UTKFace there.")
     return LabelledPhotos("utkface", tuple(paths), NAMES, np.array(rows, np.float32))
 
 

@@ -49,7 +49,7 @@ def _read(table: Path) -> dict[str, list[list[float]]]:
             reader = csv.DictReader(file)
             missing = [name for name in REQUIRED if name not in (reader.fieldnames or ())]
             if missing:
-                raise UsageError(f"The table of faces {table} lacks {', '.join(missing)}.")
+                raise UsageError(f"The table of faces {table} lacks {', '.join(missing)}.", "Add the columns.")
             for row in reader:
                 where = f"line {reader.line_num} of {table}"
                 rows = faces.setdefault(row["path"], [])
@@ -59,10 +59,15 @@ def _read(table: Path) -> dict[str, list[list[float]]]:
                 if count != 0:
                     rows.append(_face(row, where))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"The table of faces {table} cannot be read: {_reason(error)}.") from error
+        raise UsageError(
+            f"The table of faces {table} cannot be read: {_reason(error)}.", "Name a CSV in UTF-8 that you may read."
+        ) from error
     for path, count in counts.items():
         if count != len(faces[path]):
-            raise UsageError(f"{table} says that {path} has {count:g} faces and has {len(faces[path])} rows for them.")
+            raise UsageError(
+                f"{table} says that {path} has {count:g} faces and has {len(faces[path])} rows for them.",
+                "Write one row per face, and their number in faces.",
+            )
     return faces
 
 
@@ -79,7 +84,7 @@ def _number(row: dict[str, str], name: str, where: str) -> float:
     except (TypeError, ValueError):
         value = math.nan
     if not math.isfinite(value):
-        raise UsageError(f"The {name} in {where} is not a number: {row[name]!r}.")
+        raise UsageError(f"The {name} in {where} is not a number: {row[name]!r}.", "Write it in pixels.")
     return value
 
 

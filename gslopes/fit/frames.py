@@ -116,10 +116,15 @@ def _stepped(frame: pd.DataFrame, levels: Mapping[str, np.ndarray], what: str) -
             step = np.abs(value[:, None] - level[None, :]).argmin(axis=1)
             wrong = np.abs(level[step] - value) > 1e-5
             if wrong.any():
-                raise TableError(f"The {what} have the value {value[wrong][0]:g}, which is not in the sweep of {name}.")
+                raise TableError(
+                    f"The {what} have the value {value[wrong][0]:g}, which is not in the sweep of {name}.",
+                    "Pass all the values of the sweep.",
+                )
             rows = rows.assign(step=step)
         if (rows["step"] >= len(level)).any() or (rows["step"] < 0).any():
-            raise TableError(f"The {what} have a step of {name} beyond its {len(level)} values.")
+            raise TableError(
+                f"The {what} have a step of {name} beyond its {len(level)} values.", "Pass all the values of the sweep."
+            )
         if "value" not in rows:
             rows = rows.assign(value=level[rows["step"].to_numpy(int)])
         parts.append(rows)

@@ -53,9 +53,12 @@ def _values(attribute: str, scores: pa.Table, asked: pa.Table, given: Sequence[f
         hint = "It needs an odd number, 3 or more: one is the centre."
         raise error(f"The sweep of {attribute} has {shown} values.", hint)
     if not np.isfinite(values).all() or (np.diff(values) <= 0).any():
-        raise error(f"The values of {attribute} do not increase from step to step: {values.tolist()}.")
+        raise error(f"The values of {attribute} do not increase from step to step: {values.tolist()}.", "Sort them.")
     if last >= len(values):
-        raise TableError(f"The tables have a step {last} (from 0) of {attribute}, which has {len(values)} values.")
+        raise TableError(
+            f"The tables have a step {last} (from 0) of {attribute}, which has {len(values)} values.",
+            "Pass all the values of the sweep.",
+        )
     _check_known_values(attribute, values, known)
     return _exact(values)
 
@@ -65,9 +68,11 @@ def _pairs(attribute: str, scores: pa.Table) -> dict[int, float]:
     unique = scores.group_by(["step", "value"]).aggregate([])
     steps, values = unique.column("step").to_pylist(), unique.column("value").to_pylist()
     if min(steps, default=0) < 0:
-        raise TableError(f"The scores table has a negative step of {attribute}.")
+        raise TableError(f"The scores table has a negative step of {attribute}.", "Number the steps from 0.")
     if len(set(steps)) != len(steps):
-        raise TableError(f"The scores table has different values for one step of {attribute}.")
+        raise TableError(
+            f"The scores table has different values for one step of {attribute}.", "Give each step one value."
+        )
     return dict(zip(steps, values, strict=True))
 
 
@@ -91,7 +96,10 @@ def _check_known_values(attribute: str, values: Array, known: Mapping[int, float
     for step, value in known.items():
         if abs(values[step] - value) > _TOLERANCE * max(1.0, abs(value)):
             given = f"but {values[step]:g} was given"
-            raise TableError(f"Step {step} of {attribute} is {value:g} in the scores table, {given}.")
+            raise TableError(
+                f"Step {step} of {attribute} is {value:g} in the scores table, {given}.",
+                "Leave the values out, or pass those of the table.",
+            )
 
 
 def _exact(values: Array) -> Array:

@@ -57,9 +57,14 @@ class Spacy:
         try:
             self._pipeline = spacy.load(folder)
         except (OSError, ValueError) as error:
-            raise ModelError(f"{folder} is no spaCy pipeline: {error}.") from error
+            raise ModelError(
+                f"{folder} is no spaCy pipeline: {error}.", "Name the folder of a pipeline that nlp.to_disk wrote."
+            ) from error
         if missing := [name for name in ("tagger", "parser") if name not in self._pipeline.pipe_names]:
-            raise ModelError(f"The spaCy pipeline in {folder} has no {' and no '.join(missing)}.")
+            raise ModelError(
+                f"The spaCy pipeline in {folder} has no {' and no '.join(missing)}.",
+                "Name a pipeline with a tagger and a parser, such as en_core_web_sm.",
+            )
         self.name = f"spacy-{metadata.version('spacy')}+{digest_of(folder)}"
 
     def parse(self, caption: str) -> tuple[Fact, ...]:
@@ -137,7 +142,10 @@ class Factual:
             load: Any = AutoModelForSeq2SeqLM.from_pretrained
             self._model: Any = load(folder, local_files_only=True, use_safetensors=True)
         except (OSError, ValueError) as error:
-            raise ModelError(f"{folder} is no seq2seq model with safetensors: {error}.") from error
+            raise ModelError(
+                f"{folder} is no seq2seq model with safetensors: {error}.",
+                "Name the folder that save_pretrained wrote.",
+            ) from error
         self._model.eval()
         self.fallback = fallback
         self.fallen_back = 0

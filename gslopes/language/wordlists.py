@@ -95,9 +95,11 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
         content = path.read_bytes()
         text = content.decode("utf-8-sig")
     except OSError as error:
-        raise ConfigError(f"The word list {path} cannot be read: {error.strerror}.") from error
+        raise ConfigError(
+            f"The word list {path} cannot be read: {error.strerror}.", "Name a file that you may read."
+        ) from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"The word list {path} is not UTF-8 text.") from error
+        raise ConfigError(f"The word list {path} is not UTF-8 text.", "Save it as UTF-8.") from error
     digest = sha256(content).hexdigest()
     if path.suffix == ".toml":
         return _from_toml(path, text, name, digest)
@@ -148,10 +150,15 @@ def _entry(line: str, wordnet: WordNet | None, path: Path) -> str:
     if entry[:1] in "nvar" and entry[1:].isdecimal() and len(entry) == 9:
         found = wordnet.by_id(entry)
         if found is None:
-            raise ConfigError(f"{path} names {entry}, which is no synset of {wordnet.name}.")
+            raise ConfigError(
+                f"{path} names {entry}, which is no synset of {wordnet.name}.",
+                "Look it up, or take it out.",
+            )
         return found
     if _is_synset(entry) and not wordnet.known(entry):
-        raise ConfigError(f"{path} names {entry}, which is no synset of {wordnet.name}.")
+        raise ConfigError(
+            f"{path} names {entry}, which is no synset of {wordnet.name}.", "Look it up, or take it out."
+        )
     return entry
 
 

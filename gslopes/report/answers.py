@@ -177,10 +177,12 @@ def _scores(run: Path, classifier: str, attribute: str, steps: int) -> pa.Table:
     here &= (pc.field("step") >= 0) & (pc.field("step") < steps)
     try:
         if not pq.read_schema(path).equals(tables.SCORES.schema, check_metadata=False):
-            raise TableError(f"{show(path)} is not a scores table.")
+            raise TableError(f"{show(path)} is not a scores table.", "Run gslopes score again.")
         return pq.read_table(path, columns=columns, filters=here)
     except (OSError, ValueError) as error:
-        raise TableError(f"{show(path)} is not a readable Parquet file: {error}.") from error
+        raise TableError(
+            f"{show(path)} is not a readable Parquet file: {error}.", "Run gslopes score again."
+        ) from error
 
 
 def _schema(columns: list[str]) -> pa.Schema:

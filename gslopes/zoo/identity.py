@@ -53,7 +53,9 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
         with safe_open(path, framework="np") as file:
             return from_dict(ModelSpec, json.loads((file.metadata() or {})["spec"])), actual
     except (SafetensorError, ConfigError, KeyError, ValueError) as error:
-        raise ModelError(f"{path} is no gslopes checkpoint: {error}") from error
+        raise ModelError(
+            f"{path} is no gslopes checkpoint: {error}.", "Name a folder of weights that gslopes train wrote."
+        ) from error
 
 
 def editor_for(attribute: str) -> str:

@@ -72,7 +72,10 @@ class FaceReader:
         """Raises: ModelError for an attribute that it cannot read."""
         unknown = [name for name in names if name not in ("gender", "race") and name not in self.labels]
         if unknown:
-            raise ModelError(f"The model {self.model.spec.name} cannot read {unknown[0]!r} from a face.")
+            raise ModelError(
+                f"The model {self.model.spec.name} cannot read {unknown[0]!r} from a face.",
+                "Name a reader that was trained on it.",
+            )
 
     def _pixels(self, chips: ByteArray) -> Tensor:
         device = next(self.model.module.parameters()).device

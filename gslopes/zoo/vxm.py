@@ -72,7 +72,10 @@ def parse(data: bytes, name: str = "the file") -> Model:
     layers = tuple(_layer(found, index, name) for index in range(count))
     extra = [key for key in found if key.removesuffix("Type").isdigit() and int(key.removesuffix("Type")) >= count]
     if extra:
-        raise ModelError(f"{name} has a layer {extra[0]!r} beyond its {count} layers.")
+        raise ModelError(
+            f"{name} has a layer {extra[0]!r} beyond its {count} layers.",
+            "Give the .vxm file as its authors publish it.",
+        )
     _check_chain(layers, name)
     return Model(layers, sha256(data).hexdigest())
 
@@ -80,13 +83,18 @@ def parse(data: bytes, name: str = "the file") -> Model:
 def records(data: bytes, name: str = "the file") -> dict[str, bytes]:
     """Key to value, in the file's order.  Raises: ModelError."""
     if data[:4] != MAGIC:
-        raise ModelError(f"{name} is no .vxm file: it begins with {data[:4].hex(' ')}, not {MAGIC.hex(' ')}.")
+        raise ModelError(
+            f"{name} is no .vxm file: it begins with {data[:4].hex(' ')}, not {MAGIC.hex(' ')}.",
+            "Give the .vxm file as its authors publish it.",
+        )
     place = 4
 
     def take(count: int, what: str) -> bytes:
         nonlocal place
         if place + count > len(data):
-            raise ModelError(f"{name} is truncated: {what} at offset {place} needs {count} bytes of {len(data)}.")
+            raise ModelError(
+                f"{name} is truncated: {what} at offset {place} needs {count} bytes of {len(data)}.", "Fetch it again."
+            )
         place += count
         return data[place - count : place]
 

@@ -44,4 +44,6 @@ def load(folder: Path) -> tuple[ModelSpec, dict[str, torch.Tensor], str]:
         with safe_open(path, framework="pt") as file:
             return spec, {key: file.get_tensor(key).float() for key in file.keys()}, digest  # noqa: SIM118 (no mapping)
     except (SafetensorError, ValueError) as error:
-        raise ModelError(f"{path} is no gslopes checkpoint: {error}") from error
+        raise ModelError(
+            f"{path} is no gslopes checkpoint: {error}.", "Name a folder of weights that gslopes train wrote."
+        ) from error

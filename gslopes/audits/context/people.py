@@ -115,7 +115,7 @@ def _rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.", "Name the CSV of the people.") from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path} is not a CSV in UTF-8: {error}.") from error
+        raise UsageError(f"{path} is not a CSV in UTF-8: {error}.", "Save it as CSV in UTF-8.") from error
 
 
 def _number(text: str) -> float:

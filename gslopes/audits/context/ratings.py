@@ -38,7 +38,7 @@ def read_ratings(path: Path) -> tuple[pd.DataFrame, list[str]]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}.", "Name the CSV of the ratings.") from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path} is not a CSV in UTF-8: {error}.") from error
+        raise UsageError(f"{path} is not a CSV in UTF-8: {error}.", "Save it as CSV in UTF-8.") from error
     frame = pd.DataFrame(rows, columns=list(_COLUMNS))
     warnings = [] if coded else ["None of the ratings was coded: all count."]
     twice = frame.duplicated(["context", "rater"], keep="last")

@@ -197,7 +197,7 @@ def _made(file: _File, path: Path) -> Typology:
 def _tags(tags: Iterable[str], where: str) -> frozenset[str]:
     found = [normalise(tag) for tag in tags]
     if "" in found:
-        raise ConfigError(f"A tag in {where} is empty.")
+        raise ConfigError(f"A tag in {where} is empty.", "Take it out, or write the tag.")
     return frozenset(found)
 
 
@@ -212,11 +212,13 @@ def _read_csv(path: Path, supers: Mapping[str, str]) -> Typology:
             for row in reader:
                 cluster, tag = (row["cluster"] or "").strip(), normalise(without_guard(row["tag"] or ""))
                 if cluster and not tag:
-                    raise ConfigError(f"{path}, line {reader.line_num}: the tag is empty.")
+                    raise ConfigError(
+                        f"{path}, line {reader.line_num}: the tag is empty.", "Take the line out, or write the tag."
+                    )
                 if cluster:
                     clusters.setdefault(cluster, set()).add(tag)
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}.") from error
+        raise ConfigError(f"{path} cannot be read: {error}.", "Name a TOML or CSV file that you may read.") from error
     supers_of = {key: supers.get(key, _usual_super(key)) for key in clusters}
     return Typology(path.stem, "", str(path.name), {key: frozenset(tags) for key, tags in clusters.items()}, supers_of)
 

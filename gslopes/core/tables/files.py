@@ -110,7 +110,9 @@ def _read(table: Table, path: Path, texts: list[str]) -> pa.Table:
     except FileNotFoundError as error:
         raise TableError(f"There is no {table.name} table at {path}.", "Run the stage that makes it first.") from error
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # damaged names are no UTF-8
-        raise TableError(f"{path} is not a readable Parquet file: {error}.") from error
+        raise TableError(
+            f"{path} is not a readable Parquet file: {error}.", "Run the stage that writes it again."
+        ) from error
     lacking = [name for name in table.columns if name not in schema.names]
     if (
         lacking
@@ -119,7 +121,10 @@ def _read(table: Table, path: Path, texts: list[str]) -> pa.Table:
     ):
         return _widened(table, pq.read_table(path, read_dictionary=texts))  # written before those columns were there
     lacks = ", ".join(lacking)
-    raise TableError(f"{path} is not a {table.name} table{': it lacks ' + lacks if lacks else ''}.")
+    raise TableError(
+        f"{path} is not a {table.name} table{': it lacks ' + lacks if lacks else ''}.",
+        "Run the stage that writes it again.",
+    )
 
 
 def _widened(table: Table, old: pa.Table) -> pa.Table:

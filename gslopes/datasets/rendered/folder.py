@@ -57,7 +57,10 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
         columns = [names, *(getattr(parameters, column) for column in COLUMNS)]
         _write_csv(folder / ATTRIBUTES, ("path", *COLUMNS), zip(*columns, strict=True))
     except OSError as error:
-        raise StorageError(f"The rendered faces cannot be written to {folder}: {error}.") from error
+        raise StorageError(
+            f"The rendered faces cannot be written to {folder}: {error}.",
+            "Choose a folder that you may write to, with space left.",
+        ) from error
     return folder / PHOTOS
 
 

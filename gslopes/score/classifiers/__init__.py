@@ -200,5 +200,8 @@ def _resolve(text: str) -> tuple[str, Any, Any]:
     factory = target.load()
     kind = getattr(factory, "Options", NoOptions)
     if not callable(factory) or not dataclasses.is_dataclass(kind):
-        raise UsageError(f"{target.path} of {target.package} is not a classifier class with a dataclass Options.")
+        raise UsageError(
+            f"{target.path} of {target.package} is not a classifier class with a dataclass Options.",
+            "See Write a plugin in gslopes.score.classifiers.",
+        )
     return base, names.read(cast(Any, kind), base, items), factory

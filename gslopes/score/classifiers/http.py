@@ -112,7 +112,9 @@ class HttpClassifier:
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError) as error:
             raise wire.error_of("http", "unavailable", f"{type(error).__name__}: {error}", ()) from None
         except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-            raise ServiceError(f"The address of http cannot be used: {scrub(str(error))}.") from None
+            raise ServiceError(
+                f"The address of http cannot be used: {scrub(str(error))}.", "Check the address."
+            ) from None
         except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise wire.error_of("http", "lost", f"{type(error).__name__}: {error}", ()) from None
         if reply.status_code == 422:

@@ -53,7 +53,7 @@ class Prompt:
 
     def __post_init__(self) -> None:
         if not self.question.strip():
-            raise ConfigError(f"The prompt {self.name!r} has no question.")
+            raise ConfigError(f"The prompt {self.name!r} has no question.", 'Write question = "...".')
         if self.kind == "choice" and len(self.options) < 2:
             raise ConfigError(
                 f"The prompt {self.name!r} needs two options or more.", 'Such as options = ["yes", "no"].'
@@ -62,7 +62,9 @@ class Prompt:
             raise ConfigError(f"The prompt {self.name!r} has options but is not a choice.", 'Write kind = "choice".')
         plain = [option.strip().casefold() for option in self.options]
         if not all(plain) or len(set(plain)) < len(plain):
-            raise ConfigError(f"An option of the prompt {self.name!r} is empty or appears twice.")
+            raise ConfigError(
+                f"An option of the prompt {self.name!r} is empty or appears twice.", "Write each option once."
+            )
 
     @property
     def digest(self) -> str:

@@ -84,7 +84,7 @@ def read_labels(path: Path) -> tuple[str, ...]:
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
     except UnicodeDecodeError:
-        raise ModelError(f"The labels file {path} is not UTF-8 text.") from None
+        raise ModelError(f"The labels file {path} is not UTF-8 text.", "Save it as UTF-8.") from None
     while lines and not lines[-1]:
         lines.pop()
     if not lines or not all(lines):

@@ -117,9 +117,15 @@ def external_files(file: Path) -> list[Path]:
     for location in _locations(model):
         path = file.parent / location
         if not inside(file.parent, path):
-            raise ModelError(f"The model {file} names weights outside its own folder: {location}.")
+            raise ModelError(
+                f"The model {file} names weights outside its own folder: {location}.",
+                "Put the weights beside the model, and export it again.",
+            )
         if not path.is_file():
-            raise ModelError(f"The model {file} needs its weights in {location}, which is not there.")
+            raise ModelError(
+                f"The model {file} needs its weights in {location}, which is not there.",
+                "Put the file beside the model.",
+            )
         found.add(path)
     return sorted(found)
 
@@ -151,13 +157,18 @@ def _session(file: Path, device: str) -> Any:
     try:
         return runtime.InferenceSession(str(file), options, providers=providers)
     except Exception as error:  # onnxruntime has many exception classes and no base of its own
-        raise ModelError(f"onnxruntime cannot load {file}: {_first_line(error)}.") from None
+        raise ModelError(
+            f"onnxruntime cannot load {file}: {_first_line(error)}.", "Check that it is a complete ONNX model."
+        ) from None
 
 
 def _check_input(file: Path, inputs: list[Any]) -> type[np.generic]:
     if len(inputs) != 1 or len(inputs[0].shape) != 4 or inputs[0].type not in _KINDS:
         found = ", ".join(f"{each.name} {each.type} {each.shape}" for each in inputs)
-        raise ModelError(f"The model {file} does not take one batch of pictures; it takes {found}.")
+        raise ModelError(
+            f"The model {file} does not take one batch of pictures; it takes {found}.",
+            "Export it with one input, a batch of pictures.",
+        )
     return _KINDS[inputs[0].type]
 
 

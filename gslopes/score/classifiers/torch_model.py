@@ -93,7 +93,10 @@ class TorchModel:
             outputs = self._forward(torch.stack([self._transform(image) for image in images]).to(self._device))
             logits = outputs.double().cpu().numpy()
         if logits.shape != (len(pictures), len(self.labels)):
-            raise ModelError(f"{self.name} has {logits.shape[-1]} outputs and {len(self.labels)} labels.")
+            raise ModelError(
+                f"{self.name} has {logits.shape[-1]} outputs and {len(self.labels)} labels.",
+                "Give labels=FILE, one label per line, in the order of the outputs.",
+            )
         return [self._pairs(row) for row in logits]
 
     def parse(self, raw: object) -> Answer:

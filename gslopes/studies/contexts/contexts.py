@@ -325,10 +325,15 @@ def read_review(path: Path, *, required: bool = False) -> dict[str, str]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, restval="")
             if not {"photo", "decision"} <= set(reader.fieldnames or ()):
-                raise UsageError(f"{show(path)} has no columns photo and decision.")
+                raise UsageError(
+                    f"{show(path)} has no columns photo and decision.", "Save it from the page of cut-outs."
+                )
             for row in reader:
                 if row["decision"] not in ("accept", "exclude", ""):
-                    raise UsageError(f"{show(path)}, line {reader.line_num}: the decision is {row['decision']!r}.")
+                    raise UsageError(
+                        f"{show(path)}, line {reader.line_num}: the decision is {row['decision']!r}.",
+                        "It is accept, exclude or empty.",
+                    )
                 found[row["photo"]] = row["decision"]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         hint = "Save it from the page of cut-outs."

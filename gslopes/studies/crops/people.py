@@ -222,16 +222,19 @@ def _table(table: Path) -> tuple[list[str], list[dict[str, str]]]:
             rows = []
             for line, row in enumerate(reader, start=2):
                 if None in row or None in row.values():
-                    raise UsageError(f"Line {line} of {show(table)} has another number of cells than the first.")
+                    raise UsageError(
+                        f"Line {line} of {show(table)} has another number of cells than the first.",
+                        "Quote cells that hold commas.",
+                    )
                 rows.append({str(key): str(value) for key, value in row.items()})
     except OSError as error:
         raise UsageError(
             f"{show(table)} cannot be read: {error.strerror}.", "Name the table of people with --people people.csv."
         ) from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{show(table)} is not a CSV in UTF-8: {error}.") from None
+        raise UsageError(f"{show(table)} is not a CSV in UTF-8: {error}.", "Save it as CSV in UTF-8.") from None
     if not rows:
-        raise UsageError(f"{show(table)} has no rows.")
+        raise UsageError(f"{show(table)} has no rows.", "Add a row for each person.")
     return names, rows
 
 

@@ -242,7 +242,9 @@ def read_marks(path: Path, *, wanted: bool) -> list[dict[str, str]]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = [{str(k): str(v or "").strip() for k, v in row.items()} for row in csv.DictReader(file)]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{show(path)} is not a CSV in UTF-8: {error}.") from None
+        raise UsageError(
+            f"{show(path)} is not a CSV in UTF-8: {error}.", "Save it from the page review.html."
+        ) from None
     boxed = bool(rows) and "x0" in rows[0]
     needed = ("photo", "x0", "y0", "x1", "y1", "kind") if boxed else ("photo", "region", "kind")
     for line, row in enumerate(rows, start=2):
@@ -256,7 +258,9 @@ def read_marks(path: Path, *, wanted: bool) -> list[dict[str, str]]:
         try:
             [float(row[name]) for name in needed[1:-1]]
         except ValueError:
-            raise UsageError(f"Line {line} of {show(path)} has something that is no number.") from None
+            raise UsageError(
+                f"Line {line} of {show(path)} has something that is no number.", "Save it from the page review.html."
+            ) from None
     return rows
 
 

@@ -214,7 +214,10 @@ def _check_bytes(seen: pd.DataFrame, table: People) -> None:
         names = {group.get(person) for person in rows["person"]} - {None}
         if len(names) > 1:
             files = " and ".join(rows["path"].head(2))
-            raise UsageError(f"{files} are the same picture in the groups {' and '.join(sorted(map(str, names)))}.")
+            raise UsageError(
+                f"{files} are the same picture in the groups {' and '.join(sorted(map(str, names)))}.",
+                "Correct the table of people, or leave one out.",
+            )
         del photo
 
 

@@ -280,7 +280,10 @@ def london_pairs(data: Path) -> list[tuple[list[ByteArray], FloatArray]]:
         {p.name for p in (data / "neutral").glob("*.jpg")} & {p.name for p in (data / "smiling").glob("*.jpg")}
     )
     if not names:
-        raise DataMissing(f"The London set (neutral/ and smiling/) is not below {data}.")
+        raise DataMissing(
+            f"The London set (neutral/ and smiling/) is not below {data}.",
+            "Unpack it there, or name another folder with --data.",
+        )
     sides = []
     for kind in ("neutral", "smiling"):
         paths = tuple(data / kind / name for name in names)

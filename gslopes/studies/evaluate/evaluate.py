@@ -64,4 +64,4 @@ def cards_missing(model: str) -> LoadedModel:
     from gslopes.zoo import load
 
     load(model)
-    raise ModelError(f"The model {model} has no weights.")
+    raise ModelError(f"The model {model} has no weights.", "gslopes models lists those that have.")

@@ -111,7 +111,7 @@ def load_cropper(
     name, argument, options = parse(text)
     factory = REGISTRY.find(name).load()
     if not callable(factory):
-        raise UsageError(f"The cropper {name!r} is no class or function.")
+        raise UsageError(f"The cropper {name!r} is no class or function.", "Let its entry point name one.")
     made = cast(Any, factory)(Request(text, argument, options, finder, device, seed, trust or Trust()))
     return cast("Saliency | Cropper", made)
 

@@ -215,7 +215,9 @@ class HttpAtRatio:
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError) as error:
             raise wire.error_of("http", "unavailable", f"{type(error).__name__}: {error}", ()) from None
         except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-            raise ServiceError(f"The address of http cannot be used: {scrub(str(error))}.") from None
+            raise ServiceError(
+                f"The address of http cannot be used: {scrub(str(error))}.", "Check the address."
+            ) from None
         except (httpx.HTTPError, ValueError, RecursionError) as error:  # cut short, or no JSON: perhaps the next is
             raise wire.error_of("http", "lost", f"{type(error).__name__}: {error}"[:300], ()) from None
         said = scrub(body[:300].decode("utf-8", "replace"))

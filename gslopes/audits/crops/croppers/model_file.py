@@ -146,7 +146,9 @@ class Onnx(_ModelFile):
         try:
             session = runtime.InferenceSession(str(path), providers=[*providers, "CPUExecutionProvider"])
         except Exception as error:  # the library raises its own kinds for damaged files
-            raise ModelError(f"{path} cannot be loaded by ONNX Runtime: {error}.") from error
+            raise ModelError(
+                f"{path} cannot be loaded by ONNX Runtime: {error}.", "Check that it is a complete ONNX model."
+            ) from error
         entry = session.get_inputs()[0].name
         return lambda tensor: session.run(None, {entry: tensor})[0]
 

@@ -37,7 +37,10 @@ def load(request: Request) -> Saliency | Cropper:
     try:
         function = getattr(import_module(module), name)
     except Exception as error:  # the user's module may fail in any way
-        raise UsageError(f"{module}:{name} cannot be imported: {type(error).__name__}: {error}.") from error
+        raise UsageError(
+            f"{module}:{name} cannot be imported: {type(error).__name__}: {error}.",
+            "Check the name, and what the module imports.",
+        ) from error
     answers = options.get("answers", "maps")
     if answers not in ("maps", "rectangles"):
         raise ConfigError(f"answers of {request.name!r} is {answers!r}.", "It is maps or rectangles.")
@@ -65,7 +68,9 @@ def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cro
             one.default is one.empty and one.kind in _POSITIONAL for one in signature(given).parameters.values()
         )
     except (TypeError, ValueError) as error:
-        raise UsageError(f"It cannot be told what {name} takes: {error}.") from error
+        raise UsageError(
+            f"It cannot be told what {name} takes: {error}.", "Give a function written in Python."
+        ) from error
     if takes not in (1, 2):
         hint = "A function of pictures answers with maps, one of pictures and a ratio with rectangles."
         raise UsageError(f"{name} takes {takes} arguments.", hint)

@@ -41,7 +41,10 @@ class Replay:
                 for row in rows
             }
         except (ValueError, TypeError, OverflowError) as error:
-            raise ConfigError(f"{path} has a rectangle that is not of whole numbers: {error}.") from error
+            raise ConfigError(
+                f"{path} has a rectangle that is not of whole numbers: {error}.",
+                "Write left, top, width and height in whole pixels.",
+            ) from error
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """Raises: AnswerError if the file has no answer about the picture."""
