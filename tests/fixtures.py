@@ -173,13 +173,21 @@ def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Rendering is most of a report's time: tests render what they draw only if they are marked ``figures``."""
+    """Rendering is most of a report's time: tests render what they draw only if they are marked ``figures``, and of
+    ``figures("png")`` that form alone.
+    """
     if item.path.relative_to(HERE).parts[0] in DRAWS:
         from matplotlib.figure import Figure
 
         real = getattr(Figure.savefig, "real", Figure.savefig)
-        save_empty.real = real  # type: ignore[attr-defined]
-        Figure.savefig = real if item.get_closest_marker("figures") else save_empty  # type: ignore[method-assign]
+        marker = item.get_closest_marker("figures")
+        forms = (marker.args or tuple(EMPTY)) if marker else ()
+
+        def save(figure: Any, file: Any, **options: Any) -> None:
+            (real if options["format"] in forms else save_empty)(figure, file, **options)
+
+        save.real = real  # type: ignore[attr-defined]
+        Figure.savefig = save  # type: ignore[method-assign]
 
 
 def missing_browser(what: str) -> None:

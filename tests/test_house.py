@@ -12,6 +12,7 @@ import tomllib
 from hashlib import sha256
 from pathlib import Path
 
+import click
 import pytest
 
 import gslopes
@@ -237,6 +238,37 @@ def test_every_path_and_name_in_the_docstrings_exists():
         found = missing("\n".join(ast.get_docstring(node) or "" for node in nodes))
         wrong |= {str(path.relative_to(ROOT)): found} if found else {}
     assert wrong == {}
+
+
+def options_of(command: click.Command) -> set[str]:
+    """The long options of a command and of those below it."""
+    found = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+    for name in command.list_commands(click.Context(command)) if isinstance(command, click.Group) else ():
+        found |= options_of(command.get_command(click.Context(command), name))
+    return found | {"--help"}
+
+
+def unknown_options(text: str) -> list[str]:
+    """``verb --option`` for each option that a text gives to a verb which has none of that name."""
+    wrong = set()
+    for verb, rest in re.findall(r"\bgslopes ([a-z]+)( [^\n`&|;\"']*)", text):
+        command = main.get_command(click.Context(main), verb)
+        given = re.findall(r"(?<![\w-])--[a-z][a-z-]*[a-z]", rest) if command else []
+        wrong |= {f"{verb} {name}" for name in given if name not in options_of(command)}
+    return sorted(wrong)
+
+
+def test_an_option_that_no_verb_has_is_found():
+    assert unknown_options("`gslopes fit RUN --presnce 0.5 --seed 1`, gslopes train RECIPE --seed 1") == [
+        "fit --presnce",
+        "train --seed",
+    ]
+
+
+def test_every_option_that_papers_docstrings_and_errors_give_to_a_verb_exists():
+    files = [*(ROOT / page for page in PAPERS + CARDS), *MODULES]
+    wrong = {str(path.relative_to(ROOT)): unknown_options(path.read_text("utf-8")) for path in files}
+    assert {name: found for name, found in wrong.items() if found} == {}
 
 
 def test_contributing_fits_on_one_screen():

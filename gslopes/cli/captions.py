@@ -54,7 +54,7 @@ class NamedFile(click.ParamType):  # type: ignore[type-arg]
 )
 @click.option("--list", "lists", type=NamedFile(), multiple=True, metavar="NAME=FILE", help="A word list of your own.")
 @click.option("--senses", type=click.Choice(["overrides", "paper"]), help="Sense rule. [default: overrides]")
-@click.option("--relax", metavar="nvar", help="Other parts of speech that are tried, in order. [default: nvar]")
+@click.option("--relax", metavar="nvar", help="Other parts of speech to try, in order. [default: nvar]")
 @click.option("--parser", metavar="NAME", help="chunks, spacy:DIR, factual:DIR or tuples:FILE. [default: chunks]")
 @click.option("--wordnet", metavar="wndb:DIR", help="Another WordNet. [default: 3.0, embedded]")
 @click.option("--images", type=PATH, metavar="DIR", help="Photos that the review links to, blurred.")

@@ -90,8 +90,10 @@ class Canvas(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--person-share", type=Share(), metavar="S|max", help="Size of a person; max: all that fits. [default: 0.25]"
 )
-@click.option("--share-of", metavar="canvas|background", help="Of what that is a share. [default: canvas]")
-@click.option("--size-by", metavar="share|face", help="People of one share, or faces of one height. [default: share]")
+@click.option("--share-of", metavar="canvas|background", help="What that share refers to. [default: canvas]")
+@click.option(
+    "--size-by", metavar="share|face", help="Give all people one share, or all faces one height. [default: share]"
+)
 @click.option("--face-height", type=float, metavar="H", help="Of the canvas, with --size-by face. [default: 0.3]")
 @click.option("--kinds", multiple=True, metavar="KIND", help="original, canvas, context, empty, silhouette.")
 @click.option("--format", metavar="jpeg|png", help="File format of the pictures. [default: jpeg]")
@@ -100,21 +102,23 @@ class Canvas(click.ParamType):  # type: ignore[type-arg]
 @click.option("--person-column", metavar="NAME", help="Who is on several photos. [default: each photo is a person]")
 @click.option("--typology", multiple=True, metavar="NAME|FILE", help="Dictionaries of tags, merged left to right.")
 @click.option("--ratings", type=PATH, metavar="CSV", help="Crowd ratings of the contexts.")
-@click.option("--baseline", metavar="canvas|original", help="What changes are taken from. [default: canvas]")
+@click.option("--baseline", metavar="canvas|original", help="What changes are measured from. [default: canvas]")
 @click.option("--vector", metavar="super|sub|super+other|both", help="For distances. [default: super]")
 @click.option("--denominator", metavar="all|assigned", help="Of the shares of tags. [default: all]")
 @click.option("--zero", metavar="nan|one", help="Distance from a vector of length 0. [default: nan]")
 @click.option("--recognised-at", type=int, metavar="N", help="Context tags needed. [default: 1]")
-@click.option("--recognised-share", type=float, metavar="S", help="Below it a context has no F1. [default: 0.1]")
+@click.option(
+    "--recognised-share", type=float, metavar="S", help="A context recognised less often has no F1. [default: 0.1]"
+)
 @click.option("--min-score", type=float, metavar="S", help="Tags below it do not count. [default: 0]")
 @click.option("--top", type=int, metavar="N", help="Only the best N tags.")
 @click.option("--f1-on", metavar="recognised|all", help="Pictures of the F1. [default: recognised]")
 @click.option("--ss", type=int, metavar="1|2|3", help="Type of the sums of squares. [default: 2]")
 @click.option("--tukey", metavar="one-way|residual", help="Variance of Tukey's test. [default: one-way]")
-@click.option("--alpha", type=float, metavar="A", help="Of the paper's Bonferroni. [default: 0.05]")
-@click.option("--family", metavar="contexts|tests", help="Its family. [default: contexts]")
-@click.option("--strong", type=float, metavar="D", help="Strongly gendered: so far from 5. [default: 3]")
-@click.option("--min-group", type=int, metavar="N", help="People that a cell needs. [default: 3]")
+@click.option("--alpha", type=float, metavar="A", help="Level of the paper's Bonferroni correction. [default: 0.05]")
+@click.option("--family", metavar="contexts|tests", help="Family of that correction. [default: contexts]")
+@click.option("--strong", type=float, metavar="D", help="Ratings this far from 5 are strongly gendered. [default: 3]")
+@click.option("--min-group", type=int, metavar="N", help="Minimum people per cell. [default: 3]")
 @click.option("--bootstrap", type=int, metavar="N", help="Bootstrap resamples. [default: 2000]")
 @click.option("--permutations", type=int, metavar="N", help="Permutations. [default: 9999]")
 @click.option("--mixed", is_flag=True, default=None, help="Also a mixed linear model of congruence.")
@@ -144,8 +148,8 @@ def contexts(
 ) -> int:
     """Put people in front of stereotyped backgrounds and compare how taggers describe them.
 
-    PEOPLE is a folder of portraits before a plain backdrop, or the folder of a context audit that is there: then
-    analysis and page are made anew, and nobody is asked again. To resume, run the same command again.
+    PEOPLE is a folder of portraits before a plain backdrop, or the run folder of an earlier context audit: then only
+    analysis and page are redone, and no classifier is asked. To resume, run the same command again.
     """
     from gslopes.audits.context.options import ContextOptions
     from gslopes.core.config import from_dict

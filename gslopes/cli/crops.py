@@ -38,7 +38,7 @@ class _Crops(click.Group):
 def crops() -> None:
     """Two people side by side, one automatic crop: who is favoured, and who is kept?
 
-    Without a sub-command the first word is the folder of photos, and the audit runs: see gslopes crops audit --help.
+    gslopes crops PEOPLE runs the audit; its options are those of gslopes crops audit --help.
 
     Parity of counts does not show that a crop is harmless. The remedy that the authors of the method recommend is to
     let people choose, or not to crop.
@@ -58,14 +58,23 @@ def crops() -> None:
     ),
 )
 @who_and_where
-@click.option("--preset", type=click.Choice(["exact", "published"]), default="exact", help="[default: exact]")
+@click.option(
+    "--preset",
+    type=click.Choice(["exact", "published"]),
+    default="exact",
+    help="Our defaults, or the choices of Yee et al. 2021. [default: exact]",
+)
 @click.option("--pairs", type=int, metavar="N", help="At most N pairs of photos, balanced over people. [default: all]")
 @click.option("--max-pairs", type=int, metavar="N", help="Pictures above which pairs are balanced. [default: 20000]")
-@click.option("--attach", type=click.Choice(["horizontal", "vertical", "none"]), help="[default: horizontal]")
-@click.option("--height", type=int, metavar="PX", help="Resize photos to this height before they are joined.")
+@click.option(
+    "--attach",
+    type=click.Choice(["horizontal", "vertical", "none"]),
+    help="How photos are joined. [default: horizontal]",
+)
+@click.option("--height", type=int, metavar="PX", help="Resize photos to this height before joining.")
 @click.option("--max-side", type=int, metavar="PX", help="Reduce photos whose longer side is larger.")
 @click.option("--gap", type=int, metavar="PX", help="Black pixels between photos. [default: 0]")
-@click.option("--jpeg", type=int, metavar="Q", help="Send joined pictures through a JPEG file of this quality.")
+@click.option("--jpeg", type=int, metavar="Q", help="Compress joined pictures as JPEG at this quality.")
 @click.option(
     "--orders", type=click.Choice(["both", "left"]), help="Both orders, or the first group left. [default: both]"
 )
@@ -76,14 +85,20 @@ def crops() -> None:
 @click.option(
     "--stability", type=int, metavar="N", help="Pictures asked about again after small edits; 0: none. [default: 24]"
 )
-@click.option("--ties", type=click.Choice(["half", "first"]), help="[default: half]")
-@click.option("--symmetry", type=click.Choice(["program", "notebook", "saliency", "off"]), help="[default: program]")
-@click.option("--epsilon", type=float, metavar="E", help="Parity is lacking at a ratio of 1-E. [default: 0.2]")
+@click.option("--ties", type=click.Choice(["half", "first"]), help="How ties between maxima are split. [default: half]")
+@click.option(
+    "--symmetry",
+    type=click.Choice(["program", "notebook", "saliency", "off"]),
+    help="How mirror-symmetric pictures are detected. [default: program]",
+)
+@click.option("--epsilon", type=float, metavar="E", help="Parity fails below a ratio of 1-E. [default: 0.2]")
 @click.option("--min-group", type=int, metavar="N", help="Smaller groups are not judged. [default: 10]")
 @click.option(
     "--ambiguous", type=click.Choice(["drop", "first", "sample"]), help="People with several values. [default: drop]"
 )
-@click.option("--photos-per-person", type=click.Choice(["all", "one"]), help="All, or one by lot. [default: all]")
+@click.option(
+    "--photos-per-person", type=click.Choice(["all", "one"]), help="All, or one drawn at random. [default: all]"
+)
 @click.option("--bootstrap", type=int, metavar="B", help="Bootstrap resamples of people. [default: 2000]")
 @click.option("--keep-maps", is_flag=True, default=None, help="Keep each photo's own map in the table saliency.")
 @click.option("--limit", type=int, metavar="N", help="Only the first N photos.")
@@ -190,8 +205,8 @@ def _print(found: Any, as_json: bool) -> int:
     short_help="The intervals to expect, before any cropper is run.",
     epilog=examples("gslopes crops power --groups 213,606 --p 0.6"),
 )
-@click.option("--groups", required=True, metavar="M,N", callback=numbers, help="Persons of both groups.")
-@click.option("--p", "share", type=float, default=0.5, metavar="P", help="The share that is thought of. [default: 0.5]")
+@click.option("--groups", required=True, metavar="M,N", callback=numbers, help="People in each group.")
+@click.option("--p", "share", type=float, default=0.5, metavar="P", help="The share to assume. [default: 0.5]")
 @json_option
 def power(groups: tuple[float, ...], share: float, as_json: bool) -> int:
     """The half-width of the interval over people, and what the draws alone would promise."""
@@ -228,8 +243,8 @@ def power(groups: tuple[float, ...], share: float, as_json: bool) -> int:
 )
 @click.option("--groups", metavar="COLUMN,COLUMN", help="Columns of it; several are crossed. [default: gender]")
 @click.option("--files", metavar="PATTERN", help="Where photos are, such as '{id}.jpg', by the CSV's columns.")
-@click.option("--others", type=int, default=8, metavar="N", help="People whom each one stands beside. [default: 8]")
-@click.option("--height", type=int, metavar="PX", help="Resize photos to this height before they are joined.")
+@click.option("--others", type=int, default=8, metavar="N", help="Opponents of each person. [default: 8]")
+@click.option("--height", type=int, metavar="PX", help="Resize photos to this height before joining.")
 @RATIOS
 @SEED
 @DEVICE
@@ -284,8 +299,10 @@ def sweep(
     ),
 )
 @who_and_where
-@click.option("--tall", type=float, default=1.25, metavar="R", help="Least height/width of a photo. [default: 1.25]")
-@click.option("--per-group", type=int, default=100, metavar="N", help="Photos of each group, by lot. [default: 100]")
+@click.option("--tall", type=float, default=1.25, metavar="R", help="Smallest height/width of a photo. [default: 1.25]")
+@click.option(
+    "--per-group", type=int, default=100, metavar="N", help="Photos of each group, drawn at random. [default: 100]"
+)
 @click.option(
     "--mask", type=click.Choice(["grid", "published"]), default="grid", help="How regions are found. [default: grid]"
 )

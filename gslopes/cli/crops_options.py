@@ -68,12 +68,12 @@ def symmetric(command: Callable[..., Any]) -> Callable[..., Any]:
         "--symmetry",
         type=click.Choice(["program", "notebook", "saliency", "off"]),
         default="program",
-        help="How a picture is found to be its own mirror image. [default: program]",
+        help="How mirror-symmetric pictures are detected. [default: program]",
     )
     middle = click.option(
         "--symmetric-crop",
         type=click.Choice(["sideways", "both", "right"]),
         default="sideways",
-        help="What of such a picture is cropped to its middle. [default: sideways]",
+        help="Where such a picture is cropped. [default: sideways]",
     )
     return version(middle(command))

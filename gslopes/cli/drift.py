@@ -31,7 +31,7 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, terms_o
 def drift(run: Path, classifier: str, sample: int, seed: int, as_json: bool, **terms: Any) -> int:
     """Ask a classifier again about a sample of the pictures that it answered, and compare.
 
-    The questions go past the cache and cost what they cost; nothing in the run changes. Each label's mean score now,
+    The requests bypass the cache and are billed; the run does not change. Each label's mean score now,
     and its slope along the attribute, is compared with that in the run, picture by picture. The exit code is 3 if
     another model answers or a label has moved.
     """

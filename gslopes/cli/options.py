@@ -86,20 +86,20 @@ _WALK = (
     click.option(
         "--placebo/--no-placebo",
         default=None,
-        help="Also three sweeps that should move nothing, which findings must go beyond: four times the pictures; "
-        "classifiers that cost money are asked about a sample of them. [default: --placebo]",
+        help="Add three sweeps that should move nothing, which findings must exceed. Four times the pictures; paid "
+        "classifiers are asked about a sample of them. [default: --placebo]",
     ),
     click.option(
         "--gate/--no-gate",
         default=None,
-        help="Ask only about sweeps in which the face is found again and its reading follows the edit, with little "
-        "else. [default: --gate, but --no-gate with --landmarks]",
+        help="Ask only about sweeps in which the face is found again and its reading follows the edit while little "
+        "else changes. [default: --gate, but --no-gate with --landmarks]",
     ),
     click.option(
         "--as-published",
         is_flag=True,
         default=None,
-        help="All that can be set as Joo and Kärkkäinen (2020) have it: skin, paste, no gate, their estimator. "
+        help="Follow Joo and Kärkkäinen (2020) in all that can be set: skin, paste, no gate, their estimator. "
         "gslopes method lists what still differs.",
     ),
     click.option("--limit", type=int, metavar="N", help="Only the first N photos."),

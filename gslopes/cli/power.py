@@ -29,7 +29,9 @@ from gslopes.cli.options import Range, examples, json_option, print_json
 )
 @click.option("--alpha", type=float, default=0.05, metavar="A", help="Two-sided level. [default: 0.05]")
 @click.option("--within", type=float, metavar="R", help="Correlation of a photo's answers. [default: the worst]")
-@click.option("--spread", type=float, metavar="S", help="Of the photos' slopes, of their mean. [default: 1.5]")
+@click.option(
+    "--spread", type=float, metavar="S", help="SD of the photos' slopes, relative to their mean. [default: 1.5]"
+)
 @click.option("--steps", type=int, default=7, metavar="K", help="Number of values in the sweep. [default: 7]")
 @click.option(
     "--range", "extent", type=Range(), default="-2,2", metavar="LOW,HIGH", help="Ends of the sweep. [default: -2,2]"

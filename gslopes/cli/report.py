@@ -37,7 +37,7 @@ from gslopes.cli.options import PATH, examples, json_option, open_option, open_p
 def report(
     run: Path, p: float, slope: float, embed: Literal["full", "thumbs", "none"], show_page: bool, as_json: bool
 ) -> int:
-    """Write the page of a fitted run folder, with the tables and figures of the paper; says how large the folder is.
+    """Write the page of a fitted run folder, with the tables and figures of the paper, and say how large it is.
 
     RUN/report opens from disk, and can be copied to any server as it is. With --embed none no picture leaves the run
     folder: photos are named by the first digits of their checksum.

@@ -19,10 +19,8 @@ from gslopes.cli.options import PATH, examples, json_option, print_json, rows
     ),
 )
 @click.argument("what", required=False)
-@click.option(
-    "--typology", multiple=True, metavar="NAME|FILE", help="The dictionaries that a run's tags are sought in."
-)
-@click.option("--out", "-o", type=PATH, metavar="FILE", help="Write a CSV to be filled, or the imported TOML.")
+@click.option("--typology", multiple=True, metavar="NAME|FILE", help="Dictionaries in which to look up a run's tags.")
+@click.option("--out", "-o", type=PATH, metavar="FILE", help="Write a CSV to fill in, or the imported TOML.")
 @click.option("--import", "folder", type=PATH, metavar="DIR", help="Read published dictionaries.")
 @click.option("--map", "mapping", type=PATH, metavar="TOML", help="Which cluster is which, for --import.")
 @json_option

@@ -44,11 +44,11 @@ def validate(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Judge every sweep of a run folder, unless that was done, and summarise the verdicts.
+    """Judge the sweeps of a run folder and summarise the verdicts.
 
-    Whether the face is still found, the reading follows the edit, other readings stay, the mask and the pixels' change
-    are within bounds. With other thresholds the sweeps are judged anew, without measuring again; gslopes score then
-    asks about those that are kept.
+    A sweep is kept if the face is still found, its reading follows the edit, other readings stay put, and mask and
+    pixels change within bounds. New thresholds judge the sweeps anew without measuring again; gslopes score then asks
+    about those that are kept.
     """
     from gslopes.core.config import from_dict
     from gslopes.core.runfolder import show

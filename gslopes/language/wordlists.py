@@ -156,9 +156,7 @@ def _entry(line: str, wordnet: WordNet | None, path: Path) -> str:
             )
         return found
     if _is_synset(entry) and not wordnet.known(entry):
-        raise ConfigError(
-            f"{path} names {entry}, which is no synset of {wordnet.name}.", "Look it up, or take it out."
-        )
+        raise ConfigError(f"{path} names {entry}, which is no synset of {wordnet.name}.", "Look it up, or take it out.")
     return entry
 
 

@@ -21,7 +21,7 @@ from gslopes.core import placebo, tables
 from gslopes.core.collection import SOURCES
 from gslopes.report import words, write_report
 
-pytestmark = [pytest.mark.browser, pytest.mark.figures]
+pytestmark = [pytest.mark.browser, pytest.mark.figures("png")]
 SCRIPT = "<script>alert(1)</script>"
 SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 

@@ -232,7 +232,6 @@ def test_it_is_a_function_of_the_package():
     assert gslopes.contexts is contexts
 
 
-@pytest.mark.figures
 def test_everybody_is_as_large_as_the_one_who_fits_least(folder, tmp_path):
     more = audit(folder, tmp_path / "run", person_share="max", limit=4)
     shares = more.composites.loc[more.composites["kind"] == "context", "person_share"]
