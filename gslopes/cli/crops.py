@@ -7,7 +7,17 @@ from typing import Any
 
 import click
 
-from gslopes.cli.crops_options import CROPPER, DEVICE, RATIOS, SEED, numbers, symmetric, who_and_where
+from gslopes.cli.crops_options import (
+    CROPPER,
+    DEVICE,
+    EMBED,
+    RATIOS,
+    SEED,
+    how_joined,
+    numbers,
+    symmetric,
+    who_and_where,
+)
 from gslopes.cli.options import PATH, examples, json_option, print_json, rows, terms_options, trust_option
 
 
@@ -66,18 +76,7 @@ def crops() -> None:
 )
 @click.option("--pairs", type=int, metavar="N", help="At most N pairs of photos, balanced over people. [default: all]")
 @click.option("--max-pairs", type=int, metavar="N", help="Pictures above which pairs are balanced. [default: 20000]")
-@click.option(
-    "--attach",
-    type=click.Choice(["horizontal", "vertical", "none"]),
-    help="How photos are joined. [default: horizontal]",
-)
-@click.option("--height", type=int, metavar="PX", help="Resize photos to this height before joining.")
-@click.option("--max-side", type=int, metavar="PX", help="Reduce photos whose longer side is larger.")
-@click.option("--gap", type=int, metavar="PX", help="Black pixels between photos. [default: 0]")
-@click.option("--jpeg", type=int, metavar="Q", help="Compress joined pictures as JPEG at this quality.")
-@click.option(
-    "--orders", type=click.Choice(["both", "left"]), help="Both orders, or the first group left. [default: both]"
-)
+@how_joined
 @RATIOS
 @click.option("--policy", multiple=True, metavar="NAME", help="May be repeated. [default: argmax, sample]")
 @click.option("--temperature", type=float, metavar="T", help="Of the softmax. [default: by the model's unit]")
@@ -102,7 +101,7 @@ def crops() -> None:
 @click.option("--bootstrap", type=int, metavar="B", help="Bootstrap resamples of people. [default: 2000]")
 @click.option("--keep-maps", is_flag=True, default=None, help="Keep each photo's own map in the table saliency.")
 @click.option("--limit", type=int, metavar="N", help="Only the first N photos.")
-@click.option("--embed", type=click.Choice(["thumbs", "full", "none"]), default="thumbs", help="[default: thumbs]")
+@EMBED
 @SEED
 @DEVICE
 @terms_options
@@ -307,7 +306,7 @@ def sweep(
     "--mask", type=click.Choice(["grid", "published"]), default="grid", help="How regions are found. [default: grid]"
 )
 @click.option("--review", type=PATH, metavar="CSV", help="What people marked, or boxes. [default: RUN/review.csv]")
-@click.option("--embed", type=click.Choice(["thumbs", "full", "none"]), default="thumbs", help="[default: thumbs]")
+@EMBED
 @SEED
 @DEVICE
 @terms_options

@@ -55,6 +55,35 @@ def who_and_where(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def how_joined(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How two photos become one picture, and in which orders."""
+    options = (
+        click.option(
+            "--attach",
+            type=click.Choice(["horizontal", "vertical", "none"]),
+            help="How photos are joined. [default: horizontal]",
+        ),
+        click.option("--height", type=int, metavar="PX", help="Resize photos to this height before joining."),
+        click.option("--max-side", type=int, metavar="PX", help="Reduce photos whose longer side is larger."),
+        click.option("--gap", type=int, metavar="PX", help="Black pixels between photos. [default: 0]"),
+        click.option("--jpeg", type=int, metavar="Q", help="Compress joined pictures as JPEG at this quality."),
+        click.option(
+            "--orders",
+            type=click.Choice(["both", "left"]),
+            help="Both orders, or the first group left. [default: both]",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+EMBED = click.option(
+    "--embed",
+    type=click.Choice(["thumbs", "full", "none"]),
+    default="thumbs",
+    help="Pictures inside the page. [default: thumbs]",
+)
 RATIOS = click.option(
     "--ratios", metavar="R,R", callback=numbers, help="Height/width of the crops. [default: 0.56,1,1.14,2]"
 )
