@@ -16,6 +16,7 @@ from gslopes.cli.crops_options import (
     how_joined,
     numbers,
     symmetric,
+    what_is_asked,
     who_and_where,
 )
 from gslopes.cli.options import PATH, examples, json_option, print_json, rows, terms_options, trust_option
@@ -78,18 +79,7 @@ def crops() -> None:
 @click.option("--max-pairs", type=int, metavar="N", help="Pictures above which pairs are balanced. [default: 20000]")
 @how_joined
 @RATIOS
-@click.option("--policy", multiple=True, metavar="NAME", help="May be repeated. [default: argmax, sample]")
-@click.option("--temperature", type=float, metavar="T", help="Of the softmax. [default: by the model's unit]")
-@click.option("--together", type=int, metavar="N", help="Also N pictures with one person of each group. [default: 0]")
-@click.option(
-    "--stability", type=int, metavar="N", help="Pictures asked about again after small edits; 0: none. [default: 24]"
-)
-@click.option("--ties", type=click.Choice(["half", "first"]), help="How ties between maxima are split. [default: half]")
-@click.option(
-    "--symmetry",
-    type=click.Choice(["program", "notebook", "saliency", "off"]),
-    help="How mirror-symmetric pictures are detected. [default: program]",
-)
+@what_is_asked
 @click.option("--epsilon", type=float, metavar="E", help="Parity fails below a ratio of 1-E. [default: 0.2]")
 @click.option("--min-group", type=int, metavar="N", help="Smaller groups are not judged. [default: 10]")
 @click.option(

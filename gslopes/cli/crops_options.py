@@ -78,6 +78,34 @@ def how_joined(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def what_is_asked(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What is asked beside the pairs, and what is made of the answers."""
+    options = (
+        click.option("--policy", multiple=True, metavar="NAME", help="May be repeated. [default: argmax, sample]"),
+        click.option("--temperature", type=float, metavar="T", help="Of the softmax. [default: by the model's unit]"),
+        click.option(
+            "--together", type=int, metavar="N", help="Also N pictures with one person of each group. [default: 0]"
+        ),
+        click.option(
+            "--stability",
+            type=int,
+            metavar="N",
+            help="Pictures asked about again after small edits; 0: none. [default: 24]",
+        ),
+        click.option(
+            "--ties", type=click.Choice(["half", "first"]), help="How ties between maxima are split. [default: half]"
+        ),
+        click.option(
+            "--symmetry",
+            type=click.Choice(["program", "notebook", "saliency", "off"]),
+            help="How mirror-symmetric pictures are detected. [default: program]",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 EMBED = click.option(
     "--embed",
     type=click.Choice(["thumbs", "full", "none"]),
