@@ -8,11 +8,8 @@ from __future__ import annotations
 import ctypes
 import gc
 import platform
-import random
 from importlib import import_module, metadata
 from typing import Any
-
-import numpy as np
 
 from gslopes.core.errors import UsageError
 
@@ -116,13 +113,3 @@ def release_memory(device: str) -> None:
     gc.collect()
     if device.startswith("cuda"):
         import_module("torch").cuda.empty_cache()
-
-
-def seed_everything(seed: int) -> None:
-    """Seed Python, numpy's legacy generator and torch (all devices).
-
-    Walks never need it, since they draw nothing; it is for what they call: classifiers of others, and training.
-    """
-    random.seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002 - what other people's classifiers may draw from
-    import_module("torch").manual_seed(seed)

@@ -14,18 +14,13 @@ from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
 from gslopes.report import words
-from gslopes.report.figures import LIGHT, Theme, to_png
+from gslopes.report.figures import LIGHT, Theme
 from gslopes.report.tally import ChangedLabel, Sweep
 
 # All in units of one picture's side.
 _LEFT, _GAP, _LINE, _HEAD = 1.55, 0.06, 0.15, 0.42
 WHOLE = "whole"  # instead of a face's box: the whole picture, drawn out to a square
 _PIXELS = 260  # of a picture's side, read from the file; a few hundred suffice for a sheet
-
-
-def draw_sweeps(sweeps: list[Sweep], values: NDArray[np.float64], *, attribute: str, run: Path) -> bytes:
-    """The bytes of ``sweeps_figure`` as a PNG."""
-    return to_png(sweeps_figure(sweeps, values, attribute=attribute, run=run))
 
 
 def sweeps_figure(

@@ -128,11 +128,6 @@ def share(number: float | None) -> str:
     return f"{(Decimal(float(number)) * 100).quantize(Decimal('0.1'), ROUND_HALF_UP)} %"
 
 
-def in_points(unit: object) -> bool:
-    """Whether an estimator's unit is percentage points."""
-    return str(unit).startswith("percentage")
-
-
 def probability(number: float | None) -> str:
     """A p- or q-value; a dash where there is none.
 

@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 from gslopes.report import sheets
+from gslopes.report.figures import to_png
 from gslopes.report.tally import ChangedLabel, Sweep
 
 pytestmark = pytest.mark.figures
@@ -27,7 +28,7 @@ def sweep(files: tuple[Path, ...], *labels: str) -> Sweep:
 
 
 def sheet(*sweeps: Sweep, run: Path) -> np.ndarray:
-    png = sheets.draw_sweeps(list(sweeps), VALUES, attribute="gender", run=run)
+    png = to_png(sheets.sweeps_figure(list(sweeps), VALUES, attribute="gender", run=run))
     return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -95,11 +95,6 @@ def name_backgrounds(files: Iterable[tuple[str, Path]], known: dict[str, Context
     if missing:
         raise UsageError(f"contexts.toml names {missing[0]!r}, which has no picture.", "Add one, or take it out.")
     return found
-
-
-def with_ratings(contexts: dict[str, Context], medians: dict[str, float]) -> dict[str, Context]:
-    """The same with the medians of one's own raters in place of the ratings."""
-    return {key: replace(record, rating=medians.get(key, record.rating)) for key, record in contexts.items()}
 
 
 def _key(name: str, where: str) -> str:

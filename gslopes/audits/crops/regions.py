@@ -12,7 +12,6 @@ from typing import Literal
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 from scipy import ndimage, special
 
 from gslopes.audits.crops.geometry import Box
@@ -89,13 +88,6 @@ def _of_pixels(found: SaliencyMap, width: int, height: int, percentile: float, l
 def share_on(region: Region, head: Box | None) -> float:
     """Share of the region's box that lies on the head; NaN without one."""
     return region.box.shared(head) / region.box.area if head is not None and region.box.area else float("nan")
-
-
-def otsu_of_two_values(low: int, high: int) -> float:
-    """Otsu's threshold, by OpenCV, of a mask of two values: the lower one, so that "at least" it is everything."""
-    values: NDArray[np.uint8] = np.array([[low, high]], dtype=np.uint8)
-    threshold, _ = cv2.threshold(values, 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)
-    return float(threshold)
 
 
 def _sorted(regions: list[Region]) -> list[Region]:

@@ -38,7 +38,7 @@ def analyse_run(
     notes: list[str] = []
     found: dict[str, pd.DataFrame] = {}
     if options.ratings is not None:
-        found["ratings"], backgrounds = _rated(options, backgrounds, notes)
+        found["ratings"], backgrounds = with_ratings(options, backgrounds, notes)
         runfolder.write_table(schemas.BACKGROUNDS, backgrounds, run / "backgrounds.parquet")
     used = backgrounds[backgrounds["status"] == "used"]
     described, confusion, interactions, tagged = [], [], [], {}
@@ -142,7 +142,13 @@ def tags_of_run(run: Path, options: ContextOptions) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True).sort_values("pictures", ascending=False, ignore_index=True)
 
 
-def _rated(options: ContextOptions, backgrounds: pd.DataFrame, notes: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def with_ratings(
+    options: ContextOptions, backgrounds: pd.DataFrame, notes: list[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The ratings table, and the backgrounds with the medians of one's own raters in place of their ratings.
+
+    notes: what is odd about the raters' answers is added to them.  Raises: UsageError.
+    """
     assert options.ratings is not None
     answers, warnings = read_ratings(options.ratings)
     notes += warnings

@@ -32,7 +32,7 @@ from gslopes.studies.crops.drawn_maps import keep_drawn_maps
 from gslopes.studies.crops.look import ScaledPhotos
 from gslopes.studies.crops.pairs import PART, PairsWork
 from gslopes.studies.crops.people import People
-from gslopes.studies.crops.remote import Remote, confirm
+from gslopes.studies.crops.remote import confirm
 from gslopes.studies.crops.stability import EDITS, StabilityWork
 from gslopes.studies.crops.together import TogetherWork
 
@@ -191,11 +191,6 @@ class Questions:
 def remote_pictures(pairs: int, sets: int, config: CropsConfig) -> int:
     """Pictures that a cropper is asked about in all, at each ratio."""
     return pairs + sets + (1 + len(EDITS)) * min(config.stability, pairs)
-
-
-def is_service(model: Model) -> bool:
-    """Whether asking it may cost something."""
-    return isinstance(model, Remote)
 
 
 def _parts(pictures: int, length: int) -> int:

@@ -8,26 +8,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from gslopes.audits.crops.croppers import has_map, load_cropper
 from gslopes.audits.crops.design import ordered
 from gslopes.core import runfolder, runtime, tables
-from gslopes.core.errors import AnswerError, UnknownName, UsageError
+from gslopes.core.errors import UnknownName, UsageError
 from gslopes.core.reasons import explained
 from gslopes.core.records import Cropper, Finder, Saliency
 from gslopes.core.runfolder import show
 from gslopes.core.tables.crops import COVARIATES, PEOPLE, SALIENCY, TRAITS
 from gslopes.core.trust import Trust
-from gslopes.datasets.folder import open_photo
 from gslopes.executors import Executor, OneProcess
 from gslopes.run.config import ScoreConfig
 from gslopes.studies.crops import look
 from gslopes.studies.crops.config import CropsConfig
 from gslopes.studies.crops.design import by_person, pairs_of, sets_of
-from gslopes.studies.crops.look import LookWork, scaled
+from gslopes.studies.crops.look import LookWork
 from gslopes.studies.crops.people import CROSS, People, read_people
 from gslopes.studies.crops.questions import Questions, remote_pictures
 from gslopes.studies.crops.remote import Remote, opened
@@ -284,13 +281,3 @@ def _mtcnn(device: str) -> Finder:
     from gslopes.find.detect import MtcnnFinder
 
     return MtcnnFinder(32, device)
-
-
-def joined_again(paths: Sequence[Path], config: CropsConfig) -> NDArray[np.uint8]:
-    """The joined picture of photos, as it was asked about.  Raises: PhotoError."""
-    from gslopes.audits.crops.joining import join
-
-    photos = [scaled(open_photo(path).pixels, config.height, config.max_side) for path in paths]
-    if config.attach == "none":
-        raise AnswerError("Photos that are not joined make no picture.")
-    return join(photos, config.attach, gap=config.gap, jpeg=config.jpeg)[0]

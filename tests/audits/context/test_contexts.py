@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gslopes.audits.context.contexts import Context, name_backgrounds, read_contexts, with_ratings
+from gslopes.audits.context.contexts import Context, name_backgrounds, read_contexts
 from gslopes.core.errors import ConfigError, UsageError
 
 
@@ -49,8 +49,3 @@ def test_pictures_are_numbered_in_their_order():
 def test_a_context_without_a_picture_is_an_error():
     with pytest.raises(UsageError, match="no picture"):
         name_backgrounds([("a.jpg", Path("1"))], {"b": Context()})
-
-
-def test_ones_own_raters_decide_over_the_file():
-    known = {"a": Context(rating=4.0), "b": Context(rating=6.0)}
-    assert [record.rating for record in with_ratings(known, {"a": 1.0}).values()] == [1.0, 6.0]
