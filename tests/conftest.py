@@ -34,6 +34,29 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# Files that take longest, in that order: were one of them the last, one core would work while the others wait.
+LONGEST = (
+    "studies/test_demo.py",
+    "studies/contexts/test_services.py",
+    "report/test_browser.py",
+    "run/test_stages.py",
+    "run/test_services.py",
+    "report/test_folder.py",
+    "studies/contexts/test_contexts.py",
+)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """With pytest-xdist, files are taken in the order of collection and not by their number of tests."""
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first; the others stay as they are."""
+    place = {ROOT / "tests" / name: index for index, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(LONGEST)))
+
 
 @pytest.fixture(scope="session")
 def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
