@@ -73,7 +73,7 @@ def test_findings_of_an_audit_stand_against_its_placebos(faces, toy, tmp_path):
     assert rate["q_placebo"].notna().all()
 
 
-@pytest.mark.figures
+@pytest.mark.figures("png")
 def test_an_audit_writes_every_table_and_the_page(faces, tmp_path):
     audit = gslopes.audit(faces.photos, tmp_path / "run", attribute=("gender", "race"), **faces.known)
     found = read(tmp_path / "run")

@@ -108,7 +108,7 @@ def found(folder, tmp_path_factory):
     return audit(folder, tmp_path_factory.mktemp("run") / "run")
 
 
-@pytest.mark.figures
+@pytest.mark.figures("svg")
 def test_everybody_is_cut_out_and_put_in_front_of_every_room(found):
     assert (found.people, found.used, found.flagged) == (PEOPLE, PEOPLE, 0)
     kinds = found.composites["kind"].value_counts().to_dict()
