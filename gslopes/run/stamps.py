@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -140,12 +141,18 @@ def _plain(content: Any) -> Any:
 
 def _program() -> dict[str, Any]:
     """The version, and the very text of the program, which in a checkout changes without it; what it stands on."""
-    code = hashlib.sha256()
-    for path in sorted(PROGRAM.rglob("*")):
-        if path.is_file() and not {"__pycache__", "_assets"} & set(path.parts):
-            code.update(f"{path.relative_to(PROGRAM)}\0".encode() + path.read_bytes() + b"\0")
     versions = runtime.versions() | {name: metadata.version(name) for name in DRAWS}
-    return {"gslopes": runtime.gslopes_version(), "code": code.hexdigest(), "versions": versions}
+    return {"gslopes": runtime.gslopes_version(), "code": _code(PROGRAM), "versions": versions}
+
+
+@cache  # what runs is what was read when the process began
+def _code(program: Path) -> str:
+    """A digest of the names and texts of all files of a program."""
+    code = hashlib.sha256()
+    for path in sorted(program.rglob("*")):
+        if path.is_file() and not {"__pycache__", "_assets"} & set(path.parts):
+            code.update(f"{path.relative_to(program)}\0".encode() + path.read_bytes() + b"\0")
+    return code.hexdigest()
 
 
 def _listed(run: Path, folder: Path) -> str:

@@ -31,6 +31,14 @@ def written(one: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
+@pytest.fixture
+def drawn(written: Path, tmp_path: Path) -> Path:
+    """A run folder of the test's own, with the strips of an earlier report, which the next one keeps."""
+    copy, report = tmp_path / "run", str(written / "report")
+    shutil.copytree(written, copy, ignore=lambda folder, names: {*names} - {"pictures"} if folder == report else set())
+    return copy
+
+
 def names(run: Path) -> list[str]:
     return sorted(path.name for path in (run / "report").iterdir())
 
@@ -67,10 +75,12 @@ def test_csv_holds_the_whole_slopes_table(written: Path) -> None:
         assert (pulled["p"] < 0.001).all()
 
 
-def test_thresholds_are_handed_down(run: Path) -> None:
-    write_report(run, p=0.05, slope=0.15)
-    assert pd.read_csv(run / "report" / "pulled_positive.csv")["label"].tolist() == ["Necktie"]
-    assert "p&nbsp;&lt;&nbsp;0.05 and |slope|&nbsp;&gt;&nbsp;0.15" in (run / "report" / "index.html").read_text("utf-8")
+def test_thresholds_are_handed_down(drawn: Path) -> None:
+    write_report(drawn, p=0.05, slope=0.15)
+    assert pd.read_csv(drawn / "report" / "pulled_positive.csv")["label"].tolist() == ["Necktie"]
+    assert "p&nbsp;&lt;&nbsp;0.05 and |slope|&nbsp;&gt;&nbsp;0.15" in (drawn / "report" / "index.html").read_text(
+        "utf-8"
+    )
 
 
 @pytest.mark.parametrize(("p", "slope"), [(0, 0.03), (1.5, 0.03), (float("nan"), 0.03), (0.1, -1), (0.1, float("inf"))])
@@ -108,12 +118,12 @@ def test_report_without_pictures_shows_none_and_names_nobody(run: Path, written:
     assert not [name for name, data in kept.items() if b"people/000.jpg" in data or b"no face.jpg" in data]
 
 
-def test_report_without_pictures_says_nowhere_where_the_photos_lie(run: Path) -> None:
-    manifest = json.loads((run / "run.json").read_text())
+def test_report_without_pictures_says_nowhere_where_the_photos_lie(drawn: Path) -> None:
+    manifest = json.loads((drawn / "run.json").read_text())
     manifest["config"] |= {"photos": "/home/anna/secret", "edit": {"attributes": ["gender"]}, "masks": "/mnt/m"}
-    (run / "run.json").write_text(json.dumps(manifest))
-    assert "/home/anna/secret" in write_report(run).read_text("utf-8")
-    html = write_report(run, embed="none").read_text("utf-8")
+    (drawn / "run.json").write_text(json.dumps(manifest))
+    assert "/home/anna/secret" in write_report(drawn).read_text("utf-8")
+    html = write_report(drawn, embed="none").read_text("utf-8")
     assert "anna" not in html
     assert "/mnt/m" not in html
     assert "gslopes audit PHOTOS" in html
@@ -160,30 +170,30 @@ def test_report_of_published_slopes_alone_has_tables_and_no_figures(run: Path) -
     assert "Lipstick" in html
 
 
-def test_values_missing_in_the_manifest_are_read_from_the_tables(run: Path) -> None:
-    manifest = json.loads((run / "run.json").read_text())
+def test_values_missing_in_the_manifest_are_read_from_the_tables(drawn: Path) -> None:
+    manifest = json.loads((drawn / "run.json").read_text())
     del manifest["values"]
-    (run / "run.json").write_text(json.dumps(manifest))
-    assert "−2, −1.33, −0.667, 0, 0.667, 1.33, 2" in write_report(run).read_text("utf-8")
-    (run / "edits.parquet").unlink()
-    assert "−2, −1.33, −0.667, 0, 0.667, 1.33, 2" in write_report(run).read_text("utf-8")
+    (drawn / "run.json").write_text(json.dumps(manifest))
+    assert "−2, −1.33, −0.667, 0, 0.667, 1.33, 2" in write_report(drawn).read_text("utf-8")
+    (drawn / "edits.parquet").unlink()
+    assert "−2, −1.33, −0.667, 0, 0.667, 1.33, 2" in write_report(drawn).read_text("utf-8")
 
 
-def test_classifier_that_returned_nothing_gets_a_page_that_says_so(run: Path) -> None:
-    scores, asked = tables.SCORES.empty(), tables.read(tables.ASKED, run / "asked.parquet")
-    tables.write(tables.SCORES, scores, run / "scores.parquet")
-    tables.write(tables.SLOPES, paper_slopes(scores, asked), run / "slopes.parquet")
-    assert "No classifier returned any label" in write_report(run).read_text("utf-8")
+def test_classifier_that_returned_nothing_gets_a_page_that_says_so(drawn: Path) -> None:
+    scores, asked = tables.SCORES.empty(), tables.read(tables.ASKED, drawn / "asked.parquet")
+    tables.write(tables.SCORES, scores, drawn / "scores.parquet")
+    tables.write(tables.SLOPES, paper_slopes(scores, asked), drawn / "slopes.parquet")
+    assert "No classifier returned any label" in write_report(drawn).read_text("utf-8")
 
 
-def test_no_label_with_a_slope_gives_a_page_without_curves(run: Path) -> None:
-    scores = tables.read(tables.SCORES, run / "scores.parquet")
-    asked = tables.read(tables.ASKED, run / "asked.parquet")
+def test_no_label_with_a_slope_gives_a_page_without_curves(drawn: Path) -> None:
+    scores = tables.read(tables.SCORES, drawn / "scores.parquet")
+    asked = tables.read(tables.ASKED, drawn / "asked.parquet")
     scores = scores[scores["step"] != 3]
-    tables.write(tables.SCORES, scores, run / "scores.parquet")
-    tables.write(tables.SLOPES, paper_slopes(scores, asked), run / "slopes.parquet")
-    html = write_report(run).read_text("utf-8")
-    assert "curves.png" not in names(run)
+    tables.write(tables.SCORES, scores, drawn / "scores.parquet")
+    tables.write(tables.SLOPES, paper_slopes(scores, asked), drawn / "slopes.parquet")
+    html = write_report(drawn).read_text("utf-8")
+    assert "curves.png" not in names(drawn)
     assert "No label is past both thresholds in this direction" in html
 
 

@@ -21,6 +21,7 @@ QUICK = "part = 2\n[fit]\nbootstrap = 20\npermutations = 50\nmin_varying = 1\n"
 FIT = FitConfig(bootstrap=20, permutations=50, min_varying=1)
 STANDARD = {"p": 0.001, "slope": 0.03, "embed": "thumbs"}
 DONE = ("fit        up to date", "report     up to date")
+ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
 import sys
 import gslopes
@@ -235,9 +236,10 @@ def test_every_file_that_the_report_opens_is_in_its_stamp(audit):
         "and opened.add(os.fsdecode(args[0])))\n"
         "import pyarrow.parquet as pq\nread = pq.read_table\n"
         "pq.read_table = lambda path, *a, **k: (opened.add(os.fspath(path)), read(path, *a, **k))[1]\n"
+        "from matplotlib.figure import Figure\nfrom tests.fixtures import save_empty\nFigure.savefig = save_empty\n"
         "run = Path(sys.argv[1])\nstages.run_report(run, stages.QUIET)\nprint(*opened, sep='\\n')\n"
     )
-    ran = subprocess.run([sys.executable, "-c", code, audit.run], capture_output=True, text=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", code, audit.run], cwd=ROOT, capture_output=True, text=True, check=True)
     inside = {Path(line).relative_to(audit.run) for line in ran.stdout.splitlines() if line.startswith(str(audit.run))}
     reads = [path for path in inside if path.parts[0] not in ("report", "edits", ".lock")]
     stamp = (Path("parts/report.json"), Path("parts/.report.json.tmp"))  # the stamp itself, and before it has its name

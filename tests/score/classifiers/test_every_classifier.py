@@ -13,7 +13,7 @@ from importlib import metadata, util
 import pytest
 
 from gslopes.core.errors import ClassifierError, ConfigError, PhotoError, UnknownName, UsageError
-from gslopes.core.records import Answer
+from gslopes.core.records import Answer, Classifier
 from gslopes.core.registry import Target
 from gslopes.core.runtime import pick_device
 from gslopes.core.trust import Trust
@@ -46,6 +46,12 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     return make
 
 
+@pytest.fixture(scope="module")
+def load_once() -> Callable[[str], Classifier]:
+    """Loads a classifier, the same name only once: some start a process for it."""
+    return cache(load_classifier)
+
+
 @pytest.fixture(params=LOCAL)
 def name(request: pytest.FixtureRequest, tiny: Callable[[str], str]) -> str:
     """A full name that loads, of each classifier on this machine."""
@@ -57,28 +63,28 @@ def name(request: pytest.FixtureRequest, tiny: Callable[[str], str]) -> str:
     return tiny(request.param)
 
 
-def test_it_answers_every_picture_with_a_proper_answer(name, picture):
-    classifier = load_classifier(name)
+def test_it_answers_every_picture_with_a_proper_answer(load_once, name, picture):
+    classifier = load_once(name)
     raws = classifier.ask([picture(colour) for colour in COLOURS])
     assert len(raws) == len(COLOURS)
     for raw in raws:
         assert check_answer(classifier.parse(raw)).status in {"answered", "refused"}
 
 
-def test_its_raw_answers_survive_json(name, picture):
-    classifier = load_classifier(name)
+def test_its_raw_answers_survive_json(load_once, name, picture):
+    classifier = load_once(name)
     raws = classifier.ask([picture(colour) for colour in COLOURS])
     assert [classifier.parse(json.loads(json.dumps(raw))) for raw in raws] == [classifier.parse(raw) for raw in raws]
 
 
-def test_it_says_the_same_twice(name, picture):
+def test_it_says_the_same_twice(load_once, name, picture):
     pictures = [picture(colour) for colour in COLOURS]
-    first, second = load_classifier(name), load_classifier(name)
+    first, second = load_once(name), load_classifier(name)
     assert first.ask(pictures) == first.ask(pictures) == second.ask(pictures)
 
 
-def test_it_knows_its_canonical_name_version_and_batch(name):
-    classifier = load_classifier(name)
+def test_it_knows_its_canonical_name_version_and_batch(load_once, name):
+    classifier = load_once(name)
     assert classifier.name == canonical_name(name) == canonical_name(classifier.name)
     assert isinstance(classifier.version, str)
     assert classifier.version
@@ -86,14 +92,14 @@ def test_it_knows_its_canonical_name_version_and_batch(name):
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "BMP", "TIFF"])
-def test_it_takes_every_format_that_a_photo_may_have(name, picture, kind):
-    assert len(load_classifier(name).ask([picture((1, 2, 3), kind=kind)])) == 1
+def test_it_takes_every_format_that_a_photo_may_have(load_once, name, picture, kind):
+    assert len(load_once(name).ask([picture((1, 2, 3), kind=kind)])) == 1
 
 
 @pytest.mark.parametrize("cut", [0, 5, 40])
-def test_a_damaged_picture_is_a_photo_error(name, picture, cut):
+def test_a_damaged_picture_is_a_photo_error(load_once, name, picture, cut):
     with pytest.raises(PhotoError):
-        load_classifier(name).ask([picture((1, 2, 3))[:cut]])
+        load_once(name).ask([picture((1, 2, 3))[:cut]])
 
 
 @pytest.mark.parametrize("base", BUILT_IN)
