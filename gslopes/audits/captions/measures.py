@@ -69,7 +69,7 @@ def share_row(header: RowHeader, active: int, n: int, **facts: Any) -> Row:
     return measure(header, **numbers, estimator="share of images, Wilson", **facts)
 
 
-def difference_row(header: RowHeader, found: Differences, place: int = 0, **facts: Any) -> Row:
+def difference_row(header: RowHeader, found: Differences, place: int = 0, /, **facts: Any) -> Row:
     """One of the differences between two groups' shares, in points, with its intervals, p and q.  place: which one."""
     return measure(
         header,
