@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
+from jinja2 import Environment
 from markupsafe import Markup
 
 from gslopes.core import runfolder
@@ -40,6 +41,16 @@ PUBLISHED = (
 )
 CAVEATS = (TEMPLATES / "captions-caveats.txt").read_text(encoding="utf-8").splitlines()
 MOST = 60
+NO_TRUTH = "not asked: the caption alone is read"
+READINGS = {"face": "at face value", "look": "to be read"}
+UNITED = {"union": "", "each": "per caption", "one": "first caption"}
+GENDER_WORDS = {
+    "match": "words of the annotated gender",
+    "mismatch": "words of the other gender",
+    "both": "words of both genders",
+    "neutral": "neutral words only",
+    "none": "nobody is mentioned",
+}
 
 
 def write_pages(
@@ -63,7 +74,8 @@ def write_pages(
     """
     page, review = out / "report.html", out / "review.html"
     runfolder.write_bytes(page, render_page(frames, confirmed, notes, show_words=show_words).encode())
-    items = review_items(sampled(frames["cases"], sample, seed), images, out, show_words=show_words)
+    titles = dict(zip(frames["techniques"]["technique"], frames["techniques"]["title"], strict=True))
+    items = review_items(sampled(frames["cases"], sample, seed), images, out, show_words=show_words, titles=titles)
     runfolder.write_bytes(review, render_review(items, answers).encode())
     return page, review
 
@@ -96,7 +108,7 @@ def render_page(
         for harm, (title, text) in HARMS.items()
     ]
     return (
-        templates()
+        _environment()
         .get_template("captions.html.j2")
         .render(
             css=Markup(css),
@@ -108,7 +120,7 @@ def render_page(
             techniques=[_safe(row) for row in frames["techniques"].to_dict("records")],
             inclusions=[_safe(row) for row in _top(frames["inclusions"]).to_dict("records")],
             salience=[_salience(row) for row in _eligible(frames["salience"]).to_dict("records")],
-            confirmed=[_confirmed(row) for row in confirmed],
+            confirmed=[_confirmed(row) | {"title": titles.get(row["technique"], "")} for row in confirmed],
             notes=[words.printable(note) for note in notes],
             published=PUBLISHED,
             caveats=CAVEATS,
@@ -171,14 +183,15 @@ def cells(row: Mapping[Any, Any], show_words: bool) -> dict[str, str]:
     if row["technique"] == "D1" and not show_words:
         bound, colon, word = concept.partition(":")
         concept = f"{bound}{colon}{mask(word)}" if colon else concept
+    concept = GENDER_WORDS.get(concept, concept) if row["technique"] == "I2" else concept
+    kind = "" if row["kind"] == "rule" else str(row["kind"])
     return {
         "concept": words.printable(concept) or "all",
         "pair": " − ".join(words.printable(row[name]) for name in ("group", "other") if row[name]),
         "column": words.printable(row["column"]),
         "stage": row["stage"],
         "truth": row["truth"] or "–",
-        "captions": row["captions"],
-        "kind": row["kind"],
+        "about": ", ".join(filter(None, (kind, UNITED.get(row["captions"], row["captions"])))),
         "value": _format_value(row["value"], row["unit"]),
         "interval": _interval(row["ci_low"], row["ci_high"], row["unit"]),
         "boot": _interval(row["boot_low"], row["boot_high"], row["unit"]),
@@ -198,7 +211,7 @@ def _format_value(value: float, unit: str) -> str:
         return f"{100 * value:.1f} %"
     if unit == "count":
         return f"{value:,.0f}"
-    return (f"{value:+.1f}" if unit.startswith("pp") else f"{value:.3g}").replace("-", "−")
+    return (words.points(value) if unit.startswith("pp") else f"{value:.3g}").replace("-", "−")
 
 
 def _interval(low: float, high: float, unit: str) -> str:
@@ -299,13 +312,22 @@ def sampled(cases: pd.DataFrame, size: int, seed: int) -> pd.DataFrame:
 
 
 def review_items(
-    cases: pd.DataFrame, images: Path | None, out: Path, *, show_words: bool = False
+    cases: pd.DataFrame,
+    images: Path | None,
+    out: Path,
+    *,
+    show_words: bool = False,
+    titles: Mapping[str, str] | None = None,
 ) -> list[dict[str, str]]:
-    """What the review shows of each case; photos are linked, never copied."""
+    """What the review shows of each case; photos are linked, never copied.
+
+    titles: of the techniques, by name.
+    """
+    titles = titles or {}
     return [
         {
             "case": str(row["case"]),
-            "technique": str(row["technique"]),
+            "technique": f"{row['technique']} {titles.get(row['technique'], '')}".strip(),
             "harm": HARMS[row["harm"]][0],
             "rule": words.printable(row["rule"]),
             "stage": str(row["stage"]),
@@ -314,7 +336,7 @@ def review_items(
             "group": words.printable(row["group"]),
             "image": words.printable(row["image"]),
             "text": words.printable(_masked(row, show_words)),
-            "truth": words.printable(row["truth_text"]),
+            "truth": words.printable(row["truth_text"]) or ("nothing" if row["truth"] else NO_TRUTH),
             "src": _link(images, str(row["image"]), out),
         }
         for row in cases.to_dict("records")
@@ -355,3 +377,9 @@ def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[
             count=len(items),
         )
     )
+
+
+def _environment() -> Environment:
+    found = templates().overlay()
+    found.filters = {**found.filters, "reading": lambda name: READINGS.get(name, name)}
+    return found

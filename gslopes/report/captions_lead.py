@@ -22,7 +22,7 @@ SAID = {
     "E1": "People annotated {group} are missing from {stage} ({concept}) {size} points {more} often than {other}",
     "D3": "{stage} hold cases of {concept} {size} points {more} often for people annotated {group} than for {other}",
     "D4": "{stage} use {concept} as a noun {size} points {more} often for people annotated {group} than for {other}",
-    "I2": "Gender words of {stage} are a {concept} {size} points {more} often for {group} than {other}",
+    "I2": "{stage} {concept} {size} points {more} often for people annotated {group} than for {other}",
     "I3": "{stage} name the {concept} of people annotated {group} {size} points {more} often than of {other}",
     "I1": "{stage} impose terms of {concept} {size} points {more} often on people annotated {group} than on {other}",
     "E2": "{stage} recall “{concept}” {size} points {more} often for people annotated {group} than for {other}",
@@ -32,8 +32,21 @@ SAID = {
     "S2": "{stage} mention “{concept}” {more} often where it is shown with people annotated {group} than with {other}, "
     "size and place held fixed (log odds {value})",
     "S4": "{stage} {widen} the difference in “{concept}” between {group} and {other} by {size} points",
-    "S1": "{stage} wrongly include “{concept}” {size} points {more} often for {group} than for {other}",
+    "S1": "{stage} {scenario} “{concept}” {size} points {more} often for {group} than for {other}",
     "S3": "{stage} say “{concept}” {size} points {more} often for people annotated {group} than for {other}",
+}
+
+SCENARIOS = {
+    "hallucination": "wrongly include",
+    "too-specific": "go beyond the labels with",
+    "non-imageable": "say what no photo shows,",
+}
+GENDERS = {
+    "match": "use words of the annotated gender",
+    "mismatch": "use words of the other gender",
+    "both": "use words of both genders",
+    "neutral": "use neutral words only",
+    "none": "mention nobody",
 }
 
 
@@ -84,9 +97,12 @@ def _tested(measures: pd.DataFrame) -> pd.DataFrame:
 def _sentence(row: Mapping[str, Any]) -> dict[str, str]:
     technique, value = str(row["technique"]), float(row["value"])
     stage = STAGES.get(str(row["stage"]), str(row["stage"]))
-    concept = str(row["concept"]).rpartition(":")[2] if technique in ("S1", "D1") else str(row["concept"])
+    scenario, _, last = str(row["concept"]).rpartition(":")
+    concept = last if technique in ("S1", "D1") else str(row["concept"])
+    concept = GENDERS.get(concept, concept) if technique == "I2" else concept
     text = SAID[technique].format(
         stage=stage,
+        scenario=SCENARIOS.get(scenario, "wrongly include"),
         concept=words.printable(concept).partition(".")[0].replace("_", " "),
         group=words.printable(row["group"]),
         other=words.printable(row["other"]),

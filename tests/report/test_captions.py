@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from PIL import Image
 
 import gslopes
 from gslopes.core.tables import captions as schemas
-from gslopes.report.captions import mask, render_review, review_items, sampled
+from gslopes.report.captions import cells, mask, render_review, review_items, sampled
 from tests.fixtures import assert_page_fits
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> =HYPERLINK(\u202e)"
@@ -34,6 +35,21 @@ def test_listed_words_are_masked_unless_wanted(tmp_path: Path):
     assert "clown" not in hidden[1]["text"] + hidden[1]["word"]
     assert "clowns" in shown[1]["text"]
     assert "clowns" in hidden[0]["text"], "only listed words of D1 are masked"
+
+
+def test_a_case_says_its_technique_in_words_and_why_there_is_no_truth(tmp_path: Path):
+    rows = cases(2).assign(truth=["human-labels", ""], truth_text="")
+    one, other = review_items(rows, None, tmp_path, titles={"D3": "context-specific"})
+    assert (one["technique"], one["truth"]) == ("D3 context-specific", "nothing")
+    assert other["truth"] == "not asked: the caption alone is read"
+
+
+def test_no_number_is_minus_zero_and_words_of_the_house_stay_inside(tmp_path: Path):
+    row = dict.fromkeys(schemas.MEASURES.columns, "") | {"technique": "I2", "concept": "none", "unit": "pp"}
+    row |= {"kind": "rule", "captions": "each", "n": 9, "active": 3, "value": -0.03, "ci_low": -0.04, "ci_high": 1}
+    shown = cells(row | dict.fromkeys(("boot_low", "boot_high", "p", "q"), math.nan), False)
+    assert (shown["value"], shown["interval"]) == ("0.0", "[0.0, +1.0]")
+    assert (shown["concept"], shown["about"]) == ("nobody is mentioned", "per caption")
 
 
 @pytest.mark.parametrize("image", ["../secret", "/etc/passwd", "a\0b", "nothing"])

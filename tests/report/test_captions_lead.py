@@ -56,6 +56,20 @@ def test_gender_words_are_no_finding_between_genders():
     assert len(findings(measured(row("S3", 90, 0.0, concept="woman.n.01")), NOBODY)) == 1
 
 
+@pytest.mark.parametrize(
+    ("technique", "concept", "said"),
+    [
+        ("S1", "too-specific:man.n.01", "System captions go beyond the labels with “man” 5.0 points more often"),
+        ("S1", "hallucination:tie.n.01", "System captions wrongly include “tie” 5.0 points more often"),
+        ("I2", "none", "System captions mention nobody 5.0 points more often for people annotated darker"),
+        ("I2", "mismatch", "System captions use words of the other gender 5.0 points more often"),
+    ],
+)
+def test_a_rule_is_told_in_words(technique: str, concept: str, said: str):
+    (one,) = findings(measured(row(technique, 5, 0.001, concept=concept)), NOBODY)
+    assert one["text"].startswith(said)
+
+
 def test_nothing_found_is_said():
     assert headline([], measured(row("D2", 1, 0.5)), 4) == "No difference between groups has q below 0.05."
     bare = measured(row("D4", 1, math.nan, p=math.nan))

@@ -48,13 +48,14 @@
     const row = current();
     byId("place").textContent = (place + 1) + " of " + items.length;
     for (const name of ["harm", "technique", "rule", "word", "concept", "group", "stage", "text"]) byId(name).textContent = item[name];
-    byId("truth").textContent = item.truth || "nothing";
+    byId("truth").textContent = item.truth;
     byId("file").textContent = item.src ? item.image : item.image + " (no photo linked)";
     const photo = byId("photo");
     if (photo.getAttribute("src") !== item.src) {
       if (item.src) photo.setAttribute("src", item.src); else photo.removeAttribute("src");
     }
     photo.hidden = !item.src;
+    byId("frame").hidden = !item.src;
     byId("frame").classList.toggle("shown", shown);
     byId("answer").textContent = row ? row.answer : "none yet";
     byId("note").value = row ? row.note : "";
