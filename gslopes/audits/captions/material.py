@@ -31,11 +31,10 @@ class Caption:
     source: int
     facts: tuple[Fact, ...]
     text: str = ""
+    kept: tuple[Fact, ...] = field(init=False, repr=False, compare=False)
 
-    @property
-    def kept(self) -> tuple[Fact, ...]:
-        """What it does not deny."""
-        return tuple(fact for fact in self.facts if not fact.negated)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kept", tuple(fact for fact in self.facts if not fact.negated))
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +155,12 @@ def presence(
     concepts_of: concepts of one caption's facts.  how: see ``AuditOptions.captions_per_image``.
     """
     rows: dict[str, dict[int, float]] = {}
-    seen: dict[tuple[Fact, ...], tuple[str, ...]] = {}
     for place, image in enumerate(images):
         chosen = captions.get(image, ())
         chosen = chosen[:1] if how == "one" else chosen
         share = 1 / len(chosen) if how == "each" and chosen else 1.0
         for caption in chosen:
-            facts = caption.kept
-            if facts not in seen:
-                seen[facts] = tuple(dict.fromkeys(concepts_of(facts)))
-            for concept in seen[facts]:
+            for concept in dict.fromkeys(concepts_of(caption.kept)):
                 row = rows.setdefault(concept, {})
                 row[place] = row.get(place, 0.0) + share if how == "each" else 1.0
     return tabulate(rows, images, binary=how != "each")

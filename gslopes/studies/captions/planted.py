@@ -69,7 +69,7 @@ def recover_once(
     for name, result in results.items():
         rows = result.salience or [row for row in result.measures if row["unit"] == "pp"]
         found[f"any {name}"] = {"q": min((row["q"] for row in rows if not math.isnan(row["q"])), default=math.nan)}
-    recovered = counted(material, options)
+    recovered = counted(material, options, results)
     for name in COUNTS:
         found[name] = {"planted": float(counts[name]), "value": float(recovered[name])}
     return found
@@ -176,15 +176,21 @@ def _measured(material: Material, options: AuditOptions) -> dict[str, TechniqueR
     }
 
 
-def counted(material: Material, options: AuditOptions) -> dict[str, int]:
-    """The cases that D1, D3, D4 and S1 count."""
+def counted(
+    material: Material, options: AuditOptions, known: Mapping[str, TechniqueResult] | None = None
+) -> dict[str, int]:
+    """The cases that D1, D3, D4 and S1 count.
+
+    known: what D1 and S1 gave, if they have run.
+    """
     options = replace(options, bootstrap=0, permutations=0)
+    listed = known["D1"] if known else demeaning.listed_words(material, TARGET, options)
+    wrong = known["S1"] if known else inclusion.words_wrongly_included(material, TARGET, TRUTH, options)
     armchair = f"too-specific:{material.mentions.senses.of('armchair', 'object').synset}"
-    found = {"D1 lazy": _count(demeaning.listed_words(material, TARGET, options), concept="estimate")}
+    found = {"D1 lazy": _count(listed, concept="estimate")}
     result = context.context_specific(material, TARGET, TRUTH, options)
     found |= {f"D3 {rule}": _count(result, concept=rule) for rule in context.RULES}
     found["D4 female"] = _count(nouns.identity_as_nouns(material, TARGET, TRUTH, options), concept="female")
-    wrong = inclusion.words_wrongly_included(material, TARGET, TRUTH, options)
     found["S1 armchair"] = int(_one(wrong.measures, concept=armchair).get("active", 0))
     return found
 

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -179,7 +180,12 @@ def _person(
 
 def objects(words: Iterable[str], mentions: Mentions) -> tuple[Fact, ...]:
     """Words as objects with their synsets, each once."""
-    return tuple(Fact("object", word, synset=_synset(word, mentions)) for word in dict.fromkeys(words))
+    return tuple(_thing(word, mentions) for word in dict.fromkeys(words))
+
+
+@lru_cache(maxsize=1024)
+def _thing(word: str, mentions: Mentions) -> Fact:
+    return Fact("object", word, synset=_synset(word, mentions))
 
 
 def _sentence(person: str, words: Sequence[str], lazy: bool, link: int) -> str:
