@@ -3,10 +3,9 @@
 Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``. An editor whose spec says ``odd_part`` edits by
 e(a) = (D(z, a) - D(z, -a)) / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of
 the attribute share, such as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there
-e(a) = a e(1). Where its blend is ``ratio`` the same is done with logarithms; with a template in its weights
-the template is the edit of a unit, or the form of one whose tone is that of skin, see ``edit.skin_tone``. An editor's
-``gain`` multiplies its edits; without the odd part it shortens the steps of the condition instead, photo + gain (a -
-photo).
+e(a) = a e(1). Where its blend is ``ratio`` the same is done with logarithms. With a template in its weights nothing is
+decoded: the template is the edit of a unit, in logarithms, or as ``edit.template`` applies it. An editor's ``gain``
+multiplies its edits; without the odd part it shortens the steps of the condition instead, photo + gain (a - photo).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from gslopes.core.errors import ModelError
 from gslopes.core.levels import OFFSET
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.edit.photo_values import PhotoValues, best_fitting
-from gslopes.edit.skin_tone import tone_edits
+from gslopes.edit.template import template_pictures
 from gslopes.networks.fader import Fader
 from gslopes.networks.folded import FoldedFader
 from gslopes.zoo import LoadedModel, load
@@ -127,11 +126,7 @@ class FaderEditor:
     def _template_sweep(self, chips: Tensor, photo: Tensor, values: FloatArray) -> Tensor:
         """(b, K + 1, 3, S, S) levels: chips (b, 3, S, S) in [0, 1] moved from their own value to each; they last."""
         assert self.template is not None
-        distances = self.gain * (chips.new_tensor(values)[None] - photo[:, :1].to(chips.dtype))
-        template = self.template.to(chips.dtype)
-        if self.config.skin_tone:
-            edits = tone_edits(chips, template, self.face.to(chips.dtype), distances)
-        else:
-            edits = distances[:, :, None, None, None] * template
-        logs = (255 * chips + OFFSET).log()[:, None]
-        return torch.cat([logs + edits, logs], 1).exp_().sub_(OFFSET)
+        nowhere = photo.new_zeros(len(photo), 1)
+        distances = torch.cat([self.gain * (photo.new_tensor(values)[None] - photo[:, :1]), nowhere], 1).to(chips.dtype)
+        template, face = (each.to(chips.dtype) for each in (self.template, self.face))
+        return template_pictures(chips, template, face, distances, self.config.lightness)

@@ -24,9 +24,9 @@ class FaderConfig:
     gain: how far an editor goes for each unit of the edited attribute, see ``edit.sweep``.
     widths: channels after each encoder layer.
     latent: channels of the latent, whose side is size / 2 ** len(widths); ``widths[-1]``, without narrowing, if None.
-    template: whether the weights hold a template of the edit, (3, size, size), see ``train.template``.
-    skin_tone: whether a template gives an edit's form alone, and the edit's tone is that of skin, see
-        ``edit.skin_tone``; otherwise the template is the edit.
+    template: whether the weights hold a template of the edit, (3, size, size), which is used in place of the decoder.
+    lightness: log-odds of luminance that a face moves a unit beside its template's form, see ``edit.template``; None
+        where the template is the decoder's mean edit in logarithms, see ``train.template``.
     """
 
     attributes: tuple[str, ...]
@@ -35,7 +35,7 @@ class FaderConfig:
     widths: tuple[int, ...] = (16, 32, 64, 128, 256)
     latent: int | None = None
     template: bool = False
-    skin_tone: bool = True
+    lightness: float | None = None
 
     @property
     def channels(self) -> int:

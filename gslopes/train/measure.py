@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from gslopes.core.records import ByteArray
 from gslopes.train.augment import to_float
 from gslopes.train.parser import middle
-from gslopes.train.sheet import odd_part, sheet
+from gslopes.train.sheet import edits, sheet
 from gslopes.train.training_set import TrainingSet
 from gslopes.zoo import ModelSpec, load_folder
 from gslopes.zoo.reader import face_window
@@ -106,7 +106,7 @@ def _fader(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: 
         a = torch.from_numpy(data.labels[rows]).to(device)
         z = module.encode(x)
         error.append((module.decode(z, a) - x).abs().mean((1, 2, 3)) / 2)
-        ends = [odd_part(module, z, module.condition(a, v)) for v in (-2.0, 2.0)]
+        ends = edits(spec, module, x, a, (-2.0, 2.0))
         edit.append((region * (ends[1] - ends[0])).abs().mean((1, 2, 3)) / 2)
     chosen = np.linspace(0, len(data.pixels) - 1, 12).astype(int)
     sheet(spec, module, data.pixels[chosen], data.labels[chosen], work / "sheet.png", device)

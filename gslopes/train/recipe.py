@@ -13,7 +13,7 @@ import torch
 
 from gslopes.core.config import from_dict, load_toml, to_dict
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.train import parallel
+from gslopes.train import parallel, regression
 from gslopes.train.calibration import calibrated
 from gslopes.train.fader import train_fader
 from gslopes.train.measure import measure
@@ -37,12 +37,16 @@ class Recipe:
     model: a name in models/.  set: a name of train.sets.  train: options of the loop for the model's network.
     template, tint: of an editor whose spec has a template: on how many training photos it is taken, and the share of
         its slowly varying colour that stays, see ``train.template``.
+    regression, colour: of an editor whose template is read off the training faces: the share of each attribute's
+        coefficient, and that of the edited one's colour, see ``train.regression``.
     """
 
     model: str
     set: str
     template: int = 0
     tint: float = 1.0
+    regression: dict[str, float] = field(default_factory=dict)
+    colour: float = 1.0
     train: dict[str, Any] = field(default_factory=dict)
 
 
@@ -93,6 +97,9 @@ def run_recipe(
     if plan.template:
         subset = slice(None, None, max(1, len(seen.pixels) // plan.template))
         state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)
+    if plan.regression:
+        maps = regression.coefficients(seen.pixels, seen.labels, seen.weights, device)
+        state |= {"template": regression.template(maps, spec.labels, plan.regression, plan.colour)}
     if everything.calibration is not None:
         state = calibrated(spec, state, everything.part(everything.calibration), device)
     digest = weights.save(folder, spec, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from gslopes.core.records import ByteArray
+from gslopes.edit.template import template_pictures
 from gslopes.networks.fader import Fader
 from gslopes.train.augment import to_float
 from gslopes.zoo import ModelSpec
@@ -25,6 +27,23 @@ def odd_part(network: Fader, latents: Tensor, condition: Tensor) -> Tensor:
 
 
 @torch.no_grad()
+def edits(spec: ModelSpec, network: Fader, x: Tensor, photo: Tensor, values: Sequence[float]) -> list[Tensor]:
+    """What is added at each value, (B, 3, S, S) each, network units: what the template changes, else the odd part.
+
+    x: (B, 3, S, S) in the network's units.  photo: (B, A) the faces' own values, the edited attribute first.
+    """
+    if network.template is not None:
+        distances = network.config.gain * (photo.new_tensor(list(values))[None] - photo[:, :1])
+        mean, std = (x.new_tensor(v)[:, None, None] for v in (spec.mean, spec.std))
+        face = face_window(spec.size).to(x)
+        pictures = template_pictures(x * std + mean, network.template, face, distances, network.config.lightness)
+        return list(((pictures / 255 - mean) / std - x[:, None]).unbind(1))
+    z = network.encode(x)
+    at_photo = odd_part(network, z, photo)
+    return [odd_part(network, z, network.condition(photo, value)) - at_photo for value in values]
+
+
+@torch.no_grad()
 def sheet(
     spec: ModelSpec,
     network: nn.Module,
@@ -33,7 +52,7 @@ def sheet(
     path: Path,
     device: str,
 ) -> None:
-    """Write a picture with a row a face: the photo, D(z, a) at -2, -1, 0, 1, 2, then the photo plus the odd part.
+    """Write a picture with a row a face: the photo, D(z, a) at -2, -1, 0, 1, 2, then the photo edited.
 
     pixels: (n, S, S, 3) uint8 RGB.  labels: (n, A) the faces' own values, the edited attribute first.
     """
@@ -42,10 +61,9 @@ def sheet(
     photo = torch.from_numpy(np.array(labels)).to(device)
     z = network.encode(x)
     conditions = [network.condition(photo, value) for value in VALUES]
-    at_photo = odd_part(network, z, photo)
     region = face_window(spec.size).to(device)
-    edits = [region * (odd_part(network, z, condition) - at_photo) for condition in conditions]
-    columns = [x, *(network.decode(z, condition) for condition in conditions), *(x + edit for edit in edits)]
+    edited = [x + region * edit for edit in edits(spec, network, x, photo, VALUES)]
+    columns = [x, *(network.decode(z, condition) for condition in conditions), *edited]
     grid = torch.cat([torch.cat(list(column), 1) for column in columns], 2)  # (3, n S, columns S)
     levels = (grid.clamp(-1, 1).permute(1, 2, 0).cpu().numpy() + 1) * 127.5
     Image.fromarray(levels.round().astype(np.uint8)).save(path)

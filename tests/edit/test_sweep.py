@@ -87,7 +87,7 @@ def test_the_odd_part_of_a_ratio_is_taken_of_logarithms(faces):
 
 def test_sixteen_bits_move_no_level_by_more_than_one(faces):
     """What the editor does on a CUDA device, here on the CPU with the weights that ship."""
-    full, half = FaderEditor("fader-gender"), FaderEditor("fader-gender")
+    full, half = (FaderEditor("fader-rendered", reader=None) for _ in range(2))
     half.network.half()
     chips = np.stack([np.asarray(chip) for chip in rendered_chips(faces, full.size)[:4]])
     changes = [edited - neutral[:, None] for edited, neutral in (one.sweep(chips, VALUES) for one in (full, half))]

@@ -27,7 +27,7 @@ def ratio_editor(chips, **config):
 
 def test_the_template_is_even_and_a_sweep_moves_every_chip_from_its_own_value():
     chips = rendered_chips(rendered.sample(8, seed=4), 64)
-    form, editor = ratio_editor(chips)
+    form, editor = ratio_editor(chips, lightness=0.22)
     assert form.shape == (3, 64, 64)
     torch.testing.assert_close(form, form.flip(2))
     edited, neutral = editor.sweep(chips[:3], np.array([-1, 0, 1], np.float32))
@@ -36,9 +36,9 @@ def test_the_template_is_even_and_a_sweep_moves_every_chip_from_its_own_value():
     assert (np.diff(light, axis=1) > 1).all()
 
 
-def test_without_the_tone_of_skin_the_template_is_the_edit_of_a_unit():
+def test_without_a_lightness_the_template_is_the_edit_of_a_unit():
     chips = rendered_chips(rendered.sample(4, seed=4), 64)
-    form, editor = ratio_editor(chips, skin_tone=False, gain=1.5)
+    form, editor = ratio_editor(chips, gain=1.5)
     edited, neutral = editor.sweep(chips, np.array([-1, 0.5, 2], np.float32))
     logs = np.log(edited + OFFSET)
     unit = 1.5 * form.permute(1, 2, 0).numpy()

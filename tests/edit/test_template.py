@@ -1,10 +1,12 @@
-"""A tone moves as skin does: lightness one way, highlights least, colour along the curve of real faces."""
+"""A template moves lightness in log-odds; a tone of skin moves the whole face, and colour along the curve of faces."""
 
 import pytest
 import torch
 
 from gslopes.core.levels import OFFSET
-from gslopes.edit.skin_tone import CEILING, KNEE, LIGHTNESS, PALER, tone_edits
+from gslopes.edit.template import CEILING, KNEE, PALER, template_edits, template_pictures
+
+LIGHTNESS = 0.2
 
 SIDE = 32
 FACE = torch.ones(SIDE, SIDE)
@@ -15,8 +17,10 @@ def flat(level: float, tint: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> to
     return torch.tensor(tint)[None, :, None, None] * torch.full((1, 3, SIDE, SIDE), level)
 
 
-def edits(chips: torch.Tensor, *distances: float, template: torch.Tensor = PLAIN) -> torch.Tensor:
-    return tone_edits(chips, template, FACE, torch.tensor([distances]))[0]
+def edits(
+    chips: torch.Tensor, *distances: float, template: torch.Tensor = PLAIN, lightness: float = LIGHTNESS
+) -> torch.Tensor:
+    return template_edits(chips, template, FACE, torch.tensor([distances]), lightness)[0]
 
 
 def test_nothing_moves_at_distance_0_and_lightness_rises_with_it():
@@ -54,3 +58,24 @@ def test_a_template_gives_form_but_no_mean_of_its_own():
     edited, plain = (edits(flat(0.3), 1.0, template=each)[0] for each in (template, PLAIN + 5.0))
     assert edited[:, :16].mean() > edited[:, 16:].mean() + 0.05
     torch.testing.assert_close(plain, edits(flat(0.3), 1.0)[0])
+
+
+def test_an_attribute_that_is_no_tone_of_skin_moves_form_alone():
+    template = PLAIN.clone()
+    template[:, :16] = 0.4
+    edited = edits(flat(0.7), 1.0, template=template, lightness=0.0)[0]
+    assert edited[:, :16].mean() > 0.02
+    assert edited[:, 16:].mean() < -0.02
+    torch.testing.assert_close(edited[0], edited[2])  # no colour: bright skin does not grow paler
+    torch.testing.assert_close(edits(flat(0.7), 1.0, lightness=0.0), torch.zeros(1, 3, SIDE, SIDE))
+
+
+def test_pictures_are_the_chips_times_their_edits_and_a_template_in_logarithms_is_added_as_it_is():
+    chips, distances = flat(0.4), torch.tensor([[0.0, 2.0]])
+    template = PLAIN + torch.tensor([0.1, 0.0, -0.1])[:, None, None]
+    plain = template_pictures(chips, template, FACE, distances, None)[0]
+    torch.testing.assert_close(plain[0], 255 * chips[0])
+    torch.testing.assert_close(plain[1], (255 * chips[0] + OFFSET) * (2 * template).exp() - OFFSET)
+    toned = template_pictures(chips, template, FACE, distances, LIGHTNESS)[0]
+    logs = edits(chips, 0.0, 2.0, template=template)
+    torch.testing.assert_close(toned, (255 * chips + OFFSET) * logs.exp() - OFFSET)

@@ -1,0 +1,79 @@
+"""Each attribute's coefficient is what it alone changes, in log-odds of luminance and logarithms of colour."""
+
+import numpy as np
+import pytest
+import torch
+from skimage.data import astronaut
+
+from gslopes.core.errors import ConfigError
+from gslopes.core.geometry import warp
+from gslopes.core.levels import LUMA, OFFSET
+from gslopes.edit.template import CEILING
+from gslopes.find.align import choose
+from gslopes.networks.mtcnn import Mtcnn
+from gslopes.train import regression
+
+WEIGHT = torch.tensor(LUMA)[:, None, None]
+FACES = 64
+
+
+@pytest.fixture(scope="module")
+def chip() -> np.ndarray:
+    """A real face, (128, 128, 3)."""
+    photo = astronaut()
+    return warp(photo, choose(Mtcnn(32)([photo])[0], 512, 512, 32).matrix, 128)
+
+
+def changed(chip: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The chip with the first attribute's lightness below the eyes and the second's red above them."""
+    x = torch.from_numpy(chip).permute(2, 0, 1).float() / 255
+    light = (x * WEIGHT).sum(0).clamp(0.02, CEILING - 0.01)
+    below = (torch.arange(128) > 64).float()[:, None]
+    out = []
+    for first, second in labels:
+        moved = CEILING * torch.sigmoid((light / (CEILING - light)).log() + 0.3 * first * below)
+        logs = ((255 * moved + OFFSET) / (255 * light + OFFSET)).log().expand(3, -1, -1).clone()
+        logs[0] += 0.1 * second * (1 - below)
+        picture = ((255 * x + OFFSET).log() + logs).exp() - OFFSET
+        out.append(picture.clamp(0, 255).round().byte().permute(1, 2, 0).numpy())
+    return np.stack(out)
+
+
+def test_a_coefficient_is_what_its_attribute_alone_changes_though_both_come_together(chip, monkeypatch):
+    monkeypatch.setattr(regression, "RIDGE", 1e-6)
+    rng = np.random.default_rng(0)
+    first = np.sign(rng.normal(size=FACES))
+    second = np.where(rng.random(FACES) < 0.8, first, -first)  # comparing the ends of one would show both
+    labels = np.stack([first, second], 1).astype(np.float32)
+    maps = regression.coefficients(changed(chip, labels), labels, np.ones(FACES))
+    assert maps.shape == (2, 3, 128, 128)
+    torch.testing.assert_close(maps, maps.flip(3), atol=1e-3, rtol=0)
+    form = (maps * WEIGHT).sum(1)
+    colour = maps - form[:, None]
+    cheeks, forehead = (slice(80, 90), slice(52, 76)), (slice(30, 40), slice(52, 76))
+    assert form[0][cheeks].mean().item() == pytest.approx(0.3, abs=0.03)
+    assert form[0][forehead].mean().item() == pytest.approx(0, abs=0.03)
+    assert colour[0][:, *forehead].abs().mean().item() < 0.02
+    red = colour[1][:, *forehead].mean((1, 2))
+    assert (red[0] - red[1]).item() == pytest.approx(0.1, abs=0.02)
+    assert form[1][cheeks].mean().item() == pytest.approx(0, abs=0.03)
+
+
+def test_a_template_is_the_first_coefficient_and_shares_of_the_lightness_of_others():
+    maps = torch.from_numpy(np.random.default_rng(1).normal(0, 0.1, (3, 3, 8, 8)).astype(np.float32))
+    names = ("gender", "young", "smiling")
+    one = regression.template(maps, names, {"gender": 0.5, "young": 0.2}, colour=0.3)
+    light = [(each * WEIGHT).sum(0) for each in maps]
+    torch.testing.assert_close((one * WEIGHT).sum(0), 0.5 * light[0] + 0.2 * light[1])
+    torch.testing.assert_close(one - (one * WEIGHT).sum(0), 0.3 * (maps[0] - light[0]))
+    with pytest.raises(ConfigError, match="share of 'race'"):
+        regression.template(maps, names, {"gender": 1.0, "race": 0.1}, colour=1.0)
+
+
+def test_appearance_has_log_odds_of_luminance_and_colour_apart():
+    chips = torch.tensor([0.5, 0.3, 0.2])[None, :, None, None].expand(1, 3, 2, 2)
+    found = regression.appearance(chips)
+    light = float((chips * WEIGHT).sum(1)[0, 0, 0])
+    np.testing.assert_allclose((found * WEIGHT).sum(1), np.log(light / (CEILING - light)), rtol=1e-5)
+    logs = (255 * chips + OFFSET).log()
+    torch.testing.assert_close((found[:, 0] - found[:, 2]), logs[:, 0] - logs[:, 2])
