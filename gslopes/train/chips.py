@@ -114,7 +114,8 @@ def celeba_points(photos: LabelledPhotos) -> list[NDArray[np.float64]]:
 
 def find_points(paths: tuple[Path, ...], folder: Path, device: str) -> list[NDArray[np.float32] | None]:
     """The five points of the face nearest each picture's centre, None where there is none; kept in ``folder``."""
-    file = folder.parent / f"points-{hashlib.sha256(chr(10).join(p.name for p in paths).encode()).hexdigest()[:12]}.npz"
+    key = "\n".join(f"{path.name} {path.stat().st_size}" for path in paths)  # two sets may use the same names
+    file = folder.parent / f"points-{hashlib.sha256(key.encode()).hexdigest()[:12]}.npz"
     if not file.is_file():
         points = np.full((len(paths), 5, 2), np.nan, np.float32)
         detector = Mtcnn(min_face=50).to(device)
