@@ -142,15 +142,15 @@ def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
 
 def _edit_of(spec: ModelSpec) -> tuple[str, str]:
     """How an editor's pictures come about, and why."""
-    if spec.config.get("template") and not spec.config.get("skin_tone", True):
+    if spec.config.get("template") and spec.config.get("lightness") is None:
         return (
             "the decoder's mean change among training faces, as a ratio",
             "The decoder changes every face to another degree, and dark skin less.",
         )
     if spec.config.get("template"):
         return (
-            "the decoder's mean change among training faces, with the lightness and colour of real skin",
-            "The decoder's own colours are bluer than any skin, and it draws other blotches on every face.",
+            "the change that goes with the attribute alone among training faces (regression of each pixel), as a ratio",
+            "A small decoder draws casts and blotches, and age, smile and tone come along with its edits.",
         )
     if spec.odd_part:
         return (

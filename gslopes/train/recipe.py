@@ -37,8 +37,8 @@ class Recipe:
     model: a name in models/.  set: a name of train.sets.  train: options of the loop for the model's network.
     template, tint: of an editor whose spec has a template: on how many training photos it is taken, and the share of
         its slowly varying colour that stays, see ``train.template``.
-    regression, colour: of an editor whose template is read off the training faces: the share of each attribute's
-        coefficient, and that of the edited one's colour, see ``train.regression``.
+    regression, colour, limit: of an editor whose template is read off the training faces: the share of each attribute's
+        coefficient, that of the edited one's colour, and the most lightness, see ``train.regression``.
     """
 
     model: str
@@ -47,6 +47,7 @@ class Recipe:
     tint: float = 1.0
     regression: dict[str, float] = field(default_factory=dict)
     colour: float = 1.0
+    limit: float = 0.0
     train: dict[str, Any] = field(default_factory=dict)
 
 
@@ -99,7 +100,7 @@ def run_recipe(
         state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)
     if plan.regression:
         maps = regression.coefficients(seen.pixels, seen.labels, seen.weights, device)
-        state |= {"template": regression.template(maps, spec.labels, plan.regression, plan.colour)}
+        state |= {"template": regression.template(maps, spec.labels, plan.regression, plan.colour, plan.limit)}
     if everything.calibration is not None:
         state = calibrated(spec, state, everything.part(everything.calibration), device)
     digest = weights.save(folder, spec, state)

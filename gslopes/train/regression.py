@@ -66,13 +66,16 @@ def coefficients(
     return _extended(maps, (count / count.max()).float().unflatten(0, (size, size)))
 
 
-def template(maps: Tensor, names: tuple[str, ...], shares: Mapping[str, float], colour: float) -> Tensor:
+def template(
+    maps: Tensor, names: tuple[str, ...], shares: Mapping[str, float], colour: float, limit: float = 0.0
+) -> Tensor:
     """The template of an editor, (3, S, S): the coefficient of the first attribute, and shares of the others'.
 
     maps: (A, 3, S, S), see ``coefficients``.  names: A.
     shares: attribute to the share of its coefficient; that of the first is the length of the edit, the others take out
         what readers see move with it.
     colour: share of the first one's colour that stays; the others give lightness alone.
+    limit: log-odds a unit that lightness approaches and does not pass, so that lids and lips do not glow; 0 for none.
 
     Raises: ConfigError for an attribute that the editor does not know.
     """
@@ -80,7 +83,9 @@ def template(maps: Tensor, names: tuple[str, ...], shares: Mapping[str, float], 
     if unknown:
         raise ConfigError(f"The recipe has a share of {unknown[0]!r}.", f"The editor knows {', '.join(names)}.")
     luma = maps.new_tensor(LUMA)[:, None, None]
-    form = sum(share * (maps[names.index(name)] * luma).sum(0) for name, share in shares.items())
+    form = torch.stack([share * (maps[names.index(name)] * luma).sum(0) for name, share in shares.items()]).sum(0)
+    if limit:
+        form = limit * torch.tanh(form / limit)
     first = maps[0]
     return form + colour * (first - (first * luma).sum(0))
 

@@ -23,7 +23,7 @@ def of(**options: object) -> dict[str, Choice]:
 
 def test_the_defaults_differ_and_every_difference_has_its_reason():
     found = of()
-    assert (found["region"].here, found["blend"].here) == ("face", "difference")
+    assert (found["region"].here, found["blend"].here) == ("face", "ratio")
     assert all(one.reason for one in found.values() if not one.same)
     for name in ("region", "blend", "gate", "placebo sweeps", "estimator"):
         assert not found[name].same

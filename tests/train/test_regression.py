@@ -66,6 +66,8 @@ def test_a_template_is_the_first_coefficient_and_shares_of_the_lightness_of_othe
     light = [(each * WEIGHT).sum(0) for each in maps]
     torch.testing.assert_close((one * WEIGHT).sum(0), 0.5 * light[0] + 0.2 * light[1])
     torch.testing.assert_close(one - (one * WEIGHT).sum(0), 0.3 * (maps[0] - light[0]))
+    limited = regression.template(maps, names, {"gender": 50.0}, colour=0.0, limit=0.25)
+    assert (limited * WEIGHT).sum(0).abs().max() <= 0.25 + 1e-6
     with pytest.raises(ConfigError, match="share of 'race'"):
         regression.template(maps, names, {"gender": 1.0, "race": 0.1}, colour=1.0)
 
