@@ -25,6 +25,7 @@ from gslopes.core.levels import LUMA, OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.edit.template import CEILING
 from gslopes.zoo import load
+from gslopes.zoo.reader import face_window
 
 BATCH = 64
 RIDGE = 20.0  # faces: shrinks what few of them say, at the face's edge
@@ -84,6 +85,8 @@ def template(
         raise ConfigError(f"The recipe has a share of {unknown[0]!r}.", f"The editor knows {', '.join(names)}.")
     luma = maps.new_tensor(LUMA)[:, None, None]
     form = torch.stack([share * (maps[names.index(name)] * luma).sum(0) for name, share in shares.items()]).sum(0)
+    face = face_window(maps.shape[-1]).to(maps)
+    form = form - (form * face).sum() / face.sum()  # the mean is the training photos' exposure and tone of skin
     if limit:
         form = limit * torch.tanh(form / limit)
     first = maps[0]
