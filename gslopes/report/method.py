@@ -142,15 +142,15 @@ def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
 
 def _edit_of(spec: ModelSpec) -> tuple[str, str]:
     """How an editor's pictures come about, and why."""
-    if spec.config.get("template") and spec.config.get("lightness") is None:
-        return (
-            "the decoder's mean change among training faces, as a ratio",
-            "The decoder changes every face to another degree, and dark skin less.",
-        )
-    if spec.config.get("template"):
+    if _regressed(spec):
         return (
             "the change that goes with the attribute alone among training faces (regression of each pixel), as a ratio",
             "A small decoder draws casts and blotches, and age, smile and tone come along with its edits.",
+        )
+    if spec.config.get("template"):
+        return (
+            "the decoder's mean change among training faces, as a ratio",
+            "The decoder changes every face to another degree, and dark skin less.",
         )
     if spec.odd_part:
         return (
@@ -178,10 +178,27 @@ def _editor(name: str, spec: ModelSpec) -> list[Choice]:
         Choice(
             f"loss of {name}",
             "Fader Network, with a classifier of the attribute",
-            f"reconstruction and the latent adversary alone (training/{spec.recipe}.toml)",
-            "A classifier that guides is satisfied by casts of colour before the face changes.",
+            *_loss_of(spec),
         ),
     ]
+
+
+def _loss_of(spec: ModelSpec) -> tuple[str, str]:
+    """What an editor was trained for, and why."""
+    if _regressed(spec):
+        return (
+            f"weighted least squares at each pixel (training/{spec.recipe}.toml)",
+            "No classifier can be satisfied by what no person would see, and other attributes are held fixed.",
+        )
+    return (
+        f"reconstruction and the latent adversary alone (training/{spec.recipe}.toml)",
+        "A classifier that guides is satisfied by casts of colour before the face changes.",
+    )
+
+
+def _regressed(spec: ModelSpec) -> bool:
+    """Whether an editor's template was read off faces, see ``train.regression``."""
+    return bool(spec.config.get("template")) and spec.config.get("lightness") is not None
 
 
 def _edits(edit: Mapping[str, Any]) -> list[Choice]:
