@@ -46,7 +46,8 @@ def build(spec: ModelSpec) -> nn.Module:
     Raises: ConfigError if the spec's options are not those of its architecture.
     """
     if spec.network == "fader":
-        return Fader(from_dict(FaderConfig, {"attributes": spec.labels, "size": spec.size, **spec.config}))
+        given = {key: value for key, value in spec.config.items() if key != "skin_tone"}  # of older weights
+        return Fader(from_dict(FaderConfig, {"attributes": spec.labels, "size": spec.size, **given}))
     if spec.network == "bisenet":
         return BiSeNet(from_dict(BiSeNetConfig, {"classes": len(spec.labels), **spec.config}))
     if spec.network == "bisenet-resnet18":
