@@ -70,9 +70,7 @@ def test_a_template_is_the_first_coefficient_and_shares_of_the_lightness_of_othe
     torch.testing.assert_close(one - (one * WEIGHT).sum(0), 0.3 * (maps[0] - light[0]))
     limited = regression.template(maps + 9, names, {"gender": 1.0}, colour=0.0, limit=0.25)
     mild = regression.template(maps, names, {"gender": 1.0}, colour=0.0)
-    torch.testing.assert_close(
-        limited, 0.25 * (mild / 0.25).tanh()
-    )  # the mean goes first
+    torch.testing.assert_close(limited, 0.25 * (mild / 0.25).tanh())  # the mean goes first
     with pytest.raises(ConfigError, match="share of 'race'"):
         regression.template(maps, names, {"gender": 1.0, "race": 0.1}, colour=1.0)
 
