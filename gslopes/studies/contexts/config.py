@@ -28,6 +28,8 @@ class StageConfig:
     ``size_by`` face: every face box is ``face_height`` of the canvas instead.
     kinds: of pictures.  sweep: also K counterfactuals of each person, of gender or race; steps: K.
     gate: whether sweeps are judged, and those that fail are asked about nobody.
+    editor, masks: of the sweep, instead of the attribute's own and the parser's.  landmarks: a CSV of the people's
+    faces, instead of those that the detector finds; all three as ``gslopes audit`` takes them.
     format: jpeg or png.  part: photos in a unit of work.
     """
 
@@ -47,6 +49,9 @@ class StageConfig:
     sweep: Literal["", "gender", "race"] = ""
     steps: int | None = None
     gate: bool = True
+    editor: str = ""
+    landmarks: Path | None = None
+    masks: Path | None = None
     format: Literal["jpeg", "png"] = "jpeg"
     part: int = 16
 
@@ -75,6 +80,9 @@ class StageConfig:
         whole: dict[str, Any] = to_dict(self)
         if not self.sweep:
             del whole["gate"]  # nothing is judged; folders made before there was a gate go on
+        for name in ("editor", "landmarks", "masks"):
+            if not whole[name]:
+                del whole[name]
         return whole
 
 

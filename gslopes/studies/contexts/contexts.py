@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -37,12 +37,16 @@ from gslopes.studies.contexts.planning import (
     KIND,
     ContextPlan,
     confirm,
+    finder_of,
     kinds_for,
     make_plan,
     manifest_of,
-    mtcnn,
     ready_classifiers,
+    walk_of,
 )
+
+if TYPE_CHECKING:
+    from gslopes.studies.api import Function
 
 EXTRAS = ("statsmodels", "krippendorff")
 
@@ -75,7 +79,7 @@ def contexts(
     out: str | Path | None = None,
     *,
     people: str | Path | None = None,
-    classifier: str | Classifier | Sequence[str | Classifier] = (),
+    classifier: str | Function | Classifier | Sequence[str | Function | Classifier] = (),
     executor: Executor | None = None,
     finder: Finder | None = None,
     review: str | Path | None = None,
@@ -92,7 +96,8 @@ def contexts(
 
     people_folder: photos, or the folder of a run whose answers are there: then only analysis and page are made anew.
     people: the CSV with self-reported gender, or ``cfd``.  out: the run folder.
-    classifier: names or objects.  finder: instead of MTCNN.  review: a CSV of decisions, photo and decision.
+    classifier: names, functions as ``gslopes.audit`` takes them, or objects.  finder: instead of MTCNN.
+    review: a CSV of decisions, photo and decision.
     columns, analysis, terms: see their classes.  options: fields of ``StageConfig``.
     trust: classifiers in files that are programs may run, see ``core.trust``.
     embed: ``thumbs``, ``full`` or ``none``: which pictures are in the page itself.
@@ -146,7 +151,7 @@ def stage_pictures(
         missing = runfolder.missing_parts(run, STAGE, CUTOUTS, parts_of_people)
         sizes = {part: len(plan.files[part * config.part : (part + 1) * config.part]) for part in missing}
         if missing:
-            work = Cutting(run, plan.files, config, finder or mtcnn(40, real), _parser_once(real))
+            work = Cutting(run, plan.files, config, finder or finder_of(config, real), _parser_once(real))
             executor(work, sizes, label="cut out", unit="photos", done=len(plan.files) - sum(sizes.values()))
         runfolder.merge(run, CUTOUTS, [STAGE], parts_of_people)
         names = {file.relative: _digest(file.path) for file in plan.files}
@@ -346,12 +351,11 @@ def read_review(path: Path, *, required: bool = False) -> dict[str, str]:
 
 def _sweeper(plan: ContextPlan, device: str) -> Any:
     from gslopes.run.components import default_components
-    from gslopes.run.config import EditConfig, RunConfig
     from gslopes.run.gate.judge import load_reader
     from gslopes.run.gate.sweep_measurer import SweepMeasurer
     from gslopes.studies.contexts.sweeping import Sweeper
 
-    walk = RunConfig(plan.config.people, edit=EditConfig(attributes=(plan.config.sweep,)))
+    walk = walk_of(plan.config)
     judge = plan.config.gate
     measurer = SweepMeasurer(load_reader(device), device, walk.find.min_face) if judge else None
     components = default_components(walk, device)

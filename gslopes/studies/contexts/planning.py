@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,14 @@ from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
 from gslopes.datasets.folder import PhotoFile, list_photos
 from gslopes.executors import Executor
-from gslopes.run.config import ScoreConfig
+from gslopes.run.config import ComposeConfig, EditConfig, FindConfig, RunConfig, ScoreConfig
 from gslopes.run.plan import SYNTHESIS, count_parts, size_of
 from gslopes.score.cost import Estimate
 from gslopes.studies.contexts.backgrounds import BackgroundPicture, read_backgrounds
 from gslopes.studies.contexts.config import KINDS, STAGE_OPTIONS, PeopleColumns, StageConfig, stage_config
 
 KIND = "contexts"
-IDENTITY = ("kind", "config", "values", "inputs", "seed")
+IDENTITY = ("kind", "config", "values", "models", "inputs", "seed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class ContextPlan:
     """What a command will do, checked before it does anything.
 
     files: photos of people.  who: relative name to its row of people.csv.  backgrounds: how many may be used.
-    pictures: at most.
+    models: that edit faces, name to sha256 and licence.  pictures: at most.
     """
 
     config: StageConfig
@@ -42,6 +43,7 @@ class ContextPlan:
     backgrounds: tuple[BackgroundPicture, ...]
     values: tuple[float, ...]
     seed: int
+    models: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
     def used_backgrounds(self) -> tuple[BackgroundPicture, ...]:
@@ -94,13 +96,35 @@ def make_plan(
         read_backgrounds(config.backgrounds, config.canvas, config.crop, lambda: finder or mtcnn(20, device))
     )
     values: tuple[float, ...] = ()
+    models: dict[str, dict[str, str]] = {}
     if config.sweep:
         from gslopes.edit.steps import values_for
+        from gslopes.run.components import model_records
 
         values = tuple(float(str(value)) for value in values_for(config.sweep, steps=config.steps, extent=None))
-    plan = ContextPlan(config, run, files, who, backgrounds, values, seed)
+        models = model_records(walk_of(config))
+    plan = ContextPlan(config, run, files, who, backgrounds, values, seed, models)
     runfolder.compare(run, manifest_of(plan), IDENTITY)
     return plan
+
+
+def walk_of(config: StageConfig) -> RunConfig:
+    """The walk that makes the counterfactuals of a sweep."""
+    return RunConfig(
+        config.people,
+        find=FindConfig(landmarks=config.landmarks),
+        edit=EditConfig(attributes=(config.sweep,), model=config.editor),
+        compose=ComposeConfig(masks=config.masks),
+    )
+
+
+def finder_of(config: StageConfig, device: str) -> Finder:
+    """Of the people's faces: those that are written down, else the detector's.  Raises: UsageError."""
+    if config.landmarks is None:
+        return mtcnn(40, device)
+    from gslopes.find.known import KnownFinder
+
+    return KnownFinder(config.landmarks, config.people)
 
 
 def manifest_of(plan: ContextPlan) -> dict[str, Any]:
@@ -118,7 +142,7 @@ def manifest_of(plan: ContextPlan) -> dict[str, Any]:
         "kind": KIND,
         "config": plan.config.identity(),
         "values": {name: list(plan.values) for name in swept} if plan.values else {},
-        "models": {},
+        "models": plan.models,
         "inputs": {"photos": count, "digest": lines.hexdigest()},
         "seed": plan.seed,
     }
@@ -154,13 +178,13 @@ def mtcnn(min_face: int, device: str) -> Finder:
 
 
 def ready_classifiers(given: Any, device: str, trust: Trust) -> list[Classifier]:
-    """Classifiers by name or as they are; credentials are looked for later.  Raises: UnknownName, ConfigError."""
-    from gslopes.score.classifiers import load_classifier
+    """By name, functions and objects; credentials are looked for later.  Raises: UnknownName, ConfigError."""
+    from gslopes.run.components import load_classifiers
+    from gslopes.studies.api import FunctionClassifier
 
     several = list(given) if isinstance(given, (list, tuple)) else [given] if given else []
-    return [
-        load_classifier(one, device, prepare=False, trust=trust) if isinstance(one, str) else one for one in several
-    ]
+    ready = [FunctionClassifier(one) if inspect.isroutine(one) else one for one in several]
+    return load_classifiers(ready, device, trust)
 
 
 def kinds_for(classifiers: Sequence[Classifier]) -> tuple[str, ...]:

@@ -49,7 +49,17 @@ class Sweeper:
         if mask_is_degenerate(mask):
             return None
         edited, neutral = editor.sweep(chip, np.asarray(self.values, np.float32))
-        found = compose(photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, "difference", self.device)
+        found = compose(
+            photo.pixels,
+            photo.gray,
+            edited[0],
+            neutral[0],
+            mask,
+            face.matrix,
+            editor.blend,
+            self.device,
+            chroma=editor.chroma,
+        )
         return found, self._judged(photo, face, found)
 
     def _judged(self, photo: Photo, face: Face, found: Composite) -> dict[str, Any] | None:

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gslopes.compose.paste import compose
 from gslopes.core import tables
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Detections
+from gslopes.datasets.folder import open_photo
+from gslopes.find import align
 from gslopes.run.components import Components
 from gslopes.studies.contexts import contexts as study
 from gslopes.studies.contexts.sweeping import Sweeper
@@ -32,7 +35,7 @@ class Aligned(Finder):
 class Lighter:
     """Values lighten the face."""
 
-    size = 128
+    size, blend, chroma = 128, "difference", 1.0
 
     def sweep(self, chips, values):
         shades = 15 * np.asarray(values, np.float32)[None, :, None, None, None]
@@ -102,3 +105,52 @@ def test_context_stands_beside_face_on_the_page(swept):
     assert set(row["background"]) == {"bridal.1", "garage.1"}
     assert "Context beside face" in swept.page.read_text("utf-8")
     assert (swept.page.parent / "figures/sweep.svg").is_file()
+
+
+class Tinted(Lighter):
+    """As an editor of skin tone: its edits are factors, and it keeps half of the photo's own colour."""
+
+    blend, chroma = "ratio", 0.5
+
+
+@pytest.mark.parametrize("editor", [Lighter(), Tinted()])
+def test_an_edit_goes_into_the_photo_as_the_editor_says(editor, folder):
+    photo = open_photo(folder / "people/05.png")
+    made = Sweeper(Components(Aligned(), masker, {"gender": editor}, {}), "gender", (-2.0, 0.0, 2.0), 20)(photo)
+    assert made is not None
+    points = Aligned()([photo])[0]
+    face = align.choose(points, 160, 180, 20, 128)
+    chip = align.warp(photo.pixels, face.matrix, 128)[None]
+    edited, neutral = editor.sweep(chip, (-2.0, 0.0, 2.0))
+    mask = masker([photo], [face], chip)[0]
+    want = compose(
+        photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, editor.blend, chroma=editor.chroma
+    )
+    assert np.array_equal(made[0].patches, want.patches)
+    other = compose(photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, "paste")
+    assert not np.array_equal(made[0].patches, other.patches)
+
+
+class Faceless(Aligned):
+    """Finds no face in one of the portraits."""
+
+    def __call__(self, photos):
+        none = Detections(np.zeros((0, 4), np.float32), np.zeros((0, 5, 2), np.float32), np.zeros(0, np.float32))
+        return [
+            none if photo.path.stem == "02" else one
+            for photo, one in zip(photos, super().__call__(photos), strict=True)
+        ]
+
+
+def test_a_person_whose_face_cannot_be_edited_stays_in_the_plain_part(folder, tmp_path, monkeypatch):
+    def made(plan, device):
+        return Sweeper(Components(Faceless(), masker, {"gender": Lighter()}, {}), "gender", plan.values, 20, "cpu")
+
+    monkeypatch.setattr(study, "_sweeper", made)
+    run = audit(folder, tmp_path / "run", sweep="gender", steps=3, limit=4, gate=False)
+    swept = run.composites[run.composites["attribute"].str.contains("~")]
+    assert run.used == 4
+    assert (swept["photo"].nunique(), run.composites.loc[run.composites["kind"] == "original", "photo"].nunique()) == (
+        3,
+        4,
+    )
