@@ -328,6 +328,7 @@ def test_an_installed_wheel_holds_models_recipes_and_weights_bit_for_bit(wheel_i
         assert ours
         assert {name: digest(path) for name, path in ours.items()} == {name: digest(theirs / name) for name in ours}
     assert (wheel_install / "gslopes/py.typed").is_file()
+    assert (wheel_install / "gslopes/studies/contexts/LICENCES.md").is_file()
     assert not (wheel_install / "tests").exists()
 
 

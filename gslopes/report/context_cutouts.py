@@ -2,47 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
+from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
 
+from gslopes.report import words
 from gslopes.report.inline import TEMPLATES, csp_hash
 
 
-def cutouts_page(cutouts: pd.DataFrame) -> str:
-    """The contact sheet on magenta and on gray, answered by keyboard: a accept, x exclude; saves review.csv."""
-    cells = []
-    for row in cutouts.sort_values(["status", "photo"]).to_dict("records"):
-        if not row["file"]:
-            continue
-        src = quote(f"../{row['file']}")
-        text = escape(
-            f"{row['method']}, {row['status']}: {row['detail'] or row['reason']}"
-            if row["reason"]
-            else f"{row['method']}, used"
-        )
-        cells.append(
-            f"<figure tabindex='0' role='group' aria-label='{text}' data-photo='{row['photo']}' "
-            f"class='{row['status']}'><img loading='lazy' src='{src}' "
-            f"alt='cut-out on magenta'><img loading='lazy' class='gray' src='{src}' alt='cut-out on gray'>"
-            f"<figcaption>{text}</figcaption></figure>"
-        )
-    skipped = int((cutouts["file"] == "").sum())
+def cutouts_page(cutouts: pd.DataFrame, names: Mapping[str, str] | None = None) -> str:
+    """The contact sheet on magenta and on gray, answered by key (a accept, x exclude) or button; saves review.csv.
+
+    cutouts: the table of that name.  names: photo to the name of its file.
+    """
+    shown = cutouts[cutouts["file"] != ""].sort_values(["status", "photo"])
+    cells = [_cell(row, (names or {}).get(row["photo"], "")) for row in shown.to_dict("records")]
+    flagged, missing = int((shown["status"] == "flagged").sum()), len(cutouts) - len(shown)
     body = (
-        "<p>Press <kbd>a</kbd> to accept and <kbd>x</kbd> to exclude the cut-out in focus, then save review.csv into "
-        f"the run folder and run the same command in a new folder with --review. {skipped} photos have no cut-out.</p>"
-        f"<p><button id='save'>Save review.csv</button></p><div class='sheet'>{''.join(cells)}</div>"
+        f"<p>{len(shown):,} cut-outs, {flagged:,} flagged: they stand first and are left out unless you accept them; "
+        f"{missing:,} photos have no cut-out. Press <kbd>a</kbd> to accept and <kbd>x</kbd> to exclude the one in "
+        "focus, or use its buttons. Then save review.csv and run the same command in a new folder with --review.</p>"
+        "<p><button type='button' id='save'>Save review.csv</button> <span id='count' role='status'></span></p>"
+        f"<div class='sheet'>{''.join(cells)}</div>"
     )
-    script = (
-        "const said={};for(const f of document.querySelectorAll('figure'))f.addEventListener('keydown',e=>{"
-        "const d={a:'accept',x:'exclude'}[e.key];if(!d)return;said[f.dataset.photo]=d;f.dataset.said=d;"
-        "if(f.nextElementSibling)f.nextElementSibling.focus()});"
-        "document.getElementById('save').onclick=()=>{const t='photo,decision\\n'+Object.entries(said).map("
-        "([p,d])=>p+','+d+'\\n').join('');const a=document.createElement('a');a.href=URL.createObjectURL("
-        "new Blob([t],{type:'text/csv'}));a.download='review.csv';a.click()};"
+    return _html("Cut-outs", body, _SCRIPT)
+
+
+def _cell(row: Mapping[Any, Any], name: str) -> str:
+    src = escape(quote(f"../{row['file']}"))
+    why = f": {row['detail'] or row['reason']}" if row["reason"] else ""
+    text = escape(words.printable(f"{name}: " * bool(name) + f"{row['method']}, {row['status']}{why}"))
+    pictures = "".join(
+        f"<img loading='lazy' class='{ground}' src='{src}' alt='cut-out on {ground}'>" for ground in ("magenta", "gray")
     )
-    return _html("Cut-outs", body, script)
+    buttons = "".join(
+        f"<button type='button' data-say='{say}' aria-label='{head}, {text}'>{head}</button>"
+        for say, head in (("accept", "Accept"), ("exclude", "Exclude"))
+    )
+    return (
+        f"<figure tabindex='0' role='group' aria-label='{text}' data-photo='{escape(row['photo'])}' "
+        f"class='{escape(row['status'])}'>{pictures}<figcaption>{text}<span>{buttons}</span></figcaption></figure>"
+    )
+
+
+_SCRIPT = """"use strict";
+(() => {
+  const said = {};
+  const count = document.getElementById("count");
+  const say = (figure, decision) => {
+    said[figure.dataset.photo] = figure.dataset.said = decision;
+    count.textContent = `${Object.keys(said).length} decided, not saved yet`;
+  };
+  for (const figure of document.querySelectorAll("figure")) {
+    figure.addEventListener("keydown", (event) => {
+      const decision = { a: "accept", x: "exclude" }[event.key];
+      if (!decision || event.ctrlKey || event.metaKey || event.altKey) return;
+      say(figure, decision);
+      if (figure.nextElementSibling) figure.nextElementSibling.focus();
+    });
+    for (const button of figure.querySelectorAll("button")) {
+      button.addEventListener("click", () => say(figure, button.dataset.say));
+    }
+  }
+  document.getElementById("save").addEventListener("click", () => {
+    const lines = Object.entries(said).map(([photo, decision]) => `${photo},${decision}\n`);
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob(["photo,decision\n", ...lines], { type: "text/csv" }));
+    link.download = "review.csv";
+    link.click();
+    count.textContent = `${lines.length} decided, all saved`;
+  });
+})();
+"""
 
 
 def _html(title: str, body: str, script: str = "") -> str:
@@ -64,7 +98,8 @@ _CSS = """
 .sheet figure.flagged { border-color: var(--neg); }
 .sheet figure[data-said=accept] { outline: 4px solid #2b8a3e; }
 .sheet figure[data-said=exclude] { outline: 4px solid #b3261a; opacity: .5; }
-.sheet img { width: 50%; background: #f0f; float: left; }
+.sheet img { width: 50%; aspect-ratio: 1; object-fit: contain; background: #f0f; float: left; }
 .sheet img.gray { background: #777; }
-.sheet figcaption { clear: both; font-size: .8rem; padding: .3rem; }
+.sheet figcaption { clear: both; font-size: .8rem; padding: .3rem; overflow-wrap: anywhere; }
+.sheet figcaption span { display: flex; gap: .4rem; margin-top: .3rem; }
 """

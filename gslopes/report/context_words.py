@@ -85,13 +85,21 @@ def beside(found: Mapping[str, pd.DataFrame]) -> str:
     if not len(rows):
         return ""
     row = rows.iloc[int(rows["effect"].abs().to_numpy().argmax())]
-    more = abs(row["effect"]) > abs(row["face"])
+    many = int((rows["classifier"] == row["classifier"]).sum())
+    least, most = {}, {}
+    for name in ("effect", "face"):
+        ends = float(row[f"{name}_low"]), float(row[f"{name}_high"])
+        least[name] = 0.0 if ends[0] <= 0 <= ends[1] else min(map(abs, ends))
+        most[name] = max(map(abs, ends))
+    verdict = "The intervals do not tell which decides more."
+    for name, other, word in (("effect", "face", "context"), ("face", "effect", "face")):
+        if least[name] > most[other]:
+            verdict = f"Here the {word} decides more."
     return (
-        f"The context that moves {words.printable(row['classifier'])} most, {words.printable(row['background'])}, "
-        f"changes the share inferred woman by {number(row['effect'])} points "
+        f"Of {many} backgrounds the one that moves {words.printable(row['classifier'])} most, "
+        f"{words.printable(row['background'])}, changes the share inferred woman by {number(row['effect'])} points "
         f"{span(row['effect_low'], row['effect_high'])}; the face alone, from feminine (−1) to masculine (+1), by "
-        f"{number(row['face'])} {span(row['face_low'], row['face_high'])}. Here the "
-        f"{'context' if more else 'face'} decides more."
+        f"{number(row['face'])} {span(row['face_low'], row['face_high'])}. {verdict}"
     )
 
 
@@ -116,6 +124,14 @@ def counts(found: Mapping[str, pd.DataFrame]) -> str:
         text += f" {out:,} photos are left out{which} for a cut-out that failed a check."
     skipped = int((backgrounds["status"] != "used").sum())
     return text + (f" {skipped:,} backgrounds are left out." if skipped else "")
+
+
+def credit_line(found: Mapping[str, pd.DataFrame]) -> str:
+    """Who made the backgrounds that are shown, and under which licence; empty if nobody must be named."""
+    rows = found["backgrounds"]
+    rows = rows[(rows["status"] == "used") & (rows["creator"] != "") & (rows["creator"] != "gslopes")]
+    named = dict.fromkeys(f"{row['context']} by {row['creator']}, {row['licence']}" for row in rows.to_dict("records"))
+    return f"Backgrounds: {words.printable('; '.join(named))}." if named else ""
 
 
 def typologies(found: Mapping[str, pd.DataFrame]) -> list[str]:

@@ -11,12 +11,13 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from gslopes.core import tables
 from gslopes.core.runfolder import write_bytes
 from gslopes.report import context_figures, context_tables, words
 from gslopes.report.context_cutouts import cutouts_page
 from gslopes.report.context_grid import Grid, make_grid
 from gslopes.report.context_hero import slopes_plot
-from gslopes.report.context_words import LIMITS, beside, counts, headline, typologies
+from gslopes.report.context_words import LIMITS, beside, counts, credit_line, headline, typologies
 from gslopes.report.inline import TEMPLATES, csp_hash, inline_json, render
 
 _PARTS = (
@@ -91,11 +92,20 @@ def write_contexts(
         for form, data in forms.items():
             write_bytes(folder / "figures" / f"{name}.{form}", data)
     pictures = {name: _address(name, forms["png"], embed) for name, forms in figures.items()}
-    write_bytes(folder / "cutouts.html", cutouts_page(found["cutouts"]).encode())
+    write_bytes(folder / "cutouts.html", cutouts_page(found["cutouts"], _names(run)).encode())
     grid = make_grid(run, found, embed)
     path = folder / "index.html"
     write_bytes(path, _page(found, notes, papers, pictures, grid, facts, command).encode())
     return path
+
+
+def _names(run: Path) -> dict[str, str]:
+    """Photo to the name of its file."""
+    path = run / "photos.parquet"
+    if not path.is_file():
+        return {}
+    photos = tables.read(tables.PHOTOS, path)
+    return dict(zip(photos["photo"], photos["path"], strict=True))
 
 
 def _address(name: str, png: bytes, embed: str) -> str:
@@ -129,6 +139,7 @@ def _page(
         genders=sorted({person.gender for person in grid.people}),
         groups=sorted({person.group for person in grid.people if person.group}),
         answers=Markup(inline_json(said)),
+        credits=credit_line(found),
         limits=LIMITS,
         notes=[*typologies(found), *(words.printable(note) for note in notes)],
         sections=_sections(papers, pictures),

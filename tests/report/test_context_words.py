@@ -45,20 +45,24 @@ def test_without_a_slope_it_says_what_is_missing():
     assert "two contexts of different rating" in headline(slopes(("a", np.nan, np.nan, np.nan)))
 
 
-@pytest.mark.parametrize(("effect", "more"), [(9.0, "context"), (2.0, "face")])
-def test_context_and_face_stand_beside_one_another(effect, more):
+@pytest.mark.parametrize(
+    ("effect", "verdict"),
+    [
+        ((9.0, 8.0, 12.0), "Here the context decides more."),
+        ((-9.0, -12.0, -8.0), "Here the context decides more."),
+        ((9.0, 1.0, 12.0), "The intervals do not tell which decides more."),
+        ((2.0, -1.0, 4.0), "Here the face decides more."),
+    ],
+)
+def test_context_and_face_stand_beside_one_another(effect, verdict):
     row = {"classifier": "a", "label": "inferred woman", "tags": "gross", "background": "garage.1"}
-    numbers = {
-        "effect": effect,
-        "effect_low": 1.0,
-        "effect_high": 12.0,
-        "face": -6.0,
-        "face_low": -7.0,
-        "face_high": -5.0,
-    }
-    text = beside({"interaction": pd.DataFrame([{**row, **numbers}])})
-    assert text.endswith(f"Here the {more} decides more.")
+    numbers = {"face": -6.0, "face_low": -7.0, "face_high": -5.0}
+    numbers |= dict(zip(("effect", "effect_low", "effect_high"), effect, strict=True))
+    smaller = {**row, **numbers, "background": "bar.1", "effect": 0.1}
+    text = beside({"interaction": pd.DataFrame([{**row, **numbers}, smaller])})
+    assert text.endswith(verdict)
     assert "by −6.0 [−7.0, −5.0]" in text
+    assert text.startswith("Of 2 backgrounds the one that moves a most, garage.1,")
 
 
 def test_without_a_sweep_there_is_nothing_beside_the_context():

@@ -23,17 +23,23 @@ from gslopes.studies.contexts.colour import to_srgb
 
 SMALLEST = 200
 PAPER = "rating: median of the crowd of Barlas et al. 2020 for their own picture"
-# name in its package, licence, creator: read where they are installed, never copied into this repository
+# name in its package, licence, creator: read where they are installed, never copied into this repository; LICENCES.md
 _PACKAGED = {
     "cafe-table": ("skimage", "coffee", "CC0-1.0", "Rachel Michetti"),
     "launch-pad": ("skimage", "rocket", "public domain", "SpaceX"),
     "cat": ("skimage", "chelsea", "CC0-1.0", "Stefan van der Walt"),
-    "brick": ("skimage", "brick", "CC0-1.0", ""),
-    "grass": ("skimage", "grass", "CC0-1.0", ""),
-    "gravel": ("skimage", "gravel", "CC0-1.0", ""),
+    "brick": ("skimage", "brick", "CC0-1.0", "CC0Textures"),
+    "grass": ("skimage", "grass", "CC0-1.0", "linolafett"),
+    "gravel": ("skimage", "gravel", "CC0-1.0", "CC0Textures"),
     "clock": ("skimage", "clock", "public domain", "Stefan van der Walt"),
     "temple": ("sklearn", "china.jpg", "CC-BY-2.0", "danielbuechele"),
     "flower": ("sklearn", "flower.jpg", "CC-BY-2.0", "vultilion"),
+}
+TERMS = {
+    "Apache-2.0": "https://www.apache.org/licenses/LICENSE-2.0",
+    "CC0-1.0": "https://creativecommons.org/publicdomain/zero/1.0/",
+    "CC-BY-2.0": "https://creativecommons.org/licenses/by/2.0/",
+    "public domain": "https://creativecommons.org/publicdomain/mark/1.0/",
 }
 
 
@@ -112,7 +118,7 @@ def _rendered(canvas: tuple[int, int]) -> list[BackgroundPicture]:
             rating=float(scene.rating),
             licence="Apache-2.0",
             creator="gslopes",
-            source=f"drawn; {PAPER}",
+            source=f"drawn; terms: {TERMS['Apache-2.0']}; {PAPER}",
         )
         name = f"{key}.{layout}"
         photo = hashlib.sha256(_png(pixels)).hexdigest()
@@ -129,7 +135,8 @@ def _packaged(canvas: tuple[int, int], crop: str) -> list[BackgroundPicture]:
             pixels = _from_package(package, name)
         except (ImportError, OSError, ValueError):
             continue
-        record = Context(title=key.replace("-", " "), licence=licence, creator=creator, source=f"{package}: {name}")
+        source = f"{package}: {name}; terms: {TERMS[licence]}"
+        record = Context(title=key.replace("-", " "), licence=licence, creator=creator, source=source)
         found.append(_fitted(f"{key}.1", key, f"packaged:{name}", record, _png(pixels), pixels, canvas, crop, 0))
     if not found:
         raise UsageError("No photographs of other packages are installed.", "pip install scikit-image scikit-learn")
