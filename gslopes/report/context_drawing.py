@@ -26,6 +26,23 @@ def panels(rows: pd.DataFrame, height: float) -> tuple[Figure, list[Axes], list[
     return figure, list(figure.subplots(len(names), 1, squeeze=False)[:, 0]), names
 
 
+def by_context(rows: pd.DataFrame, value: str) -> tuple[Figure, list[tuple[Axes, pd.DataFrame, list[str]]]] | None:
+    """A figure with contexts across: for each tagger its panel, rows and contexts; None if no value is known."""
+    rows = rows[rows[value].notna()] if len(rows) else rows
+    if not len(rows):
+        return None
+    figure, axes, names = panels(rows, 2.8)
+    parts = []
+    for panel, name in zip(axes, names, strict=True):
+        part = rows[rows["classifier"] == name]
+        contexts = list(dict.fromkeys(part["context"]))
+        panel.set_xticks(range(len(contexts)), [words.printable(word) for word in contexts], rotation=30, ha="right")
+        panel.tick_params(labelsize=8)
+        heading(panel, name)
+        parts.append((panel, part, contexts))
+    return figure, parts
+
+
 def heading(panel: Axes, name: str) -> None:
     """The tagger's name above its panel."""
     panel.set_title(words.shorten(words.printable(name), 60), fontsize=9, parse_math=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from gslopes.report import context_shares, words
@@ -26,11 +27,16 @@ TITLES = {
 
 def draw_all(found: dict[str, pd.DataFrame]) -> dict[str, dict[Form, bytes]]:
     """Name to the forms of each figure that has something to show; of gross tags."""
+    with rc_context({"text.parse_math": False}):  # names are of strangers
+        return _drawn(found)
+
+
+def _drawn(found: dict[str, pd.DataFrame]) -> dict[str, dict[Form, bytes]]:
     made: dict[str, Figure | None] = {
         "inferred": _inferred(_gross(found, "inferred")),
         "changes": _changes(_gross(found, "inferred")),
         "recognised": context_shares.recognised(_gross(found, "recognised")),
-        "accuracy": _accuracy(_gross(found, "accuracy")),
+        "accuracy": context_shares.accuracy(_gross(found, "accuracy")),
         "congruence": _congruence(found),
         "distances": context_shares.distances(_gross(found, "distances")),
         "shares": _shares(found),
@@ -112,29 +118,6 @@ def _changes(rows: pd.DataFrame) -> Figure | None:
             panel.spines[["top", "right"]].set_visible(False)
         line[0].set_ylim(len(contexts) - 0.5, -0.5)
     axes[0][1].legend(fontsize=8)
-    return figure
-
-
-def _accuracy(rows: pd.DataFrame) -> Figure | None:
-    subset = rows[rows["f1"].notna()] if len(rows) else rows
-    if not len(subset):
-        return None
-    names = list(dict.fromkeys(subset["classifier"]))
-    figure = _blank(0.6 + 2.8 * len(names))
-    axes = figure.subplots(len(names), 1, squeeze=False)
-    for (panel,), name in zip(axes, names, strict=True):
-        part = subset[subset["classifier"] == name]
-        contexts = list(dict.fromkeys(part["context"]))
-        for gender, colour, offset in (("woman", WOMAN, -0.08), ("man", MAN, 0.08)):
-            cell = part[part["gender"] == gender].set_index("context").reindex(contexts)
-            at = np.arange(len(contexts)) + offset
-            panel.vlines(at, cell["ci_low"], cell["ci_high"], color=colour, linewidth=1.6)
-            panel.plot(at, cell["f1"], "o", color=colour, markersize=5, label=gender)
-        panel.set_xticks(range(len(contexts)), contexts, rotation=30, ha="right", fontsize=8)
-        panel.set_ylabel("F1", fontsize=9)
-        panel.set_title(words.shorten(words.printable(name), 60), fontsize=9, parse_math=False)
-        panel.spines[["top", "right"]].set_visible(False)
-    axes[0][0].legend(fontsize=8)
     return figure
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gslopes.report import words
-from gslopes.report.context_drawing import MAN, NEUTRAL, WOMAN, blank, heading, panels
+from gslopes.report.context_drawing import MAN, NEUTRAL, WOMAN, blank, by_context, heading, panels
 from gslopes.report.figures import INK
 
 SERIES = (("demographics", "#7a5195"), ("abstract", "#2f4b7c"), ("concrete", "#9aa5b1"))
@@ -17,13 +16,11 @@ COLOURS = {"all": INK, "woman": WOMAN, "man": MAN, "neutral": "#6b7480"}
 
 def recognised(rows: pd.DataFrame) -> Figure | None:
     """RQ2: Pr(R | inferred) with Wilson's intervals, a panel a tagger."""
-    rows = rows[rows["share"].notna()] if len(rows) else rows
-    if not len(rows):
+    drawn = by_context(rows, "share")
+    if drawn is None:
         return None
-    figure, axes, names = panels(rows, 2.8)
-    for panel, name in zip(axes, names, strict=True):
-        part = rows[rows["classifier"] == name]
-        contexts = list(dict.fromkeys(part["context"]))
+    figure, parts = drawn
+    for panel, part, contexts in parts:
         for index, (given, colour) in enumerate(COLOURS.items()):
             cell = part[part["given"] == given].set_index("context").reindex(contexts)
             at = np.arange(len(contexts)) + 0.14 * (index - 1.5)
@@ -31,9 +28,24 @@ def recognised(rows: pd.DataFrame) -> Figure | None:
             panel.plot(at, cell["share"], "o", color=colour, markersize=4, label=given)
         panel.set_ylim(-0.03, 1.03)
         panel.set_ylabel("share recognised", fontsize=9)
-        _ticks(panel, contexts)
-        heading(panel, name)
-    axes[0].legend(fontsize=8, title="inferred", title_fontsize=8)
+    parts[0][0].legend(fontsize=8, title="inferred", title_fontsize=8)
+    return figure
+
+
+def accuracy(rows: pd.DataFrame) -> Figure | None:
+    """RQ3: F1 of women and men with its intervals, a panel a tagger."""
+    drawn = by_context(rows, "f1")
+    if drawn is None:
+        return None
+    figure, parts = drawn
+    for panel, part, contexts in parts:
+        for gender, colour, offset in (("woman", WOMAN, -0.08), ("man", MAN, 0.08)):
+            cell = part[part["gender"] == gender].set_index("context").reindex(contexts)
+            at = np.arange(len(contexts)) + offset
+            panel.vlines(at, cell["ci_low"], cell["ci_high"], color=colour, linewidth=1.6)
+            panel.plot(at, cell["f1"], "o", color=colour, markersize=5, label=gender)
+        panel.set_ylabel("F1", fontsize=9)
+    parts[0][0].legend(fontsize=8)
     return figure
 
 
@@ -71,13 +83,11 @@ def congruence(inferred: pd.DataFrame, ratings: dict[str, float], slopes: pd.Dat
 
 def distances(rows: pd.DataFrame) -> Figure | None:
     """RQ4: mean distance from the baseline by gender and group with intervals."""
-    rows = rows[rows["mean"].notna() & (rows["gender"] != "all")] if len(rows) else rows
-    if not len(rows):
+    drawn = by_context(rows[rows["gender"] != "all"] if len(rows) else rows, "mean")
+    if drawn is None:
         return None
-    figure, axes, names = panels(rows, 2.8)
-    for panel, name in zip(axes, names, strict=True):
-        part = rows[rows["classifier"] == name]
-        contexts = list(dict.fromkeys(part["context"]))
+    figure, parts = drawn
+    for panel, part, contexts in parts:
         cells = list(dict.fromkeys(zip(part["gender"], part["group"], strict=True)))
         for index, (gender, group) in enumerate(cells):
             cell = part[(part["gender"] == gender) & (part["group"] == group)].set_index("context").reindex(contexts)
@@ -85,11 +95,9 @@ def distances(rows: pd.DataFrame) -> Figure | None:
             colour = WOMAN if gender == "woman" else MAN if gender == "man" else NEUTRAL
             panel.vlines(at, cell["ci_low"], cell["ci_high"], color=colour, linewidth=1.2)
             mark = "osD^vP*X"[sorted({group for _, group in cells}).index(group) % 8]
-            panel.plot(at, cell["mean"], mark, color=colour, markersize=4, label=f"{gender} {group}".strip())
+            panel.plot(at, cell["mean"], mark, color=colour, markersize=4, label=words.printable(f"{gender} {group}"))
         panel.set_ylabel("distance", fontsize=9)
-        _ticks(panel, contexts)
-        heading(panel, name)
-    axes[0].legend(fontsize=6.5, ncols=4)
+    parts[0][0].legend(fontsize=6.5, ncols=4)
     return figure
 
 
@@ -120,7 +128,9 @@ def shares(described: pd.DataFrame, people: pd.DataFrame, contexts: dict[str, st
             means = part.groupby("cell")[series].mean().reindex(cells)
             panel.bar(np.arange(len(cells)) + 0.27 * (index - 1), means, 0.26, color=colour, label=series)
         panel.axhline(0, color=INK, linewidth=0.8)
-        panel.set_xticks(range(len(cells)), cells, rotation=35, ha="right", fontsize=7)
+        panel.set_xticks(
+            range(len(cells)), [words.printable(cell) for cell in cells], rotation=35, ha="right", fontsize=7
+        )
         panel.tick_params(axis="y", labelsize=7)
         panel.set_title(words.printable(context), fontsize=9, parse_math=False)
         panel.spines[["top", "right"]].set_visible(False)
@@ -148,8 +158,3 @@ def sweep(rows: pd.DataFrame) -> Figure | None:
         heading(panel, name)
     axes[0].legend(fontsize=6.5, ncols=3)
     return figure
-
-
-def _ticks(panel: Axes, contexts: list[str]) -> None:
-    panel.set_xticks(range(len(contexts)), contexts, rotation=30, ha="right", fontsize=8)
-    panel.tick_params(axis="y", labelsize=8)

@@ -15,7 +15,7 @@ from gslopes.report import words
 TITLES = {
     "table7": "Table 7: inferred woman-man-neutral (* more of the congruent gender than at the baseline)",
     "table8": "Table 8: Pr(R); Pr(R | woman); Pr(R | man); Pr(R | neutral)",
-    "table9": "Table 9: F1 men / women, against self-report (* above the baseline)",
+    "table9": "Table 9: F1 men / women, against self-report (* above the baseline in a congruent context)",
     "table10": "Tables 10 and 12: mean distance by gender and group, and the differences found",
     "table11": "Tables 11 and 13: shares of tags, women and men (* significant as in the paper)",
     "congruence": "Congruence: slope of the answer on how well the context fits",
@@ -86,7 +86,7 @@ def _share(number: float, digits: int = 3) -> str:
     if not math.isfinite(number):
         return "NA"
     text = f"{number:.{digits}f}"
-    return text[1:] if text.startswith("0.") else "1" if float(text) == 1 else text
+    return f"{number:.0f}" if number in (0, 1) else text[1:] if text.startswith("0.") else text
 
 
 def _wide(cells: Mapping[tuple[Any, Any], str]) -> pd.DataFrame | None:
@@ -129,10 +129,10 @@ def _table9(rows: pd.DataFrame | None) -> pd.DataFrame | None:
         return None
     cells = {}
     for (classifier, context), part in rows.groupby(["classifier", "context"], sort=False):
-        f1 = part.set_index("gender")["f1"]
-        rises = part.set_index("gender")["paired_change"] > 0
+        by_gender = part.set_index("gender")
+        f1, marks = by_gender["f1"], by_gender["congruent_rise"].astype(bool)
         texts = [
-            _share(f1.get(gender, math.nan), 2) + ("*" if rises.get(gender, False) else "")
+            _share(f1.get(gender, math.nan), 2) + ("*" if marks.get(gender, False) else "")
             for gender in ("man", "woman")
         ]
         cells[context, classifier] = "/".join(texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.audits.context.grid import GENDERS, INFERRED, Grid
+from gslopes.audits.context.inferred import CONGRUENT
 from gslopes.audits.context.options import ContextOptions
 from gslopes.audits.context.paired import FEW, RARE, exchanged, interval, resampled, sums
 
@@ -27,17 +29,23 @@ def f1(tp: Any, fp: Any, fn: Any) -> Any:
     return float(result) if result.ndim == 0 else result
 
 
-def accuracy_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
+def accuracy_table(grid: Grid, options: ContextOptions, labels: Mapping[str, str] | None = None) -> pd.DataFrame:
     """Rows of the ``accuracy`` table without q: F1 of each gender against self-report, at baselines and in contexts.
 
     A neutral answer is a miss; people of other genders are in no F1.  In contexts it is over pictures whose context was
     recognised (``f1_on``), and NaN for both genders where less than ``recognised_share`` were.  Interval: percentile
     bootstrap over people.  Change: against the baseline over the same pictures, so that it is no gain of selection;
     null hypothesis: each person's two answers are exchangeable; p by exchanging them.
+
+    labels: context to feminine, masculine or none; they decide the marks of the paper alone.
     """
     rows = []
     for name in [*grid.baselines, *grid.names]:
         rows += [_row(grid, name, gender, options) for gender in GENDERS if gender in grid.genders()]
+    base = {row["gender"]: row["f1"] for row in rows if row["context"] == options.baseline}
+    for row in rows:
+        congruent = CONGRUENT.get((labels or {}).get(row["context"], "")) == row["gender"]
+        row["congruent_rise"] = congruent and bool(row["f1"] > base.get(row["gender"], math.nan))
     return pd.DataFrame(rows)
 
 
@@ -76,7 +84,7 @@ def _row(grid: Grid, name: str, gender: str, options: ContextOptions) -> dict[st
         "context": name,
         "tags": grid.tags,
         "gender": gender,
-        "n": int(keep.sum()),
+        "n": int((keep & np.isin(grid.gender, GENDERS)[:, None]).sum()),
         "tp": tp,
         "fp": fp,
         "fn": fn,

@@ -58,7 +58,7 @@ def analyse(
         made = {
             "inferred": inferred_table(grid, labels, options),
             "recognised": recognised_table(grid, options),
-            "accuracy": accuracy_table(grid, options),
+            "accuracy": accuracy_table(grid, options, labels),
             "distances": distances_table(grid, options),
             "anova": anova,
             "tukey": tukey,

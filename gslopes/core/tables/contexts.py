@@ -169,6 +169,7 @@ ACCURACY = _table(
     *_interval("the change, bootstrap over people", "change_low", "change_high"),
     number("p", "by exchanging each person's two answers"),
     Q,
+    column("congruent_rise", FLAG, "F1 of the congruent gender above the baseline's: the mark of table 9"),
     NOTE,
 )
 DISTANCES = _table(

@@ -33,12 +33,12 @@ def test_table_9_comes_out_of_the_answers(tagger, paper_grid):
 
 @pytest.mark.parametrize("gender", ["man", "woman"])
 def test_the_marks_of_table_9(gender, paper_grid):
+    labels = {name: "feminine" if name[0] == "F" else "masculine" for name in CONTEXTS}
     rises = []
     for tagger in TAGGERS:
-        found = cells(tagger, paper_grid)
-        congruent = [name for name in CONTEXTS if name[0] == {"man": "M", "woman": "F"}[gender]]
-        base = round(found["canvas", gender], 2)
-        rises += [f"{tagger}-{name}" for name in congruent if round(found[name, gender], 2) > base]
+        rows = accuracy_table(paper_grid(tagger), QUICK, labels)
+        marked = rows[rows["congruent_rise"] & (rows["gender"] == gender)]
+        rises += [f"{tagger}-{name}" for name in marked["context"]]
     assert sorted(rises) == sorted(RISES[gender].split())
 
 
@@ -55,7 +55,7 @@ def test_nothing_right_is_0_and_nothing_to_say_is_no_number():
     assert np.isnan(f1(0, 0, 0))
 
 
-def _s1() -> dict[str, list[tuple[int, bool, int]]]:
+def s1_cells() -> dict[str, list[tuple[int, bool, int]]]:
     def people(women, men, named=None):
         cells = []
         for said, hits in zip((women, men), named or (women, men), strict=True):
@@ -73,7 +73,7 @@ def _s1() -> dict[str, list[tuple[int, bool, int]]]:
 
 @pytest.fixture
 def s1():
-    return grid_of(_s1(), gender=["woman"] * 100 + ["man"] * 100)
+    return grid_of(s1_cells(), gender=["woman"] * 100 + ["man"] * 100)
 
 
 @pytest.mark.parametrize(
