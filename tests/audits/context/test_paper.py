@@ -140,3 +140,111 @@ def test_columns_of_table_7_against_their_baseline(tagger, context, statistic, p
     assert found.statistic == pytest.approx(statistic, abs=0.006)
     if p is not None:
         assert math.isclose(found.pvalue, p, abs_tol=0.005)
+
+
+# --- 1 and 3: what the printed shares allow --------------------------------------------------------------------------
+
+HALF = 0.005001  # of a hundredth, with what a decimal fraction cannot hold
+
+
+def _near(found: float, printed: str) -> bool:
+    return printed == "NA" or abs(found - float(printed)) <= HALF
+
+
+def _printed_f1() -> dict[tuple[str, str], list[str]]:
+    rows = golden("table9.csv").set_index("context")
+    return {(tagger, context): rows.loc[context, tagger].split("/") for tagger in TAGGERS for context in rows.index}
+
+
+def test_3_six_cells_of_table_9_cannot_be_reached_over_all_pictures(table7):
+    """F1 is 2 TP over inferred and self-reported: some number of right answers must give what is printed."""
+    missed = []
+    for (tagger, context), (men, women) in _printed_f1().items():
+        woman, man, _ = table7[tagger, context]
+        right_men = [tp for tp in range(min(man, 290) + 1) if _near(2 * tp / (man + 290), men)]
+        right_women = [tp for tp in range(min(woman, 307) + 1) if _near(2 * tp / (woman + 307), women)]
+        there = any(man - tp <= 307 - other and woman - other <= 290 - tp for tp in right_men for other in right_women)
+        if not there:
+            missed.append(f"{tagger}-{context}")
+    assert sorted(missed) == ["A-M2", "A-M3", "A-M4", "I-M2", "M-F1", "M-F4"]
+
+
+def test_3_without_neutral_answers_ten_cells_cannot_be_reached(table7):
+    """Over all pictures of a cell in which every context was recognised, and at the baselines."""
+    named = golden("table8.csv").set_index("context")
+    missed = []
+    for (tagger, context), (men, women) in _printed_f1().items():
+        if context != "B" and named.loc[context, tagger].split(";")[0] != "1":
+            continue
+        woman, man, _ = table7[tagger, context]
+        tp, other = np.meshgrid(np.arange(min(man, 290) + 1), np.arange(min(woman, 307) + 1))
+        wrong = (man - tp) + (woman - other)
+        found = 2 * np.stack([tp, other]) / np.maximum(2 * np.stack([tp, other]) + wrong, 1)
+        near = [np.abs(shares - float(text)) <= HALF for shares, text in zip(found, (men, women), strict=True)]
+        there = (tp + woman - other <= 290) & (other + man - tp <= 307)  # nobody has two answers
+        if not (near[0] & near[1] & there).any():
+            missed.append(f"{tagger}-{context}")
+    clarifai = [f"C-{context}" for context in ("B", *CONTEXTS) if context != "F2"]
+    assert sorted(missed) == sorted(["A-F1", "M-B", *clarifai])
+
+
+# --- 9 and 10: tables 11 and 13 --------------------------------------------------------------------------------------
+
+
+def test_9_the_abstract_baseline_of_men_moves_and_that_of_women_does_not():
+    rows = golden("table11_13.csv").set_index("row")
+    base = {
+        context: [float(rows.loc[f"C-{context}-abstract", level]) - float(rows.loc[f"C-{context}-abstract", change])
+                  for level, change in (("W", "dW"), ("M", "dM"))]
+        for context in ("F1", "M1")
+    }  # fmt: skip
+    assert base["F1"] == pytest.approx([0.194, 0.174], abs=5.001e-4)
+    assert base["M1"] == pytest.approx([0.194, 0.185], abs=5.001e-4)
+
+
+def test_9_the_errors_that_one_context_implies_are_two_to_three_times_the_others():
+    rows = golden("table11_13.csv").set_index("row")
+
+    def error(name: str) -> float:
+        row = rows.loc[name]
+        return (float(row["dW"]) - float(row["dM"])) / float(str(row["t"]).rstrip("*"))
+
+    kinds = ("demographics", "abstract", "concrete")
+    found = {context: [error(f"C-{context}-{kind}") for kind in kinds] for context in ("F1", "M1")}
+    assert found["F1"] == pytest.approx([0.0102, 0.0124, 0.0115], abs=5.1e-5)
+    assert found["M1"] == pytest.approx([0.0036, 0.0050, 0.0055], abs=5.1e-5)
+
+
+def test_10_all_other_stars_of_tables_11_and_13_are_below_two_thousandths():
+    rows = golden("table11_13.csv").set_index("row").astype(str)
+    wrong = []
+    for column in ("t", "t.1"):
+        for name, text in rows[column].items():
+            if text == "ns":
+                continue
+            p = 2 * stats.t.sf(abs(float(text.rstrip("*"))), 595)
+            if (p < 0.002) != text.endswith("*"):
+                wrong.append((name, column))
+    assert wrong == [("C-F1-concrete", "t")]
+
+
+def test_13_the_papers_two_levels_follow_different_rules():
+    """0.05 over eight contexts is above the 0.006 of tables 10 and 12; over 24 it is the 0.002 of tables 11 and 13."""
+    assert round(0.05 / 8, 3) == 0.006
+    assert 0.05 / 8 > 0.006
+    assert round(0.05 / 24, 3) == 0.002
+
+
+# --- table 14 --------------------------------------------------------------------------------------------------------
+
+
+def test_table_14_sums_up_what_tables_10_and_12_print():
+    rows = golden("table10_12.csv").set_index("context")
+
+    def found(tagger: str, column: str, sign: str) -> list[str]:
+        return [name for name in CONTEXTS if sign in rows.loc[f"{tagger}-{name}", column]]
+
+    assert found("C", "gender", "W>M") == ["F1", "F3", "M1"]
+    assert len(found("C", "race", "B>")) == 6
+    assert found("A", "gender", "W>M") == list(CONTEXTS)
+    assert (len(found("A", "race", "A>")), found("A", "race", "B>")) == (7, ["F2"])

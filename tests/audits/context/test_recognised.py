@@ -8,6 +8,7 @@ import pytest
 from gslopes.audits.context.options import ContextOptions
 from gslopes.audits.context.recognised import NOT_APPLICABLE, newcombe, pearson, recognised_table
 from tests.audits.context.conftest import CONTEXTS, TAGGERS, golden, grid_of
+from tests.audits.context.test_accuracy import s1_cells
 
 QUICK = ContextOptions(bootstrap=200, permutations=999)
 # What table 8 prints and no count out of 597 gives, or not together with the table's other numbers.
@@ -83,3 +84,13 @@ def test_two_pictures_a_person_are_dealt_together():
 def test_newcombes_interval():
     # 56 of 70 against 48 of 80, the worked example of Newcombe 1998, table II, method 10
     assert newcombe((56, 70), (48, 80)) == pytest.approx((0.2, 0.0524, 0.3339), abs=5e-5)
+
+
+def test_who_is_recognised_with_whom_in_the_planted_context():
+    """S1, context N: everybody with a gendered answer, 12 of the women's 20 neutral ones and 18 of the men's 30."""
+    grid = grid_of({"B": s1_cells()["N"], "N": s1_cells()["N"]}, gender=["woman"] * 100 + ["man"] * 100)
+    found = pearson(grid.recognised[:, 1], grid.inferred[:, 1])
+    assert found[:2] == (pytest.approx(66.667, abs=5e-4), 2)
+    rows = recognised_table(grid, QUICK).set_index("given")
+    assert rows.loc["neutral", ["count", "n"]].tolist() == [30, 50]
+    assert rows.loc["gendered - neutral", "share"] == pytest.approx(0.4)
