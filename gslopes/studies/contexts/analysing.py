@@ -193,6 +193,8 @@ def _gated(run: Path) -> list[str]:
     if not (run / "verdicts.parquet").is_file():
         return []
     verdicts = tables.read(tables.VERDICTS, run / "verdicts.parquet").drop_duplicates("photo")
+    if verdicts.empty:
+        return []  # nothing was judged
     lost = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
     why = "; ".join(f"{count} {reason}" for reason, count in lost.items())
     kept = int(verdicts["kept"].sum())

@@ -97,8 +97,17 @@ class PeopleColumns:
 
 
 def stage_config(options: dict[str, Any]) -> StageConfig:
-    """From flat options, of which None is "not given".  Raises: ConfigError."""
-    return from_dict(StageConfig, {key: value for key, value in options.items() if value is not None})
+    """From flat options, of which None is "not given", and one background or kind is a list of one.
+
+    Raises: ConfigError.
+    """
+    given = {key: value for key, value in options.items() if value is not None}
+    for name in ("backgrounds", "kinds"):
+        if isinstance(given.get(name), (str, Path)):
+            given[name] = (given[name],)
+    if isinstance(given.get("backgrounds"), (list, tuple)):
+        given["backgrounds"] = tuple(map(str, given["backgrounds"]))
+    return from_dict(StageConfig, given)
 
 
 STAGE_OPTIONS = tuple(one.name for one in fields(StageConfig))

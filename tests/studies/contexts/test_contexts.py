@@ -19,6 +19,7 @@ from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, Usa
 from gslopes.core.records import Answer, Detections
 from gslopes.run import stages
 from gslopes.studies.contexts import analysing
+from gslopes.studies.contexts.config import stage_config
 from gslopes.studies.contexts.contexts import again, contexts
 
 PEOPLE = 24
@@ -100,7 +101,9 @@ def audit(folder: Path, out: Path, **more):
     options = {"canvas": CANVAS, "format": "png", "cutout": "eraser", "part": 7, "analysis": QUICK, **more}
     options.setdefault("people", folder / "people.csv")
     options.setdefault("backgrounds", (str(folder / "backgrounds"),))
-    return contexts(folder / "people", out, classifier=Tagger(), finder=Finder(), **options)
+    options.setdefault("classifier", Tagger())
+    options.setdefault("finder", Finder())
+    return contexts(folder / "people", out, **options)
 
 
 @pytest.fixture(scope="module")
@@ -226,6 +229,11 @@ def test_small_backgrounds_are_skipped_with_the_reason(folder, tmp_path):
     Image.new("RGB", (300, 150), (9, 9, 9)).save(backgrounds / "a.png")
     with pytest.raises(UsageError, match=r"shorter side too small \(150 px, at least 200\)"):
         audit(folder, tmp_path / "run", backgrounds=(str(backgrounds),))
+
+
+@pytest.mark.parametrize("given", ["rendered", Path("rendered"), ("rendered",), [Path("rendered")]])
+def test_one_background_is_as_good_as_a_list_of_one(given):
+    assert stage_config({"people": "p", "backgrounds": given, "kinds": None}).backgrounds == ("rendered",)
 
 
 def test_it_is_a_function_of_the_package():
