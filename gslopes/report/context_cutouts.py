@@ -68,9 +68,9 @@ _SCRIPT = """"use strict";
     }
   }
   document.getElementById("save").addEventListener("click", () => {
-    const lines = Object.entries(said).map(([photo, decision]) => `${photo},${decision}\n`);
+    const lines = Object.entries(said).map(([photo, decision]) => `${photo},${decision}\\n`);
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob(["photo,decision\n", ...lines], { type: "text/csv" }));
+    link.href = URL.createObjectURL(new Blob(["photo,decision\\n", ...lines], { type: "text/csv" }));
     link.download = "review.csv";
     link.click();
     count.textContent = `${lines.length} decided, all saved`;

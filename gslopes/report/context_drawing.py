@@ -36,11 +36,16 @@ def by_context(rows: pd.DataFrame, value: str) -> tuple[Figure, list[tuple[Axes,
     for panel, name in zip(axes, names, strict=True):
         part = rows[rows["classifier"] == name]
         contexts = list(dict.fromkeys(part["context"]))
-        panel.set_xticks(range(len(contexts)), [words.printable(word) for word in contexts], rotation=30, ha="right")
+        panel.set_xticks(range(len(contexts)), [short(word) for word in contexts], rotation=30, ha="right")
         panel.tick_params(labelsize=8)
         heading(panel, name)
         parts.append((panel, part, contexts))
     return figure, parts
+
+
+def short(text: str) -> str:
+    """A stranger's name as it fits beside a figure."""
+    return words.shorten(words.printable(text), 24)
 
 
 def heading(panel: Axes, name: str) -> None:

@@ -77,16 +77,17 @@ def make_grid(run: Path, found: Mapping[str, pd.DataFrame], embed: str = "thumbs
 
 
 def _evenly(people: pd.DataFrame, shown: set[str]) -> list[str]:
-    """As many women as men where there are, each evenly over their ids."""
+    """As many women as men where there are, each evenly over their ids; genders of few people leave room to others."""
     kept = people[people["photo"].isin(shown)].sort_values("photo")
-    chosen: list[str] = []
-    genders = sorted(kept["gender"].unique(), key=lambda word: (word not in ("woman", "man"), word))
-    for index, gender in enumerate(genders):
+    chosen: dict[str, list[str]] = {}
+    counts = kept["gender"].value_counts().sort_index().sort_values(kind="stable")
+    for index, gender in enumerate(counts.index):
         photos = list(kept.loc[kept["gender"] == gender, "photo"])
-        most = (MOST_PEOPLE - len(chosen)) // (len(genders) - index)
+        most = (MOST_PEOPLE - sum(map(len, chosen.values()))) // (len(counts) - index)
         step = max(1, len(photos) // max(most, 1))
-        chosen += photos[::step][:most]
-    return chosen
+        chosen[gender] = photos[::step][:most]
+    order = sorted(chosen, key=lambda word: (word not in ("woman", "man"), word))
+    return [photo for gender in order for photo in chosen[gender]]
 
 
 def _cell(

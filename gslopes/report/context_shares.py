@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from gslopes.report import words
-from gslopes.report.context_drawing import MAN, NEUTRAL, WOMAN, blank, by_context, heading, panels
+from gslopes.report.context_drawing import MAN, NEUTRAL, WOMAN, blank, by_context, heading, panels, short
 from gslopes.report.figures import INK
 
 SERIES = (("demographics", "#7a5195"), ("abstract", "#2f4b7c"), ("concrete", "#9aa5b1"))
@@ -95,7 +95,7 @@ def distances(rows: pd.DataFrame) -> Figure | None:
             colour = WOMAN if gender == "woman" else MAN if gender == "man" else NEUTRAL
             panel.vlines(at, cell["ci_low"], cell["ci_high"], color=colour, linewidth=1.2)
             mark = "osD^vP*X"[sorted({group for _, group in cells}).index(group) % 8]
-            panel.plot(at, cell["mean"], mark, color=colour, markersize=4, label=words.printable(f"{gender} {group}"))
+            panel.plot(at, cell["mean"], mark, color=colour, markersize=4, label=short(f"{gender} {group}"))
         panel.set_ylabel("distance", fontsize=9)
     parts[0][0].legend(fontsize=6.5, ncols=4)
     return figure
@@ -117,20 +117,18 @@ def shares(described: pd.DataFrame, people: pd.DataFrame, contexts: dict[str, st
     for series, _ in SERIES:
         rows[series] = rows[series].to_numpy(float) - start.loc[rows["photo"], series].to_numpy(float)
     rows["context"] = rows["attribute"].map(contexts)
-    rows["cell"] = rows["group"] + " " + rows["gender"]
+    rows["cell"] = rows["gender"] + " " + rows["group"]
     order = list(dict.fromkeys(rows["context"]))
     figure = blank(2.2 * ((len(order) + 1) // 2) + 0.6)
     axes = figure.subplots((len(order) + 1) // 2, 2, squeeze=False, sharey=True).ravel()
     for panel, context in zip(axes, order, strict=False):
         part = rows[rows["context"] == context]
-        cells = sorted(set(part["cell"]))
+        cells = sorted(set(part["cell"]), key=lambda cell: (cell.partition(" ")[2], cell.startswith("man ")))
         for index, (series, colour) in enumerate(SERIES):
             means = part.groupby("cell")[series].mean().reindex(cells)
             panel.bar(np.arange(len(cells)) + 0.27 * (index - 1), means, 0.26, color=colour, label=series)
         panel.axhline(0, color=INK, linewidth=0.8)
-        panel.set_xticks(
-            range(len(cells)), [words.printable(cell) for cell in cells], rotation=35, ha="right", fontsize=7
-        )
+        panel.set_xticks(range(len(cells)), [short(cell) for cell in cells], rotation=35, ha="right", fontsize=7)
         panel.tick_params(axis="y", labelsize=7)
         panel.set_title(words.printable(context), fontsize=9, parse_math=False)
         panel.spines[["top", "right"]].set_visible(False)
