@@ -209,7 +209,7 @@ def chromium() -> Iterator[Any]:
     if path is None:
         missing_browser("Chromium")
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         yield browser
         browser.close()
 

@@ -53,7 +53,7 @@ def contents(run: Path) -> dict[str, bytes]:
     return {str(path.relative_to(run)): path.read_bytes() for path in (run / "report").rglob("*") if path.is_file()}
 
 
-@pytest.mark.figures
+@pytest.mark.figures("png", "svg")  # for PDF: test_sheets
 def test_report_has_the_promised_files_and_is_the_same_when_written_again(run: Path) -> None:
     assert write_report(str(run)) == run / "report" / "index.html"
     assert names(run) == FILES

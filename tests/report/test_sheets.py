@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from gslopes.report import sheets
-from gslopes.report.figures import to_png
+from gslopes.report.figures import FORMS, render, to_png
 from gslopes.report.tally import ChangedLabel, Sweep
 
 pytestmark = pytest.mark.figures
@@ -97,3 +97,13 @@ def test_a_table_cannot_point_outside_its_run_folder(files: tuple[Path, ...], tm
     assert sheets.picture(run / ".." / files[0].name, None, run) is None
     assert sheets.picture(files[0], None, run) is None
     assert sheets.picture(files[0], None, tmp_path) is not None
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_sheet_comes_out_the_same_in_every_form(files: tuple[Path, ...], tmp_path: Path, form: str) -> None:
+    first, second = (
+        render(sheets.sweeps_figure([sweep(files, "Hat")], VALUES, attribute="gender", run=tmp_path), form)
+        for _ in range(2)
+    )
+    assert first == second
+    assert len(first) > 2000
