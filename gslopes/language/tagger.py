@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from importlib import metadata, util
 from pathlib import Path
@@ -22,6 +22,7 @@ from gslopes.core.errors import ModelError, UsageError
 VERSION = "1.2.1"
 DIGEST = "99ddc9b14b3fe604b245e2d7a3aef59ab1bdd06b1bae4f4ce74738902e2a0265"
 LONGEST = 2000
+VOCABULARY = 50_000  # words that are remembered
 _SENTENCE = re.compile(r"[.!?;\n]+")
 _TOKEN = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*|\d+(?:[.,]\d+)*|,")
 _INSTALL = "Install it with: pip install 'gslopes[captions]'."
@@ -91,6 +92,9 @@ class HanTa:
 
         self.name = f"hanta-{version}"
         self._tagger = HanoverTagger(str(model))
+        # What a word alone says of its tags and its base form is the same in every sentence.
+        self._tagger._tag_word = lru_cache(VOCABULARY)(self._tagger._tag_word)
+        self._tagger._analyze = lru_cache(VOCABULARY)(self._tagger._analyze)
 
     def tag(self, words: Sequence[str]) -> list[Token]:
         """One token for each word; UNC where HanTa has no tag."""

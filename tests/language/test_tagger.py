@@ -41,3 +41,13 @@ def test_a_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tagger.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="pip install 'gslopes\\[captions\\]'"):
         HanTa()
+
+
+def test_what_is_remembered_of_words_changes_no_tag():
+    from HanTa.HanoverTagger import HanoverTagger
+
+    plain = HanoverTagger(str(Path(HanoverTagger.__init__.__code__.co_filename).with_name("morphmodel_en.pgz")))
+    captions = ["a woman surfs", "the old surfers left", "blorbed things flew left", "a woman left the old blorb"]
+    for words in 2 * [caption.split() for caption in captions]:
+        expected = [(word, lemma.lower(), tag) for word, lemma, tag in plain.tag_sent(words)]
+        assert [(one.word, one.lemma, one.tag) for one in hanta().tag(words)] == expected
