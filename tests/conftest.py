@@ -36,13 +36,19 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Files that take longest, in that order: were one of them the last, one core would work while the others wait.
 LONGEST = (
-    "studies/test_demo.py",
+    "report/test_folder.py",
+    "core/test_tables.py",
+    "score/classifiers/test_torchscript.py",
     "studies/contexts/test_services.py",
-    "report/test_browser.py",
+    "studies/test_demo.py",
+    "executors/test_ray.py",
+    "run/test_stamps.py",
     "run/test_stages.py",
     "run/test_services.py",
-    "report/test_folder.py",
+    "report/test_browser.py",
     "studies/contexts/test_contexts.py",
+    "zoo/test_program.py",
+    "studies/test_drift.py",
 )
 
 

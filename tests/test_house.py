@@ -19,6 +19,7 @@ import gslopes
 from gslopes.cli import main
 from gslopes.run.config import Options
 from gslopes.run.stages import Audit
+from tests.conftest import LONGEST
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted((ROOT / "gslopes").rglob("*.py"))
@@ -89,6 +90,10 @@ def test_every_module_has_a_test_file_or_says_what_reaches_it_instead():
     assert sorted(name for name in known - untested if name not in folders) == [], (
         "a reason that is not needed any more"
     )
+
+
+def test_the_files_that_are_to_begin_first_are_there():
+    assert [name for name in LONGEST if not (ROOT / "tests" / name).is_file()] == []
 
 
 def test_the_package_says_that_it_is_typed():
