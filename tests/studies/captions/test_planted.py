@@ -73,7 +73,7 @@ def test_no_set_at_all_is_a_usage_error(tmp_path: Path):
         recover(tmp_path, 0)
 
 
-# -- the recorded run: gslopes captions --planted --sets 56 -----------------------------------------------------------
+# -- the recorded run: gslopes captions --planted --sets 104 -----------------------------------------------------------
 
 RECORDED = Path(__file__).parents[2] / "benches" / "results" / "captions-planted.json"
 
@@ -104,3 +104,11 @@ def test_the_recorded_run_does_not_cry_wolf_and_finds_what_is_there():
     for key in ("D1 lazy, pp", "D2 unmentioned, pp", "S1 umbrella, pp", "S3 dog in human captions, pp"):
         assert planted[key]["flagged"] > 0.9
     assert recorded("parsed")["facts missed, share"]["mean"] < 0.01
+
+
+def test_the_recorded_alarms_of_s1_rise_with_the_share_of_labels_missing():
+    rows = [row["mean"] for name, row in recorded("omitted").items() if name.endswith("share")]
+    assert len(rows) == 5
+    assert rows[0] == 0
+    assert rows == sorted(rows)
+    assert rows[-1] > 0.4
