@@ -25,7 +25,8 @@ def cutouts_page(cutouts: pd.DataFrame, names: Mapping[str, str] | None = None) 
         f"<p>{len(shown):,} cut-outs, {flagged:,} flagged: they stand first and are left out unless you accept them; "
         f"{missing:,} photos have no cut-out. Press <kbd>a</kbd> to accept and <kbd>x</kbd> to exclude the one in "
         "focus, or use its buttons. Then save review.csv and run the same command in a new folder with --review.</p>"
-        "<p><button type='button' id='save'>Save review.csv</button> <span id='count' role='status'></span></p>"
+        "<p><button type='button' class='plain' id='save'>Save review.csv</button> "
+        "<span id='count' role='status'></span></p>"
         f"<div class='sheet'>{''.join(cells)}</div>"
     )
     return _html("Cut-outs", body, _SCRIPT)
@@ -39,7 +40,7 @@ def _cell(row: Mapping[Any, Any], name: str) -> str:
         f"<img loading='lazy' class='{ground}' src='{src}' alt='cut-out on {ground}'>" for ground in ("magenta", "gray")
     )
     buttons = "".join(
-        f"<button type='button' data-say='{say}' aria-label='{head}, {text}'>{head}</button>"
+        f"<button type='button' class='plain' data-say='{say}' aria-label='{head}, {text}'>{head}</button>"
         for say, head in (("accept", "Accept"), ("exclude", "Exclude"))
     )
     return (
