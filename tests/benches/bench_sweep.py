@@ -1,13 +1,14 @@
-"""A sweep of aligned chips: the shipped editor against the reference's own way, with the same weights.
+"""A sweep of aligned chips, decoded: our network against the reference's own way, with the same weights.
 
     OMP_NUM_THREADS=2 python tests/benches/bench_sweep.py [--device cuda] [--chips 32] [--out results/sweep.json]
 
 The peer is the network as facebookresearch/FaderNetworks builds it (transposed convolutions, the attributes as constant
 channels appended before every layer, norms apart, fp32, PyTorch's own layout), holding the shipped weights. It runs
 (a) as the reference's ``interpolate.py`` does, a batch encoded once and decoded value by value, and (b) one face at a
-time, encoded anew for every value. All get the same own values, so that neither reads them. On a CUDA device ours
-computes in 16 bits, as the editor does; in 32 bits (TF32 in cuDNN) and compiled by torch.compile it is timed beside
-that, to say whether either is worth having. ``--compiled`` tries that on the CPU.
+time, encoded anew for every value. All get the same own values, so that neither reads them. Shipped editors of photos
+apply a template and decode nothing; this is about those that decode. On a CUDA device ours computes in 16 bits, as the
+editor does; in 32 bits (TF32 in cuDNN) and compiled by torch.compile it is timed beside that, to say whether either is
+worth having. ``--compiled`` tries that on the CPU.
 """
 
 from __future__ import annotations

@@ -2,11 +2,10 @@
 
     python tests/benches/bench_synthesis.py PHOTOS [--photos 500] [--side 1024] [--device cuda] [--out FILE]
 
-The peer takes one photo after the other: Pillow reads it, facenet-pytorch finds faces, the parser, the reader and the
-network of the reference (see bench_sweep) see one chip at a time, every value is decoded on its own, OpenCV warps each
-change back, Pillow saves. It has all cores through torch's own threads and keeps no tables; ours writes its run folder
-as in an audit. Both have their models loaded, and both are said to make the same pictures: how far apart they are is in
-the result.
+The peer takes one photo after the other: Pillow reads it, facenet-pytorch finds faces, parser and reader see one
+chip at a time, the template is applied for every value on its own, OpenCV warps each change back, Pillow saves. It has
+all cores through torch's own threads and keeps no tables; ours writes its run folder as in an audit. Both have their
+models loaded, and both are said to make the same pictures: how far apart they are is in the result.
 """
 
 from __future__ import annotations
@@ -28,19 +27,21 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 
 import measure  # noqa: E402
-from bench_sweep import VALUES, Reference  # noqa: E402
+from bench_sweep import VALUES  # noqa: E402
 
 from gslopes import zoo  # noqa: E402
 from gslopes.compose.masks import soft_mask  # noqa: E402
 from gslopes.compose.skin import region_classes  # noqa: E402
-from gslopes.compose.tone import without_tint  # noqa: E402
 from gslopes.core.geometry import similarity  # noqa: E402
+from gslopes.core.levels import OFFSET  # noqa: E402
 from gslopes.edit.photo_values import PhotoValues  # noqa: E402
+from gslopes.edit.template import template_edits  # noqa: E402
 from gslopes.executors import OneProcess, Processes  # noqa: E402
 from gslopes.executors.threads import cores  # noqa: E402
 from gslopes.run import stages  # noqa: E402
 from gslopes.run.components import default_components  # noqa: E402
 from gslopes.zoo.crops import CHIP  # noqa: E402
+from gslopes.zoo.reader import face_window  # noqa: E402
 
 SMALLEST = 20  # of the faces that are edited, pixels
 SIZE = 128
@@ -53,8 +54,8 @@ class Plain:
         self.device = device
         self.mtcnn = MTCNN(keep_all=True, min_face_size=SMALLEST, device=device)
         editor, self.parser = zoo.load("fader-gender", device), zoo.load("parser", device)
-        self.condition, self.chroma = editor.module.condition, editor.spec.chroma
-        self.network = Reference(editor.module).to(device).eval()
+        self.template, self.config = editor.module.template, editor.module.config
+        self.face = face_window(SIZE).to(device)
         self.photo_values = PhotoValues(zoo.load("annotator", device), editor.spec.labels)
         self.region = list(region_classes("face", self.parser.spec.labels))
 
@@ -80,22 +81,17 @@ class Plain:
         mask = soft_mask(self.likely(x))
         if mask.mean() < 0.02:
             return
-        attributes = self.photo_values(x)
-        latent = self.network.encode(x * 2 - 1)
-        neutral = self.odd(latent, attributes)
+        photo = self.photo_values(x)[:, :1]
         place = (pixels.shape[1], pixels.shape[0])
         weight = self.back(mask, matrix, scale, place, cv2.INTER_LINEAR, cv2.BORDER_CONSTANT)[..., None]
         weight[weight < 1 / 255] = 0
         for step, value in enumerate(VALUES):
-            change = (self.odd(latent, self.condition(attributes, value)) - neutral) * 127.5
-            layer = without_tint(change.permute(0, 2, 3, 1).cpu().numpy(), mask, self.chroma)[0]
-            layer = self.back(layer, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
-            edited = np.clip(np.rint(pixels + weight * layer), 0, 255).astype(np.uint8)
+            distance = self.config.gain * (value - photo)
+            logs = template_edits(x, self.template, self.face, distance, self.config.lightness)[0]
+            logs = logs[0].permute(1, 2, 0).cpu().numpy()
+            layer = self.back(logs, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
+            edited = np.clip(np.rint(pixels + (pixels + OFFSET) * np.expm1(weight * layer)), 0, 255).astype(np.uint8)
             Image.fromarray(edited).save(f"{name}-{step}.jpg", quality=95, subsampling=0)
-
-    def odd(self, latent: torch.Tensor, condition: torch.Tensor) -> torch.Tensor:
-        mirrored = torch.cat([-condition[:, :1], condition[:, 1:]], 1)
-        return (self.network.decode(latent, condition) - self.network.decode(latent, mirrored)) / 2
 
     def likely(self, x: torch.Tensor) -> np.ndarray:
         spec = self.parser.spec
