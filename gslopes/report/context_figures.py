@@ -143,5 +143,5 @@ def _interaction(rows: pd.DataFrame) -> Figure | None:
         panel.set_xlabel("points of pictures inferred woman", fontsize=9)
         panel.set_title(words.shorten(words.printable(name), 60), fontsize=9, parse_math=False)
         panel.spines[["top", "right"]].set_visible(False)
-    axes[0][0].legend(fontsize=8)
+    axes[0][0].legend(fontsize=8, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.04), frameon=False)
     return figure
