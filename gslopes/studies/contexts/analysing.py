@@ -196,9 +196,9 @@ def _gated(run: Path) -> list[str]:
     if verdicts.empty:
         return []  # nothing was judged
     lost = verdicts.loc[~verdicts["kept"], "reason"].value_counts()
-    why = "; ".join(f"{count} {reason}" for reason, count in lost.items())
+    why = "; ".join(f"{count} dropped: {reason}" for reason, count in lost.items())
     kept = int(verdicts["kept"].sum())
-    return [f"The gate kept the sweeps of {kept:,} of {len(verdicts):,} people" + (f": {why} dropped." if why else ".")]
+    return [f"The gate kept the sweeps of {kept:,} of {len(verdicts):,} people" + (f"; {why}." if why else ".")]
 
 
 def _notes(
