@@ -40,6 +40,13 @@ def test_the_first_sentence_is_the_finding_with_its_interval(rows, sentence):
     assert headline(slopes(*rows)) == sentence
 
 
+def test_a_tagger_that_infers_the_same_everywhere_has_no_slope_of_0_with_certainty():
+    said = "infers the same of every person before every context: nothing varies, so there is no slope to judge."
+    assert headline(slopes(("a", 0.0, 0.0, 0.0))) == f"a {said}"
+    assert headline(slopes(("a", 0.0, 0.0, 0.0), ("b", 0.0, 0.0, 0.0))) == f"Each of 2 taggers {said}"
+    assert headline(slopes(("a", 0.0, 0.0, 0.0), ("b", 9.0, 8.0, 10.0))).startswith("b infers the self-reported gender")
+
+
 def test_without_a_slope_it_says_what_is_missing():
     assert "two contexts of different rating" in headline({})
     assert "two contexts of different rating" in headline(slopes(("a", np.nan, np.nan, np.nan)))
