@@ -60,7 +60,8 @@ def headline(found: Mapping[str, pd.DataFrame]) -> str:
     varied = rows[(rows["slope"] != 0) | (rows["ci_low"] < rows["ci_high"])]
     if not len(varied):
         who = words.printable(rows["classifier"].iloc[0]) if len(rows) == 1 else f"Each of {len(rows)} taggers"
-        return f"{who} infers the same of every person before every context: nothing varies, so there is no slope to judge."
+        same = "infers the same of every person before every context"
+        return f"{who} {same}: nothing varies, so there is no slope to judge."
     rows = varied
     clear = rows[(rows["ci_low"] > 0) | (rows["ci_high"] < 0)]
     row = (clear if len(clear) else rows).iloc[int((clear if len(clear) else rows)["slope"].abs().to_numpy().argmax())]
