@@ -148,7 +148,7 @@ def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
 
 def ours(place: Path, args: argparse.Namespace) -> tuple[Callable[[], object], Callable[[], stages.Audit]]:
     """A run from the beginning, and what the last one found."""
-    options = {"min_face": SMALLEST, "device": args.device}
+    options = {"min_face": SMALLEST, "device": args.device, "placebo": False}
     components = default_components(stages.plan_walk(place / "photos", place / "none", options).config, args.device)
     executor = Processes(args.workers, args.device) if args.workers else OneProcess()
     found: list[stages.Audit] = []
