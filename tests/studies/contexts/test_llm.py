@@ -34,7 +34,7 @@ def see(provider: FakeProvider, run: Path) -> None:
         bridal = contexts[row.photo, row.attribute, row.step] == "bridal"
         woman = bridal or genders.get(row.photo) == "woman"
         digest = sha256((run / row.file).read_bytes()).hexdigest()
-        provider.chat.places[digest] = (1.0 if woman else -1.0, 0.1 if bridal else 0.9)
+        provider.chat.planted_values[digest] = (1.0 if woman else -1.0, 0.1 if bridal else 0.9)
 
 
 @pytest.fixture
