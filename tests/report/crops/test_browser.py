@@ -39,6 +39,8 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(chromiu
 
 
 def test_a_review_is_saved_as_the_table_that_the_command_reads(chromium, pages, tmp_path):
+    from playwright.sync_api import expect
+
     from gslopes.studies.crops.regions import read_marks
 
     page = chromium.new_page(accept_downloads=True)
@@ -52,5 +54,5 @@ def test_a_review_is_saved_as_the_table_that_the_command_reads(chromium, pages, 
     (row,) = read_marks(tmp_path / "review.csv", wanted=True)
     assert (row["cropper"], row["kind"], row["by"]) == ("spectral-residual", "clothing", "AB")
     page.reload()
-    assert page.locator("select[data-region]").first.input_value() == "clothing"
+    expect(page.locator("select[data-region]").first).to_have_value("clothing")  # as soon as the page has read it
     page.close()
