@@ -237,10 +237,15 @@ def latent_table(held: HeldOut, editor: FaderEditor, judges: Judges, attribute: 
     numbers = {
         "probe on the latent, AUC": probe.best,
         "the reader on the same photos, AUC": plain,
-        "L1, share of the range": reconstruction.l1(chips, again),
-        "PSNR, dB": reconstruction.psnr(chips, again),
-        "perceptual (LPIPS's formula on the reader's features)": reconstruction.perceptual(chips, again, judges.stages),
     }
+    if editor.template is None:  # with a template nothing is rebuilt
+        numbers |= {
+            "L1, share of the range": reconstruction.l1(chips, again),
+            "PSNR, dB": reconstruction.psnr(chips, again),
+            "perceptual (LPIPS's formula on the reader's features)": reconstruction.perceptual(
+                chips, again, judges.stages
+            ),
+        }
     return {name: {"number": cell(number)} for name, number in numbers.items()}
 
 
