@@ -12,16 +12,16 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn.functional import interpolate
 
 from gslopes.compose.masks import soft_mask
-from gslopes.core.errors import ConfigError, ModelError, UnknownName
+from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import at_once
 from gslopes.datasets.celebamask import CLASSES
 from gslopes.zoo import LoadedModel
 from gslopes.zoo.crops import CHIP, CROPS
+from gslopes.zoo.parsing import class_probabilities, resized
 
 # Hair, ears, neck, spectacles and background are in neither. By name alone: CelebAMask-HQ and the parsers trained on it
 # are around with several numberings, and a wrong one would edit hair without anybody noticing.
@@ -78,8 +78,7 @@ def _class(item: str | int, labels: tuple[str, ...]) -> int:
 class ParserMasker:
     """A records.Masker on a face parser.
 
-    parser: from the zoo; its network takes (B, 3, S, S) float32, (rgb - mean) / std of its spec, and gives logits
-        (B, classes, S, S), classes as the spec's labels. Its S may differ from the chip's.
+    parser: from the zoo, see ``zoo.parsing``.
     region: as in ``region_classes``.
     size: side of the chips and of the masks, pixels.
     device: where the parser is, as torch names it.
@@ -141,21 +140,13 @@ class ParserMasker:
         Raises: ModelError if the parser's output does not have one channel per class of its spec.
         """
         with torch.inference_mode():
-            result: FloatArray = _resize(self._ask(chips), self.size)[:, 0].clamp(0, 1).cpu().numpy()
+            result: FloatArray = resized(self._ask(chips), self.size)[:, 0].clamp(0, 1).cpu().numpy()
         return result
 
     def _ask(self, pictures: ByteArray) -> torch.Tensor:
         """Pictures (B, s, s, 3) uint8 RGB to (B, 1, S, S): how likely each of the parser's pixels is in the region."""
-        spec = self.parser.spec
         with torch.inference_mode():
-            rgb = torch.from_numpy(np.ascontiguousarray(pictures)).to(self.device).permute(0, 3, 1, 2).float() / 255
-            mean, std = (torch.tensor(v, device=self.device).view(1, 3, 1, 1) for v in (spec.mean, spec.std))
-            logits = self.parser.module(_resize((rgb - mean) / std, spec.size))
-            if logits.shape[1] != len(spec.labels):
-                raise ModelError(
-                    f"The face parser {spec.name} gives {logits.shape[1]} classes, its spec names {len(spec.labels)}."
-                )
-            return logits.float().softmax(1)[:, list(self.classes)].sum(1, keepdim=True)
+            return class_probabilities(self.parser, pictures, self.device)[:, list(self.classes)].sum(1, keepdim=True)
 
 
 def framed(pixels: ByteArray, matrix: NDArray[np.float64], side: int) -> ByteArray:
@@ -188,9 +179,3 @@ def _frame(crop: str, chip: int, side: int) -> NDArray[np.float64] | None:
     frame = similarity(CHIP * chip - 0.5, CROPS[crop] * side - 0.5)
     assert frame is not None  # the templates span planes
     return frame
-
-
-def _resize(pictures: torch.Tensor, size: int) -> torch.Tensor:
-    if pictures.shape[-2:] == (size, size):
-        return pictures
-    return interpolate(pictures, size=(size, size), mode="bilinear", align_corners=False, antialias=True)

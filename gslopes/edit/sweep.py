@@ -4,8 +4,9 @@ Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``. An editor whose spec say
 e(a) = (D(z, a) - D(z, -a)) / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of
 the attribute share, such as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there
 e(a) = a e(1). Where its blend is ``ratio`` the same is done with logarithms. With a template in its weights nothing is
-decoded: the template is the edit of a unit, in logarithms, or as ``edit.template`` applies it. An editor's ``gain``
-multiplies its edits; without the odd part it shortens the steps of the condition instead, photo + gain (a - photo).
+decoded: the template is the edit of a unit, in logarithms, or as ``edit.template`` applies it, carried into the shape
+of each face where the weights know how faces vary. An editor's ``gain`` multiplies its edits; without the odd part it
+shortens the steps of the condition instead, photo + gain (a - photo).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from gslopes.core import runtime
 from gslopes.core.errors import ModelError
 from gslopes.core.levels import OFFSET
 from gslopes.core.records import ByteArray, FloatArray
+from gslopes.edit.fitted import FittedTemplate
 from gslopes.edit.photo_values import PhotoValues, best_fitting
 from gslopes.edit.template import template_pictures
 from gslopes.networks.fader import Fader
@@ -58,6 +60,7 @@ class FaderEditor:
         self.device = torch.device(device)
         if self.device.type == "cuda":
             self.network.half()
+        self.fitted = None if self.template is None else FittedTemplate(loaded.module, device)
         self.photo_values = None if reader is None else PhotoValues(load(reader, device), loaded.spec.labels)
 
     @torch.inference_mode()
@@ -125,8 +128,8 @@ class FaderEditor:
 
     def _template_sweep(self, chips: Tensor, photo: Tensor, values: FloatArray) -> Tensor:
         """(b, K + 1, 3, S, S) levels: chips (b, 3, S, S) in [0, 1] moved from their own value to each; they last."""
-        assert self.template is not None
+        assert self.fitted is not None
         nowhere = photo.new_zeros(len(photo), 1)
         distances = torch.cat([self.gain * (photo.new_tensor(values)[None] - photo[:, :1]), nowhere], 1).to(chips.dtype)
-        template, face = (each.to(chips.dtype) for each in (self.template, self.face))
+        template, face = (each.to(chips.dtype) for each in (self.fitted(chips), self.face))
         return template_pictures(chips, template, face, distances, self.config.lightness)

@@ -27,6 +27,8 @@ class FaderConfig:
     template: whether the weights hold a template of the edit, (3, size, size), which is used in place of the decoder.
     lightness: log-odds of luminance that a face moves a unit beside its template's form, see ``edit.template``; None
         where the template is the decoder's mean edit in logarithms, see ``train.template``.
+    landmarks: how many points the weights hold the mean and the covariance of; the template is then in the shape of
+        the mean face and is carried into each face's, see ``edit.face_shape``. 0 for none.
     """
 
     attributes: tuple[str, ...]
@@ -36,6 +38,7 @@ class FaderConfig:
     latent: int | None = None
     template: bool = False
     lightness: float | None = None
+    landmarks: int = 0
 
     @property
     def channels(self) -> int:
@@ -50,6 +53,8 @@ class Fader(nn.Module):
     """
 
     template: Tensor | None
+    landmark_mean: Tensor | None
+    landmark_covariance: Tensor | None
 
     def __init__(self, config: FaderConfig) -> None:
         super().__init__()
@@ -65,6 +70,9 @@ class Fader(nn.Module):
         self.rgb_condition_bias = nn.Linear(conditions, 3, bias=False)
         template = torch.zeros(3, config.size, config.size) if config.template else None
         self.register_buffer("template", template)
+        points = config.landmarks
+        self.register_buffer("landmark_mean", torch.zeros(points, 2) if points else None)
+        self.register_buffer("landmark_covariance", torch.eye(2 * points) if points else None)
         self.register_load_state_dict_pre_hook(_rename_old_keys)
 
     def encode(self, chips: Tensor) -> Tensor:

@@ -99,8 +99,10 @@ def run_recipe(
         subset = slice(None, None, max(1, len(seen.pixels) // plan.template))
         state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)
     if plan.regression:
-        maps = regression.coefficients(seen.pixels, seen.labels, seen.weights, device)
+        shape, offsets, regions = regression.shape_and_regions(seen.pixels, device)
+        maps = regression.coefficients(seen.pixels, seen.labels, seen.weights, shape, offsets, regions)
         state |= {"template": regression.template(maps, spec.labels, plan.regression, plan.colour, plan.limit)}
+        state |= {"landmark_mean": shape.mean, "landmark_covariance": shape.covariance.float()}
     if everything.calibration is not None:
         state = calibrated(spec, state, everything.part(everything.calibration), device)
     digest = weights.save(folder, spec, state)

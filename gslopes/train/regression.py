@@ -1,12 +1,13 @@
 """An edit of a unit read off real faces: how each pixel of an aligned face goes with an attribute, the others held.
 
-At every pixel the training faces' lightness and colour are regressed on all attributes that an editor knows, weighted
-least squares over the faces whose face region the parser sees there. The coefficient of one attribute is the
-difference that it alone makes: what usually comes with it, such as age or a smile, has its own. Averaged over
-thousands of faces it holds no blotch that a decoder draws. ``edit.template`` applies it.
+The training faces are carried into the shape of the mean face (``edit.face_shape``), so that lids lie on lids. There,
+at every pixel, their lightness and colour are regressed on all attributes that an editor knows, weighted least squares
+over the faces whose face region the parser sees there. The coefficient of one attribute is the difference that it alone
+makes: what usually comes with it, such as age or a smile, has its own. Averaged over thousands of faces it holds no
+blotch that a decoder draws. ``edit.template`` applies it.
 
 Source: mean images and their differences as models of faces, Rowland & Perrett 1995, Manipulating facial appearance
-through shape and color; here with covariates.
+through shape and color; here with covariates, and texture alone: an edit never moves a feature.
 """
 
 from __future__ import annotations
@@ -18,53 +19,83 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torchvision.transforms.functional import gaussian_blur
+from tqdm import tqdm
 
-from gslopes.compose.skin import ParserMasker
 from gslopes.core.errors import ConfigError
 from gslopes.core.levels import LUMA, OFFSET
 from gslopes.core.records import ByteArray
+from gslopes.edit.face_shape import FaceShape
+from gslopes.edit.landmarks import FACE, landmarks
 from gslopes.edit.template import CEILING
 from gslopes.zoo import load
+from gslopes.zoo.parsing import class_probabilities
 from gslopes.zoo.reader import face_window
 
 BATCH = 64
+SURE = 0.9  # likelihood of the face region from which a pixel counts: at its rim hair shines through
 RIDGE = 20.0  # faces: shrinks what few of them say, at the face's edge
 FEW = 0.15  # share of the most faces that a pixel has; with fewer its neighbours speak for it
 FINE, COARSE = 1 / 128, 8 / 128  # of the Gaussians within the face and beyond it, in units of the chip's side
 
 
+def shape_and_regions(pixels: ByteArray, device: str = "cpu") -> tuple[FaceShape, Tensor, Tensor]:
+    """The mean shape of faces, (n, L, 2) offsets of each face's landmarks from it, and (n, S, S) uint8 face regions.
+
+    pixels: (n, S, S, 3) uint8 RGB, chips.
+    """
+    parser = load("parser", device)
+    points, regions = [], []
+    for start in tqdm(range(0, len(pixels), BATCH), desc="landmarks", unit="batch"):
+        seen = class_probabilities(parser, np.array(pixels[start : start + BATCH]), torch.device(device))
+        points.append(landmarks(seen, parser.spec.labels).cpu())
+        region = seen[:, [parser.spec.labels.index(name) for name in FACE]].sum(1)
+        regions.append((255 * region).byte().cpu())
+    shape = FaceShape.of(torch.cat(points))
+    return shape, torch.cat([shape.offsets(part) for part in points]), torch.cat(regions)
+
+
 def coefficients(
-    pixels: ByteArray, labels: NDArray[np.float32], weights: NDArray[np.float64], device: str = "cpu"
+    pixels: ByteArray,
+    labels: NDArray[np.float32],
+    weights: NDArray[np.float64],
+    shape: FaceShape,
+    offsets: Tensor,
+    regions: Tensor,
 ) -> Tensor:
-    """How much a pixel changes for a unit of each attribute, (A, 3, S, S), alike on both sides of the face.
+    """How much a pixel of the mean face changes for a unit of each attribute, (A, 3, S, S), alike on both sides.
 
     pixels: (n, S, S, 3) uint8 RGB, chips.  labels: (n, A) in [-1, 1].  weights: (n,) how much each face counts.
+    shape, offsets, regions: as of ``shape_and_regions``.
 
     Luminance (BT.601) of a coefficient is in log-odds below ``edit.template.CEILING``; what it has besides is colour,
     in logarithms of levels plus ``OFFSET``.
     """
     size, terms = pixels.shape[1], labels.shape[1] + 1
-    masker = ParserMasker(load("parser", device), "face", size, device)
-    gram = torch.zeros(size * size, terms, terms, dtype=torch.float64)
-    moment = torch.zeros(size * size, terms, 3, dtype=torch.float64)
-    weights = np.minimum(weights / weights.mean(), 8)
-    for start in range(0, len(pixels), BATCH):
-        part = np.array(pixels[start : start + BATCH])
-        seen = torch.from_numpy(masker.likelihood(part) > 0.5) * torch.from_numpy(
-            weights[start : start + BATCH, None, None].astype(np.float32)
-        )
-        design = torch.from_numpy(np.pad(labels[start : start + BATCH], ((0, 0), (1, 0)), constant_values=1))
-        response = appearance(torch.from_numpy(part).permute(0, 3, 1, 2).float() / 255)
-        for within, values in ((seen, response), (seen.flip(2), response.flip(3))):
-            flat = within.flatten(1)
-            gram += torch.einsum("bp,bi,bj->pij", flat, design, design)
-            moment += torch.einsum("bp,bi,bcp->pic", flat, design, values.flatten(2))
-    count = gram[:, 0, 0].clone()
+    gram = torch.zeros(size * size, terms * terms, dtype=torch.float64)
+    moment = torch.zeros(3, size * size, terms, dtype=torch.float64)
+    counts = torch.from_numpy(np.minimum(weights / weights.mean(), 8).astype(np.float32))
+    for start in tqdm(range(0, len(pixels), BATCH), desc="regression", unit="batch"):
+        rows = slice(start, start + BATCH)
+        chips = torch.from_numpy(np.array(pixels[rows])).permute(0, 3, 1, 2).float() / 255
+        faces = torch.cat([chips, regions[rows, None].float() / 255], 1)
+        design = torch.from_numpy(np.pad(labels[rows], ((0, 0), (1, 0)), constant_values=1))
+        products = (design[:, :, None] * design[:, None]).flatten(1)
+        sides = (faces, offsets[rows]), (faces.flip(3), shape.mirrored(offsets[rows]))
+        for pictures, offset in sides:
+            there = shape.to_mean(pictures, offset)
+            seen = ((there[:, 3] > SURE) * counts[rows, None, None]).flatten(1)
+            gram += seen.T @ products
+            for moments, values in zip(moment, appearance(there[:, :3]).flatten(2).unbind(1), strict=True):
+                moments += (seen * values).T @ design
+    count = gram[:, 0].clone()
     penalty = torch.full((terms,), RIDGE, dtype=torch.float64)
     penalty[0] = 1e-3
-    found = torch.linalg.solve(gram + torch.diag(penalty), moment)[:, 1:]  # (S * S, A, 3), without the intercept
+    normal = gram.unflatten(1, (terms, terms)) + torch.diag(penalty)
+    found = torch.linalg.solve(normal, moment.permute(1, 2, 0))[:, 1:]  # (S * S, A, 3), without the intercept
     maps = found.permute(1, 2, 0).unflatten(2, (size, size)).float()
-    return _extended(maps, (count / count.max()).float().unflatten(0, (size, size)))
+    share = (count / count.max()).float().unflatten(0, (size, size))
+    # Both are symmetric, but for rounding, which decides whether a face has a pixel of its rim.
+    return _extended((maps + maps.flip(3)) / 2, (share + share.flip(1)) / 2)
 
 
 def template(

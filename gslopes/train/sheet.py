@@ -12,6 +12,7 @@ from PIL import Image
 from torch import Tensor, nn
 
 from gslopes.core.records import ByteArray
+from gslopes.edit.fitted import FittedTemplate
 from gslopes.edit.template import template_pictures
 from gslopes.networks.fader import Fader
 from gslopes.train.augment import to_float
@@ -36,7 +37,9 @@ def edits(spec: ModelSpec, network: Fader, x: Tensor, photo: Tensor, values: Seq
         distances = network.config.gain * (photo.new_tensor(list(values))[None] - photo[:, :1])
         mean, std = (x.new_tensor(v)[:, None, None] for v in (spec.mean, spec.std))
         face = face_window(spec.size).to(x)
-        pictures = template_pictures(x * std + mean, network.template, face, distances, network.config.lightness)
+        chips = x * std + mean
+        template = FittedTemplate(network, x.device)(chips)
+        pictures = template_pictures(chips, template, face, distances, network.config.lightness)
         return list(((pictures / 255 - mean) / std - x[:, None]).unbind(1))
     z = network.encode(x)
     at_photo = odd_part(network, z, photo)

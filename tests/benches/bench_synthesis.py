@@ -34,6 +34,7 @@ from gslopes.compose.masks import soft_mask  # noqa: E402
 from gslopes.compose.skin import region_classes  # noqa: E402
 from gslopes.core.geometry import similarity  # noqa: E402
 from gslopes.core.levels import OFFSET  # noqa: E402
+from gslopes.edit.fitted import FittedTemplate  # noqa: E402
 from gslopes.edit.photo_values import PhotoValues  # noqa: E402
 from gslopes.edit.template import template_edits  # noqa: E402
 from gslopes.executors import OneProcess, Processes  # noqa: E402
@@ -54,7 +55,7 @@ class Plain:
         self.device = device
         self.mtcnn = MTCNN(keep_all=True, min_face_size=SMALLEST, device=device)
         editor, self.parser = zoo.load("fader-gender", device), zoo.load("parser", device)
-        self.template, self.config = editor.module.template, editor.module.config
+        self.fitted, self.config = FittedTemplate(editor.module, device), editor.module.config
         self.face = face_window(SIZE).to(device)
         self.photo_values = PhotoValues(zoo.load("annotator", device), editor.spec.labels)
         self.region = list(region_classes("face", self.parser.spec.labels))
@@ -87,7 +88,7 @@ class Plain:
         weight[weight < 1 / 255] = 0
         for step, value in enumerate(VALUES):
             distance = self.config.gain * (value - photo)
-            logs = template_edits(x, self.template, self.face, distance, self.config.lightness)[0]
+            logs = template_edits(x, self.fitted(x), self.face, distance, self.config.lightness)[0]
             logs = logs[0].permute(1, 2, 0).cpu().numpy()
             layer = self.back(logs, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
             edited = np.clip(np.rint(pixels + (pixels + OFFSET) * np.expm1(weight * layer)), 0, 255).astype(np.uint8)

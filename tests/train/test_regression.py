@@ -8,6 +8,8 @@ from skimage.data import astronaut
 from gslopes.core.errors import ConfigError
 from gslopes.core.geometry import warp
 from gslopes.core.levels import LUMA, OFFSET
+from gslopes.edit.face_shape import FaceShape
+from gslopes.edit.landmarks import COUNT, mirrored
 from gslopes.edit.template import CEILING
 from gslopes.find.align import choose
 from gslopes.networks.mtcnn import Mtcnn
@@ -46,7 +48,9 @@ def test_a_coefficient_is_what_its_attribute_alone_changes_though_both_come_toge
     first = np.sign(rng.normal(size=FACES))
     second = np.where(rng.random(FACES) < 0.8, first, -first)  # comparing the ends of one would show both
     labels = np.stack([first, second], 1).astype(np.float32)
-    maps = regression.coefficients(changed(chip, labels), labels, np.ones(FACES))
+    shape, offsets, regions = regression.shape_and_regions(chip[None])
+    same = offsets.expand(FACES, -1, -1), regions.expand(FACES, -1, -1)  # the parser sees the changes too
+    maps = regression.coefficients(changed(chip, labels), labels, np.ones(FACES), shape, *same)
     assert maps.shape == (2, 3, 128, 128)
     torch.testing.assert_close(maps, maps.flip(3), atol=1e-3, rtol=0)
     form = (maps * WEIGHT).sum(1)
@@ -58,6 +62,27 @@ def test_a_coefficient_is_what_its_attribute_alone_changes_though_both_come_toge
     red = colour[1][:, *forehead].mean((1, 2))
     assert (red[0] - red[1]).item() == pytest.approx(0.1, abs=0.02)
     assert form[1][cheeks].mean().item() == pytest.approx(0, abs=0.03)
+
+
+def test_faces_of_other_shapes_are_compared_in_the_mean_shape(chip, monkeypatch):
+    monkeypatch.setattr(regression, "RIDGE", 1e-6)
+    random = torch.Generator().manual_seed(0)
+    mean = 24 + 80 * torch.rand(COUNT, 2, generator=random)
+    shape = FaceShape((mean + mirrored(mean)) / 2, 9 * torch.eye(2 * COUNT))
+    offsets = 2.5 * torch.randn(FACES, COUNT, 2, generator=random)
+    labels = np.sign(np.random.default_rng(0).normal(size=(FACES, 1))).astype(np.float32)
+    pixels = torch.from_numpy(changed(chip, np.pad(labels, ((0, 0), (0, 1))))).permute(0, 3, 1, 2).float()
+    moved = torch.cat([shape.to_faces(one, offset[None]) for one, offset in zip(pixels, offsets, strict=True)])
+    moved = moved.round().byte().permute(0, 2, 3, 1).numpy()
+    everywhere = torch.full((FACES, 128, 128), 255, dtype=torch.uint8)
+    blurred, sharp = (
+        (regression.coefficients(moved, labels, np.ones(FACES), shape, given, everywhere)[0] * WEIGHT).sum(0)
+        for given in (torch.zeros_like(offsets), offsets)
+    )
+    true = 0.3 * (torch.arange(128) > 64).float()[:, None]
+    inner = slice(20, 108)
+    error = [(one - true)[inner, inner].abs().mean().item() for one in (blurred, sharp)]
+    assert error[1] < 0.4 * error[0]
 
 
 def test_a_template_is_the_first_coefficient_and_shares_of_the_lightness_of_others():

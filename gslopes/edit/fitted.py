@@ -1,0 +1,46 @@
+"""An editor's template, fitted to the shape of each face it edits."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from gslopes.core.errors import ModelError
+from gslopes.edit.face_shape import FaceShape
+from gslopes.edit.landmarks import SIDE, landmarks
+from gslopes.networks.fader import Fader
+from gslopes.zoo import load
+from gslopes.zoo.parsing import class_probabilities
+
+PARSER = "parser"  # whose landmarks the templates were made with; masks may come from another one
+
+
+class FittedTemplate:
+    """Carries a network's template to faces; the same template for all of them where it knows no landmarks.
+
+    network: with a template, and with landmarks where its configuration has some.  device: where it runs.
+
+    Raises: ModelError for landmarks and chips of another size than theirs, or no template.
+    """
+
+    def __init__(self, network: Fader, device: str | torch.device) -> None:
+        if network.template is None:
+            raise ModelError("This network has no template to edit with.", "It edits by decoding.")
+        self.template, self.device = network.template, torch.device(device)
+        self.shape: FaceShape | None = None
+        if network.landmark_mean is not None and network.landmark_covariance is not None:
+            if network.config.size != SIDE:
+                raise ModelError(
+                    f"An editor with landmarks needs chips of {SIDE} pixels, this one has {network.config.size}.",
+                    f"Set size = {SIDE} in its spec.",
+                )
+            self.shape = FaceShape(network.landmark_mean, network.landmark_covariance)
+            self.parser = load(PARSER, device)
+
+    def __call__(self, chips: Tensor) -> Tensor:
+        """Chips (b, 3, S, S), RGB in [0, 1], to their templates, (b, 3, S, S), or (3, S, S) for all of them."""
+        if self.shape is None:
+            return self.template
+        levels = (255 * chips).round().byte().permute(0, 2, 3, 1).cpu().numpy()
+        seen = class_probabilities(self.parser, levels, self.device)
+        return self.shape.to_faces(self.template, self.shape.offsets(landmarks(seen, self.parser.spec.labels)))
