@@ -144,7 +144,8 @@ def _edit_of(spec: ModelSpec) -> tuple[str, str]:
     """How an editor's pictures come about, and why."""
     if _regressed(spec):
         return (
-            "the change that goes with the attribute alone among training faces (regression of each pixel), as a ratio",
+            "the change that goes with the attribute alone among training faces (regression of each pixel of the mean "
+            "face), carried to each face by its landmarks, as a ratio",
             "A small decoder draws casts and blotches, and age, smile and tone come along with its edits.",
         )
     if spec.config.get("template"):

@@ -52,6 +52,25 @@ def test_dark_skin_keeps_its_colour_and_light_skin_grows_paler_as_it_grows_light
     assert shares[0] == pytest.approx(shares[1], rel=1e-3)
 
 
+def test_a_highlight_is_no_paler_skin_and_darkening_takes_back_less_colour():
+    spot = flat(0.3)
+    spot[:, :, 15:17, 15:17] = 0.8
+    colour = edits(spot, 1.0)[0]
+    colour = colour[2] - colour[0]  # blue less red
+    assert colour[16, 16] == pytest.approx(colour[16, 13].item(), rel=0.1)
+    there, back = (edits(flat(0.6), distance).mean((2, 3))[0] for distance in (0.5, -0.5))
+    assert 0 < back[0] - back[2] < there[2] - there[0]
+
+
+def test_each_chip_may_have_a_template_of_its_own():
+    random = torch.Generator().manual_seed(0)
+    templates = 0.1 * torch.randn(2, 3, SIDE, SIDE, generator=random)
+    chips = torch.cat([flat(0.3), flat(0.6)])
+    both = template_edits(chips, templates, FACE, torch.tensor([[-1.0, 2.0]] * 2), LIGHTNESS)
+    for row in (0, 1):
+        torch.testing.assert_close(both[row], edits(chips[row : row + 1], -1.0, 2.0, template=templates[row]))
+
+
 def test_a_template_gives_form_but_no_mean_of_its_own():
     template = PLAIN.clone()
     template[:, :16], template[:, 16:] = 0.2, 0.1
