@@ -23,7 +23,7 @@ from gslopes.core.levels import LUMA, OFFSET
 CEILING = 0.88  # share of the range: no skin is brighter
 KNEE = 4.8  # logarithm of a level (plus OFFSET) from which skin grows paler
 PALER = (-0.24, 0.066, 0.27)  # change of the logarithm of R, G, B less that of luminance, per logarithm above the knee
-BACK = 0.8  # share of that change where skin darkens: with all of it red noses become redder than any photo's
+BACK = 0.5  # share of that change where skin darkens: with all of it red noses become redder than any photo's
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
 AROUND = 12 / 128  # of the Gaussian that says how light the skin around a pixel is
 
