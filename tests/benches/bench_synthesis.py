@@ -3,9 +3,10 @@
     python tests/benches/bench_synthesis.py PHOTOS [--photos 500] [--side 1024] [--device cuda] [--out FILE]
 
 The peer takes one photo after the other: Pillow reads it, facenet-pytorch finds faces, parser and reader see one
-chip at a time, the template is applied for every value on its own, OpenCV warps each change back, Pillow saves. It has
-all cores through torch's own threads and keeps no tables; ours writes its run folder as in an audit. Both have their
-models loaded, and both are said to make the same pictures: how far apart they are is in the result.
+chip at a time, the template is fitted to it and applied for every value on its own, OpenCV warps each change back,
+Pillow saves. It has all cores through torch's own threads and keeps no tables; ours writes its run folder as in an
+audit. Both have their models loaded, and both are said to make the same pictures: how far apart they are is in the
+result.
 """
 
 from __future__ import annotations
@@ -86,9 +87,10 @@ class Plain:
         place = (pixels.shape[1], pixels.shape[0])
         weight = self.back(mask, matrix, scale, place, cv2.INTER_LINEAR, cv2.BORDER_CONSTANT)[..., None]
         weight[weight < 1 / 255] = 0
+        template = self.fitted(x)
         for step, value in enumerate(VALUES):
             distance = self.config.gain * (value - photo)
-            logs = template_edits(x, self.fitted(x), self.face, distance, self.config.lightness)[0]
+            logs = template_edits(x, template, self.face, distance, self.config.lightness)[0]
             logs = logs[0].permute(1, 2, 0).cpu().numpy()
             layer = self.back(logs, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
             edited = np.clip(np.rint(pixels + (pixels + OFFSET) * np.expm1(weight * layer)), 0, 255).astype(np.uint8)
