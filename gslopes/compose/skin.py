@@ -18,23 +18,18 @@ from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import at_once
-from gslopes.datasets.celebamask import CLASSES
+from gslopes.datasets.celebamask import CLASSES, FACE, SKIN
 from gslopes.zoo import LoadedModel
 from gslopes.zoo.crops import CHIP, CROPS
 from gslopes.zoo.parsing import class_probabilities, resized
 
-# Hair, ears, neck, spectacles and background are in neither. By name alone: CelebAMask-HQ and the parsers trained on it
-# are around with several numberings, and a wrong one would edit hair without anybody noticing.
+# By name alone: CelebAMask-HQ and the parsers trained on it are around with several numberings, and a wrong one would
+# edit hair without anybody noticing.
 REGIONS: dict[str, tuple[str, ...]] = {
-    "face": (
-        "skin", "left brow", "right brow", "left eye", "right eye", "nose", "mouth", "upper lip", "lower lip",
-    ),
-    "skin": ("skin", "nose"),
-    "head": (
-        "skin", "left brow", "right brow", "left eye", "right eye", "nose", "mouth", "upper lip", "lower lip",
-        "left ear", "right ear", "neck",
-    ),
-}  # fmt: skip
+    "face": FACE,
+    "skin": SKIN,
+    "head": (*FACE, "left ear", "right ear", "neck"),
+}
 
 
 # Pixels that the parser sees at once on the CPU, where more is no faster: 2 pictures of 256 pixels, 8 of 128; and the

@@ -31,6 +31,12 @@ CLASSES = (
     "cloth",
 )
 
+# What is the face's skin, and what the face: neither hair, ears, neck, spectacles nor background.
+SKIN = ("skin", "nose")
+FACE = (
+    "skin", "left eye", "right eye", "left brow", "right brow", "nose", "mouth", "upper lip", "lower lip",
+)  # fmt: skip
+
 
 def read(data: Path) -> list[tuple[Path, Path]]:
     """(photo, mask) files below ``data/celebamask-mini``; a mask is an 8-bit picture of class numbers, as CLASSES.

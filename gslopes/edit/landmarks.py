@@ -10,9 +10,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from gslopes.datasets.celebamask import FACE
+
 EYES, BROWS, NOSE, LIPS = ("left eye", "right eye"), ("left brow", "right brow"), ("nose",), ("upper lip", "lower lip")
 MOUTH = ("mouth", *LIPS)
-FACE = ("skin", *EYES, *BROWS, *NOSE, *MOUTH)
 
 # Rows and columns in which a part is looked for, and the least pixels that count as seen; of a chip of 128 pixels.
 ROWS = {EYES: (43, 72), BROWS: (27, 62), NOSE: (45, 100), MOUTH: (73, 122), LIPS: (73, 122)}

@@ -17,6 +17,7 @@ from scipy.stats import rankdata
 from torch import Tensor, nn
 
 from gslopes.core.records import ByteArray
+from gslopes.datasets.celebamask import FACE, SKIN
 from gslopes.train.augment import to_float
 from gslopes.train.parser import middle
 from gslopes.train.sheet import edits, sheet
@@ -25,9 +26,6 @@ from gslopes.zoo import ModelSpec, load_folder
 from gslopes.zoo.reader import face_window
 
 RESAMPLES = 200
-# The regions that an edit may change, see compose.skin.
-FACE = ("skin", "nose", "left brow", "right brow", "left eye", "right eye", "mouth", "upper lip", "lower lip")
-SKIN = ("skin", "nose")
 Rows = NDArray[np.intp]
 Estimate = dict[str, float]
 

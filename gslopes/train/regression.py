@@ -24,8 +24,9 @@ from tqdm import tqdm
 from gslopes.core.errors import ConfigError
 from gslopes.core.levels import LUMA, OFFSET
 from gslopes.core.records import ByteArray
+from gslopes.datasets.celebamask import FACE
 from gslopes.edit.face_shape import FaceShape
-from gslopes.edit.landmarks import FACE, landmarks
+from gslopes.edit.landmarks import landmarks
 from gslopes.edit.template import CEILING
 from gslopes.zoo import load
 from gslopes.zoo.parsing import class_probabilities

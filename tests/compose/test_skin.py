@@ -127,7 +127,7 @@ def test_a_parser_with_other_classes_than_its_spec_is_a_model_error() -> None:
     with pytest.raises(ModelError, match="19 classes, its spec names 20"):
         ParserMasker(wrong, "face", 128)([], [], chip()[None])
     lacking = LoadedModel(PARSER.module, replace(SPEC, labels=("background", "skin")), "")
-    with pytest.raises(UnknownName, match="left brow"):
+    with pytest.raises(UnknownName, match="left eye"):
         ParserMasker(lacking, "face", 64)
 
 

@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 
 from gslopes.core.records import ByteArray
+from gslopes.datasets.celebamask import FACE, SKIN
 from gslopes.studies.evaluate.tables import Table, cell
 from gslopes.train.augment import to_float
-from gslopes.train.measure import FACE, SKIN
 from gslopes.train.parser import middle
 from gslopes.train.sets import SETS
 from gslopes.validate import estimates
