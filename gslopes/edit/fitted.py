@@ -25,7 +25,7 @@ class FittedTemplate:
 
     def __init__(self, network: Fader, device: str | torch.device) -> None:
         if network.template is None:
-            raise ModelError("This network has no template to edit with.", "It edits by decoding.")
+            raise ModelError("This network has no template to edit with.", "Train it by a recipe with [regression].")
         self.template, self.device = network.template, torch.device(device)
         self.shape: FaceShape | None = None
         if network.landmark_mean is not None and network.landmark_covariance is not None:
