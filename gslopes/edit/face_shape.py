@@ -22,8 +22,8 @@ NOISE = 0.6  # pixels: of a landmark's offset in the displacement
 MEASURED = 0.5  # pixels squared: variance with which the parser's parts give a landmark
 UNSEEN = 1e9  # pixels squared: that of a landmark that is not seen
 FARTHEST = 3.0  # an offset counts for no more standard deviations
-# Of the fixed-point iteration that inverts a displacement. A seventh moves a pixel by 0.004 pixels on average on the London
-# portraits, but by 0.7 on UTKFace, where some offsets are so large that the displacement folds and has no inverse.
+# Of the fixed-point iteration that inverts a displacement. On London's portraits a seventh moves a pixel by 0.004
+# pixels on average, on UTKFace by 0.7: some offsets there are so large that the displacement folds and has no inverse.
 STEPS = 6
 
 
