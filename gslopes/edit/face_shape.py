@@ -4,6 +4,10 @@ The offsets of a face's landmarks from their mean are spread over the chip by kr
 nearly theirs at the landmarks and dies away beyond the face. Landmarks that are not seen, behind hair say, are put
 where the others let one expect them.
 
+What the others contradict, such as an eye taken from the photo's mirrored margin, counts as not seen (its residual
+when it is left out, Dubrule 1983, Cross validation of kriging in a unique neighborhood); and offsets that still differ so
+much that the displacement would fold are smoothed.
+
 Source: Cootes, Edwards, Taylor 2001, Active Appearance Models, §2 (textures in the mean shape, the covariance of
 landmarks); Rowland & Perrett 1995.
 """
@@ -14,17 +18,19 @@ import torch
 from torch import Tensor
 from torch.nn.functional import grid_sample
 
-from gslopes.edit.landmarks import SIDE, mirrored
+from gslopes.edit.landmarks import AT_HAIR, SIDE, mirrored
 
 REACH = (7.0, 22.0)  # pixels: how far a landmark's offset is felt, by the two Gaussians of the kernel
 SPREAD = 3.0  # pixels: standard deviation of offsets, to weigh them against the noise
 NOISE = 0.6  # pixels: of a landmark's offset in the displacement
 MEASURED = 0.5  # pixels squared: variance with which the parser's parts give a landmark
+HIDDEN = 36.0  # pixels squared: that of landmarks at the hair, which hides more of one face than of another
 UNSEEN = 1e9  # pixels squared: that of a landmark that is not seen
 FARTHEST = 3.0  # an offset counts for no more standard deviations
-# Of the fixed-point iteration that inverts a displacement. On London's portraits a seventh moves a pixel by 0.004
-# pixels on average, on UTKFace by 0.7: some offsets there are so large that the displacement folds and has no inverse.
-STEPS = 6
+UNLIKELY = 16.0  # squared deviations from where the other landmarks let one expect a landmark: beyond, it is not seen
+STEEPEST = 0.8  # pixels by which a displacement changes from one pixel to the next, at most: below 1 it never folds
+SMOOTHER = (1.0, 2.0, 4.0, 8.0)  # pixels: noise of the offsets of a face whose displacement would be steeper
+STEPS = 12  # of the fixed-point iteration that inverts a displacement; each leaves STEEPEST of the error, or less
 
 
 class FaceShape:
@@ -61,12 +67,58 @@ class FaceShape:
     def offsets(self, points: Tensor) -> Tensor:
         """Points (b, L, 2), NaN where not seen, to their offsets from the mean as the covariance expects them."""
         apart = (points - self.mean).flatten(1).double()
-        seen = torch.isfinite(apart)
-        apart = torch.where(seen, apart, 0.0)
+        noise = self._noise(torch.where(torch.isfinite(apart), apart, torch.inf))
+        apart = torch.where(noise < UNSEEN, apart, 0.0)
         apart = torch.minimum(torch.maximum(apart, -FARTHEST * self.deviation), FARTHEST * self.deviation)
-        noise = torch.where(seen, MEASURED, UNSEEN)
         expected = self.covariance @ torch.linalg.solve(self.covariance + torch.diag_embed(noise), apart[..., None])
-        return expected[..., 0].view(points.shape).to(points.dtype)
+        return self._unfolded(expected[..., 0].view(points.shape).to(points.dtype))
+
+    def _unfolded(self, offsets: Tensor) -> Tensor:
+        """Offsets (b, L, 2), smoothed over neighbouring landmarks until no displacement is steeper than ``STEEPEST``.
+
+        What parts have in common, as the lips of a turned head, stays; what is still too steep is shortened.
+        """
+        within, result = _kernel(self.mean, self.mean), offsets
+        for noise in SMOOTHER:
+            steep = self.steepness(result) > STEEPEST
+            if not steep.any():
+                return result
+            smoothing = torch.linalg.solve(within + noise**2 * torch.eye(len(within)).to(within), within).T
+            result = torch.where(steep[:, None, None], torch.einsum("lm,bmc->blc", smoothing, offsets), result)
+        return result * (STEEPEST / self.steepness(result).clamp(min=STEEPEST))[:, None, None]
+
+    def steepness(self, offsets: Tensor) -> Tensor:
+        """By how many pixels the displacement of offsets (b, L, 2) changes from a pixel to the next at most, (b,)."""
+        moved = self._displacement(offsets)
+        across, down = moved[:, :-1, 1:] - moved[:, :-1, :-1], moved[:, 1:, :-1] - moved[:, :-1, :-1]
+        # The larger singular value of each 2 x 2 matrix (across, down).
+        squares = across.square().sum(-1) + down.square().sum(-1)
+        area = across[..., 0] * down[..., 1] - across[..., 1] * down[..., 0]
+        largest = (squares + (squares.square() - 4 * area.square()).clamp(min=0).sqrt()) / 2
+        return largest.flatten(1).max(1).values.sqrt()
+
+    def _noise(self, apart: Tensor) -> Tensor:
+        """Variances (b, 2 L) of measured offsets (b, 2 L), infinite where not seen.
+
+        One at a time, the landmark that the others contradict most counts as unseen, until none does.
+        """
+        noise = apart.new_full(apart.shape, MEASURED)
+        noise[:, [2 * landmark + axis for landmark in AT_HAIR for axis in (0, 1)]] = HIDDEN
+        noise = torch.where(torch.isfinite(apart), noise, UNSEEN)
+        apart = torch.where(torch.isfinite(apart), apart, 0.0)
+        for _ in range(len(self.mean)):
+            inverse = torch.linalg.inv(self.covariance + torch.diag_embed(noise))
+            seen = noise < UNSEEN
+            alone = (inverse @ torch.where(seen, apart, 0.0)[..., None])[..., 0].square()
+            unlikely = torch.where(seen, alone / inverse.diagonal(dim1=1, dim2=2), 0.0).unflatten(1, (-1, 2)).sum(2)
+            worst = unlikely.max(1)
+            wrong = worst.values > UNLIKELY
+            if not wrong.any():
+                break
+            rows = wrong.nonzero()[:, 0]
+            for axis in (0, 1):
+                noise[rows, 2 * worst.indices[rows] + axis] = UNSEEN
+        return noise
 
     def mirrored(self, offsets: Tensor) -> Tensor:
         """The offsets (b, L, 2) of the same faces seen in a mirror."""

@@ -3,6 +3,9 @@
 A similarity of five points leaves the parts of a face a few pixels apart from one face to the next. These points say
 by how much, so that a template fits each face (``edit.face_shape``). They are moments of the parser's likelihoods:
 the ends of an eye are 1.9 standard deviations from its centre, say, so that no single pixel decides.
+
+Beyond its photo a chip is mirrored: eyes and brows are the nearest to where they usually are, not their mirror images,
+and an outline that runs into the chip's edge is not seen.
 """
 
 from __future__ import annotations
@@ -19,8 +22,12 @@ MOUTH = ("mouth", *LIPS)
 ROWS = {EYES: (43, 72), BROWS: (27, 62), NOSE: (45, 100), MOUTH: (73, 122), LIPS: (73, 122)}
 LEAST = {EYES: 15, BROWS: 20, NOSE: 60, MOUTH: 60, LIPS: 25}
 LEAST_FACE = 2000
+USUAL_ROW = {EYES: 57, BROWS: 47}  # about which the part's rows count first; then about its own
+SEARCHES = 3
+NEAR, FAR = 8, 11  # rows from there: up to the first all counts, from the second nothing
 COLUMNS = (59, 69)  # of the line along which chin and forehead are sought
 BROW_ROW, LIP_ROW = 48, 95  # between them the face is taken to be; the lips' own where they are seen
+OPEN = 0.5  # likelihood at the chip's edge from which the face goes on beyond it
 OUTLINE = ((54, 59), (78, 83), (92, 97))  # rows at which the outline is sought: eyes, nose, mouth
 SIDE = 128
 
@@ -33,6 +40,7 @@ MIRRORED = (
     23, 24, 26, 25, 28, 27, 30, 29,  # chin, forehead, outline
 )  # fmt: skip
 COUNT = len(MIRRORED)
+AT_HAIR = (24, 25, 26)  # the forehead and the outline at the eyes
 
 
 def landmarks(seen: Tensor, labels: tuple[str, ...]) -> Tensor:
@@ -52,7 +60,15 @@ def landmarks(seen: Tensor, labels: tuple[str, ...]) -> Tensor:
 
     def part(name: tuple[str, ...], within: Tensor | float = 1.0, classes: tuple[str, ...] = ()) -> _Moments:
         low, high = ROWS[name]
-        return _Moments(likely(classes or name) * ((y >= low) & (y < high)) * within, x, y, LEAST[name])
+        shown = likely(classes or name) * ((y >= low) & (y < high)) * within
+        if name not in USUAL_ROW:
+            return _Moments(shown, x, y, LEAST[name])
+        row = torch.full_like(shown[:, 0, 0], USUAL_ROW[name])
+        for _ in range(SEARCHES):
+            near = ((FAR - (y - row[:, None, None]).abs()) / (FAR - NEAR)).clamp(0, 1)
+            found = _Moments(shown * near, x, y, LEAST[name])
+            row = torch.where(found.known, found.y, row)
+        return found
 
     halves = ((x < SIDE / 2).to(seen), (x >= SIDE / 2).to(seen))
     for half in halves:
@@ -78,12 +94,15 @@ def landmarks(seen: Tensor, labels: tuple[str, ...]) -> Tensor:
     lips = torch.where(mouth.known, mouth.y, torch.full_like(mouth.y, LIP_ROW))
     line, rows = face[:, :, slice(*COLUMNS)].mean(2), torch.arange(SIDE).to(seen)
     centre = torch.full_like(lips, (SIDE - 1) / 2)
-    add(centre, lips + (line * (rows > lips[:, None])).sum(1), known)
-    add(centre, BROW_ROW - line[:, :BROW_ROW].sum(1), known)
+    below = _run(torch.where(rows > lips[:, None], line, 1.0))
+    add(centre, lips + (below * (rows > lips[:, None])).sum(1), known & (below[:, -1] < OPEN))
+    above = _run(line[:, :BROW_ROW].flip(1))
+    add(centre, BROW_ROW - above.sum(1), known & (above[:, -1] < OPEN))
     for low, high in OUTLINE:
         across, row = face[:, low:high].mean(1), torch.full_like(lips, (low + high - 1) / 2)
-        add(centre - across[:, : SIDE // 2].sum(1), row, known)
-        add(centre + across[:, SIDE // 2 :].sum(1), row, known)
+        left, right = _run(across[:, : SIDE // 2].flip(1)), _run(across[:, SIDE // 2 :])
+        add(centre - left.sum(1), row, known & (left[:, -1] < OPEN))
+        add(centre + right.sum(1), row, known & (right[:, -1] < OPEN))
     return torch.stack(points, 1)
 
 
@@ -92,6 +111,11 @@ def mirrored(points: Tensor) -> Tensor:
     flipped = points[..., list(MIRRORED), :].clone()
     flipped[..., 0] = SIDE - 1 - flipped[..., 0]
     return flipped
+
+
+def _run(likely: Tensor) -> Tensor:
+    """(b, n) likelihoods along a line from within the face, as far as they go on: a face beyond a gap is another."""
+    return torch.cummin(likely, 1).values
 
 
 class _Moments:

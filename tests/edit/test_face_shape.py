@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from gslopes.edit.face_shape import FaceShape
+from gslopes.edit.face_shape import STEEPEST, FaceShape
 from gslopes.edit.landmarks import COUNT, mirrored
+from gslopes.zoo import load
 
 SIDE = 128
 
@@ -63,6 +64,39 @@ def test_unseen_landmarks_are_expected_from_the_others(shape, points):
     expected, known = shape.offsets(hidden)[:, :8], shape.offsets(whole)[:, :8]
     assert (expected - known).abs().mean() < 0.25 * known.abs().mean()
     assert shape.offsets(torch.full((1, COUNT, 2), torch.nan)).abs().max() < 1e-4
+
+
+@pytest.mark.parametrize("deviations", [1.0, 4.0, 16.0])
+def test_no_displacement_folds_and_its_inverse_is_exact(deviations):
+    network = load("fader-gender").module
+    shape = FaceShape(network.landmark_mean, network.landmark_covariance)
+    noise = torch.randn(40, COUNT, 2, generator=torch.Generator().manual_seed(1))
+    offsets = shape.offsets(shape.mean + deviations * shape.deviation.view(-1, 2).float() * noise)
+    assert 0.5 < shape.steepness(offsets).max() < STEEPEST + 1e-4
+    y, x = torch.meshgrid(torch.arange(SIDE).float(), torch.arange(SIDE).float(), indexing="ij")
+    place = torch.stack([x, y])
+    there = shape.to_faces(place, offsets)  # where in the mean shape each pixel of a face lies
+    across, down = there.diff(dim=3)[:, :, 1:], there.diff(dim=2)[:, :, :, 1:]
+    inner = slice(32, -32)
+    area = (across[:, 0] * down[:, 1] - across[:, 1] * down[:, 0])[:, inner, inner]
+    assert area.min() > 0  # nowhere turned over
+    apart = (shape.to_mean(there, offsets) - place)[:, :, inner, inner].norm(dim=1)
+    assert apart.mean() < 0.01
+    assert apart.max() < 0.5  # bilinear sampling of a bent field
+
+
+def test_a_plain_face_is_left_as_it_is(shape, points):
+    offsets = 0.15 * (points[:8] - shape.mean)
+    assert shape.steepness(offsets).max() < STEEPEST
+    assert (shape.offsets(shape.mean + offsets) - offsets).abs().mean() < 0.1 * offsets.abs().mean()
+
+
+def test_a_landmark_that_the_others_contradict_is_put_where_they_expect_it(shape, points):
+    wrong = points[:20].clone()
+    wrong[:, 5] += 25
+    hidden = points[:20].clone()
+    hidden[:, 5] = torch.nan
+    torch.testing.assert_close(shape.offsets(wrong), shape.offsets(hidden))
 
 
 def test_an_outlier_counts_for_no_more_than_three_deviations(points):

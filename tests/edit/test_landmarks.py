@@ -76,3 +76,22 @@ def test_what_is_not_seen_is_nan_and_the_chin_ends_with_the_face():
     torch.testing.assert_close(points[27], torch.tensor([63.5 - 34, 80.0]))
     torch.testing.assert_close(points[28], torch.tensor([63.5 + 34, 80.0]))
     assert torch.isnan(landmarks(drawn({}), LABELS)).all()
+
+
+def test_mirrored_brows_and_faces_beyond_the_photo_do_not_count():
+    brow, face = (slice(44, 49), slice(34, 52)), (slice(39, 124), slice(24, 103))
+    alone = {"skin": face, "left brow": brow}
+    beyond = {
+        "skin": (slice(0, 124), slice(24, 103)),  # the photo ends at row 39
+        "left brow": brow,
+        "left eye": (slice(52, 61), slice(36, 53)),
+    }
+    seen = drawn(beyond)
+    for name, place in (("left brow", (slice(29, 34), slice(34, 52))), ("skin", (slice(39, 124), slice(110, 128)))):
+        seen[(0, slice(None), *place)] = 0
+        seen[(0, LABELS.index(name), *place)] = 1
+    points, expected = landmarks(seen, LABELS)[0], landmarks(drawn(alone), LABELS)[0]
+    torch.testing.assert_close(points[8:11], expected[8:11])
+    torch.testing.assert_close(points[25:31], expected[25:31])
+    assert torch.isnan(points[24]).all()  # the forehead goes on to the chip's edge
+    assert torch.isfinite(expected[24]).all()
