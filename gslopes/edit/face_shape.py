@@ -20,6 +20,7 @@ from torch.nn.functional import grid_sample
 
 from gslopes.edit.landmarks import AT_HAIR, SIDE, mirrored
 
+MOVED, SCALED, TURNED = 3.0, 0.05, 0.05  # pixels, share, radians: deviations of where the five points put a face
 REACH = (7.0, 22.0)  # pixels: how far a landmark's offset is felt, by the two Gaussians of the kernel
 SPREAD = 3.0  # pixels: standard deviation of offsets, to weigh them against the noise
 NOISE = 0.6  # pixels: of a landmark's offset in the displacement
@@ -53,7 +54,8 @@ class FaceShape:
         """The shape of training faces and their mirror images.
 
         points: (n, L, 2), NaN where not seen; faces of which all are seen count. Outliers count no more than
-        ``FARTHEST`` deviations, of 1.4826 times the median distance from the median.
+        ``FARTHEST`` deviations, of 1.4826 times the median distance from the median. Those are mostly faces that have
+        room around them; the five points of a tight one are less sure, so that a similarity is expected besides.
         """
         whole = points[torch.isfinite(points).all(2).all(1)]
         both = torch.cat([whole, mirrored(whole)]).flatten(1).double()
@@ -62,7 +64,8 @@ class FaceShape:
         kept = torch.minimum(torch.maximum(both, middle - spread), middle + spread)
         mean = kept.mean(0)
         covariance = (kept - mean).T @ (kept - mean) / max(1, len(kept))
-        return cls(mean.view(-1, 2).to(points.dtype), covariance)
+        ways = _similarities(mean.view(-1, 2))
+        return cls(mean.view(-1, 2).to(points.dtype), covariance + ways.T @ ways)
 
     def offsets(self, points: Tensor) -> Tensor:
         """Points (b, L, 2), NaN where not seen, to their offsets from the mean as the covariance expects them."""
@@ -139,6 +142,14 @@ class FaceShape:
     def _displacement(self, offsets: Tensor) -> Tensor:
         """(b, S, S, 2) pixels by which each pixel of the mean shape lies elsewhere in a face."""
         return torch.einsum("pl,blc->bpc", self.weights, offsets).unflatten(1, (SIDE, SIDE))
+
+
+def _similarities(points: Tensor) -> Tensor:
+    """How points (L, 2) move with a deviation along x and y, in size and in angle, (4, 2 L)."""
+    x, y = (points - points.mean(0)).T
+    still = torch.zeros_like(x)
+    ways = [(still + MOVED, still), (still, still + MOVED), (SCALED * x, SCALED * y), (-TURNED * y, TURNED * x)]
+    return torch.stack([torch.stack(way, 1).flatten() for way in ways])
 
 
 def _kernel(a: Tensor, b: Tensor) -> Tensor:

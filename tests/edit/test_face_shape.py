@@ -91,6 +91,17 @@ def test_a_plain_face_is_left_as_it_is(shape, points):
     assert (shape.offsets(shape.mean + offsets) - offsets).abs().mean() < 0.1 * offsets.abs().mean()
 
 
+def test_a_face_that_its_five_points_put_elsewhere_is_followed(shape, points):
+    apart = points[:8] - shape.mean
+    placed = shape.mean + 0.1 * apart + torch.tensor([3.0, -4.0])
+    placed = shape.mean + 1.05 * (placed - shape.mean)
+    placed[:, 8:11] = torch.nan
+    expected = placed - shape.mean
+    seen = torch.isfinite(expected)
+    assert (shape.offsets(placed) - expected)[seen].abs().mean() < 0.1 * expected[seen].abs().mean()
+    assert (shape.offsets(placed)[:, 8:11] - torch.tensor([3.0, -4.0])).abs().mean() < 1
+
+
 def test_a_landmark_that_the_others_contradict_is_put_where_they_expect_it(shape, points):
     wrong = points[:20].clone()
     wrong[:, 5] += 25
