@@ -5,8 +5,8 @@ nearly theirs at the landmarks and dies away beyond the face. Landmarks that are
 where the others let one expect them.
 
 What the others contradict, such as an eye taken from the photo's mirrored margin, counts as not seen (its residual
-when it is left out, Dubrule 1983, Cross validation of kriging in a unique neighborhood); and offsets that still differ so
-much that the displacement would fold are smoothed.
+when it is left out, Dubrule 1983, Cross validation of kriging in a unique neighborhood); and offsets that still differ
+so much that the displacement would fold are smoothed.
 
 Source: Cootes, Edwards, Taylor 2001, Active Appearance Models, §2 (textures in the mean shape, the covariance of
 landmarks); Rowland & Perrett 1995.

@@ -61,13 +61,13 @@ def landmarks(seen: Tensor, labels: tuple[str, ...]) -> Tensor:
     def part(name: tuple[str, ...], within: Tensor | float = 1.0, classes: tuple[str, ...] = ()) -> _Moments:
         low, high = ROWS[name]
         shown = likely(classes or name) * ((y >= low) & (y < high)) * within
-        if name not in USUAL_ROW:
-            return _Moments(shown, x, y, LEAST[name])
-        row = torch.full_like(shown[:, 0, 0], USUAL_ROW[name])
-        for _ in range(SEARCHES):
-            near = ((FAR - (y - row[:, None, None]).abs()) / (FAR - NEAR)).clamp(0, 1)
-            found = _Moments(shown * near, x, y, LEAST[name])
-            row = torch.where(found.known, found.y, row)
+        found = _Moments(shown, x, y, LEAST[name])
+        if name in USUAL_ROW:
+            row = torch.full_like(found.y, USUAL_ROW[name])
+            for _ in range(SEARCHES):
+                near = ((FAR - (y - row[:, None, None]).abs()) / (FAR - NEAR)).clamp(0, 1)
+                found = _Moments(shown * near, x, y, LEAST[name])
+                row = torch.where(found.known, found.y, row)
         return found
 
     halves = ((x < SIDE / 2).to(seen), (x >= SIDE / 2).to(seen))

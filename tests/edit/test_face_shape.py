@@ -82,7 +82,7 @@ def test_no_displacement_folds_and_its_inverse_is_exact(deviations):
     assert area.min() > 0  # nowhere turned over
     apart = (shape.to_mean(there, offsets) - place)[:, :, inner, inner].norm(dim=1)
     assert apart.mean() < 0.01
-    assert apart.max() < 0.5  # bilinear sampling of a bent field
+    assert apart.flatten().quantile(0.999) < 0.2  # what is left is bilinear sampling of a bent field
 
 
 def test_a_plain_face_is_left_as_it_is(shape, points):
