@@ -101,7 +101,7 @@ class FaceShape:
         return largest.flatten(1).max(1).values.sqrt()
 
     def _noise(self, apart: Tensor) -> Tensor:
-        """Variances (b, 2 L) of measured offsets (b, 2 L), infinite where not seen.
+        """Variances (b, 2 L) of measured offsets (b, 2 L), ``UNSEEN`` where these are infinite.
 
         One at a time, the landmark that the others contradict most counts as unseen, until none does.
         """
