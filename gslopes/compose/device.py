@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from gslopes.compose.motion import FRACTIONS
 from gslopes.core.levels import OFFSET
 from gslopes.core.records import ByteArray, FloatArray
 
@@ -26,6 +27,8 @@ def blended(
     corner: tuple[int, int],
     sigma: float,
     blend: str,
+    field: FloatArray | None,
+    distances: FloatArray,
     device: str,
 ) -> ByteArray:
     """What stands in a box of the photo, (K, h, w, C) uint8, for K chips.
@@ -34,6 +37,7 @@ def blended(
     weight: (h, w) float32 in [0, 1].  matrix: (2, 3), photo frame to chip frame.  corner: x0 y0 of the box.
     sigma: of the Gaussian that smooths the chips first, pixels; 0 for none.
     blend: as in ``paste.compose``.
+    field: (h, w, 2), how far the blended pixels move for a unit, pixels; None for no motion.  distances: (K,) units.
     device: as torch names it.
     """
     chips = torch.from_numpy(np.ascontiguousarray(layers)).to(device).permute(0, 3, 1, 2)
@@ -47,8 +51,24 @@ def blended(
         mixed = photo + (photo + OFFSET) * torch.expm1(mask * there)
     else:
         mixed = photo + mask * (there - photo if blend == "paste" else there)
+    if field is not None:
+        units = torch.from_numpy(np.ascontiguousarray(distances)).to(device)
+        there = _moved(mixed, torch.from_numpy(field).to(device), units)
+        mixed = torch.where((mask > 0) & (units[:, None, None, None] != 0), there, mixed)
     result: ByteArray = mixed.round_().clamp_(0, 255).to(torch.uint8).cpu().numpy()
     return result
+
+
+def _moved(pictures: Tensor, field: Tensor, distances: Tensor) -> Tensor:
+    """As ``motion.Mover``, of K pictures (K, h, w, C)."""
+    height, width = field.shape[:2]
+    y, x = torch.meshgrid(*(torch.arange(n).to(field) for n in (height, width)), indexing="ij")
+    steps = (field * (FRACTIONS * distances)[:, None, None, None]).round() / FRACTIONS
+    at = 2 * (torch.stack([x, y], -1) - steps) + 1
+    grid = at / at.new_tensor([width, height]) - 1
+    channels = pictures.permute(0, 3, 1, 2)
+    there = F.grid_sample(channels, grid, "bicubic", padding_mode="border", align_corners=False)
+    return there.permute(0, 2, 3, 1)
 
 
 def _smoothed(chips: Tensor, sigma: float) -> Tensor:

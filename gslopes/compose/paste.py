@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.compose.masks import LEAST, mask_is_degenerate
+from gslopes.compose.motion import Mover, in_photo, within
 from gslopes.compose.tone import without_tint
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.levels import LUMA, OFFSET
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, FloatArray, Motion
 
 __all__ = ["Blend", "Composite", "compose", "mask_is_degenerate", "warp_mask"]
 
@@ -69,6 +70,7 @@ def compose(
     device: str = "cpu",
     *,
     chroma: float = 1.0,
+    motion: Motion | None = None,
 ) -> Composite:
     """Blend K edited chips into their photo.
 
@@ -83,6 +85,7 @@ def compose(
         ``paste``: m·edited + (1 - m)·photo. The result is rounded and clipped once.
     device: where the chips are carried into the photo; on a CUDA device by ``compose.device``, elsewhere by OpenCV.
     chroma: share of the fine colour of a ``difference`` that stays, see ``without_tint``; 1 leaves all colour.
+    motion: how parts of the face move at the K values, after the blend; see ``compose.motion``.
 
     Raises: UnknownName for another blend; ModelError if a chip holds values that are no numbers.
     """
@@ -99,15 +102,22 @@ def compose(
     if gray:
         layers, base = (layers @ np.array(LUMA, np.float32))[..., None], base[..., :1]
     patches = np.empty((len(layers), *weight.shape, 3), np.uint8)
+    field = None
+    if motion is not None and weight.size:
+        field = in_photo(_to_photo(within(motion, mask), matrix, box), matrix)
+        field[weight == 0] = 0
+    distances = np.zeros(len(layers), np.float32) if motion is None else motion.distances
     if weight.size and device.startswith("cuda"):
         from gslopes.compose.device import blended
 
-        patches[:] = blended(base, layers, weight, matrix, (x0, y0), _sigma(matrix), blend, device)
+        patches[:] = blended(base, layers, weight, matrix, (x0, y0), _sigma(matrix), blend, field, distances, device)
     elif weight.size:
         photo = base.astype(np.float32)
-        for patch, layer in zip(patches, layers, strict=True):
-            there = _to_photo(layer, matrix, box)
-            patch[:] = _blend(photo, there, weight[..., None], blend)
+        move = None if field is None else Mover(field)
+        for patch, layer, distance in zip(patches, layers, distances.tolist(), strict=True):
+            mixed = _blend(photo, _to_photo(layer, matrix, box), weight[..., None], blend)
+            mixed = mixed if move is None else move(mixed, distance)
+            patch[:] = np.clip(np.rint(mixed), 0, 255).astype(np.uint8)
     area = float(np.count_nonzero(weight)) / (pixels.shape[0] * pixels.shape[1])
     return Composite(pixels, patches, weight, box, area)
 
@@ -154,13 +164,11 @@ def _layers(edited: FloatArray, neutral: FloatArray, blend: Blend) -> FloatArray
     return np.log(np.maximum(edited + OFFSET, floor)) - np.log(np.maximum(neutral + OFFSET, floor))
 
 
-def _blend(base: FloatArray, layer: FloatArray, weight: FloatArray, blend: Blend) -> ByteArray:
-    """Round and clip once. Where the weight is 0 the base comes out as it went in, in every blend."""
+def _blend(base: FloatArray, layer: FloatArray, weight: FloatArray, blend: Blend) -> FloatArray:
+    """The picture before it is rounded. Where the weight is 0 the base comes out as it went in, in every blend."""
     if blend == "ratio":
-        mixed = base + (base + OFFSET) * np.expm1(weight * layer)
-    else:
-        mixed = base + weight * (layer if blend == "difference" else layer - base)
-    return np.clip(np.rint(mixed), 0, 255).astype(np.uint8)
+        return np.asarray(base + (base + OFFSET) * np.expm1(weight * layer), np.float32)
+    return np.asarray(base + weight * (layer if blend == "difference" else layer - base), np.float32)
 
 
 def _to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,14 +97,46 @@ class Masker(Protocol):
     def __call__(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> FloatArray: ...
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Motion:
+    """How the parts of faces move along with an attribute: lips, eyes and brows to where they are at each value.
+
+    field: (S, S, 2) float32, x y in pixels of the chip for a unit: at a distance of t units pixel p of the chip shows
+        what lay at p - t field(p); or (B, S, S, 2) of B faces.
+    distances: (K,) or (B, K) float32, units from the photo's own value to each wanted one.
+    """
+
+    field: FloatArray
+    distances: FloatArray
+
+    def of(self, row: int) -> Motion:
+        """That of one face of a batch."""
+        return Motion(self.field[row], self.distances[row])
+
+
+class EditedChips(NamedTuple):
+    """B edited chips at K values.
+
+    edited: (B, K, S, S, 3) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond.
+    neutral: (B, S, S, 3) float32, the chips at the photos' own values, which the ``difference`` blend subtracts.
+    motion: how parts of the faces move besides; the pictures do not show it, see ``compose.motion``. None for none.
+    """
+
+    edited: FloatArray
+    neutral: FloatArray
+    motion: Motion | None = None
+
+    def motion_of(self, row: int) -> Motion | None:
+        """That of one face of the batch."""
+        return None if self.motion is None else self.motion.of(row)
+
+
 class Editor(Protocol):
     """Edits aligned chips.
 
     size: side of the chips in pixels.  sha256: of the weights.
     blend, chroma: how its edits go into a photo unless the configuration says otherwise, see ``compose.paste``.
-    sweep: chips (B, size, size, 3) uint8 RGB and values (K,) to
-        (edited (B, K, size, size, 3) float32 in [0, 255], neutral (B, size, size, 3) float32, the reconstruction at the
-        photo's own value, which the ``difference`` blend subtracts).
+    sweep: chips (B, size, size, 3) uint8 RGB and values (K,) to these chips at every value.
     """
 
     size: int
@@ -112,7 +144,7 @@ class Editor(Protocol):
     blend: Literal["difference", "ratio", "paste"]
     chroma: float
 
-    def sweep(self, chips: ByteArray, values: FloatArray) -> tuple[FloatArray, FloatArray]: ...
+    def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips: ...
 
 
 class Classifier(Protocol):

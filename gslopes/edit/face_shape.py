@@ -139,6 +139,13 @@ class FaceShape:
             at = self.pixels - _sampled(displacement, at).permute(0, 2, 3, 1)
         return _sampled(maps.expand(len(offsets), -1, -1, -1), at)
 
+    def motion_of_faces(self, steps: Tensor, offsets: Tensor) -> Tensor:
+        """How far each pixel of faces moves where the landmarks move by steps (L, 2) of the mean face, (b, S, S, 2).
+
+        offsets: (b, L, 2).
+        """
+        return self.to_faces(self._displacement(steps[None])[0].permute(2, 0, 1), offsets).permute(0, 2, 3, 1)
+
     def _displacement(self, offsets: Tensor) -> Tensor:
         """(b, S, S, 2) pixels by which each pixel of the mean shape lies elsewhere in a face."""
         return torch.einsum("pl,blc->bpc", self.weights, offsets).unflatten(1, (SIDE, SIDE))

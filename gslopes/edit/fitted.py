@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
 
@@ -13,6 +15,17 @@ from gslopes.zoo import load
 from gslopes.zoo.parsing import class_probabilities
 
 PARSER = "parser"  # whose landmarks the templates were made with; masks may come from another one
+
+
+class Fitted(NamedTuple):
+    """A template as it lies in b faces.
+
+    template: (b, 3, S, S), or (3, S, S) for all of them.
+    motion: (b, S, S, 2) pixels that a unit moves the parts of each face, see ``core.records.Motion``; None for none.
+    """
+
+    template: Tensor
+    motion: Tensor | None = None
 
 
 class FittedTemplate:
@@ -28,6 +41,7 @@ class FittedTemplate:
             raise ModelError("This network has no template to edit with.", "Train it by a recipe with [regression].")
         self.template, self.device = network.template, torch.device(device)
         self.shape: FaceShape | None = None
+        self.steps = network.landmark_motion
         if network.landmark_mean is not None and network.landmark_covariance is not None:
             if network.config.size != SIDE:
                 raise ModelError(
@@ -37,10 +51,12 @@ class FittedTemplate:
             self.shape = FaceShape(network.landmark_mean, network.landmark_covariance)
             self.parser = load(PARSER, device)
 
-    def __call__(self, chips: Tensor) -> Tensor:
-        """Chips (b, 3, S, S), RGB in [0, 1], to their templates, (b, 3, S, S), or (3, S, S) for all of them."""
+    def __call__(self, chips: Tensor) -> Fitted:
+        """Chips (b, 3, S, S), RGB in [0, 1], to their templates."""
         if self.shape is None:
-            return self.template
+            return Fitted(self.template)
         levels = (255 * chips).round().byte().permute(0, 2, 3, 1).cpu().numpy()
         seen = class_probabilities(self.parser, levels, self.device)
-        return self.shape.to_faces(self.template, self.shape.offsets(landmarks(seen, self.parser.spec.labels)))
+        offsets = self.shape.offsets(landmarks(seen, self.parser.spec.labels))
+        moved = None if self.steps is None else self.shape.motion_of_faces(self.steps, offsets)
+        return Fitted(self.shape.to_faces(self.template, offsets), moved)

@@ -5,8 +5,9 @@ e(a) = (D(z, a) - D(z, -a)) / 2: from the photo's own value o to a the edit is e
 the attribute share, such as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there
 e(a) = a e(1). Where its blend is ``ratio`` the same is done with logarithms. With a template in its weights nothing is
 decoded: the template is the edit of a unit, in logarithms, or as ``edit.template`` applies it, carried into the shape
-of each face where the weights know how faces vary. An editor's ``gain`` multiplies its edits; without the odd part it
-shortens the steps of the condition instead, photo + gain (a - photo).
+of each face where the weights know how faces vary; and where they know how lips, eyes and brows move for a unit, that
+comes along as a motion, which ``compose`` carries out on the photo itself. An editor's ``gain`` multiplies its edits;
+without the odd part it shortens the steps of the condition instead, photo + gain (a - photo).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from torch import Tensor
 from gslopes.core import runtime
 from gslopes.core.errors import ModelError
 from gslopes.core.levels import OFFSET
-from gslopes.core.records import ByteArray, FloatArray
+from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion
 from gslopes.edit.fitted import FittedTemplate
 from gslopes.edit.photo_values import PhotoValues, best_fitting
 from gslopes.edit.template import template_pictures
@@ -64,40 +65,44 @@ class FaderEditor:
         self.photo_values = None if reader is None else PhotoValues(load(reader, device), loaded.spec.labels)
 
     @torch.inference_mode()
-    def sweep(self, chips: ByteArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         """The chips at every value, and at their own.
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
-        Returns ((B, K, S, S, 3), (B, S, S, 3)) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond.
         """
         each = PICTURE * (self.size / 128) ** 2 * (len(values) + 1)
         step = runtime.at_once(str(self.device), each, AT_ONCE)
         pictures = np.empty((len(chips), len(values) + 1, *chips.shape[1:]), np.float32)
+        motions = []
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
-            pictures[part] = self._sweep(chips[part], values)
-        return pictures[:, :-1], pictures[:, -1]
+            pictures[part], motion = self._sweep(chips[part], values)
+            motions += [] if motion is None else [motion]
+        joined = None
+        if motions:
+            fields, distances = zip(*((motion.field, motion.distances) for motion in motions), strict=True)
+            joined = Motion(np.concatenate(fields), np.concatenate(distances))
+        return EditedChips(pictures[:, :-1], pictures[:, -1], joined)
 
-    def _sweep(self, chips: ByteArray, values: FloatArray) -> FloatArray:
-        """As ``sweep``; (b, K + 1, S, S, 3), the chips at their own values last."""
+    def _sweep(self, chips: ByteArray, values: FloatArray) -> tuple[FloatArray, Motion | None]:
+        """As ``sweep``; (b, K + 1, S, S, 3), the chips at their own values last, and their motion."""
         x = torch.from_numpy(chips).to(self.device).permute(0, 3, 1, 2).float() / 255
         mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
         normal = (x - mean) / std
         if self.template is not None and self.photo_values is not None:
-            pictures = self._template_sweep(x, self.photo_values(x), values)
-            return np.asarray(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu().numpy())
+            return self._template_sweep(x, self.photo_values(x), values)
         latents = self.network.encode(normal)
         if self.photo_values is None:
             photo = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal, len(self.spec.labels))
         else:
             photo = self.photo_values(x)
         if self.template is not None:
-            pictures = self._template_sweep(x, photo, values)
-        elif self.spec.odd_part:
+            return self._template_sweep(x, photo, values)
+        if self.spec.odd_part:
             pictures = self._odd_sweep(latents, photo, values)
         else:
             wanted = torch.stack([*(self.condition(photo, float(value)) for value in values), photo], 1)
             pictures = self._decode(latents, photo[:, None] + self.gain * (wanted - photo[:, None]))
-        return np.asarray(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu().numpy())
+        return _as_arrays(pictures), None
 
     def _decode(self, latents: Tensor, conditions: Tensor) -> Tensor:
         """Latents (b, ...) at conditions (b, n, A) to levels (b, n, 3, S, S)."""
@@ -126,10 +131,19 @@ class FaderEditor:
         pictures = torch.stack([*(neutral + self.gain * edit for edit in edits), neutral], 1)
         return pictures.exp_().sub_(OFFSET) if ratio else pictures
 
-    def _template_sweep(self, chips: Tensor, photo: Tensor, values: FloatArray) -> Tensor:
-        """(b, K + 1, 3, S, S) levels: chips (b, 3, S, S) in [0, 1] moved from their own value to each; they last."""
+    def _template_sweep(self, chips: Tensor, photo: Tensor, values: FloatArray) -> tuple[FloatArray, Motion | None]:
+        """(b, K + 1, S, S, 3) levels: chips (b, 3, S, S) in [0, 1] moved from their own value to each; they last."""
         assert self.fitted is not None
         nowhere = photo.new_zeros(len(photo), 1)
         distances = torch.cat([self.gain * (photo.new_tensor(values)[None] - photo[:, :1]), nowhere], 1).to(chips.dtype)
-        template, face = (each.to(chips.dtype) for each in (self.fitted(chips), self.face))
-        return template_pictures(chips, template, face, distances, self.config.lightness)
+        fitted = self.fitted(chips)
+        template, face = (each.to(chips.dtype) for each in (fitted.template, self.face))
+        pictures = _as_arrays(template_pictures(chips, template, face, distances, self.config.lightness))
+        if fitted.motion is None:
+            return pictures, None
+        return pictures, Motion(fitted.motion.float().cpu().numpy(), distances[:, :-1].float().cpu().numpy())
+
+
+def _as_arrays(pictures: Tensor) -> FloatArray:
+    """(b, n, 3, S, S) to (b, n, S, S, 3)."""
+    return np.asarray(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu().numpy())

@@ -29,6 +29,7 @@ class FaderConfig:
         where the template is the decoder's mean edit in logarithms, see ``train.template``.
     landmarks: how many points the weights hold the mean and the covariance of; the template is then in the shape of
         the mean face and is carried into each face's, see ``edit.face_shape``. 0 for none.
+    motion: whether the weights hold how far these points move for a unit, see ``core.records.Motion``.
     """
 
     attributes: tuple[str, ...]
@@ -39,6 +40,7 @@ class FaderConfig:
     template: bool = False
     lightness: float | None = None
     landmarks: int = 0
+    motion: bool = False
 
     @property
     def channels(self) -> int:
@@ -55,6 +57,7 @@ class Fader(nn.Module):
     template: Tensor | None
     landmark_mean: Tensor | None
     landmark_covariance: Tensor | None
+    landmark_motion: Tensor | None
 
     def __init__(self, config: FaderConfig) -> None:
         super().__init__()
@@ -73,6 +76,7 @@ class Fader(nn.Module):
         points = config.landmarks
         self.register_buffer("landmark_mean", torch.zeros(points, 2) if points else None)
         self.register_buffer("landmark_covariance", torch.eye(2 * points) if points else None)
+        self.register_buffer("landmark_motion", torch.zeros(points, 2) if points and config.motion else None)
         self.register_load_state_dict_pre_hook(_rename_old_keys)
 
     def encode(self, chips: Tensor) -> Tensor:

@@ -143,9 +143,10 @@ def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
 def _edit_of(spec: ModelSpec) -> tuple[str, str]:
     """How an editor's pictures come about, and why."""
     if _regressed(spec):
+        moved = "; lips, eyes and brows move by a share of their differences" if spec.config.get("motion") else ""
         return (
             "the change that goes with the attribute alone among training faces (regression of each pixel of the mean "
-            "face), carried to each face by its landmarks, as a ratio",
+            f"face), carried to each face by its landmarks, as a ratio{moved}",
             "A small decoder draws casts and blotches, and age, smile and tone come along with its edits.",
         )
     if spec.config.get("template"):

@@ -28,7 +28,7 @@ from gslopes.core import placebo, runfolder, runtime, tables
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.files import read_regular
 from gslopes.core.reasons import Reason, Why
-from gslopes.core.records import Detections, Face, FloatArray, Photo
+from gslopes.core.records import Detections, Face, FloatArray, Motion, Photo
 from gslopes.datasets.decode import LARGEST_FILE
 from gslopes.datasets.folder import BATCH_PIXELS, PhotoFile, open_photo, photo_batches
 from gslopes.executors import RemoteTask, Tick
@@ -141,10 +141,11 @@ class Synthesis:
             return
         device = self.plan.device
         for attribute, editor in self.components.editors.items():
-            edited, neutral = editor.sweep(chips[kept], np.asarray(self.plan.values[attribute], np.float32))
+            swept = editor.sweep(chips[kept], np.asarray(self.plan.values[attribute], np.float32))
             for row, index in enumerate(kept):
                 _, photo, face = usable[index]
-                edits += self._compose(attribute, photo, face, masks[index], edited[row], neutral[row], device)
+                one = swept.edited[row], swept.neutral[row], swept.motion_of(row)
+                edits += self._compose(attribute, photo, face, masks[index], *one, device)
 
     def _compose(
         self,
@@ -154,6 +155,7 @@ class Synthesis:
         mask: FloatArray,
         edited: FloatArray,
         neutral: FloatArray,
+        motion: Motion | None,
         device: str,
     ) -> list[Row]:
         """Write the K pictures of one photo, one at a time; their rows."""
@@ -161,7 +163,16 @@ class Synthesis:
         editor = self.components.editors[attribute]
         blend = editor.blend if config.blend == "auto" else config.blend
         whole = compose(
-            photo.pixels, photo.gray, edited, neutral, mask, face.matrix, blend, device, chroma=editor.chroma
+            photo.pixels,
+            photo.gray,
+            edited,
+            neutral,
+            mask,
+            face.matrix,
+            blend,
+            device,
+            chroma=editor.chroma,
+            motion=motion,
         )
         files = Variants(photo.pixels, photo.gray, photo.icc, config.format)
         values = self.plan.values[attribute]

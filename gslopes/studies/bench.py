@@ -127,12 +127,13 @@ def time_steps(
         if not kept:
             return 0
         with clock("edit"):
-            edited, neutral = editor.sweep(chips[kept], values)
+            swept = editor.sweep(chips[kept], values)
         for row, index in enumerate(kept):
             photo, face = usable[index]
             with clock("compose"):
-                given = photo.pixels, photo.gray, edited[row], neutral[row], masks[index], face.matrix
-                whole = compose(*given, editor.blend, device, chroma=editor.chroma)
+                given = photo.pixels, photo.gray, swept.edited[row], swept.neutral[row], masks[index], face.matrix
+                moved = swept.motion_of(row)
+                whole = compose(*given, editor.blend, device, chroma=editor.chroma, motion=moved)
             with clock("encode and write"):
                 files = Variants(photo.pixels, photo.gray, photo.icc)
                 for step, patch in enumerate(whole.patches):

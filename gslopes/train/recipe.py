@@ -39,6 +39,7 @@ class Recipe:
         its slowly varying colour that stays, see ``train.template``.
     regression, colour, limit: of an editor whose template is read off the training faces: the share of each attribute's
         coefficient, that of the edited one's colour, and the most lightness, see ``train.regression``.
+    motion: the share of each attribute's coefficient by which landmarks move, for an editor whose spec has motion.
     """
 
     model: str
@@ -46,6 +47,7 @@ class Recipe:
     template: int = 0
     tint: float = 1.0
     regression: dict[str, float] = field(default_factory=dict)
+    motion: dict[str, float] = field(default_factory=dict)
     colour: float = 1.0
     limit: float = 0.0
     train: dict[str, Any] = field(default_factory=dict)
@@ -77,6 +79,11 @@ def run_recipe(
         options.get("optimisation", options)["steps"] = steps
     if plan.set not in SETS:
         raise UnknownName("training set", plan.set, SETS)
+    if bool(plan.motion) != bool(spec.config.get("motion")):
+        raise ConfigError(
+            f"{path} and the spec of {plan.model} differ in whether landmarks move.",
+            "Give the recipe a table [motion] where the spec's config has motion = true, and only there.",
+        )
     folder = out or home.writable("weights") / plan.model
     resolved = {"recipe": path.name, **asdict(plan), "train": options, "device": device, "torch": torch.__version__}
     if dry_run:
@@ -103,6 +110,9 @@ def run_recipe(
         maps = regression.coefficients(seen.pixels, seen.labels, seen.weights, shape, offsets, regions)
         state |= {"template": regression.template(maps, spec.labels, plan.regression, plan.colour, plan.limit)}
         state |= {"landmark_mean": shape.mean, "landmark_covariance": shape.covariance.float()}
+        if plan.motion:
+            moved = regression.motions(seen.labels, seen.weights, shape, offsets)
+            state |= {"landmark_motion": regression.combined(moved, spec.labels, plan.motion)}
     if everything.calibration is not None:
         state = calibrated(spec, state, everything.part(everything.calibration), device)
     digest = weights.save(folder, spec, state)

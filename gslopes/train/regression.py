@@ -6,8 +6,11 @@ over the faces whose face region the parser sees there. The coefficient of one a
 makes: what usually comes with it, such as age or a smile, has its own. Averaged over thousands of faces it holds no
 blotch that a decoder draws. ``edit.template`` applies it.
 
-Source: mean images and their differences as models of faces, Rowland & Perrett 1995, Manipulating facial appearance
-through shape and color; here with covariates, and texture alone: an edit never moves a feature.
+What an attribute does to the shape is regressed likewise: how far each landmark moves for a unit, which is how lips,
+eyes and brows move along with an edit (``core.records.Motion``). The outline stays: it is the mask's edge.
+
+Source: mean images and their differences as models of faces, in shape and in colour, Rowland & Perrett 1995,
+Manipulating facial appearance through shape and color; here with covariates.
 """
 
 from __future__ import annotations
@@ -99,6 +102,32 @@ def coefficients(
     return _extended((maps + maps.flip(3)) / 2, (share + share.flip(1)) / 2)
 
 
+def motions(labels: NDArray[np.float32], weights: NDArray[np.float64], shape: FaceShape, offsets: Tensor) -> Tensor:
+    """How far each landmark of the mean face moves for a unit of each attribute, (A, L, 2) pixels of the chip.
+
+    labels: (n, A) in [-1, 1].  weights: (n,) how much each face counts.  shape, offsets: as of ``shape_and_regions``.
+    """
+    counts = np.tile(np.minimum(weights / weights.mean(), 8), 2)[:, None]
+    design = np.tile(np.pad(labels, ((0, 0), (1, 0)), constant_values=1).astype(np.float64), (2, 1))
+    moved = torch.cat([offsets, shape.mirrored(offsets)]).flatten(1).double().numpy()
+    penalty = np.diag([1e-3] + [RIDGE] * labels.shape[1])
+    found = np.linalg.solve(design.T @ (counts * design) + penalty, design.T @ (counts * moved))[1:]
+    return torch.from_numpy(found).float().unflatten(1, (-1, 2))
+
+
+def combined(maps: Tensor, names: tuple[str, ...], shares: Mapping[str, float]) -> Tensor:
+    """The sum of shares of the attributes' coefficients, (...).
+
+    maps: (A, ...).  names: A.  shares: attribute to its share.
+
+    Raises: ConfigError for an attribute that the editor does not know.
+    """
+    unknown = [name for name in shares if name not in names]
+    if unknown:
+        raise ConfigError(f"The recipe has a share of {unknown[0]!r}.", f"The editor knows {', '.join(names)}.")
+    return torch.stack([share * maps[names.index(name)] for name, share in shares.items()]).sum(0)
+
+
 def template(
     maps: Tensor, names: tuple[str, ...], shares: Mapping[str, float], colour: float, limit: float = 0.0
 ) -> Tensor:
@@ -112,11 +141,8 @@ def template(
 
     Raises: ConfigError for an attribute that the editor does not know.
     """
-    unknown = [name for name in shares if name not in names]
-    if unknown:
-        raise ConfigError(f"The recipe has a share of {unknown[0]!r}.", f"The editor knows {', '.join(names)}.")
     luma = maps.new_tensor(LUMA)[:, None, None]
-    form = torch.stack([share * (maps[names.index(name)] * luma).sum(0) for name, share in shares.items()]).sum(0)
+    form = (combined(maps, names, shares) * luma).sum(0)
     face = face_window(maps.shape[-1]).to(maps)
     form = form - (form * face).sum() / face.sum()  # the mean is the training photos' exposure and tone of skin
     if limit:

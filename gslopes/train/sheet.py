@@ -38,7 +38,7 @@ def edits(spec: ModelSpec, network: Fader, x: Tensor, photo: Tensor, values: Seq
         mean, std = (x.new_tensor(v)[:, None, None] for v in (spec.mean, spec.std))
         face = face_window(spec.size).to(x)
         chips = x * std + mean
-        template = FittedTemplate(network, x.device)(chips)
+        template = FittedTemplate(network, x.device)(chips).template
         pictures = template_pictures(chips, template, face, distances, network.config.lightness)
         return list(((pictures / 255 - mean) / std - x[:, None]).unbind(1))
     z = network.encode(x)

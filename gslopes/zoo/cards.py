@@ -16,7 +16,7 @@ KINDS = {
     "auc": "area under the ROC curve, a label against the rest",
     "iou": "intersection over union of a region, pixels of all photos together",
     "l1": "mean absolute error of the reconstruction, share of the range",
-    "edit_size": "mean absolute change between -2 and +2, share of the range",
+    "edit_size": "mean absolute change between -2 and +2 before any part moves, share of the range",
 }
 
 

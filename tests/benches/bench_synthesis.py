@@ -31,10 +31,12 @@ import measure  # noqa: E402
 from bench_sweep import VALUES  # noqa: E402
 
 from gslopes import zoo  # noqa: E402
+from gslopes.compose import motion  # noqa: E402
 from gslopes.compose.masks import soft_mask  # noqa: E402
 from gslopes.compose.skin import region_classes  # noqa: E402
 from gslopes.core.geometry import similarity  # noqa: E402
 from gslopes.core.levels import OFFSET  # noqa: E402
+from gslopes.core.records import Motion  # noqa: E402
 from gslopes.edit.fitted import FittedTemplate  # noqa: E402
 from gslopes.edit.photo_values import PhotoValues  # noqa: E402
 from gslopes.edit.template import template_edits  # noqa: E402
@@ -87,13 +89,18 @@ class Plain:
         place = (pixels.shape[1], pixels.shape[0])
         weight = self.back(mask, matrix, scale, place, cv2.INTER_LINEAR, cv2.BORDER_CONSTANT)[..., None]
         weight[weight < 1 / 255] = 0
-        template = self.fitted(x)
-        for step, value in enumerate(VALUES):
-            distance = self.config.gain * (value - photo)
+        template, moving = self.fitted(x)
+        distances = self.config.gain * (torch.tensor(VALUES, device=self.device)[None] - photo)
+        unit = motion.within(Motion(moving[0].cpu().numpy(), distances[0].cpu().numpy()), mask)
+        unit = self.back(unit, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
+        move = motion.Mover(np.where(weight > 0, motion.in_photo(unit, matrix), 0).astype(np.float32))
+        for step in range(len(VALUES)):
+            distance = distances[:, step : step + 1]
             logs = template_edits(x, template, self.face, distance, self.config.lightness)[0]
             logs = logs[0].permute(1, 2, 0).cpu().numpy()
             layer = self.back(logs, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
-            edited = np.clip(np.rint(pixels + (pixels + OFFSET) * np.expm1(weight * layer)), 0, 255).astype(np.uint8)
+            mixed = pixels + (pixels + OFFSET) * np.expm1(weight * layer)
+            edited = np.clip(np.rint(move(mixed.astype(np.float32), float(distance))), 0, 255).astype(np.uint8)
             Image.fromarray(edited).save(f"{name}-{step}.jpg", quality=95, subsampling=0)
 
     def likely(self, x: torch.Tensor) -> np.ndarray:

@@ -7,7 +7,7 @@ from skimage.data import astronaut
 
 from gslopes.core.errors import ModelError
 from gslopes.core.geometry import warp
-from gslopes.edit.fitted import FittedTemplate
+from gslopes.edit.fitted import Fitted, FittedTemplate
 from gslopes.edit.landmarks import landmarks
 from gslopes.find.align import choose
 from gslopes.networks.fader import Fader, FaderConfig
@@ -32,7 +32,7 @@ def chips() -> torch.Tensor:
 def test_the_lips_of_a_template_lie_on_the_lips_of_each_face(chips, name):
     fitted = FittedTemplate(load(name).module, "cpu")
     with torch.inference_mode():
-        templates = fitted(chips)
+        templates, _ = fitted(chips)
     assert templates.shape == chips.shape
     parser = load("parser")
     pixels = (255 * chips).round().byte().permute(0, 2, 3, 1).numpy()
@@ -55,4 +55,16 @@ def test_landmarks_need_their_own_size_and_a_template():
 
 def test_without_landmarks_all_faces_share_the_template(chips):
     network = Fader(FaderConfig(("gender",), template=True))
-    assert FittedTemplate(network, "cpu")(chips) is network.template
+    assert FittedTemplate(network, "cpu")(chips) == Fitted(network.template)
+
+
+@pytest.mark.parametrize("name", ["fader-gender", "fader-race"])
+def test_the_motion_of_each_face_lies_on_its_own_lips(chips, name):
+    fitted = FittedTemplate(load(name).module, "cpu")
+    with torch.inference_mode():
+        moved = fitted(chips).motion
+    assert moved.shape == (2, 128, 128, 2)
+    assert 0.3 < moved.abs().max() < 3  # pixels a unit
+    # the second face is the first with all below row 80 four pixels lower, its motion therefore as well
+    low, high = moved[0, 84:104, 50:78], moved[1, 88:108, 50:78]
+    assert (low - high).abs().mean() < 0.3 * (low - moved[1, 84:104, 50:78]).abs().mean() + 0.05

@@ -14,7 +14,7 @@ from PIL import Image
 from gslopes.core import tables
 from gslopes.core.errors import StorageError
 from gslopes.core.reasons import Reason, explained
-from gslopes.core.records import ByteArray, Detections, Face, FloatArray, Photo
+from gslopes.core.records import ByteArray, Detections, EditedChips, Face, FloatArray, Photo
 from gslopes.datasets.folder import list_photos
 from gslopes.run import synthesis
 from gslopes.run.components import Components
@@ -59,9 +59,9 @@ class Editor:
     size, sha256 = SIZE, "0" * 64
     blend, chroma = "difference", 1.0
 
-    def sweep(self, chips: ByteArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         neutral = chips.astype(np.float32)
-        return neutral[:, None] + 10 * values[None, :, None, None, None], neutral
+        return EditedChips(neutral[:, None] + 10 * values[None, :, None, None, None], neutral)
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ class Narrow(Editor):
     def __init__(self, most: int) -> None:
         self.most = most
 
-    def sweep(self, chips: ByteArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         if len(chips) > self.most:
             raise torch.OutOfMemoryError("CUDA out of memory.")
         return super().sweep(chips, values)

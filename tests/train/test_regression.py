@@ -18,6 +18,7 @@ from gslopes.zoo.reader import face_window
 
 WEIGHT = torch.tensor(LUMA)[:, None, None]
 FACES = 64
+MEAN = 24 + 80 * torch.rand(COUNT, 2, generator=torch.Generator().manual_seed(1))
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +84,23 @@ def test_faces_of_other_shapes_are_compared_in_the_mean_shape(chip, monkeypatch)
     inner = slice(20, 108)
     error = [(one - true)[inner, inner].abs().mean().item() for one in (blurred, sharp)]
     assert error[1] < 0.4 * error[0]
+
+
+def test_a_motion_is_what_its_attribute_alone_moves_alike_on_both_sides():
+    rng = np.random.default_rng(0)
+    first = np.sign(rng.normal(size=600))
+    second = np.where(rng.random(600) < 0.8, first, -first)
+    labels = np.stack([first, second], 1).astype(np.float32)
+    shape = FaceShape((MEAN + mirrored(MEAN)) / 2, 9 * torch.eye(2 * COUNT))
+    true = torch.from_numpy(rng.normal(0, 0.5, (2, COUNT, 2)).astype(np.float32))
+    true = (true + torch.stack([shape.mirrored(one[None])[0] for one in true])) / 2
+    noise = torch.from_numpy(rng.normal(0, 0.3, (600, COUNT, 2)).astype(np.float32))
+    offsets = torch.einsum("na,alc->nlc", torch.from_numpy(labels), true) + 1.5 + noise
+    offsets[..., 0] -= 1.5  # what all faces share, alike on both sides, belongs to no attribute
+    found = regression.motions(labels, np.ones(600), shape, offsets)
+    torch.testing.assert_close(found, true, atol=0.1, rtol=0.05)
+    alike = torch.stack([shape.mirrored(one[None])[0] for one in found])
+    torch.testing.assert_close(found, alike, atol=1e-4, rtol=0)
 
 
 def test_a_template_is_the_first_coefficient_and_shares_of_the_lightness_of_others():

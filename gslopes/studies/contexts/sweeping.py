@@ -48,17 +48,18 @@ class Sweeper:
         mask = self.components.masker([photo], [face], chip)[0]
         if mask_is_degenerate(mask):
             return None
-        edited, neutral = editor.sweep(chip, np.asarray(self.values, np.float32))
+        swept = editor.sweep(chip, np.asarray(self.values, np.float32))
         found = compose(
             photo.pixels,
             photo.gray,
-            edited[0],
-            neutral[0],
+            swept.edited[0],
+            swept.neutral[0],
             mask,
             face.matrix,
             editor.blend,
             self.device,
             chroma=editor.chroma,
+            motion=swept.motion_of(0),
         )
         return found, self._judged(photo, face, found)
 

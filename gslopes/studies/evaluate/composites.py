@@ -130,15 +130,15 @@ def swept(held: HeldOut, editor: FaderEditor, device: str) -> Iterator[Swept]:
         rows = slice(start, start + BATCH)
         photos, faces = held.photos[rows], held.faces[rows]
         chips = np.stack([warp(p.pixels, f.matrix, editor.size) for p, f in zip(photos, faces, strict=True)])
-        edited, neutral = editor.sweep(chips, values)
+        edits = editor.sweep(chips, values)
         masks = {region: masker(photos, faces, chips) for region, masker in maskers.items()}
         pictures: dict[tuple[str, str], list[list[ByteArray]]] = {}
         edges = []
         for region, blend in ways(editor.blend):
             pictures[region, blend] = []
             for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
-                given = photo.pixels, photo.gray, edited[i], neutral[i], masks[region][i], face.matrix
-                whole = compose(*given, blend, chroma=editor.chroma)
+                given = photo.pixels, photo.gray, edits.edited[i], edits.neutral[i], masks[region][i], face.matrix
+                whole = compose(*given, blend, chroma=editor.chroma, motion=edits.motion_of(i))
                 pictures[region, blend].append([whole.picture(k) for k in range(len(values))])
                 if (region, blend) == ways(editor.blend)[0]:
                     x0, y0, x1, y1 = whole.box

@@ -230,7 +230,7 @@ def latent_table(held: HeldOut, editor: FaderEditor, judges: Judges, attribute: 
             part = chips[start : start + 32]
             x = torch.from_numpy(part).to(device).permute(0, 3, 1, 2).float() / 127.5 - 1
             latents.append(editor.network.encode(x).flatten(1).float().cpu().numpy())
-            rebuilt.append(np.rint(editor.sweep(part, np.array([0.0], np.float32))[1]).astype(np.uint8))
+            rebuilt.append(np.rint(editor.sweep(part, np.array([0.0], np.float32)).neutral).astype(np.uint8))
     z, again = np.concatenate(latents), np.concatenate(rebuilt)
     probe = leakage.probe_auc(z, truth, leakage.folds_by_people(np.arange(len(z))))
     plain = auc(truth, judges.probabilities(chips)[:, 0 if attribute == "gender" else 1])

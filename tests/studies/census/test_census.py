@@ -254,7 +254,7 @@ def test_the_shipped_reader_reads_real_photos_of_people_at_work(unpacked: Callab
     read = table[table["status"] == "read"]
     assert read[["masculine", "young"]].stack().between(0, 1).all()
     assert read[["white", "black", "asian", "indian", "other"]].sum(axis=1).to_numpy() == pytest.approx(1)
-    assert set(table["occupation"]) == {"chef"}
+    assert table["occupation"].nunique() == 10  # the limit takes from every folder
 
 
 def test_a_limit_takes_from_every_folder() -> None:

@@ -9,7 +9,7 @@ from PIL import Image
 from gslopes.compose.paste import compose
 from gslopes.core import tables
 from gslopes.core.reasons import Reason
-from gslopes.core.records import Detections
+from gslopes.core.records import Detections, EditedChips
 from gslopes.datasets.folder import open_photo
 from gslopes.find import align
 from gslopes.run.components import Components
@@ -40,7 +40,7 @@ class Lighter:
     def sweep(self, chips, values):
         shades = 15 * np.asarray(values, np.float32)[None, :, None, None, None]
         edited = np.clip(chips[:, None].astype(np.float32) + shades, 0, 255)
-        return np.rint(edited).astype(np.uint8), chips
+        return EditedChips(np.rint(edited).astype(np.uint8), chips)
 
 
 class Measurer:
@@ -121,7 +121,7 @@ def test_an_edit_goes_into_the_photo_as_the_editor_says(editor, folder):
     points = Aligned()([photo])[0]
     face = align.choose(points, 160, 180, 20, 128)
     chip = align.warp(photo.pixels, face.matrix, 128)[None]
-    edited, neutral = editor.sweep(chip, (-2.0, 0.0, 2.0))
+    edited, neutral, _ = editor.sweep(chip, (-2.0, 0.0, 2.0))
     mask = masker([photo], [face], chip)[0]
     want = compose(
         photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, editor.blend, chroma=editor.chroma
