@@ -80,7 +80,7 @@ def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
     assert np.abs(masks[0] - masks[1]).mean() < 0.002
     for name in ("fader-gender", "fader-race"):
         sweeps = [FaderEditor(name, device).sweep(chips, VALUES) for device in ("cpu", DEVICE)]
-        here, there = (edited - neutral[:, None] for edited, neutral, _ in sweeps)
+        here, there = (swept.edited - swept.neutral[:, None] for swept in sweeps)
         assert np.abs(here - there).max() <= 2
         assert np.abs(here - there).mean() < 0.1
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +114,8 @@ class Motion:
         return Motion(self.field[row], self.distances[row])
 
 
-class EditedChips(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class EditedChips:
     """B edited chips at K values.
 
     edited: (B, K, S, S, 3) float32 RGB in levels, 0 to 255 or, with the odd part, a little beyond.

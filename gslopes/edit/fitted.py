@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -17,7 +17,8 @@ from gslopes.zoo.parsing import class_probabilities
 PARSER = "parser"  # whose landmarks the templates were made with; masks may come from another one
 
 
-class Fitted(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Fitted:
     """A template as it lies in b faces.
 
     template: (b, 3, S, S), or (3, S, S) for all of them.

@@ -19,16 +19,20 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from gslopes.core.errors import ConfigError
 from gslopes.core.secrets import secret_in_address
 from gslopes.score.scrub import scrub
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
-Options = TypeVar("Options", bound="DataclassInstance")
+class Dataclass(Protocol):
+    """An instance of any dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+Options = TypeVar("Options", bound=Dataclass)
 
 ARGUMENT: Mapping[str, bool] = {"argument": True}  # metadata of the field that is written right after the colon
 # metadata of a field that moves no answer (a rate, a price): no part of the canonical name, hence of the cache's key
@@ -87,7 +91,7 @@ def read(cls: type[Options], base: str, items: list[str]) -> Options:
     return cls(**{key: _value(f"{base}'s {key}", kinds[key], text) for key, text in texts.items()})
 
 
-def canonical(base: str, options: DataclassInstance, *, parsing: bool = True) -> str:
+def canonical(base: str, options: Dataclass, *, parsing: bool = True) -> str:
     r"""The one spelling of a name with these options: the argument, then sorted keys, defaults left out.
 
     parsing: with the options that decide how answers are read.
@@ -107,7 +111,7 @@ def _reads(item: dataclasses.Field[Any]) -> bool:
     return bool(item.metadata.get("parsing"))
 
 
-def usage(cls: type[DataclassInstance]) -> tuple[str, ...]:
+def usage(cls: type[Dataclass]) -> tuple[str, ...]:
     """How each parameter is written, with its default; a required one in capitals, those that move no answer last."""
     rows, kinds = [], get_type_hints(cls)
     for item in sorted(dataclasses.fields(cls), key=lambda item: bool(item.metadata.get("operational"))):

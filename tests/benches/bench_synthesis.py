@@ -89,7 +89,8 @@ class Plain:
         place = (pixels.shape[1], pixels.shape[0])
         weight = self.back(mask, matrix, scale, place, cv2.INTER_LINEAR, cv2.BORDER_CONSTANT)[..., None]
         weight[weight < 1 / 255] = 0
-        template, moving = self.fitted(x)
+        fitted = self.fitted(x)
+        template, moving = fitted.template, fitted.motion
         distances = self.config.gain * (torch.tensor(VALUES, device=self.device)[None] - photo)
         unit = motion.within(Motion(moving[0].cpu().numpy(), distances[0].cpu().numpy()), mask)
         unit = self.back(unit, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)

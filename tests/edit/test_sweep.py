@@ -25,7 +25,8 @@ def faces() -> rendered.FaceParameters:
 
 
 def test_a_sweep_has_a_picture_for_every_value_and_the_neutral_one(editor, faces):
-    edited, neutral, _ = editor.sweep(rendered_chips(faces, editor.size), VALUES)
+    swept = editor.sweep(rendered_chips(faces, editor.size), VALUES)
+    edited, neutral = swept.edited, swept.neutral
     assert edited.shape == (24, 5, 64, 64, 3)
     assert neutral.shape == (24, 64, 64, 3)
     assert edited.dtype == neutral.dtype == np.float32
@@ -44,7 +45,8 @@ def levels(network, chips, values):
 @pytest.mark.parametrize("values", [(-2, -1, 0, 1, 2), (-2, 0.5, 1)])
 def test_the_edit_is_the_odd_part_less_that_at_the_photos_own_value(editor, faces, values):
     chips = rendered_chips(faces, editor.size)[:2]
-    edited, neutral, _ = editor.sweep(chips, np.array(values, np.float32))
+    swept = editor.sweep(chips, np.array(values, np.float32))
+    edited, neutral = swept.edited, swept.neutral
     network = zoo.load("fader-rendered").module
     grid = np.linspace(-1, 1, 9)
     errors = [np.abs(levels(network, chips, [v, v]) - chips).mean((1, 2, 3)) for v in grid]
@@ -65,14 +67,16 @@ def test_gain_multiplies_the_edits(faces):
     model = zoo.load("fader-rendered")
     model.module.config = dataclasses.replace(model.module.config, gain=0.5)
     chips = rendered_chips(faces, 64)[:3]
-    half, neutral, _ = FaderEditor(model, reader=None).sweep(chips, VALUES)
-    whole, same, _ = FaderEditor("fader-rendered", reader=None).sweep(chips, VALUES)
+    swept = FaderEditor(model, reader=None).sweep(chips, VALUES)
+    half, neutral = swept.edited, swept.neutral
+    swept = FaderEditor("fader-rendered", reader=None).sweep(chips, VALUES)
+    whole, same = swept.edited, swept.neutral
     np.testing.assert_array_equal(neutral, same)
     np.testing.assert_allclose(half - neutral[:, None], (whole - same[:, None]) / 2, atol=0.01)
 
 
 def test_what_both_ends_share_is_in_no_edit(editor, faces):
-    edited, *_ = editor.sweep(rendered_chips(faces, editor.size), VALUES)
+    edited = editor.sweep(rendered_chips(faces, editor.size), VALUES).edited
     np.testing.assert_allclose(edited[:, 0] + edited[:, 4], 2 * edited[:, 2], atol=0.01)
     np.testing.assert_allclose(edited[:, 1] + edited[:, 3], 2 * edited[:, 2], atol=0.01)
 
@@ -80,7 +84,7 @@ def test_what_both_ends_share_is_in_no_edit(editor, faces):
 def test_the_odd_part_of_a_ratio_is_taken_of_logarithms(faces):
     model = zoo.load("fader-rendered")
     ratio = zoo.LoadedModel(model.module, dataclasses.replace(model.spec, blend="ratio"), model.sha256)
-    edited, *_ = FaderEditor(ratio, reader=None).sweep(rendered_chips(faces, 64)[:4], VALUES)
+    edited = FaderEditor(ratio, reader=None).sweep(rendered_chips(faces, 64)[:4], VALUES).edited
     product = (edited[:, 0] + OFFSET) * (edited[:, 4] + OFFSET)
     np.testing.assert_allclose(product, (edited[:, 2] + OFFSET) ** 2, rtol=1e-3)
 
@@ -90,7 +94,8 @@ def test_sixteen_bits_move_no_level_by_more_than_one(faces):
     full, half = (FaderEditor("fader-rendered", reader=None) for _ in range(2))
     half.network.half()
     chips = np.stack([np.asarray(chip) for chip in rendered_chips(faces, full.size)[:4]])
-    changes = [edited - neutral[:, None] for edited, neutral, _ in (one.sweep(chips, VALUES) for one in (full, half))]
+    sweeps = [one.sweep(chips, VALUES) for one in (full, half)]
+    changes = [swept.edited - swept.neutral[:, None] for swept in sweeps]
     difference = np.abs(changes[0] - changes[1])
     assert 0 < difference.max() <= 1
     assert (np.rint(changes[0]) != np.rint(changes[1])).mean() < 0.05
@@ -98,12 +103,13 @@ def test_sixteen_bits_move_no_level_by_more_than_one(faces):
 
 def test_the_same_chip_gives_the_same_sweep_twice(editor, faces):
     chips = rendered_chips(faces, editor.size)
-    np.testing.assert_array_equal(editor.sweep(chips, VALUES)[0], editor.sweep(chips, VALUES)[0])
+    np.testing.assert_array_equal(editor.sweep(chips, VALUES).edited, editor.sweep(chips, VALUES).edited)
 
 
 def test_the_drawn_cue_rises_with_the_value(editor, faces):
     chips = rendered_chips(faces, editor.size)
-    edited, neutral, _ = editor.sweep(chips, VALUES)
+    swept = editor.sweep(chips, VALUES)
+    edited, neutral = swept.edited, swept.neutral
     points = rendered_chip_points(editor.size, len(chips))
     added = np.clip(chips[:, None] + edited - neutral[:, None], 0, 255).astype(np.uint8)
     read = np.stack([rendered.gender_readout(added[:, step], points) for step in range(5)], 1)
@@ -148,6 +154,6 @@ def test_a_model_that_is_loaded_edits_with_its_own_weights_whatever_is_shipped_u
     with torch.no_grad():
         trial.module.to_rgb.bias += 0.5
     chips = rendered_chips(faces, 64)[:2]
-    ours, theirs = (FaderEditor(model, reader=None).sweep(chips, VALUES)[0] for model in (trial, "fader-rendered"))
-    np.testing.assert_array_equal(FaderEditor(shipped, reader=None).sweep(chips, VALUES)[0], theirs)
+    ours, theirs = (FaderEditor(model, reader=None).sweep(chips, VALUES).edited for model in (trial, "fader-rendered"))
+    np.testing.assert_array_equal(FaderEditor(shipped, reader=None).sweep(chips, VALUES).edited, theirs)
     assert np.abs(ours - theirs).mean() > 5

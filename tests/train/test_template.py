@@ -30,7 +30,8 @@ def test_the_template_is_even_and_a_sweep_moves_every_chip_from_its_own_value():
     form, editor = ratio_editor(chips, lightness=0.22)
     assert form.shape == (3, 64, 64)
     torch.testing.assert_close(form, form.flip(2))
-    edited, neutral, _ = editor.sweep(chips[:3], np.array([-1, 0, 1], np.float32))
+    swept = editor.sweep(chips[:3], np.array([-1, 0, 1], np.float32))
+    edited, neutral = swept.edited, swept.neutral
     np.testing.assert_allclose(neutral, chips[:3], atol=0.01)
     light = edited.mean((2, 3, 4))
     assert (np.diff(light, axis=1) > 1).all()
@@ -39,7 +40,8 @@ def test_the_template_is_even_and_a_sweep_moves_every_chip_from_its_own_value():
 def test_without_a_lightness_the_template_is_the_edit_of_a_unit():
     chips = rendered_chips(rendered.sample(4, seed=4), 64)
     form, editor = ratio_editor(chips, gain=1.5)
-    edited, neutral, _ = editor.sweep(chips, np.array([-1, 0.5, 2], np.float32))
+    swept = editor.sweep(chips, np.array([-1, 0.5, 2], np.float32))
+    edited, neutral = swept.edited, swept.neutral
     logs = np.log(edited + OFFSET)
     unit = 1.5 * form.permute(1, 2, 0).numpy()
     np.testing.assert_allclose(logs[:, 1] - logs[:, 0], np.broadcast_to(1.5 * unit, neutral.shape), atol=1e-4)

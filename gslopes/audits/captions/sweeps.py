@@ -101,7 +101,7 @@ def switch_rows(table: pd.DataFrame, attribute: str, options: AuditOptions) -> l
     return rows
 
 
-def switch(row: pd.Series[Any]) -> tuple[str, float]:
+def switch(row: pd.Series) -> tuple[str, float]:
     """One photo: switches (and where), woman, man, none or mixed.
 
     >>> switch(pd.Series({-1.0: "woman", 0.0: "none", 1.0: "man"}))

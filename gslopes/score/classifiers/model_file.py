@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.errors import ConfigError, ModelError
-from gslopes.score.names import ARGUMENT
+from gslopes.score.names import ARGUMENT, OPERATIONAL
+from gslopes.zoo.program import TIME_LIMIT
 
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]
@@ -51,6 +52,18 @@ class ModelFileOptions:
             raise ConfigError("top_k and size must not be negative, and white and std must be above 0.")
         if self.top_k and self.threshold != 0.5:
             raise ConfigError("top_k and threshold cannot be combined.", "Give one of them.")
+
+
+@dataclass(frozen=True, slots=True)
+class TorchScriptOptions(ModelFileOptions):
+    """As ``ModelFileOptions``.  time_limit: seconds for one batch of 32 pictures."""
+
+    time_limit: float = field(default=TIME_LIMIT, metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        ModelFileOptions.__post_init__(self)
+        if self.time_limit <= 0:
+            raise ConfigError(f"time_limit must be a number of seconds above 0, not {self.time_limit:g}.")
 
 
 def check_outputs(outputs: NDArray[np.floating], labels: Sequence[str], options: ModelFileOptions) -> None:

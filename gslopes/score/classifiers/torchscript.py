@@ -10,7 +10,6 @@ runs in a process of its own (``zoo.program``). The same model as an ONNX file n
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,28 +20,15 @@ from gslopes.core.records import Answer, ByteArray
 from gslopes.core.trust import Trust
 from gslopes.score.classifiers.model_file import (
     ACTIVATIONS,
-    ModelFileOptions,
+    TorchScriptOptions,
     check_outputs,
     choose,
     digest_of,
     existing,
     read_labels,
 )
-from gslopes.score.names import OPERATIONAL
 from gslopes.score.pictures import batch_of, normalise
-from gslopes.zoo.program import TIME_LIMIT, Program, ProgramError
-
-
-@dataclass(frozen=True, slots=True)
-class TorchScriptOptions(ModelFileOptions):
-    """As ``ModelFileOptions``.  time_limit: seconds for one batch of 32 pictures."""
-
-    time_limit: float = field(default=TIME_LIMIT, metadata=OPERATIONAL)
-
-    def __post_init__(self) -> None:
-        ModelFileOptions.__post_init__(self)
-        if self.time_limit <= 0:
-            raise ConfigError(f"time_limit must be a number of seconds above 0, not {self.time_limit:g}.")
+from gslopes.zoo.program import Program, ProgramError
 
 
 class TorchScriptClassifier:

@@ -121,7 +121,8 @@ def test_an_edit_goes_into_the_photo_as_the_editor_says(editor, folder):
     points = Aligned()([photo])[0]
     face = align.choose(points, 160, 180, 20, 128)
     chip = align.warp(photo.pixels, face.matrix, 128)[None]
-    edited, neutral, _ = editor.sweep(chip, (-2.0, 0.0, 2.0))
+    swept = editor.sweep(chip, (-2.0, 0.0, 2.0))
+    edited, neutral = swept.edited, swept.neutral
     mask = masker([photo], [face], chip)[0]
     want = compose(
         photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, editor.blend, chroma=editor.chroma

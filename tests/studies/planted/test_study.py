@@ -36,7 +36,8 @@ def test_the_editor_of_drawn_faces_moves_the_cue_as_drawing_anew_does_on_every_t
     matrices = [similarity(points, CHIP * 64 - 0.5) for points in faces.points]
     chips = np.stack([warp(photo, matrix, 64) for photo, matrix in zip(faces.pixels, matrices, strict=True)])
     editor = FaderEditor(EDITOR, reader=None)
-    edited, neutral, _ = editor.sweep(chips, values)
+    swept = editor.sweep(chips, values)
+    edited, neutral = swept.edited, swept.neutral
     readings, anew = np.empty((2, 60, len(values), 5))
     for row, matrix in enumerate(matrices):
         mask = warp(faces.face_mask[row], matrix, 64)
