@@ -35,6 +35,8 @@ class Composite:
     weight: (h, w) float32 in [0, 1], the mask in the box; where it is 0 the patches equal the photo.
     box: x0 y0 x1 y1 in whole pixels of the photo, x1 and y1 exclusive; all 0 if the mask touches no pixel.
     mask_area: share of the photo's pixels that may change, in [0, 1].
+    motion: how parts of the face moved: (h, w, 2) pixels of the photo a unit, and K distances from the photo's own
+        value; None where nothing did.
     """
 
     photo: ByteArray
@@ -42,6 +44,7 @@ class Composite:
     weight: FloatArray
     box: Box
     mask_area: float
+    motion: Motion | None = None
 
     def __len__(self) -> int:
         return len(self.patches)
@@ -119,7 +122,8 @@ def compose(
             mixed = mixed if move is None else move(mixed, distance)
             patch[:] = np.clip(np.rint(mixed), 0, 255).astype(np.uint8)
     area = float(np.count_nonzero(weight)) / (pixels.shape[0] * pixels.shape[1])
-    return Composite(pixels, patches, weight, box, area)
+    moved = None if motion is None or field is None else Motion(field, motion.distances)
+    return Composite(pixels, patches, weight, box, area, moved)
 
 
 def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tuple[FloatArray, Box]:

@@ -4,8 +4,8 @@
 themselves. ``light``: the masked region made darker or lighter by as much, pixel for pixel on average, as the edit
 changed it, and brighter towards the end where the edit brightens: what the light of this place and size does.
 ``random``: a smooth random change of the masked region, by as much again, with nothing of the edit's own change in it
-and no brighter or darker on average: what a change of this place and size does that has nothing to do with the
-attribute.
+and no brighter or darker on average; where the edit moves parts of the face, they move by as much too, in random
+directions: what a change of this place and size does that has nothing to do with the attribute.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.compose.encode import QUALITY
+from gslopes.compose.motion import STEEPEST, Mover, steepness
 from gslopes.compose.paste import Composite
 from gslopes.core.levels import LUMA
-from gslopes.core.records import FloatArray
+from gslopes.core.records import FloatArray, Motion
 
-GRAIN = 0.15  # of the longer side of the masked box: the width of the random change's blobs
+# In units of the longer side of the masked box.
+GRAIN = 0.15  # the width of the random change's blobs
+NEAR = 0.03  # over which the length of the edit's motion is averaged
+NEWTON = 6  # steps to the amount of a change
 
 
 def qualities(photo: str, steps: int, seed: int) -> list[int]:
@@ -63,18 +67,47 @@ def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int)
 
     whole, values: as for ``lightened``.  photo: its id; each photo has its own change.
 
-    The change is orthogonal, over the masked pixels, to that of the edit from its first value to its last and to light;
-    its mean absolute size at each value, before rounding and clipping, is that of the edit.
+    Where the edit moves parts of the face, the picture is moved by ``_shaken`` first. The rest of the change is
+    orthogonal, over the masked pixels, to that of the edit from its first value to its last and to light. The mean
+    absolute size of both together at each value, before rounding and clipping, is that of the edit.
     """
     if not whole.weight.size:
         return _changed(whole, values, np.zeros((*whole.weight.shape, 3), np.float32))
+    generator = np.random.default_rng(_key(photo, seed, "random"))
     weight = whole.weight[..., None]
-    field = _field(whole, np.random.default_rng(_key(photo, seed, "random"))) * weight
+    field = _field(whole, generator) * weight
     edit = whole.patches[-1].astype(np.float32) - whole.patches[0].astype(np.float32)
     light = np.broadcast_to(weight, field.shape).astype(np.float32)
     for direction in _orthonormal(light, edit):
         field = field - float((field * direction).sum()) * direction
-    return _changed(whole, values, np.asarray(field / np.maximum(weight, 1e-3), np.float32))
+    shaken = None if whole.motion is None else _shaken(whole, whole.motion, values, generator)
+    return _changed(whole, values, np.asarray(field / np.maximum(weight, 1e-3), np.float32), shaken)
+
+
+def _shaken(whole: Composite, motion: Motion, values: Sequence[float], generator: np.random.Generator) -> FloatArray:
+    """A random motion (h, w, 2), photo pixels a unit: at each place about as long as the edit's, with nothing of it.
+
+    It is shortened where it would fold, or change the picture by more than the edit does.
+    """
+    near = max(1.0, NEAR * max(whole.weight.shape))
+    length = np.sqrt(cv2.GaussianBlur(np.square(motion.field).sum(-1), (0, 0), near, borderType=cv2.BORDER_CONSTANT))
+    noise = generator.standard_normal((*whole.weight.shape, 2)).astype(np.float32)
+    sigma = max(1.0, GRAIN * max(whole.weight.shape))
+    field = cv2.GaussianBlur(noise, (0, 0), sigma, borderType=cv2.BORDER_REFLECT) * (length * whole.weight)[..., None]
+    for direction in _orthonormal(motion.field):
+        field = field - float((field * direction).sum()) * direction
+    field[whole.weight == 0] = 0
+    field *= np.linalg.norm(motion.field) / max(float(np.linalg.norm(field)), 1e-9)
+    centre, ends = len(values) // 2, (0, len(values) - 1)
+    longest = max(abs(values[k] - values[centre]) for k in ends)
+    field *= STEEPEST / max(longest * steepness(field), STEEPEST)
+    base = whole.patches[centre].astype(np.float32)
+    shares = [1.0]
+    for k in ends:
+        moved = float(np.abs(Mover(field)(base, values[k] - values[centre]) - base).mean())
+        edited = float(np.abs(whole.patches[k].astype(np.float32) - base).mean())
+        shares.append(edited / max(moved, 1e-9))
+    return np.asarray(min(shares) * field, np.float32)
 
 
 def _key(photo: str, seed: int, what: str = "") -> int:
@@ -104,15 +137,33 @@ def _orthonormal(*vectors: FloatArray) -> list[FloatArray]:
     return found
 
 
-def _changed(whole: Composite, values: Sequence[float], change: NDArray[np.float32]) -> Composite:
-    """The centre picture plus ``change`` in the mask, scaled at each value to the size of the edit's change."""
+def _changed(
+    whole: Composite, values: Sequence[float], change: NDArray[np.float32], shaken: FloatArray | None = None
+) -> Composite:
+    """The centre picture, moved by ``shaken``, plus ``change`` in the mask, scaled at each value to the edit's size."""
     centre = len(values) // 2
     base = whole.patches[centre].astype(np.float32)
     masked = whole.weight[..., None] * change
-    size = float(np.abs(masked).mean()) if masked.size else 0.0
+    move = None if shaken is None else Mover(shaken)
     patches = np.empty_like(whole.patches)
     for k, patch in enumerate(patches):
-        change_size = float(np.abs(whole.patches[k].astype(np.float32) - base).mean()) if size else 0.0
-        amount = np.sign(values[k] - values[centre]) * change_size / size if size else 0.0
-        patch[:] = np.clip(np.rint(base + np.float32(amount) * masked), 0, 255).astype(np.uint8)
+        distance = values[k] - values[centre]
+        size = float(np.abs(whole.patches[k].astype(np.float32) - base).mean()) if masked.size else 0.0
+        moved = base if move is None else move(base, distance)
+        signed = np.float32(np.sign(distance)) * masked
+        patch[:] = np.clip(np.rint(moved + _amount(moved - base, signed, size) * signed), 0, 255).astype(np.uint8)
     return Composite(whole.photo, patches, whole.weight, whole.box, whole.mask_area)
+
+
+def _amount(start: FloatArray, change: FloatArray, size: float) -> np.float32:
+    """How often ``change`` is to be added to ``start`` for a mean absolute value of ``size``; 0 if that is there."""
+    unit = float(np.abs(change).mean()) if change.size else 0.0
+    there = float(np.abs(start).mean()) if start.size else 0.0
+    if unit == 0 or there >= size:
+        return np.float32(0)
+    amount = (size + there) / unit  # enough; the mean is convex in it, so Newton comes down to the root from there
+    for _ in range(NEWTON if there else 0):
+        total = start + np.float32(amount) * change
+        slope = float((np.sign(total) * change).mean())
+        amount -= (float(np.abs(total).mean()) - size) / slope
+    return np.float32(amount)

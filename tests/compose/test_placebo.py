@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gslopes.compose import placebo
+from gslopes.compose.motion import Mover
 from gslopes.compose.paste import Composite
+from gslopes.core.records import Motion
 
 VALUES = (-2.0, 0.0, 2.0)
 
@@ -97,3 +101,45 @@ def test_random_is_smooth_its_own_for_each_photo_and_the_same_again(whole):
         np.zeros((4, 4, 3), np.uint8), np.zeros((3, 0, 0, 3), np.uint8), np.zeros((0, 0), np.float32), (0, 0, 0, 0), 0
     )
     assert placebo.randomised(empty, VALUES, "a", 0).patches.shape == (3, 0, 0, 3)
+
+
+@pytest.fixture
+def moving() -> Composite:
+    """A photo with edges in which an edit moves one part to the right with the value, and brightens another."""
+    grain = np.random.default_rng(3).integers(60, 180, (12, 12, 3), np.uint8)
+    photo = np.repeat(np.repeat(grain, 10, 0), 10, 1)
+    weight = np.zeros((120, 120), np.float32)
+    weight[20:100, 20:100] = 1
+    y, x = np.mgrid[:120, :120].astype(np.float32)
+    field = np.zeros((120, 120, 2), np.float32)
+    field[..., 0] = np.exp(-((x - 60) ** 2 + (y - 70) ** 2) / (2 * 8**2))
+    field[weight == 0] = 0
+    lighter = 20 * np.exp(-((x - 60) ** 2 + (y - 40) ** 2) / (2 * 12**2))[..., None] * weight[..., None]
+    patches = np.stack([Mover(field)(photo.astype(np.float32) + v / 2 * lighter, v) for v in VALUES])
+    levels = np.clip(np.rint(patches), 0, 255).astype(np.uint8)
+    motion = Motion(field, np.array(VALUES, np.float32))
+    return Composite(photo, levels, weight, (0, 0, 120, 120), 0.44, motion)
+
+
+def test_random_moves_parts_by_as_much_as_the_edit_and_with_nothing_of_its_motion(moving):
+    motion = moving.motion
+    fields = [placebo._shaken(moving, motion, VALUES, np.random.default_rng(seed)) for seed in range(8)]
+    for field in fields:
+        assert np.linalg.norm(field) == pytest.approx(np.linalg.norm(motion.field), rel=1e-3)
+        assert abs((field * motion.field).sum()) < 1e-3 * (motion.field**2).sum()
+        far = np.abs(motion.field).sum(-1) < 1e-3
+        assert np.abs(field[far]).max() < 0.05
+    drawn = np.mean(fields, 0)
+    assert np.linalg.norm(drawn) < 0.7 * np.linalg.norm(motion.field)
+
+
+def test_random_with_motion_changes_the_picture_by_as_much_and_nothing_outside(moving):
+    random = placebo.randomised(moving, VALUES, "photo", 0)
+    still = placebo.randomised(replace(moving, motion=None), VALUES, "photo", 0)
+    base = moving.patches[1].astype(float)
+    for k in (0, 2):
+        wanted = np.abs(moving.patches[k] - base).mean()
+        assert np.abs(random.patches[k] - base).mean() == pytest.approx(wanted, rel=0.03)
+        assert (random.patches[k] != still.patches[k]).any()
+    assert (random.patches[1] == moving.patches[1]).all()
+    assert (random.patches[:, moving.weight == 0] == moving.patches[1][moving.weight == 0]).all()
