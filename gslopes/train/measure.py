@@ -33,7 +33,7 @@ Estimate = dict[str, float]
 def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, work: Path, device: str) -> dict[str, Any]:
     """Held-out numbers of the model in ``folder``; an editor also leaves a sheet of faces in ``work``."""
     module = load_folder(folder, device).module
-    of = {"tagger": _tagger, "bisenet": _parser, "fader": _fader}[spec.network]
+    of = {"tagger": _tagger, "feature-pyramid": _parser, "fader": _fader}[spec.network]
     with torch.inference_mode():
         return {"held_out": len(held_out.pixels), **of(spec, module, held_out, work, device)}
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
+from gslopes.networks.feature_pyramid import FeaturePyramid
 from gslopes.train.augment import (
     color_jitter,
     mirrored_outside,
@@ -23,6 +24,7 @@ from gslopes.train.augment import (
 )
 from gslopes.train.checkpoint import Ema, load_state, save_state
 from gslopes.train.log import Log
+from gslopes.train.pretrained import efficientnet_lite
 from gslopes.train.schedule import one_cycle
 from gslopes.zoo import ModelSpec, build
 
@@ -38,6 +40,8 @@ def train_parser(
     batch: int = 16,
     lr: float = 2e-3,  # peak, of a one-cycle cosine
     mirrored: float = 0.0,  # share of the chips cut to a tight rectangle and mirrored beyond it
+    pretrained: bool = False,  # whether the encoder begins with weights of ImageNet, see ``train.pretrained``
+    encoder_lr: float = 1.0,  # the encoder's rate, share of ``lr``
     decay: float = 0.01,  # AdamW's weight decay
     ema: float = 0.998,
     seed: int = 0,
@@ -52,9 +56,15 @@ def train_parser(
     # What is trained, and where it stands.
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
-    network = build(spec).to(device).to(memory_format=torch.channels_last).train()
+    network = build(spec)
+    assert isinstance(network, FeaturePyramid)
+    if pretrained:
+        network.encoder.load_state_dict(efficientnet_lite(), strict=False)
+    network = network.to(device).to(memory_format=torch.channels_last).train()
     average = Ema(network, build(spec).to(device), ema)
-    optimiser = torch.optim.AdamW(network.parameters(), lr=lr, weight_decay=decay, betas=(0.9, 0.99))
+    encoder = list(network.encoder.parameters())
+    decoder = [p for name, p in network.named_parameters() if not name.startswith("encoder.")]
+    optimiser = torch.optim.AdamW([{"params": decoder}, {"params": encoder}], weight_decay=decay, betas=(0.9, 0.99))
     parts = {"network": network, "average": average, "optimiser": optimiser}
     start = load_state(folder / "state.pt", parts, generator)
 
@@ -66,6 +76,7 @@ def train_parser(
 
     for step in range(start, steps):
         rate = one_cycle(optimiser, lr, step, steps)
+        optimiser.param_groups[1]["lr"] = encoder_lr * rate
 
         # A batch: photo and classes moved alike, some cut tight, left and right swapped where it is mirrored.
         index = torch.multinomial(odds, batch, replacement=True, generator=generator).to(device)

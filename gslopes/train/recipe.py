@@ -25,7 +25,7 @@ from gslopes.zoo import ModelSpec, home, read_spec, weights
 
 LOOPS: dict[str, Callable[..., dict[str, Any]]] = {
     "tagger": train_tagger,
-    "bisenet": train_parser,
+    "feature-pyramid": train_parser,
     "fader": train_fader,
 }
 

@@ -13,6 +13,7 @@ from PIL import Image
 
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
+from gslopes.core.skin_tone import typology_angle_of
 from gslopes.datasets import celeba, celeba_wide, celebamask, rendered, utkface
 from gslopes.datasets.labelled import LabelledPhotos, held_out
 from gslopes.train.augment import to_float
@@ -22,6 +23,7 @@ from gslopes.train.training_set import TrainingSet
 from gslopes.zoo import ModelSpec, load
 from gslopes.zoo.crops import CHIP, CROPS
 
+TONE = 8.0  # degrees of the typology angle within which skin tones count as alike
 YOUNG = 35  # years; "young" means looks younger than this
 SURE = 0.85  # a model labels an editor's photos only where its probability is at least this, or at most 1 less it
 
@@ -31,6 +33,12 @@ def balanced(*columns: NDArray[np.float32]) -> NDArray[np.float64]:
     _, cell, count = np.unique(np.stack(columns, 1), axis=0, return_inverse=True, return_counts=True)
     weight = 1 / count[cell.ravel()]
     return np.minimum(weight, 8 / len(cell))
+
+
+def rarely(angles: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights (n,) that grow where few have such an angle: one over the root of their density."""
+    density = np.exp(-0.5 * ((angles[:, None] - angles) / TONE) ** 2).mean(1)
+    return np.asarray(density**-0.5, np.float64)
 
 
 def reader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
@@ -100,11 +108,14 @@ def tagger(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
 
 
 def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
-    """CelebAMask-HQ, photos and masks aligned alike, with a margin so that moving them shows real pixels."""
+    """CelebAMask-HQ, photos and masks aligned alike, with a margin so that moving them shows real pixels.
+
+    Faces whose skin tone is rare are drawn more often.
+    """
     pairs = celebamask.read(data)
     points = find_points(tuple(photo for photo, _ in pairs), cache_folder() / "celebamask", device)
     size = spec.size * 3 // 2
-    photos, masks, names = [], [], []
+    photos, masks, names, angles = [], [], [], []
     for (photo, mask), found in zip(pairs, points, strict=True):
         matrix = None if found is None else similarity(found, CROPS[spec.crop] * spec.size - 0.5 + spec.size / 4)
         if matrix is not None:
@@ -119,8 +130,9 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
                 cv2.warpAffine(flat, matrix, (size, size), flags=cv2.INTER_NEAREST, borderMode=cv2.BORDER_REFLECT_101)
             )
             names.append(photo.name)
+            angles.append(typology_angle_of(np.asarray(photos[-1], np.uint8), masks[-1] == spec.labels.index("skin")))
     keep = np.array([held_out(name) for name in names])
-    return TrainingSet(np.stack(photos), np.stack(masks), np.ones(len(names)), keep)
+    return TrainingSet(np.stack(photos), np.stack(masks), rarely(np.array(angles)), keep)
 
 
 def fader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:

@@ -10,8 +10,8 @@ from torch import nn
 
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ModelError, UnknownName
-from gslopes.networks.bisenet import BiSeNet, BiSeNetConfig
 from gslopes.networks.fader import Fader, FaderConfig
+from gslopes.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.networks.tagger import Tagger, TaggerConfig
 from gslopes.zoo import home, weights
 from gslopes.zoo.identity import folder_of
@@ -48,8 +48,8 @@ def build(spec: ModelSpec) -> nn.Module:
     if spec.network == "fader":
         given = {key: value for key, value in spec.config.items() if key != "skin_tone"}  # of older weights
         return Fader(from_dict(FaderConfig, {"attributes": spec.labels, "size": spec.size, **given}))
-    if spec.network == "bisenet":
-        return BiSeNet(from_dict(BiSeNetConfig, {"classes": len(spec.labels), **spec.config}))
+    if spec.network == "feature-pyramid":
+        return FeaturePyramid(from_dict(FeaturePyramidConfig, {"classes": len(spec.labels), **spec.config}))
     if spec.network == "bisenet-resnet18":
         from gslopes.networks.bisenet_resnet18 import BiSeNetResNet18  # brings torchvision's models with it
 

@@ -30,7 +30,7 @@ class ModelSpec:
 
     name: str
     summary: str
-    network: Literal["fader", "bisenet", "bisenet-resnet18", "tagger"]
+    network: Literal["fader", "bisenet-resnet18", "feature-pyramid", "tagger"]
     size: int
     labels: tuple[str, ...]
     licence: str

@@ -18,7 +18,7 @@ from gslopes.zoo import LoadedModel, ModelSpec
 from gslopes.zoo.crops import CHIP, CROPS
 
 SPEC = ModelSpec(
-    name="painted", summary="Reads the class off the colour.", network="bisenet", size=128, labels=CLASSES,
+    name="painted", summary="Reads the class off the colour.", network="feature-pyramid", size=128, labels=CLASSES,
     licence="none", data=(), paper="", recipe="", mean=(0.5, 0.4, 0.3), std=(0.5, 0.25, 0.2),
 )  # fmt: skip
 

@@ -17,9 +17,9 @@ FACTS = {"summary": "", "licence": "", "data": (), "paper": "", "recipe": ""}
 CASES = {
     "fader": (train_fader, {"labels": ("gender",), "size": 32, "config": {"widths": [8, 16, 16]}}),
     "tagger": (train_tagger, {"labels": ("masculine", "light"), "size": 32, "config": {"widths": [8, 8, 16]}}),
-    "bisenet": (
+    "feature-pyramid": (
         train_parser,
-        {"labels": ("background", "face", "skin"), "size": 32, "config": {"width": 16, "context": [8, 8, 8, 8]}},
+        {"labels": ("background", "face", "skin"), "size": 32, "config": {"widths": [8, 8, 8, 8]}},
     ),
 }
 
@@ -35,7 +35,7 @@ def case(request, faces):
     """(loop, spec, pixels, labels) of each network, small."""
     loop, shape = CASES[request.param]
     spec = zoo.ModelSpec(name="small", network=request.param, **FACTS, **shape)
-    if request.param == "bisenet":
+    if request.param == "feature-pyramid":
         drawn = rendered.render(faces, 48)
         labels = np.where(drawn.skin_mask > 0.5, 2, np.where(drawn.face_mask > 0.5, 1, 0)).astype(np.uint8)
         return loop, spec, drawn.pixels, labels

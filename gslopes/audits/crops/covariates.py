@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gslopes.audits.crops.geometry import Box
 from gslopes.core.records import ByteArray
+from gslopes.core.skin_tone import typology_angle
 
 UNITS = {
     "skin_luminance": "L*, 0 to 100, median",
@@ -62,14 +63,6 @@ def covariates(
         "sharpness": float(np.log(max(float(edges.var()), 1e-6))),
         "pixels": float(np.log(height * width)),
     }
-
-
-def typology_angle(lightness: float, yellow: float) -> float:
-    """ITA in degrees from L* and b*: above 55 very light, below -30 dark.
-
-    Source: Chardon, Cretois & Hourseau 1991, doi 10.1111/j.1467-2494.1991.tb00561.x; by atan2, so that b* may be 0.
-    """
-    return float(np.degrees(np.arctan2(lightness - 50, yellow)))
 
 
 def face_discs(points: NDArray[np.floating], height: int, width: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -19,7 +19,7 @@ Table = dict[str, dict[str, Any]]  # row to column to a number with its interval
 
 KINDS: dict[str, Callable[[LoadedModel, Path, int | None, str], tuple[str, dict[str, Table]]]] = {
     "fader": evaluate_editor,
-    "bisenet": evaluate_parser,
+    "feature-pyramid": evaluate_parser,
     "tagger": evaluate_reader,
 }
 

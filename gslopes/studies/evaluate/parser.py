@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gslopes.core.records import ByteArray
+from gslopes.core.skin_tone import typology_angle_of
 from gslopes.datasets.celebamask import FACE, SKIN
 from gslopes.studies.evaluate.tables import Table, cell
 from gslopes.train.augment import to_float
@@ -37,7 +36,7 @@ def evaluate_parser(model: LoadedModel, data: Path, most: int | None, device: st
             guess.append(model.module(middle(x, spec.size)).argmax(1)[0].cpu().numpy())
             edge = (held.pixels.shape[1] - spec.size) // 2
             chip = held.pixels[row, edge : edge + spec.size, edge : edge + spec.size]
-            angle.append(typology_angle(chip, known == spec.labels.index("skin")))
+            angle.append(typology_angle_of(chip, known == spec.labels.index("skin")))
     order = np.argsort(np.argsort(angle)) * 3 // len(angle)
     names = np.array(THIRDS, object)[order]
     table: Table = {}
@@ -62,15 +61,3 @@ def evaluate_parser(model: LoadedModel, data: Path, most: int | None, device: st
         "bootstrap intervals over photos."
     )
     return note, {"intersection over union": table}
-
-
-def typology_angle(chip: ByteArray, skin: NDArray[np.bool_]) -> float:
-    """Individual typology angle of the median skin colour, degrees, -90 to 90; larger is lighter.
-
-    chip: (S, S, 3) uint8 RGB.  skin: (S, S) bool.
-
-    Source: Chardon, Cretois, Hourseau 1991, Skin colour typology and suntanning pathways.
-    """
-    lab = cv2.cvtColor(np.ascontiguousarray(chip).astype(np.float32) / 255, cv2.COLOR_RGB2LAB)[skin]
-    light, _, yellow = np.median(lab, 0) if len(lab) else (50.0, 0.0, 1.0)
-    return float(np.degrees(np.arctan2(light - 50, max(float(yellow), 1e-3))))

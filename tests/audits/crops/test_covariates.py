@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gslopes.audits.crops.covariates import UNITS, complete, covariates, face_discs, typology_angle
+from gslopes.audits.crops.covariates import UNITS, complete, covariates, face_discs
 from gslopes.audits.crops.geometry import Box
 
 POINTS = np.array([[40, 40], [60, 40], [50, 50], [42, 62], [58, 62]], np.float32)
@@ -42,8 +42,3 @@ def test_a_skin_mask_is_used_where_there_is_one():
     mask = np.zeros((120, 100), bool)
     mask[90:100, 10:20] = True
     assert covariates(photo, HEAD, POINTS, mask)["skin_luminance"] == pytest.approx(100, abs=0.1)
-
-
-@pytest.mark.parametrize(("lightness", "yellow", "angle"), [(50, 10, 0), (60, 10, 45), (60, 0, 90), (40, 10, -45)])
-def test_typology_angle(lightness, yellow, angle):
-    assert typology_angle(lightness, yellow) == pytest.approx(angle)

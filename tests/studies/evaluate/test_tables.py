@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from gslopes.studies.evaluate.parser import typology_angle
 from gslopes.studies.evaluate.reader import group_names
 from gslopes.studies.evaluate.tables import asked, cell
 from gslopes.validate.estimates import Estimate
@@ -67,13 +66,6 @@ def test_the_tables_become_markdown_with_every_number(tables):
     text = tables_as_text({"note": "A note.", "tables": tables})
     assert text.startswith("A note.\n\n| what it edits, London | shift | shift, -1 to 1 | monotone |")
     assert "| smiling | -0.2 [-0.3, -0.1] |" in text
-
-
-def test_lighter_skin_has_a_larger_typology_angle():
-    everywhere = np.ones((4, 4), bool)
-    light, dark = (np.full((4, 4, 3), rgb, np.uint8) for rgb in ((235, 200, 180), (90, 55, 40)))
-    assert typology_angle(light, everywhere) > 41
-    assert typology_angle(dark, everywhere) < -30
 
 
 def test_a_photo_without_known_race_is_in_no_group():
