@@ -59,7 +59,7 @@ def train_parser(
     network = build(spec)
     assert isinstance(network, FeaturePyramid)
     if pretrained:
-        network.encoder.load_state_dict(efficientnet_lite(), strict=False)
+        network.encoder.load_state_dict(efficientnet_lite())
     network = network.to(device).to(memory_format=torch.channels_last).train()
     average = Ema(network, build(spec).to(device), ema)
     encoder = list(network.encoder.parameters())

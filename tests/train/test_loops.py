@@ -8,6 +8,7 @@ import torch
 
 from gslopes import zoo
 from gslopes.datasets import rendered
+from gslopes.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.train.fader import Adversary, Optimisation, train_fader
 from gslopes.train.parser import mirrored_classes, train_parser
 from gslopes.train.sets import rendered_chips
@@ -92,3 +93,15 @@ def test_a_run_stopped_half_way_ends_in_the_same_weights(case, tmp_path, monkeyp
 def test_a_mirror_swaps_left_and_right_classes_and_nothing_else():
     labels = ("background", "left brow", "right brow", "nose", "right eye", "left eye")
     assert mirrored_classes(labels).tolist() == [0, 2, 1, 3, 5, 4]
+
+
+def test_a_pretrained_encoder_is_what_training_begins_with(tmp_path, faces, monkeypatch):
+    given = FeaturePyramid(FeaturePyramidConfig()).encoder.state_dict()
+    monkeypatch.setattr("gslopes.train.parser.efficientnet_lite", lambda: given)
+    drawn = rendered.render(faces, 48)
+    labels = (drawn.skin_mask > 0.5).astype(np.uint8)
+    shape = {"labels": ("background", "skin"), "size": 32, "config": {"widths": [8, 8, 8, 8]}}
+    spec = zoo.ModelSpec(name="small", network="feature-pyramid", **FACTS, **shape)
+    options = {"steps": 1, "batch": 4, "pretrained": True, "encoder_lr": 0.0, "decay": 0.0}
+    found = train_parser(spec, drawn.pixels, labels, np.ones(len(labels)), tmp_path, **options)
+    torch.testing.assert_close(found["encoder.stem.weight"], given["stem.weight"])
