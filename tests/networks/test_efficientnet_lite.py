@@ -33,7 +33,7 @@ def test_each_parameter_of_the_published_weights_has_its_place():
     network.load_state_dict(state)  # strict: neither missing nor left over
     with torch.inference_mode():
         features = network(torch.rand(1, 3, 64, 64) * 2 - 1)
-    assert all(0.1 < float(f.std()) < 10 for f in features)  # as a trained network's, not as noise through noise
+    assert all(1 < float(f.std()) < 30 for f in features)  # noise through random weights dies away: 0.05 to 0.0001
 
 
 def test_later_stages_are_dropped():
