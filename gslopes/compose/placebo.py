@@ -4,8 +4,8 @@
 themselves. ``light``: the masked region made darker or lighter by as much, pixel for pixel on average, as the edit
 changed it, and brighter towards the end where the edit brightens: what the light of this place and size does.
 ``random``: a smooth random change of the masked region, by as much again, with nothing of the edit's own change in it
-and no brighter or darker on average; where the edit moves parts of the face, they move by as much too, in random
-directions: what a change of this place and size does that has nothing to do with the attribute.
+and no brighter or darker on average; where the edit moves parts of the face, they are moved first, by as much and in
+random directions: what a change of this place and size does that has nothing to do with the attribute.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int)
 
     Where the edit moves parts of the face, the picture is moved by ``_shaken`` first. The rest of the change is
     orthogonal, over the masked pixels, to that of the edit from its first value to its last and to light. The mean
-    absolute size of both together at each value, before rounding and clipping, is that of the edit.
+    absolute size of both together at each value, before rounding and clipping, is that of the edit, unless the motion
+    alone is larger at a value between the ends.
     """
     if not whole.weight.size:
         return _changed(whole, values, np.zeros((*whole.weight.shape, 3), np.float32))

@@ -18,7 +18,7 @@ STAGES = (
     (5, 2, 6, 40, 2),
     (3, 2, 6, 80, 3),
     (5, 1, 6, 112, 3),
-)  # the last two, at 1/32 of the side, are for whole pictures
+)  # without the last two, at 1/32 of the side: a chip would have 4 x 4 places there
 
 
 class EfficientNetLite(nn.Module):

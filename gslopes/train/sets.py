@@ -35,7 +35,7 @@ def balanced(*columns: NDArray[np.float32]) -> NDArray[np.float64]:
     return np.minimum(weight, 8 / len(cell))
 
 
-def rarely(angles: NDArray[np.float64]) -> NDArray[np.float64]:
+def evened(angles: NDArray[np.float64]) -> NDArray[np.float64]:
     """Weights (n,) that grow where few have such an angle: one over the root of their density."""
     density = np.exp(-0.5 * ((angles[:, None] - angles) / TONE) ** 2).mean(1)
     return np.asarray(density**-0.5, np.float64)
@@ -132,7 +132,7 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
             names.append(photo.name)
             angles.append(typology_angle_of(np.asarray(photos[-1], np.uint8), masks[-1] == spec.labels.index("skin")))
     keep = np.array([held_out(name) for name in names])
-    return TrainingSet(np.stack(photos), np.stack(masks), rarely(np.array(angles)), keep)
+    return TrainingSet(np.stack(photos), np.stack(masks), evened(np.array(angles)), keep)
 
 
 def fader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
