@@ -21,7 +21,7 @@ from gslopes.core.runtime import at_once
 from gslopes.datasets.celebamask import CLASSES, FACE, SKIN
 from gslopes.zoo import LoadedModel
 from gslopes.zoo.crops import CHIP, CROPS
-from gslopes.zoo.parsing import class_probabilities, resized
+from gslopes.zoo.parsing import probabilities_at_hand, resized
 
 # By name alone: CelebAMask-HQ and the parsers trained on it are around with several numberings, and a wrong one would
 # edit hair without anybody noticing.
@@ -141,7 +141,7 @@ class ParserMasker:
     def _ask(self, pictures: ByteArray) -> torch.Tensor:
         """Pictures (B, s, s, 3) uint8 RGB to (B, 1, S, S): how likely each of the parser's pixels is in the region."""
         with torch.inference_mode():
-            return class_probabilities(self.parser, pictures, self.device)[:, list(self.classes)].sum(1, keepdim=True)
+            return probabilities_at_hand(self.parser, pictures, self.device)[:, list(self.classes)].sum(1, keepdim=True)
 
 
 def framed(pixels: ByteArray, matrix: NDArray[np.float64], side: int) -> ByteArray:

@@ -12,7 +12,7 @@ from gslopes.edit.face_shape import FaceShape
 from gslopes.edit.landmarks import SIDE, landmarks
 from gslopes.networks.fader import Fader
 from gslopes.zoo import load
-from gslopes.zoo.parsing import class_probabilities
+from gslopes.zoo.parsing import probabilities_at_hand
 
 PARSER = "parser"  # whose landmarks the templates were made with; masks may come from another one
 
@@ -57,7 +57,7 @@ class FittedTemplate:
         if self.shape is None:
             return Fitted(self.template)
         levels = (255 * chips).round().byte().permute(0, 2, 3, 1).cpu().numpy()
-        seen = class_probabilities(self.parser, levels, self.device)
+        seen = probabilities_at_hand(self.parser, levels, self.device)
         offsets = self.shape.offsets(landmarks(seen, self.parser.spec.labels))
         moved = None if self.steps is None else self.shape.motion_of_faces(self.steps, offsets)
         return Fitted(self.shape.to_faces(self.template, offsets), moved)

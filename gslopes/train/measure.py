@@ -19,10 +19,10 @@ from torch import Tensor, nn
 from gslopes.core.records import ByteArray
 from gslopes.datasets.celebamask import FACE, SKIN
 from gslopes.train.augment import to_float
-from gslopes.train.parser import middle
 from gslopes.train.sheet import edits, sheet
 from gslopes.train.training_set import TrainingSet
-from gslopes.zoo import ModelSpec, load_folder
+from gslopes.zoo import LoadedModel, ModelSpec, load_folder
+from gslopes.zoo.parsing import class_probabilities
 from gslopes.zoo.reader import face_window
 
 RESAMPLES = 200
@@ -80,15 +80,27 @@ def _area(truth: NDArray[np.bool_], scores: NDArray[np.float32]) -> Estimate:
 
 def _parser(spec: ModelSpec, module: nn.Module, data: TrainingSet, work: Path, device: str) -> dict[str, Any]:
     del work
+    counts = region_counts(LoadedModel(module, spec, ""), data, device)
+    return {"iou": {name: _ratio(count) for name, count in counts.items()}}
+
+
+def region_counts(parser: LoadedModel, data: TrainingSet, device: str) -> dict[str, NDArray[np.int64]]:
+    """{region: (n, 2)}, pixels in both and in either of what annotators drew and of the region as masks are cut.
+
+    A pixel is in a region if the likelihoods of the region's classes add up to a half, see ``compose.masks``.
+    """
+    size = parser.spec.size
+    edge = (data.pixels.shape[1] - size) // 2
+    inside = slice(edge, edge + size)
     counts: dict[str, list[NDArray[np.int64]]] = {"face": [], "skin": []}
-    for rows, x in _batches(spec, data.pixels, device):
-        truth = middle(torch.from_numpy(data.labels[rows][:, None]), spec.size)[:, 0].numpy()
-        guess = module(middle(x, spec.size)).argmax(1).cpu().numpy()
-        for name, names in (("face", FACE), ("skin", SKIN)):
-            classes = [spec.labels.index(label) for label in names]
-            a, b = np.isin(truth, classes), np.isin(guess, classes)
+    for start in range(0, len(data.pixels), 32):
+        chips, drawn = (np.array(part[start : start + 32, inside, inside]) for part in (data.pixels, data.labels))
+        seen = class_probabilities(parser, chips, torch.device(device))
+        for name, members in (("face", FACE), ("skin", SKIN)):
+            classes = [parser.spec.labels.index(label) for label in members]
+            a, b = np.isin(drawn, classes), (seen[:, classes].sum(1) >= 0.5).cpu().numpy()
             counts[name].append(np.stack([(a & b).sum((1, 2)), (a | b).sum((1, 2))], 1))
-    return {"iou": {name: _ratio(np.concatenate(parts)) for name, parts in counts.items()}}
+    return {name: np.concatenate(parts) for name, parts in counts.items()}
 
 
 def _ratio(counts: NDArray[np.int64]) -> Estimate:

@@ -26,7 +26,8 @@ from gslopes.train.checkpoint import Ema, load_state, save_state
 from gslopes.train.log import Log
 from gslopes.train.pretrained import efficientnet_lite
 from gslopes.train.schedule import one_cycle
-from gslopes.zoo import ModelSpec, build
+from gslopes.zoo import ModelSpec, build, load
+from gslopes.zoo.parsing import mirrored_classes
 
 
 def train_parser(
@@ -41,6 +42,7 @@ def train_parser(
     lr: float = 2e-3,  # peak, of a one-cycle cosine
     mirrored: float = 0.0,  # share of the chips cut to a tight rectangle and mirrored beyond it
     pretrained: bool = False,  # whether the encoder begins with weights of ImageNet, see ``train.pretrained``
+    begin_with: str = "",  # a model of the zoo, of the same network, whose weights training goes on from
     encoder_lr: float = 1.0,  # the encoder's rate, share of ``lr``
     decay: float = 0.01,  # AdamW's weight decay
     ema: float = 0.998,
@@ -60,6 +62,8 @@ def train_parser(
     assert isinstance(network, FeaturePyramid)
     if pretrained:
         network.encoder.load_state_dict(efficientnet_lite())
+    if begin_with:
+        network.load_state_dict(load(begin_with).module.state_dict())
     network = network.to(device).to(memory_format=torch.channels_last).train()
     average = Ema(network, build(spec).to(device), ema)
     encoder = list(network.encoder.parameters())
@@ -105,9 +109,3 @@ def middle(x: Tensor, size: int) -> Tensor:
     """The middle (B, C, size, size) of larger pictures."""
     edge = (x.shape[-1] - size) // 2
     return x[..., edge : edge + size, edge : edge + size].contiguous(memory_format=torch.channels_last)
-
-
-def mirrored_classes(labels: tuple[str, ...]) -> Tensor:
-    """For every class the class that it becomes in a mirror: left and right change places."""
-    other = {name: name.replace("left", "@").replace("right", "left").replace("@", "right") for name in labels}
-    return torch.tensor([labels.index(other[name]) for name in labels])

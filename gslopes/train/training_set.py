@@ -25,7 +25,7 @@ class TrainingSet:
     held_out: NDArray[np.bool_]
     calibration: NDArray[np.bool_] | None = None
 
-    def part(self, chosen: NDArray[np.bool_]) -> TrainingSet:
+    def part(self, chosen: NDArray[np.bool_] | NDArray[np.intp]) -> TrainingSet:
         """The chosen rows."""
         calibration = None if self.calibration is None else self.calibration[chosen]
         return TrainingSet(

@@ -1,6 +1,13 @@
-"""Ask a face parser of the zoo what each pixel of a picture shows."""
+"""Ask a face parser of the zoo what each pixel of a picture shows.
+
+One whose spec says ``mirrored`` is asked of the picture and of its mirror image, and what it says of both is averaged.
+"""
 
 from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from threading import Lock
 
 import numpy as np
 import torch
@@ -10,6 +17,11 @@ from torch.nn.functional import interpolate
 from gslopes.core.errors import ModelError
 from gslopes.core.records import ByteArray
 from gslopes.zoo.loading import LoadedModel
+
+AT_HAND = 64  # chips whose probabilities are kept, 1.2 MB each: those of a part of the walk, see ``run.synthesis``
+
+_kept: OrderedDict[tuple[str, int, str, bytes], Tensor] = OrderedDict()
+_lock = Lock()
 
 
 def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.device) -> Tensor:
@@ -25,12 +37,44 @@ def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.
     with torch.inference_mode():
         rgb = torch.from_numpy(np.ascontiguousarray(pictures)).to(device).permute(0, 3, 1, 2).float() / 255
         mean, std = (torch.tensor(v, device=device).view(1, 3, 1, 1) for v in (spec.mean, spec.std))
-        logits: Tensor = parser.module(resized((rgb - mean) / std, spec.size))
+        chips = resized((rgb - mean) / std, spec.size)
+        logits: Tensor = parser.module(chips)
         if logits.shape[1] != len(spec.labels):
             raise ModelError(
                 f"The face parser {spec.name} gives {logits.shape[1]} classes, its spec names {len(spec.labels)}."
             )
-        return logits.float().softmax(1)
+        seen = logits.float().softmax(1)
+        if spec.mirrored:
+            seen_there = parser.module(chips.flip(3)).float().softmax(1).flip(3)
+            seen = (seen + seen_there[:, mirrored_classes(spec.labels).to(device)]) / 2
+        return seen
+
+
+def probabilities_at_hand(parser: LoadedModel, pictures: ByteArray, device: torch.device) -> Tensor:
+    """As ``class_probabilities``; the last ``AT_HAND`` pictures are not parsed again.
+
+    A mask and an edit need the same chip parsed, one after the other, and know nothing of each other.
+    """
+    if not parser.sha256:
+        return class_probabilities(parser, pictures, device)
+    which = parser.sha256, id(type(parser.module)), str(device)
+    keys = [(*which, hashlib.blake2b(np.ascontiguousarray(picture).data).digest()) for picture in pictures]
+    with _lock:
+        found = {key: _kept[key] for key in keys if key in _kept}
+    missing = [row for row, key in enumerate(keys) if key not in found]
+    if missing:
+        found |= zip((keys[row] for row in missing), class_probabilities(parser, pictures[missing], device), strict=True)
+        with _lock:
+            _kept.update((keys[row], found[keys[row]].clone()) for row in missing)
+            while len(_kept) > AT_HAND:
+                _kept.popitem(last=False)
+    return torch.stack([found[key] for key in keys])
+
+
+def mirrored_classes(labels: tuple[str, ...]) -> Tensor:
+    """For every class the class that it becomes in a mirror, (classes,): left and right change places."""
+    other = {name: name.replace("left", "@").replace("right", "left").replace("@", "right") for name in labels}
+    return torch.tensor([labels.index(other[name]) for name in labels])
 
 
 def resized(pictures: Tensor, size: int) -> Tensor:

@@ -25,6 +25,7 @@ class ModelSpec:
     ends: for an editor, the words for -1 and +1 of the edited attribute.
     blend: for an editor, how its edits go into the photo by default, see ``compose.paste``.
     odd_part: for an editor, whether what both ends share is taken out of its edits, see ``edit.sweep``.
+    mirrored: for a face parser, whether it looks at the mirror image as well, see ``zoo.parsing``.
     chroma: for an editor, how much of the fine colour of its edits stays, see ``compose.tone``; 1 leaves all colour.
     """
 
@@ -44,6 +45,7 @@ class ModelSpec:
     ends: tuple[str, ...] = ()
     blend: Literal["difference", "ratio", "paste"] = "difference"
     odd_part: bool = False
+    mirrored: bool = False
     chroma: float = 1.0
 
 

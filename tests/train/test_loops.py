@@ -10,7 +10,7 @@ from gslopes import zoo
 from gslopes.datasets import rendered
 from gslopes.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.train.fader import Adversary, Optimisation, train_fader
-from gslopes.train.parser import mirrored_classes, train_parser
+from gslopes.train.parser import train_parser
 from gslopes.train.sets import rendered_chips
 from gslopes.train.tagger import train_tagger
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from gslopes.core.skin_tone import typology_angle_of
-from gslopes.datasets.celebamask import FACE, SKIN
 from gslopes.studies.evaluate.tables import Table, cell
-from gslopes.train.augment import to_float
-from gslopes.train.parser import middle
+from gslopes.train.measure import region_counts
 from gslopes.train.sets import SETS
 from gslopes.validate import estimates
 from gslopes.zoo.loading import LoadedModel
@@ -27,23 +24,19 @@ def evaluate_parser(model: LoadedModel, data: Path, most: int | None, device: st
     everything = SETS["parser"](spec, data, device)
     held = everything.part(everything.held_out)
     rows = np.random.default_rng(0).permutation(len(held.pixels))[:most]
-    truth, guess, angle = [], [], []
-    with torch.inference_mode():
-        for row in rows:
-            x = to_float(torch.from_numpy(np.array(held.pixels[row : row + 1])).to(device), spec.mean, spec.std)
-            known = middle(torch.from_numpy(np.array(held.labels[row])[None, None]), spec.size)[0, 0].numpy()
-            truth.append(known)
-            guess.append(model.module(middle(x, spec.size)).argmax(1)[0].cpu().numpy())
-            edge = (held.pixels.shape[1] - spec.size) // 2
-            chip = held.pixels[row, edge : edge + spec.size, edge : edge + spec.size]
-            angle.append(typology_angle_of(chip, known == spec.labels.index("skin")))
+    held = held.part(rows)
+    edge = (held.pixels.shape[1] - spec.size) // 2
+    inside = slice(edge, edge + spec.size)
+    skin = spec.labels.index("skin")
+    angle = [
+        typology_angle_of(pixels[inside, inside], labels[inside, inside] == skin)
+        for pixels, labels in zip(held.pixels, held.labels, strict=True)
+    ]
     order = np.argsort(np.argsort(angle)) * 3 // len(angle)
     names = np.array(THIRDS, object)[order]
     table: Table = {}
-    for region, members in (("face", FACE), ("skin", SKIN)):
-        classes = [spec.labels.index(label) for label in members]
-        a, b = np.isin(np.stack(truth), classes), np.isin(np.stack(guess), classes)
-        both, either = (a & b).sum((1, 2)), (a | b).sum((1, 2))
+    for region, counts in region_counts(model, held, device).items():
+        both, either = counts.T
 
         def share(chosen: estimates.Rows, both: Counts = both, either: Counts = either) -> float:
             return float(both[chosen].sum() / either[chosen].sum())
