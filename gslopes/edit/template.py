@@ -1,13 +1,14 @@
 """Edit a face by a template: so much of a pixel's lightness and colour for each unit of the attribute.
 
 The template says where a face changes (``train.regression``, in log-odds of luminance and logarithms of colour), the
-chip how: what is bright already hardly becomes brighter, and what is dark keeps its texture. An attribute that is a
-tone of skin, as race is, moves the whole face as well:
+chip how: what is bright already hardly becomes brighter, and what is dark keeps its texture. Where skin darkens,
+``EVENLY`` of the change is the same factor for all of it, for in log-odds alone shadows would darken several times as
+much as cheeks in the light; highlights, which are no skin, are left out of that. An attribute that is a tone of skin,
+as race is, moves the whole face as well:
 
 - Luminance moves by ``lightness`` log-odds a unit, below ``CEILING``.
-- Colour follows the curve along which real faces' mean colours lie (median over a quarter of CelebA-wide, by
-  lightness): below ``KNEE`` it does not change, above it skin grows paler. How light the skin is around a pixel
-  decides, since a highlight on the nose is no paler skin; and where skin darkens, ``BACK`` of the change is made.
+- Colour goes along as skin's does (``edit.skin_colour``): pixel by pixel where a face grows lighter; where it grows
+  darker, ``BACK`` of what the face as a whole would.
 
 The template's own mean over the face is not used: it would hold the exposure of its training photos.
 """
@@ -19,13 +20,14 @@ from torch import Tensor
 from torchvision.transforms.functional import gaussian_blur
 
 from gslopes.core.levels import LUMA, OFFSET
+from gslopes.edit.skin_colour import colours_of, darkened, lightened
 
 CEILING = 0.88  # share of the range: no skin is brighter
-KNEE = 4.8  # logarithm of a level (plus OFFSET) from which skin grows paler
-PALER = (-0.24, 0.066, 0.27)  # change of the logarithm of R, G, B less that of luminance, per logarithm above the knee
-BACK = 0.5  # share of that change where skin darkens: with all of it red noses become redder than any photo's
+EVENLY = 0.4
+SLOPE = 0.43  # logarithms of luminance that a log-odds is worth at half the range, 1 - 0.5 / CEILING
+HIGHLIGHT = 0.85  # share of the range above which a pixel is less and less skin, and at 1 none
+BACK = 0.8
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
-AROUND = 12 / 128  # of the Gaussian that says how light the skin around a pixel is
 
 
 def template_pictures(
@@ -58,16 +60,22 @@ def template_edits(chips: Tensor, template: Tensor, face: Tensor, distances: Ten
     form = (each * luma).sum(1)  # (b, S, S)
     colour = each - form[:, None]
     form, colour = (part - (part * face).sum((-1, -2), keepdim=True) / face.sum() for part in (form, colour))
-    light = (_blurred(chips, SMOOTH) * luma).sum(1).clamp(0.02, CEILING - 0.01)[:, None]  # (b, 1, S, S)
+    smooth = _blurred(chips, SMOOTH)
+    bright = (smooth * luma).sum(1, keepdim=True)  # (b, 1, S, S)
+    light = bright.clamp(0.02, CEILING - 0.01)
     units = distances[:, :, None, None]
-    edits = (_lightened(light, units * (lightness + form[:, None])) - _logarithm(light))[:, :, None]
-    edits = edits + units[:, :, None] * colour[:, None]
+    odds = units * (lightness + form[:, None])  # (b, K, S, S)
+    moved = _lightened(light, odds) - _logarithm(light)
+    skin = ((1 - bright) / (1 - HIGHLIGHT)).clamp(0, 1)
+    moved = torch.where(odds < 0, EVENLY * SLOPE * skin * odds + (1 - EVENLY) * moved, moved)
+    edits = moved[:, :, None] + units[:, :, None] * colour[:, None]
     if lightness:
-        around = _blurred(light * face, AROUND) / _blurred(face[None, None], AROUND).clamp(min=0.05)
-        around = around.clamp(0.02, CEILING - 0.01)
-        paler = _above(_lightened(around, units * lightness)) - _above(_logarithm(around))
-        paler = torch.where(paler < 0, BACK * paler, paler)
-        edits = edits + paler[:, :, None] * template.new_tensor(PALER)[:, None, None]
+        colours, before = colours_of(smooth)
+        whole, mean = ((part * face).sum((-1, -2), keepdim=True) / face.sum() for part in (colours, light))
+        toned = _lightened(mean, units * lightness)
+        darker = BACK * darkened(whole, _logarithm(mean), toned)
+        paler = lightened(colours, before, before + moved)
+        edits = edits + torch.where((units * lightness < 0)[:, :, None], darker, paler)
     return edits
 
 
@@ -78,10 +86,6 @@ def _lightened(light: Tensor, odds: Tensor) -> Tensor:
 
 def _logarithm(light: Tensor) -> Tensor:
     return (255 * light + OFFSET).log()
-
-
-def _above(logarithm: Tensor) -> Tensor:
-    return (logarithm - KNEE).clamp(min=0)
 
 
 def _blurred(pictures: Tensor, sigma: float) -> Tensor:

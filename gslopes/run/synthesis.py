@@ -38,6 +38,10 @@ from gslopes.run.plan import SYNTHESIS, Plan, size_of
 
 Row = dict[str, Any]
 
+# Faces that are masked and edited together on the CPU: few enough that what the parser saw of them is still at hand for
+# the edit, see ``zoo.parsing``.
+TOGETHER = 32
+
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
@@ -130,8 +134,12 @@ class Synthesis:
                 photos.append(_seen(name, photo, face, detections))
             else:
                 usable.append((name, photo, face))
-        if not usable:
-            return
+        step = TOGETHER if self.plan.device == "cpu" else len(usable)
+        for start in range(0, len(usable), step):
+            self._edit(usable[start : start + step], size, photos, edits)
+
+    def _edit(self, usable: list[tuple[str, Photo, Face]], size: int, photos: list[Row], edits: list[Row]) -> None:
+        """Mask, edit and compose a few photos; adds to both tables and writes the pictures."""
         chips = np.stack([align.warp(photo.pixels, face.matrix, size) for _, photo, face in usable])
         masks = self.components.masker([photo for _, photo, _ in usable], [face for _, _, face in usable], chips)
         reasons = [mask_is_degenerate(mask) or Why() for mask in masks]

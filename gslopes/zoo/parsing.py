@@ -18,7 +18,7 @@ from gslopes.core.errors import ModelError
 from gslopes.core.records import ByteArray
 from gslopes.zoo.loading import LoadedModel
 
-AT_HAND = 64  # chips whose probabilities are kept, 1.2 MB each: those of a part of the walk, see ``run.synthesis``
+AT_HAND = 64  # chips whose probabilities are kept, 1.2 MB each; the walk has 32 in hand, see ``run.synthesis``
 
 _kept: OrderedDict[tuple[str, int, str, bytes], Tensor] = OrderedDict()
 _lock = Lock()
@@ -51,11 +51,11 @@ def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.
 
 
 def probabilities_at_hand(parser: LoadedModel, pictures: ByteArray, device: torch.device) -> Tensor:
-    """As ``class_probabilities``; the last ``AT_HAND`` pictures are not parsed again.
+    """As ``class_probabilities``; on the CPU the last ``AT_HAND`` pictures are not parsed again.
 
     A mask and an edit need the same chip parsed, one after the other, and know nothing of each other.
     """
-    if not parser.sha256:
+    if device.type != "cpu" or not parser.sha256:
         return class_probabilities(parser, pictures, device)
     which = parser.sha256, id(type(parser.module)), str(device)
     keys = [(*which, hashlib.blake2b(np.ascontiguousarray(picture).data).digest()) for picture in pictures]

@@ -90,11 +90,6 @@ def test_a_run_stopped_half_way_ends_in_the_same_weights(case, tmp_path, monkeyp
     assert all(torch.equal(whole[key], halved[key]) for key in whole)
 
 
-def test_a_mirror_swaps_left_and_right_classes_and_nothing_else():
-    labels = ("background", "left brow", "right brow", "nose", "right eye", "left eye")
-    assert mirrored_classes(labels).tolist() == [0, 2, 1, 3, 5, 4]
-
-
 def test_a_pretrained_encoder_is_what_training_begins_with(tmp_path, faces, monkeypatch):
     given = FeaturePyramid(FeaturePyramidConfig()).encoder.state_dict()
     monkeypatch.setattr("gslopes.train.parser.efficientnet_lite", lambda: given)
