@@ -1,8 +1,9 @@
 """Which colours skin has at each lightness, and how a pixel's colour moves as its skin grows lighter or darker.
 
-``TABLE`` describes 720,000 pixels of skin: 300 of each of 2,400 faces of those that the race editor is trained on, Black
-and White alike, as the parser finds skin. A colour is the logarithms of red and blue, each level plus ``OFFSET``, less
-that of luminance. Light skin is pale and its colours lie close together; dark skin has more colour, and more kinds.
+``TABLE`` describes 720,000 pixels of skin: 300 of each of 2,400 faces of those that the race editor is trained on,
+Black and White as often, where the parser sees skin. A colour is the logarithms of red and blue, each level plus
+``OFFSET``, less that of luminance. Light skin is pale and its colours lie close together; dark skin has more colour,
+and more kinds of it.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from torch import Tensor
 
 from gslopes.core.levels import LUMA, OFFSET
 
-# Logarithm of luminance; then, of the colours found there, medians of red and blue, their standard deviations without the
-# outer twentieths, and their correlation. Between two rows colours lie between them.
+# Logarithm of luminance; then, of the colours found there, medians of red and blue, their standard deviations without
+# the outer twentieths, and their correlation. Between two rows colours lie between them.
 TABLE = (
     (3.0, 0.228, -0.267, 0.202, 0.241, -0.53),
     (3.4, 0.259, -0.300, 0.179, 0.275, -0.70),
@@ -39,9 +40,7 @@ def lightened(colours: Tensor, before: Tensor, after: Tensor) -> Tensor:
     b = (colours[:, :, 2] - blue) / blue_sd
     rest = (b - rho * r) / (1 - rho**2).sqrt()
     there_b = then[4] * r + (1 - then[4] ** 2).sqrt() * rest
-    return _without_luminance(
-        then[0] + then[2] * r - colours[:, :, 0], then[1] + then[3] * there_b - colours[:, :, 2]
-    )
+    return _without_luminance(then[0] + then[2] * r - colours[:, :, 0], then[1] + then[3] * there_b - colours[:, :, 2])
 
 
 def darkened(colour: Tensor, before: Tensor, after: Tensor) -> Tensor:

@@ -60,7 +60,7 @@ def template_edits(chips: Tensor, template: Tensor, face: Tensor, distances: Ten
     form = (each * luma).sum(1)  # (b, S, S)
     colour = each - form[:, None]
     form, colour = (part - (part * face).sum((-1, -2), keepdim=True) / face.sum() for part in (form, colour))
-    smooth = _blurred(chips, SMOOTH)
+    smooth = blurred(chips, SMOOTH)
     bright = (smooth * luma).sum(1, keepdim=True)  # (b, 1, S, S)
     light = bright.clamp(0.02, CEILING - 0.01)
     units = distances[:, :, None, None]
@@ -88,7 +88,7 @@ def _logarithm(light: Tensor) -> Tensor:
     return (255 * light + OFFSET).log()
 
 
-def _blurred(pictures: Tensor, sigma: float) -> Tensor:
-    """sigma: in units of the side."""
+def blurred(pictures: Tensor, sigma: float) -> Tensor:
+    """Smoothed by a Gaussian.  pictures: (b, C, S, S).  sigma: in units of the side."""
     pixels = sigma * pictures.shape[-1]
     return gaussian_blur(pictures, 2 * round(2 * pixels) + 1, pixels)

@@ -94,7 +94,8 @@ def region_counts(parser: LoadedModel, data: TrainingSet, device: str) -> dict[s
     inside = slice(edge, edge + size)
     counts: dict[str, list[NDArray[np.int64]]] = {"face": [], "skin": []}
     for start in range(0, len(data.pixels), 32):
-        chips, drawn = (np.array(part[start : start + 32, inside, inside]) for part in (data.pixels, data.labels))
+        rows = slice(start, start + 32)
+        chips, drawn = np.array(data.pixels[rows, inside, inside]), data.labels[rows, inside, inside]
         seen = class_probabilities(parser, chips, torch.device(device))
         for name, members in (("face", FACE), ("skin", SKIN)):
             classes = [parser.spec.labels.index(label) for label in members]

@@ -22,7 +22,7 @@ from gslopes.train.pretrained import efficientnet_lite_file
 from gslopes.train.sets import SETS
 from gslopes.train.tagger import train_tagger
 from gslopes.train.template import with_template
-from gslopes.zoo import ModelSpec, home, read_spec, weights
+from gslopes.zoo import ModelSpec, home, load, read_spec, weights
 
 LOOPS: dict[str, Callable[..., dict[str, Any]]] = {
     "tagger": train_tagger,
@@ -71,7 +71,7 @@ def run_recipe(
         a second call with the same options goes on from it.
 
     Raises: ConfigError for unknown options, UnknownName for an unknown recipe, DataMissing where a set is absent,
-        UsageError where the weights that training begins with are not installed.
+        UsageError or ModelError where the weights that training begins with are not there.
     """
     path = find_recipe(recipe)
     plan = load_toml(Recipe, path)
@@ -88,6 +88,8 @@ def run_recipe(
         )
     if options.get("pretrained"):
         efficientnet_lite_file()  # raises where it is not there, before any photo is read
+    if options.get("begin_with"):
+        check_beginning(load(options["begin_with"]).spec, spec)
     folder = out or home.writable("weights") / plan.model
     resolved = {"recipe": path.name, **asdict(plan), "train": options, "device": device, "torch": torch.__version__}
     if dry_run:
@@ -155,6 +157,15 @@ def check_options(plan: Recipe, spec: ModelSpec, path: Path) -> dict[str, Any]:
     sections = {name: type(default) for name, default in known.items() if is_dataclass(default)}
     given = {name: from_dict(sections[name], plan.train.get(name, {}), where=f"train.{name}") for name in sections}
     return {**to_dict(known), **plan.train, **to_dict(given)}
+
+
+def check_beginning(begin: ModelSpec, spec: ModelSpec) -> None:
+    """Raises: ConfigError if a model's weights are none that the training of ``spec`` can go on from."""
+    if (begin.network, begin.config, begin.labels) != (spec.network, spec.config, spec.labels):
+        raise ConfigError(
+            f"{spec.name} cannot begin with the weights of {begin.name}: their networks differ.",
+            f"Set begin_with to a {spec.network} of the same shape, or leave it out.",
+        )
 
 
 def as_arguments(loop: Callable[..., dict[str, Any]], options: dict[str, Any]) -> dict[str, Any]:

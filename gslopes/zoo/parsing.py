@@ -63,7 +63,9 @@ def probabilities_at_hand(parser: LoadedModel, pictures: ByteArray, device: torc
         found = {key: _kept[key] for key in keys if key in _kept}
     missing = [row for row, key in enumerate(keys) if key not in found]
     if missing:
-        found |= zip((keys[row] for row in missing), class_probabilities(parser, pictures[missing], device), strict=True)
+        found |= zip(
+            (keys[row] for row in missing), class_probabilities(parser, pictures[missing], device), strict=True
+        )
         with _lock:
             _kept.update((keys[row], found[keys[row]].clone()) for row in missing)
             while len(_kept) > AT_HAND:

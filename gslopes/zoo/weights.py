@@ -27,6 +27,7 @@ def save(folder: Path, spec: ModelSpec, state: dict[str, torch.Tensor]) -> str:
     half = {k: v.detach().to("cpu", torch.float16).contiguous() for k, v in state.items() if v.is_floating_point()}
     partial = folder / f".{FILE}.partial"
     save_file(half, partial, metadata={"format": "pt", "spec": json.dumps(asdict(spec))})
+    partial.chmod(0o644)  # safetensors lets nobody else read them
     digest = sha256_of(partial)
     partial.replace(folder / FILE)
     (folder / DIGEST).write_text(f"{digest}  {FILE}\n", encoding="ascii")

@@ -1,10 +1,10 @@
-"""A template moves lightness in log-odds; a tone of skin moves the whole face, and colour along the curve of faces."""
+"""A template moves lightness, mostly in log-odds; a tone of skin moves the whole face, and colour as skin's does."""
 
 import pytest
 import torch
 
-from gslopes.core.levels import OFFSET
-from gslopes.edit.template import CEILING, KNEE, PALER, template_edits, template_pictures
+from gslopes.core.levels import LUMA, OFFSET
+from gslopes.edit.template import CEILING, EVENLY, SLOPE, template_edits, template_pictures
 
 LIGHTNESS = 0.2
 
@@ -30,7 +30,8 @@ def test_nothing_moves_at_distance_0_and_lightness_rises_with_it():
 
 
 def test_the_log_odds_of_luminance_move_by_so_much_a_unit():
-    level = torch.expm1(edits(flat(0.3), 1.0)[0].mean()) * (0.3 * 255 + OFFSET) / 255 + 0.3
+    moved = (edits(flat(0.3), 1.0)[0, :, 16, 16] * torch.tensor(LUMA)).sum()
+    level = torch.expm1(moved) * (0.3 * 255 + OFFSET) / 255 + 0.3
     odds = (level / (CEILING - level)) / (0.3 / (CEILING - 0.3))
     assert odds.log().item() == pytest.approx(LIGHTNESS, rel=1e-3)
 
@@ -42,24 +43,45 @@ def test_what_is_bright_hardly_becomes_brighter_and_nothing_passes_the_ceiling()
     assert level <= CEILING
 
 
-def test_dark_skin_keeps_its_colour_and_light_skin_grows_paler_as_it_grows_lighter():
-    dark = edits(flat(0.15), 1.0).mean((2, 3))[0]
-    assert dark.max() - dark.min() < 1e-5
-    assert (0.15 * 255 + OFFSET) < 2.718281828**KNEE
-    red, green, blue = edits(flat(0.6), 0.5).mean((2, 3))[0]
-    assert red < green < blue
-    shares = [((one - green) / (other - PALER[1])).item() for one, other in ((red, PALER[0]), (blue, PALER[2]))]
-    assert shares[0] == pytest.approx(shares[1], rel=1e-3)
+def test_where_skin_darkens_light_and_shade_darken_more_alike_than_in_log_odds_and_highlights_stay():
+    chips = flat(0.25)
+    chips[:, :, :, 11:21], chips[:, :, :, 21:] = 0.7, 1.0
+    luma = torch.tensor(LUMA)[:, None, None]
+    edited, other = ((edits(chips, distance)[0] * luma).sum(0) for distance in (-1.0, 1.0))
+    shade, light, highlight = (edited[16, column].item() for column in (3, 16, 30))
+
+    def in_log_odds(level, odds=-LIGHTNESS):
+        moved = CEILING / (1 + (CEILING - level) / level * 2.718281828**-odds)
+        return torch.tensor((255 * moved + OFFSET) / (255 * level + OFFSET)).log().item()
+
+    for found, level in ((shade, 0.25), (light, 0.7)):
+        assert found == pytest.approx(-LIGHTNESS * EVENLY * SLOPE + (1 - EVENLY) * in_log_odds(level), abs=2e-3)
+    assert in_log_odds(0.7) / in_log_odds(0.25) < 0.35 < 0.5 < light / shade
+    assert abs(highlight) < 0.01
+    assert other[16, 16] == pytest.approx(in_log_odds(0.7, LIGHTNESS), rel=1e-3)
 
 
-def test_a_highlight_is_no_paler_skin_and_darkening_takes_back_less_colour():
-    spot = flat(0.3)
-    spot[:, :, 15:17, 15:17] = 0.8
-    colour = edits(spot, 1.0)[0]
-    colour = colour[2] - colour[0]  # blue less red
-    assert colour[16, 16] == pytest.approx(colour[16, 13].item(), rel=0.1)
-    there, back = (edits(flat(0.6), distance).mean((2, 3))[0] for distance in (0.5, -0.5))
-    assert 0 < back[0] - back[2] < there[2] - there[0]
+def test_skin_grows_paler_as_it_grows_lighter_and_gets_more_colour_as_it_darkens():
+    skin = flat(0.6, (1.2, 0.95, 0.75))
+    paler = edits(skin, 1.0).mean((2, 3))[0]
+    assert paler[0] < paler[1] < paler[2]
+    browner = edits(skin, -1.0).mean((2, 3))[0]
+    assert browner[0] > browner[1] > browner[2]
+
+
+def test_a_red_nose_becomes_no_redder_than_the_face_around_it_does():
+    face = flat(0.6, (1.2, 0.95, 0.75))
+    face[:, :, 14:18, 14:18] *= torch.tensor([1.1, 0.9, 0.9])[:, None, None]
+    edited = edits(face, -2.0)[0]
+    redder = edited[0] - edited[1]
+    torch.testing.assert_close(redder[16, 16], redder[2, 2])
+    assert redder[2, 2] > 0.01
+
+
+def test_a_picture_without_colour_hardly_gets_any():
+    for distance in (-2.0, 2.0):
+        edited = edits(flat(0.5), distance).mean((2, 3))[0]
+        assert (edited.max() - edited.min()) < 0.1 * edited.abs().mean()
 
 
 def test_each_chip_may_have_a_template_of_its_own():

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from gslopes.core.config import load_toml
-from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core.errors import ConfigError, GslopesError, UnknownName, UsageError
 from gslopes.train import find_recipe, pretrained, run_recipe
 from gslopes.train.recipe import Recipe, check_options, find_spec
 from gslopes.train.sets import SETS
@@ -67,3 +67,11 @@ def test_missing_pretrained_weights_are_said_before_any_photo_is_read(tmp_path, 
     monkeypatch.setattr(pretrained, "PACKAGE", "no_such_package")
     with pytest.raises(UsageError, match=r"gslopes\[train\]"):
         run_recipe("parser", data=tmp_path / "nothing", dry_run=True, out=tmp_path / "out")
+
+
+@pytest.mark.parametrize(("begin", "said"), [("reader", "their networks differ"), ("parsr", "parser")])
+def test_weights_that_training_cannot_begin_with_are_said_before_any_photo_is_read(tmp_path, begin, said):
+    path = tmp_path / "again.toml"
+    path.write_text(f'model = "parser"\nset = "parser"\n[train]\nbegin_with = "{begin}"\n')
+    with pytest.raises(GslopesError, match=said):
+        run_recipe(path, data=tmp_path / "nothing", dry_run=True, out=tmp_path / "out")

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from gslopes.core.errors import ModelError
-from gslopes.zoo import load
-from gslopes.zoo import parsing
+from gslopes.zoo import load, parsing
 from gslopes.zoo.parsing import class_probabilities, mirrored_classes, probabilities_at_hand, resized
 
 CPU = torch.device("cpu")
@@ -54,7 +53,8 @@ def test_a_chip_is_parsed_once_for_its_mask_and_its_edit():
     first = probabilities_at_hand(parser, pictures, CPU)
     assert asked == [5, 5]  # the pictures and their mirror images
     again = probabilities_at_hand(parser, pictures[[3, 1]], CPU)
-    assert asked == [5, 5] and torch.equal(again, first[[3, 1]])
+    assert asked == [5, 5]
+    assert torch.equal(again, first[[3, 1]])
     other = pictures.copy()
     other[4, 0, 0, 0] ^= 1
     assert not torch.equal(probabilities_at_hand(parser, other, CPU)[4], first[4])

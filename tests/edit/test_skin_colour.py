@@ -1,0 +1,56 @@
+"""The colours of skin at each lightness: what is usual stays usual, what is unusual becomes no more so."""
+
+import pytest
+import torch
+
+from gslopes.core.levels import LUMA, OFFSET
+from gslopes.edit.skin_colour import TABLE, colours_of, darkened, lightened
+
+
+def usual(light, red_sds=0.0):
+    """A colour (1, 1, 3, 1, 1) at a row of the table, so many standard deviations of red from its median."""
+    _, red, blue, red_sd, blue_sd, rho = next(row for row in TABLE if row[0] == light)
+    red, blue = red + red_sds * red_sd, blue + rho * red_sds * blue_sd
+    return torch.tensor([red, -(LUMA[0] * red + LUMA[2] * blue) / LUMA[1], blue]).view(1, 1, 3, 1, 1)
+
+
+def at(light):
+    return torch.full((1, 1, 1, 1), light)
+
+
+@pytest.mark.parametrize("sds", [-1.5, 0.0, 2.0])
+def test_a_colour_keeps_its_place_among_those_of_its_lightness(sds):
+    moved = usual(4.2, sds) + lightened(usual(4.2, sds), at(4.2), at(5.0))
+    torch.testing.assert_close(moved, usual(5.0, sds), atol=1e-4, rtol=0)
+    back = moved + lightened(moved, at(5.0), at(4.2))
+    torch.testing.assert_close(back, usual(4.2, sds), atol=1e-4, rtol=0)
+
+
+def test_nothing_changes_where_lightness_does_not():
+    for light in (3.1, 4.0, 5.3, 9.0, 0.0):
+        assert lightened(usual(4.6, 1.0), at(light), at(light)).abs().max() < 1e-6
+        assert darkened(usual(4.6, 1.0), at(light), at(light)).abs().max() < 1e-6
+
+
+def test_luminance_stays_to_first_order():
+    luma = torch.tensor(LUMA).view(1, 1, 3, 1, 1)
+    for moved in (lightened(usual(3.8, 1.0), at(3.8), at(5.0)), darkened(usual(5.0), at(5.0), at(4.2))):
+        assert moved.abs().max() > 0.02
+        assert (moved * luma).sum().abs() < 1e-6
+
+
+def test_a_face_darkens_along_the_medians_and_a_gray_one_stays_gray():
+    moved = darkened(usual(5.4), at(5.4), at(4.6))
+    torch.testing.assert_close(moved, usual(4.6) - usual(5.4), atol=1e-4, rtol=0)
+    redder = darkened(usual(5.4, 2.0), at(5.4), at(4.6))
+    torch.testing.assert_close(redder, moved, atol=1e-4, rtol=0)  # no more for a face that has more colour already
+    assert not darkened(torch.zeros(1, 1, 3, 1, 1), at(5.4), at(4.6)).any()
+    half = darkened(usual(5.4) / 2, at(5.4), at(4.6))
+    torch.testing.assert_close(half, moved / 2, atol=1e-4, rtol=0)
+
+
+def test_colours_are_logarithms_less_that_of_luminance():
+    chip = torch.tensor([0.8, 0.6, 0.4]).view(1, 3, 1, 1)
+    colours, light = colours_of(chip)
+    assert light.item() == pytest.approx(torch.tensor(255 * 0.637 + OFFSET).log().item(), abs=1e-3)
+    torch.testing.assert_close(colours[0, 0, :, 0, 0] + light.item(), (255 * chip[0, :, 0, 0] + OFFSET).log())
