@@ -89,6 +89,7 @@ def captions(
     mentions = Mentions(Senses(words, config.senses, config.relax), lists)
     read = read_stages(find_stages(stages), words)
     check_overlap(read)
+    check_groups(read, config)
     manifest = _manifest(stages, read, config, words)
     with runfolder.locked(out):
         runfolder.compare(out, manifest, IDENTITY)
@@ -121,6 +122,7 @@ def plan(stages: Path, config: CaptionsConfig) -> Plan:
     mentions = Mentions(Senses(words, config.senses, config.relax), lists_of(config, words))
     read = read_stages(find_stages(stages), words)
     check_overlap(read)
+    check_groups(read, config)
     have = {stage: _images(read, stage) for stage in read.stages}
     truth, targets = chosen_stages(config, list(have))
     groups = _groups(config)
@@ -177,6 +179,18 @@ def check_overlap(read: Read) -> None:
                 f"{one} and {other} share no image: {show(examples[0])} there, {show(examples[1])} here.",
                 "Use the same ids in both.",
             )
+
+
+def check_groups(read: Read, config: CaptionsConfig) -> None:
+    """The groups are of these images.  Raises: UsageError with three ids of each side if none of them is."""
+    grouped = {image for values in _groups(config).values() for image in values}
+    images = set.union(*(_images(read, stage) for stage in read.stages))
+    if grouped and not grouped & images:
+        there, here = (", ".join(map(repr, sorted(ids)[:3])) for ids in (grouped, images))
+        raise UsageError(
+            f"{config.groups} names none of the images: it has {show(there)}, the captions have {show(here)}.",
+            "Use the same ids in both.",
+        )
 
 
 def unlisted(run: Path) -> list[dict[str, Any]]:
