@@ -81,7 +81,7 @@ def test_unknown_options_are_named_with_the_nearest(stages: Path, tmp_path: Path
 
 def test_groups_of_other_images_are_an_error_before_anything_is_parsed(stages: Path, tmp_path: Path):
     (tmp_path / "others.csv").write_text("image,gender\n000.jpg,male\n001.jpg,female\n")
-    with pytest.raises(UsageError, match="none of the images.*'000.jpg', '001.jpg'.*same ids"):
+    with pytest.raises(UsageError, match=r"none of the images.*'000\.jpg', '001\.jpg'.*same ids"):
         gslopes.captions(stages, tmp_path / "run", groups=tmp_path / "others.csv", **QUICK)
     assert not (tmp_path / "run").exists()
 
