@@ -45,6 +45,7 @@ from gslopes.executors.threads import cores  # noqa: E402
 from gslopes.run import stages  # noqa: E402
 from gslopes.run.components import default_components  # noqa: E402
 from gslopes.zoo.crops import CHIP  # noqa: E402
+from gslopes.zoo.parsing import class_probabilities  # noqa: E402
 from gslopes.zoo.reader import face_window  # noqa: E402
 
 SMALLEST = 20  # of the faces that are edited, pixels
@@ -105,9 +106,8 @@ class Plain:
             Image.fromarray(edited).save(f"{name}-{step}.jpg", quality=95, subsampling=0)
 
     def likely(self, x: torch.Tensor) -> np.ndarray:
-        spec = self.parser.spec
-        mean, std = (torch.tensor(v, device=self.device).view(1, 3, 1, 1) for v in (spec.mean, spec.std))
-        shares = self.parser.module((x - mean) / std).softmax(1)
+        levels = (255 * x).round().byte().permute(0, 2, 3, 1).cpu().numpy()
+        shares = class_probabilities(self.parser, levels, torch.device(self.device))
         return shares[:, self.region].sum(1)[0].cpu().numpy()
 
     @staticmethod
