@@ -23,10 +23,10 @@ from gslopes.core.levels import LUMA, OFFSET
 from gslopes.edit.skin_colour import colours_of, darkened, lightened
 
 CEILING = 0.88  # share of the range: no skin is brighter
-EVENLY = 0.4
+EVENLY = 0.4  # share of darkening that is alike in light and shade: with more, light faces move further than dark ones
 SLOPE = 0.43  # logarithms of luminance that a log-odds is worth at half the range, 1 - 0.5 / CEILING
 HIGHLIGHT = 0.85  # share of the range above which a pixel is less and less skin, and at 1 none
-BACK = 0.8
+BACK = 0.8  # share of the change of colour where a face darkens: with all of it some are odd
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from threading import Lock
+from threading import local
 
 import numpy as np
 import torch
@@ -20,8 +20,10 @@ from gslopes.zoo.loading import LoadedModel
 
 AT_HAND = 64  # chips whose probabilities are kept, 1.2 MB each; the walk has 32 in hand, see ``run.synthesis``
 
-_kept: OrderedDict[tuple[str, int, str, bytes], Tensor] = OrderedDict()
-_lock = Lock()
+Key = tuple[str, int, str, bytes]
+
+# Each thread has its own: what is at hand never depends on what another one does, and so neither does a rounding.
+_memory = local()
 
 
 def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.device) -> Tensor:
@@ -51,7 +53,7 @@ def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.
 
 
 def probabilities_at_hand(parser: LoadedModel, pictures: ByteArray, device: torch.device) -> Tensor:
-    """As ``class_probabilities``; on the CPU the last ``AT_HAND`` pictures are not parsed again.
+    """As ``class_probabilities``; on the CPU the last ``AT_HAND`` pictures of a thread are not parsed again.
 
     A mask and an edit need the same chip parsed, one after the other, and know nothing of each other.
     """
@@ -59,18 +61,24 @@ def probabilities_at_hand(parser: LoadedModel, pictures: ByteArray, device: torc
         return class_probabilities(parser, pictures, device)
     which = parser.sha256, id(type(parser.module)), str(device)
     keys = [(*which, hashlib.blake2b(np.ascontiguousarray(picture).data).digest()) for picture in pictures]
-    with _lock:
-        found = {key: _kept[key] for key in keys if key in _kept}
+    kept = _kept()
+    found = {key: kept[key] for key in keys if key in kept}
     missing = [row for row, key in enumerate(keys) if key not in found]
     if missing:
-        found |= zip(
-            (keys[row] for row in missing), class_probabilities(parser, pictures[missing], device), strict=True
-        )
-        with _lock:
-            _kept.update((keys[row], found[keys[row]].clone()) for row in missing)
-            while len(_kept) > AT_HAND:
-                _kept.popitem(last=False)
+        parsed = class_probabilities(parser, pictures[missing], device)
+        found |= zip((keys[row] for row in missing), parsed, strict=True)
+        kept.update((keys[row], found[keys[row]].clone()) for row in missing)
+        while len(kept) > AT_HAND:
+            kept.popitem(last=False)
     return torch.stack([found[key] for key in keys])
+
+
+def _kept() -> OrderedDict[Key, Tensor]:
+    """What this thread has at hand, oldest first."""
+    if not hasattr(_memory, "kept"):
+        _memory.kept = OrderedDict()
+    kept: OrderedDict[Key, Tensor] = _memory.kept
+    return kept
 
 
 def mirrored_classes(labels: tuple[str, ...]) -> Tensor:

@@ -1,6 +1,7 @@
 """What a face parser says of each pixel, at its own size, and a network of another number of classes."""
 
 from dataclasses import replace
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -68,7 +69,20 @@ def test_pictures_that_are_not_at_hand_are_not_kept_for_ever():
     parser, random = load("parser"), np.random.default_rng(3)
     for _ in range(3):
         probabilities_at_hand(parser, random.integers(0, 256, (30, 128, 128, 3), np.uint8), CPU)
-    assert len(parsing._kept) == parsing.AT_HAND
+    assert len(parsing._kept()) == parsing.AT_HAND
+
+
+def test_what_a_thread_has_at_hand_no_other_thread_takes_away():
+    parser, random = load("parser"), np.random.default_rng(4)
+    mine, others = (random.integers(0, 256, (n, 128, 128, 3), np.uint8) for n in (4, parsing.AT_HAND))
+    probabilities_at_hand(parser, mine, CPU)
+    thread = Thread(target=probabilities_at_hand, args=(parser, others, CPU))
+    thread.start()
+    thread.join()
+    asked = []
+    parser.module.register_forward_hook(lambda module, given, out: asked.append(len(out)))
+    probabilities_at_hand(parser, mine, CPU)
+    assert not asked
 
 
 def test_pictures_of_the_right_size_stay_as_they_are():
