@@ -44,12 +44,13 @@ def lightened(colours: Tensor, before: Tensor, after: Tensor) -> Tensor:
 
 
 def darkened(colour: Tensor, before: Tensor, after: Tensor) -> Tensor:
-    """Logarithms to add to a whole face, so that its colour moves as the usual one does; a gray face stays gray.
+    """Logarithms to add to a face so that its colour moves as the usual one does; a gray face stays gray.
 
-    colour: (b, 1, 3, 1, 1), the face's mean, as in ``lightened``.  before: (b, 1, 1, 1).  after: (b, K, 1, 1).
+    colour: (b, 1, 3, 1, 1), the face's mean, as in ``lightened``.  before: (b, 1, 1, 1), the mean's too.
+    after: (b, K, 1, 1), or (b, K, S, S) where each pixel darkens by its own amount.
 
-    Returns (b, K, 3, 1, 1). What is unusual does not become more so, as it would pixel by pixel: noses that are red
-    already would become redder than any photo's.
+    Returns (b, K, 3, 1, 1) or (b, K, 3, S, S). What is unusual does not become more so, as it would if each pixel kept
+    its place: noses that are red already would become redder than any photo's.
     """
     (red, blue, *_), then = _at(before), _at(after)
     share = ((colour[:, :, 0] * red + colour[:, :, 2] * blue) / (red**2 + blue**2)).clamp(0, 1)

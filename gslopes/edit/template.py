@@ -7,8 +7,9 @@ much as cheeks in the light; highlights, which are no skin, are left out of that
 as race is, moves the whole face as well:
 
 - Luminance moves by ``lightness`` log-odds a unit, below ``CEILING``.
-- Colour goes along as skin's does (``edit.skin_colour``): pixel by pixel where a face grows lighter; where it grows
-  darker, ``BACK`` of what the face as a whole would.
+- Where the face grows darker no part of it grows lighter by more than ``GLOW`` a unit: lids and lips would shine.
+- Colour goes along as skin's does (``edit.skin_colour``). Where a face grows lighter each pixel stays as usual, or
+  unusual, as it was; where it grows darker each moves as the whole face would if it darkened as much.
 
 The template's own mean over the face is not used: it would hold the exposure of its training photos.
 """
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn.functional import softplus
 from torchvision.transforms.functional import gaussian_blur
 
 from gslopes.core.levels import LUMA, OFFSET
@@ -26,7 +28,7 @@ CEILING = 0.88  # share of the range: no skin is brighter
 EVENLY = 0.4  # share of darkening that is alike in light and shade: with more, light faces move further than dark ones
 SLOPE = 0.43  # logarithms of luminance that a log-odds is worth at half the range, 1 - 0.5 / CEILING
 HIGHLIGHT = 0.85  # share of the range above which a pixel is less and less skin, and at 1 none
-BACK = 0.8  # share of the change of colour where a face darkens: with all of it some are odd
+GLOW = 0.03  # log-odds a unit by which a part of a face that darkens may grow lighter
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
 
 
@@ -65,6 +67,9 @@ def template_edits(chips: Tensor, template: Tensor, face: Tensor, distances: Ten
     light = bright.clamp(0.02, CEILING - 0.01)
     units = distances[:, :, None, None]
     odds = units * (lightness + form[:, None])  # (b, K, S, S)
+    darkens = units * lightness < 0
+    if lightness:
+        odds = torch.where(darkens, units * _without_glow(form, lightness)[:, None], odds)
     moved = _lightened(light, odds) - _logarithm(light)
     skin = ((1 - bright) / (1 - HIGHLIGHT)).clamp(0, 1)
     moved = torch.where(odds < 0, EVENLY * SLOPE * skin * odds + (1 - EVENLY) * moved, moved)
@@ -73,15 +78,21 @@ def template_edits(chips: Tensor, template: Tensor, face: Tensor, distances: Ten
         colours, before = colours_of(smooth)
         whole, mean = ((part * face).sum((-1, -2), keepdim=True) / face.sum() for part in (colours, light))
         toned = _lightened(mean, units * lightness)
-        darker = BACK * darkened(whole, _logarithm(mean), toned)
+        darker = darkened(whole, _logarithm(mean), torch.minimum(toned, _logarithm(mean) + moved))
         paler = lightened(colours, before, before + moved)
-        edits = edits + torch.where((units * lightness < 0)[:, :, None], darker, paler)
+        edits = edits + torch.where(darkens[:, :, None], darker, paler)
     return edits
 
 
 def _lightened(light: Tensor, odds: Tensor) -> Tensor:
     """Logarithms of luminance (share of the range) after its log-odds below ``CEILING`` have moved."""
     return _logarithm(CEILING * torch.sigmoid((light / (CEILING - light)).log() + odds))
+
+
+def _without_glow(form: Tensor, lightness: float) -> Tensor:
+    """Log-odds a unit of tone and form together, smoothly kept from passing ``GLOW`` against the tone."""
+    along = 1.0 if lightness > 0 else -1.0
+    return along * (GLOW * softplus(along * (lightness + form) / GLOW + 1) - GLOW)
 
 
 def _logarithm(light: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gslopes.core.levels import LUMA, OFFSET
-from gslopes.edit.template import CEILING, EVENLY, SLOPE, template_edits, template_pictures
+from gslopes.edit.template import CEILING, EVENLY, GLOW, SLOPE, template_edits, template_pictures
 
 LIGHTNESS = 0.2
 
@@ -71,10 +71,12 @@ def test_skin_grows_paler_as_it_grows_lighter_and_gets_more_colour_as_it_darkens
 
 def test_a_red_nose_becomes_no_redder_than_the_face_around_it_does():
     face = flat(0.6, (1.2, 0.95, 0.75))
-    face[:, :, 14:18, 14:18] *= torch.tensor([1.1, 0.9, 0.9])[:, None, None]
+    luma = torch.tensor(LUMA)[:, None, None]
+    nose = face[0, :, 14:18, 14:18] * torch.tensor([1.1, 0.9, 0.9])[:, None, None]
+    face[0, :, 14:18, 14:18] = nose * (face[0, :, 0, 0, None, None] * luma).sum() / (nose * luma).sum(0)
     edited = edits(face, -2.0)[0]
     redder = edited[0] - edited[1]
-    torch.testing.assert_close(redder[16, 16], redder[2, 2])
+    torch.testing.assert_close(redder[16, 16], redder[2, 2], atol=1e-4, rtol=0)
     assert redder[2, 2] > 0.01
 
 
@@ -120,3 +122,32 @@ def test_pictures_are_the_chips_times_their_edits_and_a_template_in_logarithms_i
     toned = template_pictures(chips, template, FACE, distances, LIGHTNESS)[0]
     logs = edits(chips, 0.0, 2.0, template=template)
     torch.testing.assert_close(toned, (255 * chips + OFFSET) * logs.exp() - OFFSET)
+
+
+def luminance_of(edited: torch.Tensor) -> torch.Tensor:
+    return (edited * torch.tensor(LUMA)[:, None, None]).sum(0)
+
+
+@pytest.mark.parametrize("lightness", [LIGHTNESS, -LIGHTNESS])
+def test_no_part_of_a_face_shines_where_the_face_darkens(lightness):
+    template = PLAIN.clone()
+    template[:, 12:20, 12:20] = -4 * lightness  # lids, say: far lighter where the face is darker
+    away = -1.0 if lightness > 0 else 1.0
+    darkened, lightened = (
+        luminance_of(edits(flat(0.4), x, template=template, lightness=lightness)[0]) for x in (away, -away)
+    )
+    odds = torch.tensor(GLOW)
+    at_most = luminance_of(edits(flat(0.4), 1.0, lightness=odds.item())[0]).max()
+    assert darkened[2, 2] < -0.05
+    assert -0.01 < darkened[16, 16] <= at_most + 1e-6
+    assert lightened[16, 16] < -0.1  # the other way the form stays whole
+
+
+def test_what_darkens_more_gets_more_colour_and_what_hardly_darkens_gets_as_much_as_the_face():
+    skin = flat(0.6, (1.2, 0.95, 0.75))
+    template = PLAIN.clone()
+    template[:, :8], template[:, 24:] = 0.3, -0.3  # at the top skin darkens most, at the bottom it hardly does
+    edited = edits(skin, -1.0, template=template)[0]
+    top, middle, bottom = (edited[0, row, 16] - edited[2, row, 16] for row in (2, 16, 29))
+    assert top > middle + 0.01
+    assert bottom > 0.5 * middle > 0.005
