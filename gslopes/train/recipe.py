@@ -38,8 +38,9 @@ class Recipe:
     model: a name in models/.  set: a name of train.sets.  train: options of the loop for the model's network.
     template, tint: of an editor whose spec has a template: on how many training photos it is taken, and the share of
         its slowly varying colour that stays, see ``train.template``.
-    regression, colour, limit: of an editor whose template is read off the training faces: the share of each attribute's
-        coefficient, that of the edited one's colour, and the most lightness, see ``train.regression``.
+    regression, colour, limit, broad: of an editor whose template is read off the training faces: the share of each
+        attribute's coefficient, that of the edited one's colour, the most lightness, and the share of lightness that
+        varies slowly, see ``train.regression``.
     motion: the share of each attribute's coefficient by which landmarks move, for an editor whose spec has motion.
     """
 
@@ -51,6 +52,7 @@ class Recipe:
     motion: dict[str, float] = field(default_factory=dict)
     colour: float = 1.0
     limit: float = 0.0
+    broad: float = 1.0
     train: dict[str, Any] = field(default_factory=dict)
 
 
@@ -114,7 +116,8 @@ def run_recipe(
     if plan.regression:
         shape, offsets, regions = regression.shape_and_regions(seen.pixels, device)
         maps = regression.coefficients(seen.pixels, seen.labels, seen.weights, shape, offsets, regions)
-        state |= {"template": regression.template(maps, spec.labels, plan.regression, plan.colour, plan.limit)}
+        shares, colour, limit, broad = plan.regression, plan.colour, plan.limit, plan.broad
+        state |= {"template": regression.template(maps, spec.labels, shares, colour, limit, broad)}
         state |= {"landmark_mean": shape.mean, "landmark_covariance": shape.covariance.float()}
         if plan.motion:
             moved = regression.motions(seen.labels, seen.weights, shape, offsets)

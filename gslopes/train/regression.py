@@ -30,7 +30,7 @@ from gslopes.core.records import ByteArray
 from gslopes.datasets.celebamask import FACE
 from gslopes.edit.face_shape import FaceShape
 from gslopes.edit.landmarks import landmarks
-from gslopes.edit.template import CEILING
+from gslopes.edit.template import CEILING, blurred
 from gslopes.zoo import load
 from gslopes.zoo.parsing import class_probabilities
 from gslopes.zoo.reader import face_window
@@ -39,6 +39,7 @@ BATCH = 64
 SURE = 0.9  # likelihood of the face region from which a pixel counts: at its rim hair shines through
 RIDGE = 20.0  # faces: shrinks what few of them say, at the face's edge
 FEW = 0.15  # share of the most faces that a pixel has; with fewer its neighbours speak for it
+BROAD = 6 / 128  # of the Gaussian that lightness has passed which varies slowly, in units of the chip's side
 FINE, COARSE = 1 / 128, 8 / 128  # of the Gaussians within the face and beyond it, in units of the chip's side
 
 
@@ -129,7 +130,12 @@ def combined(maps: Tensor, names: tuple[str, ...], shares: Mapping[str, float]) 
 
 
 def template(
-    maps: Tensor, names: tuple[str, ...], shares: Mapping[str, float], colour: float, limit: float = 0.0
+    maps: Tensor,
+    names: tuple[str, ...],
+    shares: Mapping[str, float],
+    colour: float,
+    limit: float = 0.0,
+    broad: float = 1.0,
 ) -> Tensor:
     """The template of an editor, (3, S, S): the coefficient of the first attribute, and shares of the others'.
 
@@ -138,11 +144,13 @@ def template(
         what readers see move with it.
     colour: share of the first one's colour that stays; the others give lightness alone.
     limit: log-odds a unit that lightness approaches and does not pass, so that lids and lips do not glow; 0 for none.
+    broad: share of lightness that varies slowly (``BROAD``) which stays; chins and cheeks would darken in patches.
 
     Raises: ConfigError for an attribute that the editor does not know.
     """
     luma = maps.new_tensor(LUMA)[:, None, None]
     form = (combined(maps, names, shares) * luma).sum(0)
+    form = form - (1 - broad) * blurred(form[None, None], BROAD)[0, 0]
     face = face_window(maps.shape[-1]).to(maps)
     form = form - (form * face).sum() / face.sum()  # the mean is the training photos' exposure and tone of skin
     if limit:

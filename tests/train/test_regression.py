@@ -118,6 +118,23 @@ def test_a_template_is_the_first_coefficient_and_shares_of_the_lightness_of_othe
         regression.template(maps, names, {"gender": 1.0, "race": 0.1}, colour=1.0)
 
 
+def test_broad_takes_out_what_varies_slowly_and_leaves_what_does_not():
+    side, names = 64, ("race",)
+    rows = torch.arange(side) / side
+    slow, fine = torch.sin(2 * torch.pi * rows), torch.sin(16 * torch.pi * rows)
+
+    def form_of(rows_of: torch.Tensor, **more: float) -> torch.Tensor:
+        maps = rows_of[None, None, :, None].expand(1, 3, side, side)
+        return regression.template(maps, names, {"race": 1.0}, 0.0, **more)[0]
+
+    for rows_of, stays in ((slow, 0.4), (fine, 0.9)):
+        whole, part = form_of(rows_of), form_of(rows_of, broad=0.3)
+        inner = slice(16, 48)
+        share = (part * whole)[inner].sum() / (whole * whole)[inner].sum()
+        assert (share < stays) == (rows_of is slow)
+    torch.testing.assert_close(form_of(slow, broad=1.0), form_of(slow))
+
+
 def test_appearance_has_log_odds_of_luminance_and_colour_apart():
     chips = torch.tensor([0.5, 0.3, 0.2])[None, :, None, None].expand(1, 3, 2, 2)
     found = regression.appearance(chips)
