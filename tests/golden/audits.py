@@ -7,9 +7,9 @@ the repository root, with the zips of the photos in GSLOPES_TEST_DATA:
 
     OMP_NUM_THREADS=1 python -m tests.golden.audits
 
-Numbers are compared bit for bit, on one thread: with two, scores of the same pictures differ by up to 0.00015, slopes by
-0.000001. Another instruction set of the CPU, or another version of torch, rounds differently as well: the test then says
-so and stops.
+Numbers are compared bit for bit, on one thread: with two, scores of the same pictures differ by up to 0.00015 and
+slopes by 0.000001. Another instruction set of the CPU, or another version of torch, rounds differently as well: the
+test then says so and stops.
 """
 
 from __future__ import annotations
