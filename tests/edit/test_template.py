@@ -76,7 +76,7 @@ def test_a_red_nose_becomes_no_redder_than_the_face_around_it_does():
     face[0, :, 14:18, 14:18] = nose * (face[0, :, 0, 0, None, None] * luma).sum() / (nose * luma).sum(0)
     edited = edits(face, -2.0)[0]
     redder = edited[0] - edited[1]
-    torch.testing.assert_close(redder[16, 16], redder[2, 2], atol=1e-4, rtol=0)
+    torch.testing.assert_close(redder[16, 16], redder[2, 2])
     assert redder[2, 2] > 0.01
 
 
@@ -136,8 +136,7 @@ def test_no_part_of_a_face_shines_where_the_face_darkens(lightness):
     darkened, lightened = (
         luminance_of(edits(flat(0.4), x, template=template, lightness=lightness)[0]) for x in (away, -away)
     )
-    odds = torch.tensor(GLOW)
-    at_most = luminance_of(edits(flat(0.4), 1.0, lightness=odds.item())[0]).max()
+    at_most = luminance_of(edits(flat(0.4), 1.0, lightness=GLOW)[0]).max()
     assert darkened[2, 2] < -0.05
     assert -0.01 < darkened[16, 16] <= at_most + 1e-6
     assert lightened[16, 16] < -0.1  # the other way the form stays whole
