@@ -1,7 +1,7 @@
 """Pack an editor's training set into one file, for a machine that has no copy of the photos and a narrow way to it.
 
     python training/pack.py fader-gender DATA packed/fader-gender.npz        here, where the data sets are
-    python -m gslopes train fader-gender-gpu --data packed --device cuda     there
+    python -m gslopes train fader-gender --data packed --device cuda     there
 
 The file holds the aligned chips as JPEG with their labels, weights and split, so that nothing but the weights of the
 recipe's model comes out of the machine. It holds photos of people: never commit it.

@@ -4,10 +4,9 @@ Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``. An editor whose spec say
 e(a) = (D(z, a) - D(z, -a)) / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of
 the attribute share, such as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there
 e(a) = a e(1). Where its blend is ``ratio`` the same is done with logarithms. With a template in its weights nothing is
-decoded: the template is the edit of a unit, in logarithms, or as ``edit.template`` applies it, carried into the shape
-of each face where the weights know how faces vary; and where they know how lips, eyes and brows move for a unit, that
-comes along as a motion, which ``compose`` carries out on the photo itself. An editor's ``gain`` multiplies its edits;
-without the odd part it shortens the steps of the condition instead, photo + gain (a - photo).
+decoded: the template is the edit of a unit, in logarithms. An editor's ``gain`` multiplies its edits; without the odd
+part it shortens the steps of the condition instead, photo + gain (a - photo). Photos of people are edited by
+``edit.field``.
 """
 
 from __future__ import annotations
@@ -19,14 +18,11 @@ from torch import Tensor
 from gslopes.core import runtime
 from gslopes.core.errors import ModelError
 from gslopes.core.levels import OFFSET
-from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion
-from gslopes.edit.fitted import FittedTemplate
+from gslopes.core.records import ByteArray, EditedChips, FloatArray
 from gslopes.edit.photo_values import PhotoValues, best_fitting
-from gslopes.edit.template import template_pictures
 from gslopes.networks.fader import Fader
 from gslopes.networks.folded import FoldedFader
 from gslopes.zoo import LoadedModel, load
-from gslopes.zoo.reader import face_window
 
 # Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128, and in 16 bits half.
 AT_ONCE = 4
@@ -55,13 +51,11 @@ class FaderEditor:
         self.condition, self.mirrored = loaded.module.condition, loaded.module.mirrored
         self.config, self.template = loaded.module.config, loaded.module.template
         self.gain = self.config.gain
-        self.face = face_window(loaded.spec.size).to(device)
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
         self.blend, self.chroma = loaded.spec.blend, loaded.spec.chroma
         self.device = torch.device(device)
         if self.device.type == "cuda":
             self.network.half()
-        self.fitted = None if self.template is None else FittedTemplate(loaded.module, device)
         self.photo_values = None if reader is None else PhotoValues(load(reader, device), loaded.spec.labels)
 
     @torch.inference_mode()
@@ -73,36 +67,28 @@ class FaderEditor:
         each = PICTURE * (self.size / 128) ** 2 * (len(values) + 1)
         step = runtime.at_once(str(self.device), each, AT_ONCE)
         pictures = np.empty((len(chips), len(values) + 1, *chips.shape[1:]), np.float32)
-        motions = []
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
-            pictures[part], motion = self._sweep(chips[part], values)
-            motions += [] if motion is None else [motion]
-        joined = None
-        if motions:
-            fields, distances = zip(*((motion.field, motion.distances) for motion in motions), strict=True)
-            joined = Motion(np.concatenate(fields), np.concatenate(distances))
-        return EditedChips(pictures[:, :-1], pictures[:, -1], joined)
+            pictures[part] = self._sweep(chips[part], values)
+        return EditedChips(pictures[:, :-1], pictures[:, -1])
 
-    def _sweep(self, chips: ByteArray, values: FloatArray) -> tuple[FloatArray, Motion | None]:
-        """As ``sweep``; (b, K + 1, S, S, 3), the chips at their own values last, and their motion."""
+    def _sweep(self, chips: ByteArray, values: FloatArray) -> FloatArray:
+        """As ``sweep``; (b, K + 1, S, S, 3), the chips at their own values last."""
         x = torch.from_numpy(chips).to(self.device).permute(0, 3, 1, 2).float() / 255
         mean, std = (x.new_tensor(v)[:, None, None] for v in (self.spec.mean, self.spec.std))
         normal = (x - mean) / std
-        if self.template is not None and self.photo_values is not None:
-            return self._template_sweep(x, self.photo_values(x), values)
         latents = self.network.encode(normal)
         if self.photo_values is None:
             photo = best_fitting(lambda a: self.network.sweep(latents, a[:, None]), normal, len(self.spec.labels))
         else:
             photo = self.photo_values(x)
         if self.template is not None:
-            return self._template_sweep(x, photo, values)
-        if self.spec.odd_part:
+            pictures = self._template_sweep(x, photo, values)
+        elif self.spec.odd_part:
             pictures = self._odd_sweep(latents, photo, values)
         else:
             wanted = torch.stack([*(self.condition(photo, float(value)) for value in values), photo], 1)
             pictures = self._decode(latents, photo[:, None] + self.gain * (wanted - photo[:, None]))
-        return _as_arrays(pictures), None
+        return np.asarray(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu().numpy())
 
     def _decode(self, latents: Tensor, conditions: Tensor) -> Tensor:
         """Latents (b, ...) at conditions (b, n, A) to levels (b, n, 3, S, S)."""
@@ -131,19 +117,11 @@ class FaderEditor:
         pictures = torch.stack([*(neutral + self.gain * edit for edit in edits), neutral], 1)
         return pictures.exp_().sub_(OFFSET) if ratio else pictures
 
-    def _template_sweep(self, chips: Tensor, photo: Tensor, values: FloatArray) -> tuple[FloatArray, Motion | None]:
-        """(b, K + 1, S, S, 3) levels: chips (b, 3, S, S) in [0, 1] moved from their own value to each; they last."""
-        assert self.fitted is not None
-        nowhere = photo.new_zeros(len(photo), 1)
-        distances = torch.cat([self.gain * (photo.new_tensor(values)[None] - photo[:, :1]), nowhere], 1).to(chips.dtype)
-        fitted = self.fitted(chips)
-        template, face = (each.to(chips.dtype) for each in (fitted.template, self.face))
-        pictures = _as_arrays(template_pictures(chips, template, face, distances, self.config.lightness))
-        if fitted.motion is None:
-            return pictures, None
-        return pictures, Motion(fitted.motion.float().cpu().numpy(), distances[:, :-1].float().cpu().numpy())
-
-
-def _as_arrays(pictures: Tensor) -> FloatArray:
-    """(b, n, 3, S, S) to (b, n, S, S, 3)."""
-    return np.asarray(pictures.permute(0, 1, 3, 4, 2).contiguous().cpu().numpy())
+    def _template_sweep(self, chips: Tensor, photo: Tensor, values: FloatArray) -> Tensor:
+        """(b, K + 1, 3, S, S) levels: chips (b, 3, S, S) in [0, 1] moved from their own value to each; they last."""
+        assert self.template is not None
+        units = torch.cat(
+            [self.gain * (photo.new_tensor(values)[None] - photo[:, :1]), photo.new_zeros(len(photo), 1)], 1
+        )
+        edits = units.to(chips.dtype)[:, :, None, None, None] * self.template.to(chips.dtype)
+        return ((255 * chips + OFFSET).log()[:, None] + edits).exp_().sub_(OFFSET)

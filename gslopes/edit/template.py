@@ -1,7 +1,7 @@
 """Edit a face by a template: so much of a pixel's lightness and colour for each unit of the attribute.
 
-The template says where a face changes (``train.regression``, in log-odds of luminance and logarithms of colour), the
-chip how: what is bright already hardly becomes brighter, and what is dark keeps its texture. Where skin darkens,
+The template says where a face changes (``edit.field``, in log-odds of luminance and logarithms of colour), the chip
+how: what is bright already hardly becomes brighter, and what is dark keeps its texture. Where skin darkens,
 ``EVENLY`` of the change is the same factor for all of it, for in log-odds alone shadows would darken several times as
 much as cheeks in the light; highlights, which are no skin, are left out of that. An attribute that is a tone of skin,
 as race is, moves the whole face as well:
@@ -32,17 +32,12 @@ GLOW = 0.03  # log-odds a unit by which a part of a face that darkens may grow l
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
 
 
-def template_pictures(
-    chips: Tensor, template: Tensor, face: Tensor, distances: Tensor, lightness: float | None
-) -> Tensor:
+def template_pictures(chips: Tensor, template: Tensor, face: Tensor, distances: Tensor, lightness: float) -> Tensor:
     """Chips (b, 3, S, S), RGB in [0, 1], at K distances, (b, K, 3, S, S) levels, 0 to 255 or a little beyond.
 
-    Arguments as of ``template_edits``; without a lightness the template is in logarithms and is added as it is.
+    Arguments as of ``template_edits``.
     """
-    if lightness is None:
-        edits = distances[:, :, None, None, None] * template.expand(len(chips), -1, -1, -1)[:, None]
-    else:
-        edits = template_edits(chips, template, face, distances, lightness)
+    edits = template_edits(chips, template, face, distances, lightness)
     return ((255 * chips + OFFSET).log()[:, None] + edits).exp_().sub_(OFFSET)
 
 
@@ -51,7 +46,7 @@ def template_edits(chips: Tensor, template: Tensor, face: Tensor, distances: Ten
 
     chips: (b, 3, S, S) RGB in [0, 1].
     template: (3, S, S), or (b, 3, S, S) one for each chip, per unit; its luminance in log-odds, what else it has in
-        logarithms, see ``train.regression``.
+        logarithms, see ``edit.field``.
     face: (S, S) weights of the face's place in a chip.  distances: (b, K) units to go, 0 for none.
     lightness: log-odds of luminance that the whole face moves a unit; 0 for an attribute that is no tone of skin.
 

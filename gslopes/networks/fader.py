@@ -24,12 +24,8 @@ class FaderConfig:
     gain: how far an editor goes for each unit of the edited attribute, see ``edit.sweep``.
     widths: channels after each encoder layer.
     latent: channels of the latent, whose side is size / 2 ** len(widths); ``widths[-1]``, without narrowing, if None.
-    template: whether the weights hold a template of the edit, (3, size, size), which is used in place of the decoder.
-    lightness: log-odds of luminance that a face moves a unit beside its template's form, see ``edit.template``; None
-        where the template is the decoder's mean edit in logarithms, see ``train.template``.
-    landmarks: how many points the weights hold the mean and the covariance of; the template is then in the shape of
-        the mean face and is carried into each face's, see ``edit.face_shape``. 0 for none.
-    motion: whether the weights hold how far these points move for a unit, see ``core.records.Motion``.
+    template: whether the weights hold the decoder's mean edit of a unit, in logarithms, (3, size, size), which is used
+        in its place, see ``train.template``.
     """
 
     attributes: tuple[str, ...]
@@ -38,9 +34,6 @@ class FaderConfig:
     widths: tuple[int, ...] = (16, 32, 64, 128, 256)
     latent: int | None = None
     template: bool = False
-    lightness: float | None = None
-    landmarks: int = 0
-    motion: bool = False
 
     @property
     def channels(self) -> int:
@@ -55,9 +48,6 @@ class Fader(nn.Module):
     """
 
     template: Tensor | None
-    landmark_mean: Tensor | None
-    landmark_covariance: Tensor | None
-    landmark_motion: Tensor | None
 
     def __init__(self, config: FaderConfig) -> None:
         super().__init__()
@@ -73,10 +63,6 @@ class Fader(nn.Module):
         self.rgb_condition_bias = nn.Linear(conditions, 3, bias=False)
         template = torch.zeros(3, config.size, config.size) if config.template else None
         self.register_buffer("template", template)
-        points = config.landmarks
-        self.register_buffer("landmark_mean", torch.zeros(points, 2) if points else None)
-        self.register_buffer("landmark_covariance", torch.eye(2 * points) if points else None)
-        self.register_buffer("landmark_motion", torch.zeros(points, 2) if points and config.motion else None)
         self.register_load_state_dict_pre_hook(_rename_old_keys)
 
     def encode(self, chips: Tensor) -> Tensor:

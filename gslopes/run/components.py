@@ -92,10 +92,10 @@ def rendered_components(folder: Path, photos: Path, model: str, device: str) -> 
     """
     from gslopes.compose.known import KnownMasker
     from gslopes.core.runtime import pick_device
-    from gslopes.edit.sweep import FaderEditor
+    from gslopes.edit.editors import editor_of
     from gslopes.find.known import KnownFinder
 
-    editor = FaderEditor(model, pick_device(device), reader=None)
+    editor = editor_of(model, pick_device(device), reader=None)
     finder = KnownFinder(folder / "faces.csv", photos)
     masker = KnownMasker(folder / "masks", photos, editor.size)
     records = {model: {"sha256": editor.sha256, "licence": editor.spec.licence}}
@@ -119,7 +119,7 @@ def _edited_by(config: RunConfig, attribute: str) -> tuple[str, ModelSpec, str]:
     name = config.edit.model or zoo.editor_for(attribute)
     spec, digest = zoo.identify(name)
     if not spec.labels or spec.labels[0] != attribute:
-        edits = spec.labels[0] if spec.network == "fader" and spec.labels else "nothing"
+        edits = spec.labels[0] if spec.ends and spec.labels else "nothing"
         raise UsageError(f"The model {name} edits {edits}, not {attribute}.", "gslopes models lists the models.")
     return name, spec, digest
 
@@ -130,10 +130,10 @@ def _reader_of(spec: ModelSpec) -> str | None:
 
 
 def _editor(config: RunConfig, attribute: str, device: str) -> Editor:
-    from gslopes.edit.sweep import FaderEditor
+    from gslopes.edit.editors import editor_of
 
     name, spec, _ = _edited_by(config, attribute)
-    return FaderEditor(name, device, _reader_of(spec))
+    return editor_of(name, device, _reader_of(spec))
 
 
 def _finder(config: RunConfig, device: str) -> Finder:

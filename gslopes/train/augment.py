@@ -36,6 +36,9 @@ def warp(x: Tensor, affine: Tensor, mode: str = "bilinear") -> Tensor:
     return F.grid_sample(x, grid, mode=mode, padding_mode="reflection", align_corners=False)
 
 
+CUT = 14 / 128  # over which a mask comes down to 0 before the edge of a cut photo, as at a chip's border
+HIDDEN = 0.3  # side of the square that is hidden from a critic, of the picture's
+
 # The tightest rectangle that a face is cut to, in units of the chip's side: where UTKFace's own crops end.
 TIGHTEST = (0.17, 0.30, 0.83, 0.93)  # left, top, right, bottom
 
@@ -80,3 +83,34 @@ def random_blur(x: Tensor, generator: torch.Generator, *, share: float) -> Tenso
     factor = 0.33 + 0.33 * float(torch.rand(1, generator=generator))
     small = F.interpolate(x[chosen], scale_factor=factor, mode="area")
     return x.index_copy(0, chosen, F.interpolate(small, size=x.shape[2:], mode="bilinear", align_corners=False))
+
+
+def seen_through(both: Tensor, rectangle: Tensor) -> Tensor:
+    """Chips and their masks (B, 4, S, S) seen through rectangles (B, 4); masks come down to 0 before a cut edge."""
+    size = both.shape[-1]
+    chips, masks = mirrored_outside(both[:, :3], rectangle), both[:, 3:]
+    line = (torch.arange(size, device=both.device) + 0.5) / size
+    edges = rectangle.to(both.device)
+
+    def inside(low: Tensor, high: Tensor) -> Tensor:
+        after = torch.where(low[:, None] > 0, ((line - low[:, None]) / CUT).clamp(0, 1), 1.0)
+        return after * torch.where(high[:, None] < 1, ((high[:, None] - line) / CUT).clamp(0, 1), 1.0)
+
+    down, across = inside(edges[:, 1], edges[:, 3]), inside(edges[:, 0], edges[:, 2])
+    return torch.cat([chips, masks * (down[:, :, None] * across[:, None, :])[:, None]], 1)
+
+
+def disturbed(x: Tensor, generator: torch.Generator) -> Tensor:
+    """A critic's pictures (B, C, S, S) moved, in contrast and level, half of them with a square hidden.
+
+    So that it does not learn the photos by heart. Source: Zhao et al. 2020, Differentiable augmentation for
+    data-efficient GAN training, §3.
+    """
+    count, channels, size = len(x), x.shape[1], x.shape[-1]
+    x = warp(x, random_affine(count, generator, zoom=0.06, turn=0.08, shift=0.04))
+    u = torch.rand(count, 4, 1, 1, generator=generator, device=generator.device).to(x.device)
+    level = torch.randn(count, channels, 1, 1, generator=generator, device=generator.device).to(x.device)
+    x = x * (1 + 0.3 * (2 * u[:, :1] - 1)) + 0.1 * level
+    line = torch.arange(size, device=x.device) / size
+    hidden = ((line - u[:, 1:2]).abs() < HIDDEN / 2) & ((line[:, None] - u[:, 2:3]).abs() < HIDDEN / 2)
+    return x.masked_fill(hidden & (u[:, 3:] < 0.5), 0.0)

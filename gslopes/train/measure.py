@@ -18,8 +18,9 @@ from torch import Tensor, nn
 
 from gslopes.core.records import ByteArray
 from gslopes.datasets.celebamask import FACE, SKIN
+from gslopes.edit.editors import editor_of
 from gslopes.train.augment import to_float
-from gslopes.train.sheet import edits, sheet
+from gslopes.train.sheet import edited_sheet, edits, sheet
 from gslopes.train.training_set import TrainingSet
 from gslopes.zoo import LoadedModel, ModelSpec, load_folder
 from gslopes.zoo.parsing import class_probabilities
@@ -33,7 +34,7 @@ Estimate = dict[str, float]
 def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, work: Path, device: str) -> dict[str, Any]:
     """Held-out numbers of the model in ``folder``; an editor also leaves a sheet of faces in ``work``."""
     module = load_folder(folder, device).module
-    of = {"tagger": _tagger, "feature-pyramid": _parser, "fader": _fader}[spec.network]
+    of = {"tagger": _tagger, "feature-pyramid": _parser, "fader": _fader, "edit-field": _edit_field}[spec.network]
     with torch.inference_mode():
         return {"held_out": len(held_out.pixels), **of(spec, module, held_out, work, device)}
 
@@ -124,6 +125,22 @@ def _fader(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: 
     return {"l1": _mean(torch.cat(error)), "edit_size": _mean(torch.cat(edit))}
 
 
-def _mean(values: Tensor) -> Estimate:
-    array = values.float().cpu().numpy()
+def _edit_field(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, device: str) -> dict[str, Any]:
+    """The size of the edit between -2 and 2, and how far it moves parts of the face at most."""
+    editor = editor_of(LoadedModel(module, spec, ""), device)
+    region = face_window(spec.size).numpy()[:, :, None]
+    edit, moved = [], []
+    for start in range(0, len(data.pixels), 64):
+        swept = editor.sweep(np.array(data.pixels[start : start + 64]), np.array([-2, 2], np.float32))
+        edit.append((region * np.abs(swept.edited[:, 1] - swept.edited[:, 0])).mean((1, 2, 3)) / 255)
+        assert swept.motion is not None
+        length = np.linalg.norm(swept.motion.field, axis=-1) * region[..., 0]
+        moved.append(length.reshape(len(length), -1).max(1))
+    chosen = np.linspace(0, len(data.pixels) - 1, 12).astype(int)
+    edited_sheet(editor, np.array(data.pixels[chosen]), work / "sheet.png")
+    return {"edit_size": _mean(np.concatenate(edit)), "farthest_moved": _mean(np.concatenate(moved))}
+
+
+def _mean(values: Tensor | NDArray[np.floating[Any]]) -> Estimate:
+    array = values.float().cpu().numpy() if isinstance(values, Tensor) else values
     return with_interval(lambda rows: float(array[rows].mean()), len(array))

@@ -13,8 +13,9 @@ import torch
 
 from gslopes.core.config import from_dict, load_toml, to_dict
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.train import parallel, regression
+from gslopes.train import parallel
 from gslopes.train.calibration import calibrated
+from gslopes.train.edit_field import train_edit_field
 from gslopes.train.fader import train_fader
 from gslopes.train.measure import measure
 from gslopes.train.parser import train_parser
@@ -28,6 +29,7 @@ LOOPS: dict[str, Callable[..., dict[str, Any]]] = {
     "tagger": train_tagger,
     "feature-pyramid": train_parser,
     "fader": train_fader,
+    "edit-field": train_edit_field,
 }
 
 
@@ -38,21 +40,12 @@ class Recipe:
     model: a name in models/.  set: a name of train.sets.  train: options of the loop for the model's network.
     template, tint: of an editor whose spec has a template: on how many training photos it is taken, and the share of
         its slowly varying colour that stays, see ``train.template``.
-    regression, colour, limit, broad: of an editor whose template is read off the training faces: the share of each
-        attribute's coefficient, that of the edited one's colour, the most lightness, and the share of lightness that
-        varies slowly, see ``train.regression``.
-    motion: the share of each attribute's coefficient by which landmarks move, for an editor whose spec has motion.
     """
 
     model: str
     set: str
     template: int = 0
     tint: float = 1.0
-    regression: dict[str, float] = field(default_factory=dict)
-    motion: dict[str, float] = field(default_factory=dict)
-    colour: float = 1.0
-    limit: float = 0.0
-    broad: float = 1.0
     train: dict[str, Any] = field(default_factory=dict)
 
 
@@ -83,11 +76,6 @@ def run_recipe(
         options.get("optimisation", options)["steps"] = steps
     if plan.set not in SETS:
         raise UnknownName("training set", plan.set, SETS)
-    if bool(plan.motion) != bool(spec.config.get("motion")):
-        raise ConfigError(
-            f"{path} and the spec of {plan.model} differ in whether landmarks move.",
-            "Give the recipe a table [motion] where the spec's config has motion = true, and only there.",
-        )
     if options.get("pretrained"):
         efficientnet_lite_file()  # raises where it is not there, before any photo is read
     if options.get("begin_with"):
@@ -113,15 +101,6 @@ def run_recipe(
     if plan.template:
         subset = slice(None, None, max(1, len(seen.pixels) // plan.template))
         state = with_template(spec, state, seen.pixels[subset], seen.labels[subset], device, plan.tint)
-    if plan.regression:
-        shape, offsets, regions = regression.shape_and_regions(seen.pixels, device)
-        maps = regression.coefficients(seen.pixels, seen.labels, seen.weights, shape, offsets, regions)
-        shares, colour, limit, broad = plan.regression, plan.colour, plan.limit, plan.broad
-        state |= {"template": regression.template(maps, spec.labels, shares, colour, limit, broad)}
-        state |= {"landmark_mean": shape.mean, "landmark_covariance": shape.covariance.float()}
-        if plan.motion:
-            moved = regression.motions(seen.labels, seen.weights, shape, offsets)
-            state |= {"landmark_motion": regression.combined(moved, spec.labels, plan.motion)}
     if everything.calibration is not None:
         state = calibrated(spec, state, everything.part(everything.calibration), device)
     digest = weights.save(folder, spec, state)

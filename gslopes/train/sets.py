@@ -140,8 +140,11 @@ def fader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
 
     Gender and race of CelebA's faces are as the tagger and the annotator see them, where they are sure (Joo and
     Kärkkäinen label CelebA with FairFace in the same way); UTKFace's are its annotators'. Smiles are the tagger's, the
-    other attributes that are held fixed the annotator's.
+    other attributes that are held fixed the annotator's. Where DATA holds ``<model>.npz`` of ``training/pack.py``
+    instead, it is that.
     """
+    if (data / f"{spec.name}.npz").is_file():
+        return packed(spec, data, device)
     sets = [(celeba_wide.read(data), "editors"), (utkface.read(data), "editors")]
     parts = []
     for source, photos_of in sets:

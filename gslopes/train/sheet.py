@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor, nn
 
+from gslopes.core.levels import OFFSET
 from gslopes.core.records import ByteArray
-from gslopes.edit.fitted import FittedTemplate
-from gslopes.edit.template import template_pictures
+from gslopes.edit.editors import FaceEditor
 from gslopes.networks.fader import Fader
 from gslopes.train.augment import to_float
 from gslopes.zoo import ModelSpec
@@ -34,13 +34,10 @@ def edits(spec: ModelSpec, network: Fader, x: Tensor, photo: Tensor, values: Seq
     x: (B, 3, S, S) in the network's units.  photo: (B, A) the faces' own values, the edited attribute first.
     """
     if network.template is not None:
-        distances = network.config.gain * (photo.new_tensor(list(values))[None] - photo[:, :1])
+        units = network.config.gain * (photo.new_tensor(list(values))[None] - photo[:, :1])
         mean, std = (x.new_tensor(v)[:, None, None] for v in (spec.mean, spec.std))
-        face = face_window(spec.size).to(x)
-        chips = x * std + mean
-        template = FittedTemplate(network, x.device)(chips).template
-        pictures = template_pictures(chips, template, face, distances, network.config.lightness)
-        return list(((pictures / 255 - mean) / std - x[:, None]).unbind(1))
+        logs = (255 * (x * std + mean) + OFFSET).log()[:, None] + units[:, :, None, None, None] * network.template
+        return list((((logs.exp() - OFFSET) / 255 - mean) / std - x[:, None]).unbind(1))
     z = network.encode(x)
     at_photo = odd_part(network, z, photo)
     return [odd_part(network, z, network.condition(photo, value)) - at_photo for value in values]
@@ -70,3 +67,13 @@ def sheet(
     grid = torch.cat([torch.cat(list(column), 1) for column in columns], 2)  # (3, n S, columns S)
     levels = (grid.clamp(-1, 1).permute(1, 2, 0).cpu().numpy() + 1) * 127.5
     Image.fromarray(levels.round().astype(np.uint8)).save(path)
+
+
+def edited_sheet(editor: FaceEditor, pixels: ByteArray, path: Path) -> None:
+    """Write a picture with a row a face: the photo, then the chip edited at -2, -1, 0, 1, 2; nothing is moved.
+
+    pixels: (n, S, S, 3) uint8 RGB.
+    """
+    swept = editor.sweep(pixels, np.array(VALUES, np.float32))
+    columns = [pixels, *np.clip(np.rint(swept.edited), 0, 255).astype(np.uint8).transpose(1, 0, 2, 3, 4)]
+    Image.fromarray(np.concatenate([np.concatenate(list(column)) for column in columns], 1)).save(path)

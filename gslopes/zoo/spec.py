@@ -19,19 +19,19 @@ class ModelSpec:
     config: that architecture's own options.
     size: side of its input, pixels.
     mean, std: of RGB in [0, 1]; the network sees (rgb - mean) / std.
-    labels: what its outputs mean, in order; the editor's attributes for a Fader, the edited one first.
+    labels: what its outputs mean, in order; for an editor the attributes that it knows, the edited one first.
     crop: which part of a photo it sees: ``chip`` (the editors' aligned chip), ``portrait`` (CelebA's own framing)
         ``headshot`` (CelebA-HQ's) or ``tight`` (brows to chin, as UTKFace is cropped).
     ends: for an editor, the words for -1 and +1 of the edited attribute.
     blend: for an editor, how its edits go into the photo by default, see ``compose.paste``.
     odd_part: for an editor, whether what both ends share is taken out of its edits, see ``edit.sweep``.
-    mirrored: for a face parser, whether it looks at the mirror image as well, see ``zoo.parsing``.
+    mirrored: for a face parser or an edit field, whether it looks at the mirror image as well and says the mean.
     chroma: for an editor, how much of the fine colour of its edits stays, see ``compose.tone``; 1 leaves all colour.
     """
 
     name: str
     summary: str
-    network: Literal["fader", "bisenet-resnet18", "feature-pyramid", "tagger"]
+    network: Literal["fader", "edit-field", "bisenet-resnet18", "feature-pyramid", "tagger"]
     size: int
     labels: tuple[str, ...]
     licence: str

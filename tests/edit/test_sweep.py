@@ -122,27 +122,6 @@ def test_a_model_that_does_not_edit_is_no_editor():
         FaderEditor("reader")
 
 
-@pytest.mark.parametrize("name", ["fader-gender", "fader-race"])
-def test_the_other_attributes_are_read_from_the_photo(name, shared_portrait):
-    editor = FaderEditor(name)
-    photo = editor.photo_values(torch.from_numpy(shared_portrait).permute(2, 0, 1)[None].float() / 255)
-    assert photo.shape == (1, len(zoo.load(name).spec.labels))
-    assert photo.abs().max() <= 1
-
-
-@pytest.fixture
-def shared_portrait() -> np.ndarray:
-    """The astronaut's aligned chip."""
-    from skimage.data import astronaut
-
-    from gslopes.find.align import choose, warp
-    from gslopes.networks.mtcnn import Mtcnn
-
-    photo = astronaut()
-    face = choose(Mtcnn(32)([photo])[0], 512, 512, 32)
-    return warp(photo, face.matrix, 128)
-
-
 def rendered_chip_points(size: int, n: int) -> np.ndarray:
     from gslopes.zoo.crops import CHIP
 

@@ -15,7 +15,7 @@ from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.datasets import london, utkface
 from gslopes.datasets.folder import open_photo
-from gslopes.edit.sweep import FaderEditor
+from gslopes.edit.editors import FaceEditor
 from gslopes.validate import realism
 from gslopes.zoo import load
 from gslopes.zoo.crops import CHIP, TIGHT
@@ -122,7 +122,7 @@ class Swept:
     edges: NDArray[np.float64]
 
 
-def swept(held: HeldOut, editor: FaderEditor, device: str) -> Iterator[Swept]:
+def swept(held: HeldOut, editor: FaceEditor, device: str) -> Iterator[Swept]:
     """Composites of all faces, batch by batch, in every way."""
     maskers = {region: ParserMasker(load("parser", device), region, editor.size, device) for region in REGIONS}
     values = np.array(VALUES, np.float32)

@@ -9,14 +9,14 @@ import numpy as np
 from PIL import Image
 
 from gslopes.core.records import ByteArray
-from gslopes.edit.sweep import FaderEditor
+from gslopes.edit.editors import FaceEditor
 from gslopes.studies.evaluate.composites import HeldOut, swept
 
 FACES = 12
 MARGIN = 0.9  # around the box of the five points, in units of its longer side
 
 
-def contact_sheet(held: HeldOut, editor: FaderEditor, path: Path, *, side: int = 256, seed: int = 0) -> Path:
+def contact_sheet(held: HeldOut, editor: FaceEditor, path: Path, *, side: int = 256, seed: int = 0) -> Path:
     """Write a picture with a row a face: the photo, then its composites at -2, -1, 0, 1, 2; returns the path.
 
     side: of a cell, pixels.  seed: chooses the faces; never the eye.

@@ -15,6 +15,7 @@ from tqdm import tqdm
 from gslopes.core.errors import DataMissing, UsageError
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.datasets.folder import open_photo
+from gslopes.edit.editors import FaceEditor, editor_of
 from gslopes.edit.sweep import FaderEditor
 from gslopes.studies.evaluate.composites import REGIONS, VALUES, HeldOut, held_out_faces, london_faces, swept, ways
 from gslopes.studies.evaluate.contact_sheet import contact_sheet
@@ -59,7 +60,7 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
     attribute = model.spec.labels[0]
     if model.spec.name.endswith("rendered"):
         raise UsageError(f"{model.spec.name} edits rendered faces.", "gslopes calibrate measures it against the truth.")
-    editor, judges = FaderEditor(model, device), Judges(device)
+    editor, judges = editor_of(model, device), Judges(device)
     tables: dict[str, Table] = {}
     counts = []
     for held in sets(data, attribute, most, device):
@@ -70,7 +71,7 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
             "for whom": group_table(composites, held, attribute),
             "how natural": realism_table(composites, held, judges),
         }
-        if held.name == "UTKFace":
+        if held.name == "UTKFace" and isinstance(editor, FaderEditor):
             found |= {"latent and reconstruction": latent_table(held, editor, judges, attribute, device)}
         found |= identity_tables(held, composites, data)
         tables |= {f"{title}, {held.name}": table for title, table in found.items()}
@@ -94,14 +95,14 @@ def sets(data: Path, attribute: str, most: int | None, device: str) -> list[Held
 def contact_sheets(model: LoadedModel, data: Path, device: str, folder: Path) -> list[Path]:
     """A contact sheet of twelve faces of each set, chosen by seed; the paths.  Raises: DataMissing, ModelError."""
     folder.mkdir(parents=True, exist_ok=True)
-    editor = FaderEditor(model, device)
+    editor = editor_of(model, device)
     return [
         contact_sheet(held, editor, folder / f"{model.spec.name}-{held.name.lower()}.png")
         for held in sets(data, model.spec.labels[0], None, device)
     ]
 
 
-def look(held: HeldOut, editor: FaderEditor, judges: Judges, device: str) -> Composites:
+def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Composites:
     """Composite every face in every way and read it."""
     composites = Composites(ways(editor.blend)[0])
     parts: dict[Any, list[Any]] = {}

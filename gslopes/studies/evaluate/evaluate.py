@@ -9,6 +9,7 @@ from typing import Any
 
 from gslopes.core.errors import ModelError
 from gslopes.core.runfolder import write_bytes
+from gslopes.edit.editors import NETWORKS
 from gslopes.studies.evaluate.editor import contact_sheets, evaluate_editor
 from gslopes.studies.evaluate.parser import evaluate_parser
 from gslopes.studies.evaluate.reader import evaluate_reader
@@ -19,6 +20,7 @@ Table = dict[str, dict[str, Any]]  # row to column to a number with its interval
 
 KINDS: dict[str, Callable[[LoadedModel, Path, int | None, str], tuple[str, dict[str, Table]]]] = {
     "fader": evaluate_editor,
+    "edit-field": evaluate_editor,
     "feature-pyramid": evaluate_parser,
     "tagger": evaluate_reader,
 }
@@ -46,7 +48,7 @@ def evaluate(
     loaded = load_folder(folder, device) if folder is not None else cards_missing(model)
     note, tables = KINDS[loaded.spec.network](loaded, data, photos, device)
     result = {"note": note, "tables": tables}
-    if sheets is not None and loaded.spec.network == "fader":
+    if sheets is not None and loaded.spec.network in NETWORKS:
         contact_sheets(loaded, data, device, sheets)
     if write and folder is not None:
         file = folder / "metrics.json"

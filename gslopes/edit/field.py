@@ -1,0 +1,104 @@
+"""Edit aligned chips by an edit field: a network looks at the face and says what a unit of the attribute changes in it.
+
+The field is read once for a photo and is the same for all values: from the photo's own value o to a, a - o units of it
+are applied (``edit.template``), in logarithms, on the photo's own texture. How parts of the face move comes along as a
+motion, which ``compose`` carries out on the photo itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gslopes.core import runtime
+from gslopes.core.errors import ModelError
+from gslopes.core.levels import LUMA
+from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion
+from gslopes.edit.photo_values import PhotoValues
+from gslopes.edit.template import template_pictures
+from gslopes.networks.edit_field import EditField
+from gslopes.zoo import LoadedModel, load
+from gslopes.zoo.reader import face_window
+
+# Chips that are read at once on the CPU; bytes for a picture of 128 x 128.
+AT_ONCE = 4
+PICTURE = 1_400_000
+
+
+class FieldEditor:
+    """A records.Editor on one of the zoo's edit fields.
+
+    model: its name, such as ``fader-gender``, or the model itself, loaded on the device.  device: where it runs.
+    reader: the model that reads a face's own value.
+
+    Raises: UnknownName, ModelError.
+    """
+
+    def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str = "annotator") -> None:
+        loaded = load(model, device) if isinstance(model, str) else model
+        if not isinstance(loaded.module, EditField):
+            raise ModelError(f"The model {loaded.spec.name} is no edit field.", "gslopes models lists the models.")
+        self.network, self.config = loaded.module, loaded.module.config
+        self.network.to(memory_format=torch.channels_last)
+        self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
+        self.blend, self.chroma = loaded.spec.blend, loaded.spec.chroma
+        self.device = torch.device(device)
+        self.face = face_window(loaded.spec.size).to(device)
+        self.photo_values = PhotoValues(load(reader, device), loaded.spec.labels)
+
+    @torch.inference_mode()
+    def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
+        """The chips at every value, and as they are.
+
+        chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
+        """
+        step = runtime.at_once(str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), AT_ONCE)
+        edited = np.empty((len(chips), len(values), *chips.shape[1:]), np.float32)
+        fields = np.empty((*chips.shape[:3], 2), np.float32)
+        distances = np.empty((len(chips), len(values)), np.float32)
+        for part in (slice(start, start + step) for start in range(0, len(chips), step)):
+            x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
+            form, motion = self.field(x)
+            units = self._units(x, values)
+            pictures = template_pictures(x, as_template(form), self.face, units, self.config.lightness)
+            edited[part] = pictures.permute(0, 1, 3, 4, 2).cpu().numpy()
+            fields[part] = motion.permute(0, 2, 3, 1).cpu().numpy()
+            distances[part] = units.cpu().numpy()
+        return EditedChips(edited, chips.astype(np.float32), Motion(fields, distances))
+
+    def field(self, chips: Tensor) -> tuple[Tensor, Tensor]:
+        """Chips (b, 3, S, S), RGB in [0, 1], to what a unit changes and moves, see ``networks.edit_field``.
+
+        The mean of what the network says of the picture and of its mirror image, where the spec asks for it.
+        """
+        x = (2 * chips - 1).contiguous(memory_format=torch.channels_last)
+        if self.spec.mirrored:
+            form, motion = self.network(torch.cat([x, x.flip(3)]))
+            (form, form_there), (motion, motion_there) = (
+                (here, there.flip(3)) for here, there in (part.chunk(2) for part in (form, motion))
+            )
+            motion_there = motion_there * motion.new_tensor([-1.0, 1.0])[:, None, None]
+            form, motion = (form + form_there) / 2, (motion + motion_there) / 2
+        else:
+            form, motion = self.network(x)
+        shares = form.new_tensor([1.0] + [self.config.colour] * self.config.colours)[:, None, None]
+        return self.config.gain * shares * form, self.config.gain * motion
+
+    def _units(self, chips: Tensor, values: FloatArray) -> Tensor:
+        """(b, K) units from each photo's own value to each of the values (K,)."""
+        units = chips.new_tensor(values)[None] - self.photo_values(chips)[:, :1]
+        return torch.where(units < 0, self.config.downward * units, units)
+
+
+def as_template(form: Tensor) -> Tensor:
+    """A field (B, 1 or 3, S, S), log-odds of luminance and logarithms of red and blue, as a template, (B, 3, S, S).
+
+    Green makes up for red and blue, so that colour does not change luminance to first order.
+    """
+    light = form[:, :1]
+    if form.shape[1] == 1:
+        return light.expand(-1, 3, -1, -1)
+    red, blue = form[:, 1:2], form[:, 2:]
+    green = -(LUMA[0] * red + LUMA[2] * blue) / LUMA[1]
+    return light + torch.cat([red, green, blue], 1)

@@ -1,0 +1,130 @@
+"""The network of an editor that looks at the face: a chip to the edit of a unit of one attribute, per pixel.
+
+A U-Net (Ronneberger, Fischer, Brox 2015, arXiv 1505.04597) with residual blocks and group norm. It draws no pixel: it
+says by how much each part of the face changes in lightness and colour, at half the chip's resolution, and how far it
+moves, at an eighth. The photo's own texture stays, since that is all it can say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+GROUPS = 8
+LIGHTNESS = 0.8  # log-odds of luminance a unit, at most
+COLOUR = 0.25  # logarithms of a channel a unit, at most
+MOTION = 3.0  # pixels of a chip of 128 a unit, at most
+
+
+@dataclass(frozen=True, slots=True)
+class EditFieldConfig:
+    """Shape of an edit field's network, and how its editor uses it.
+
+    attributes: what the editor knows, the edited one first.
+    size: side of the chip, pixels; a multiple of 16.
+    widths: channels at the chip's side, and at its half, quarter, eighth and sixteenth.
+    colours: 2 for an edit with colour, red and blue; 0 for one of lightness alone.
+    lightness: log-odds of luminance that the whole face moves a unit beside the field, see ``edit.template``.
+    gain: how far form, colour and motion go for each unit of the attribute; training sees 1.
+    colour: share of the field's colour that stays.
+    downward: units towards -1 count so many times, so that dark and light faces follow alike.
+    """
+
+    attributes: tuple[str, ...]
+    size: int = 128
+    widths: tuple[int, ...] = (24, 48, 96, 128, 128)
+    colours: int = 2
+    lightness: float = 0.0
+    gain: float = 1.0
+    colour: float = 1.0
+    downward: float = 1.0
+
+
+class EditField(nn.Module):
+    """Chips (B, 3, S, S), RGB in [-1, 1], to an edit's form, colour and motion for a unit of the attribute."""
+
+    def __init__(self, config: EditFieldConfig) -> None:
+        super().__init__()
+        self.config = config
+        w = config.widths
+        self.stem = nn.Conv2d(3, w[0], 3, padding=1)
+        self.down = nn.ModuleList(_Down(a, b) for a, b in pairwise(w))
+        self.middle = _Residual(w[-1])
+        self.up = nn.ModuleList(_Up(w[i + 1], w[i]) for i in range(len(w) - 2, 0, -1))
+        self.to_form = nn.Conv2d(w[1], 1 + config.colours, 3, padding=1)
+        self.to_motion = nn.Conv2d(w[3], 2, 3, padding=1)
+        for head in (self.to_form, self.to_motion):
+            nn.init.zeros_(head.weight)
+            assert head.bias is not None
+            nn.init.zeros_(head.bias)
+
+    def forward(self, chips: Tensor) -> tuple[Tensor, Tensor]:
+        """Chips to the field and the motion of a unit.
+
+        The field, (B, 1 + colours, S, S), holds log-odds of luminance, then logarithms of red and blue; the motion,
+        (B, 2, S, S), x y in pixels of the chip, see ``core.records.Motion``.
+        """
+        x = self.stem(chips)
+        kept = []
+        for layer in self.down:
+            x = layer(x)  # (B, widths[i + 1], S / 2 ** (i + 1), ...)
+            kept.append(x)
+        x = self.middle(x)
+        motion = None
+        for layer, skip in zip(self.up, kept[-2::-1], strict=True):
+            x = layer(x, skip)
+            if motion is None:
+                motion = self.to_motion(x)  # (B, 2, S / 8, S / 8)
+        assert motion is not None
+        form = _doubled(self.to_form(x).float())
+        limits = form.new_tensor([LIGHTNESS] + [COLOUR] * self.config.colours)[:, None, None]
+        whole = F.interpolate(motion.float(), size=chips.shape[2:], mode="bicubic", align_corners=False)
+        return limits * torch.tanh(form / limits), MOTION * torch.tanh(whole / MOTION)
+
+
+def _doubled(x: Tensor) -> Tensor:
+    """(B, C, h, w) to (B, C, 2 h, 2 w), smooth: no edge of the smaller grid is to be seen."""
+    return F.interpolate(x, scale_factor=2, mode="bicubic", align_corners=False)
+
+
+class _Residual(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.GroupNorm(GROUPS, width), nn.SiLU(), nn.Conv2d(width, width, 3, padding=1),
+            nn.GroupNorm(GROUPS, width), nn.SiLU(), nn.Conv2d(width, width, 3, padding=1),
+        )  # fmt: skip
+
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = x + self.body(x)
+        return y
+
+
+class _Down(nn.Module):
+    """Half the side, then a residual block."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(inputs, outputs, 4, stride=2, padding=1)
+        self.block = _Residual(outputs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = self.block(self.conv(F.silu(x)))
+        return y
+
+
+class _Up(nn.Module):
+    """Twice the side, joined with what the encoder had there, then a residual block."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(inputs, outputs, 1)
+        self.block = _Residual(outputs)
+
+    def forward(self, x: Tensor, skip: Tensor) -> Tensor:
+        y: Tensor = self.block(F.interpolate(self.conv(x), scale_factor=2, mode="nearest") + skip)
+        return y

@@ -1,0 +1,106 @@
+"""Edit fields: what a network says of a face, applied to it."""
+
+import numpy as np
+import pytest
+import torch
+from skimage.data import astronaut
+
+from gslopes import zoo
+from gslopes.core.errors import ModelError
+from gslopes.core.levels import LUMA
+from gslopes.edit.field import FieldEditor, as_template
+from gslopes.find.align import choose, warp
+from gslopes.networks.mtcnn import Mtcnn
+from gslopes.zoo.reader import FaceReader
+
+VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
+NAMES = ("fader-gender", "fader-race")
+
+
+@pytest.fixture(scope="module")
+def chip() -> np.ndarray:
+    """The astronaut's aligned chip, (1, 128, 128, 3)."""
+    photo = astronaut()
+    return warp(photo, choose(Mtcnn(32)([photo])[0], 512, 512, 32).matrix, 128)[None]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def editor(request) -> FieldEditor:
+    return FieldEditor(request.param)
+
+
+def as_floats(chips: np.ndarray) -> torch.Tensor:
+    return torch.from_numpy(chips).permute(0, 3, 1, 2).float() / 255
+
+
+def test_at_the_photos_own_value_the_chip_is_as_it_was(editor, chip):
+    own = float(editor.photo_values(as_floats(chip))[0, 0])
+    swept = editor.sweep(chip, np.array([own], np.float32))
+    np.testing.assert_allclose(swept.edited[:, 0], chip, atol=0.01)
+    np.testing.assert_array_equal(swept.neutral, chip)
+    assert abs(swept.motion.distances[0, 0]) < 1e-5
+
+
+def test_a_judge_that_shares_no_photo_reads_every_step_in_order(editor, chip):
+    edited = np.clip(np.rint(editor.sweep(chip, VALUES).edited[0]), 0, 255).astype(np.uint8)
+    reader = FaceReader.load()
+    attribute = editor.spec.labels[0]
+    read = reader.attributes(as_floats(edited), (attribute,))[:, 0].numpy()
+    assert (np.diff(read) > 0).all()
+    assert read[-1] - read[0] > 0.1
+
+
+def test_the_other_attributes_are_read_from_the_photo(editor, chip):
+    photo = editor.photo_values(as_floats(chip))
+    assert photo.shape == (1, len(editor.spec.labels))
+    assert photo.abs().max() <= 1
+
+
+def test_a_face_in_the_mirror_has_the_mirrored_field(editor, chip):
+    x = as_floats(chip)
+    (form, motion), (form_there, motion_there) = editor.field(x), editor.field(x.flip(3))
+    torch.testing.assert_close(form_there, form.flip(3), atol=1e-5, rtol=0)
+    torch.testing.assert_close(motion_there[:, 0], -motion[:, 0].flip(2), atol=1e-5, rtol=0)
+    torch.testing.assert_close(motion_there[:, 1], motion[:, 1].flip(2), atol=1e-5, rtol=0)
+
+
+def test_a_batch_is_its_chips_one_by_one(editor, chip):
+    chips = np.concatenate([chip, chip[:, :, ::-1], chip // 2, chip, chip[:, :, ::-1] // 2])
+    together = editor.sweep(chips, VALUES)
+    for row in range(len(chips)):
+        alone = editor.sweep(chips[row : row + 1], VALUES)
+        np.testing.assert_allclose(together.edited[row], alone.edited[0], atol=0.05)
+        np.testing.assert_allclose(together.motion.of(row).field, alone.motion.field[0], atol=1e-3)
+
+
+def test_towards_minus_1_race_goes_further_so_that_light_faces_follow_as_dark_ones_do(chip):
+    editor = FieldEditor("fader-race")
+    assert editor.config.downward > 1
+    own = float(editor.photo_values(as_floats(chip))[0, 0])
+    there = editor.sweep(chip, np.array([own - 0.5, own + 0.5], np.float32)).motion.distances[0]
+    np.testing.assert_allclose(there, [-0.5 * editor.config.downward, 0.5], atol=1e-5)
+
+
+def test_race_moves_the_tone_of_the_face_and_gender_does_not(chip):
+    tones = {}
+    for name in NAMES:
+        editor = FieldEditor(name)
+        change = editor.sweep(chip, VALUES).edited[0] @ np.array(LUMA, np.float32)
+        inside = editor.face.reshape(128, 128).numpy()
+        tones[name] = (change[-1] - change[0])[inside == 1].mean()
+    assert tones["fader-race"] > 15
+    assert abs(tones["fader-gender"]) < 5
+
+
+def test_colour_does_not_change_luminance():
+    form = torch.randn(2, 3, 4, 4)
+    template = as_template(form)
+    luma = torch.tensor(LUMA)[:, None, None]
+    torch.testing.assert_close((template * luma).sum(1), form[:, 0], atol=1e-5, rtol=0)
+    torch.testing.assert_close(template[:, 0] - form[:, 0], form[:, 1])
+    assert torch.equal(as_template(form[:, :1]), form[:, :1].expand(-1, 3, -1, -1))
+
+
+def test_another_model_is_no_edit_field():
+    with pytest.raises(ModelError, match="no edit field"):
+        FieldEditor(zoo.load("reader"))
