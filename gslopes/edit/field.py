@@ -82,8 +82,10 @@ class FieldEditor:
             form, motion = (form + form_there) / 2, (motion + motion_there) / 2
         else:
             form, motion = self.network(x)
-        shares = form.new_tensor([1.0] + [self.config.colour] * self.config.colours)[:, None, None]
-        return self.config.gain * shares * form, self.config.gain * motion
+        light, colour = self.config.gain * form[:, :1], self.config.colour * self.config.gain * form[:, 1:]
+        if self.config.limit:
+            light = self.config.limit * torch.tanh(light / self.config.limit)
+        return torch.cat([light, colour], 1), self.config.gain * motion
 
     def _units(self, chips: Tensor, values: FloatArray) -> Tensor:
         """(b, K) units from each photo's own value to each of the values (K,)."""

@@ -30,6 +30,8 @@ class EditFieldConfig:
     colours: 2 for an edit with colour, red and blue; 0 for one of lightness alone.
     lightness: log-odds of luminance that the whole face moves a unit beside the field, see ``edit.template``.
     gain: how far form, colour and motion go for each unit of the attribute; training sees 1.
+    limit: log-odds of luminance a unit that the field approaches and does not pass, so that lashes and lips stay those
+        of a photo; 0 for none.
     colour: share of the field's colour that stays.
     downward: units towards -1 count so many times, so that dark and light faces follow alike.
     """
@@ -40,6 +42,7 @@ class EditFieldConfig:
     colours: int = 2
     lightness: float = 0.0
     gain: float = 1.0
+    limit: float = 0.0
     colour: float = 1.0
     downward: float = 1.0
 

@@ -142,12 +142,11 @@ def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
 
 def _edit_of(spec: ModelSpec) -> tuple[str, str]:
     """How an editor's pictures come about, and why."""
-    if _regressed(spec):
-        moved = "; lips, eyes and brows move by a share of their differences" if spec.config.get("motion") else ""
+    if spec.network == "edit-field":
         return (
-            "the change that goes with the attribute alone among training faces (regression of each pixel of the mean "
-            f"face), carried to each face by its landmarks, as a ratio{moved}",
-            "A small decoder draws casts and blotches, and age, smile and tone come along with its edits.",
+            "how each part of this face changes in lightness and colour and how far it moves, as a network says,"
+            " applied to the photo's own pixels as a ratio, in proportion to the way from the photo's own value",
+            "A decoder draws casts and blotches, and the grain of a photo is not its to draw.",
         )
     if spec.config.get("template"):
         return (
@@ -187,20 +186,15 @@ def _editor(name: str, spec: ModelSpec) -> list[Choice]:
 
 def _loss_of(spec: ModelSpec) -> tuple[str, str]:
     """What an editor was trained for, and why."""
-    if _regressed(spec):
+    if spec.network == "edit-field":
         return (
-            f"weighted least squares at each pixel (training/{spec.recipe}.toml)",
-            "No classifier can be satisfied by what no person would see, and other attributes are held fixed.",
+            f"an adversary that knows photos of both ends, prices on what changes (training/{spec.recipe}.toml)",
+            "A classifier that stands still is satisfied by what no person would see; one that learns on is not.",
         )
     return (
         f"reconstruction and the latent adversary alone (training/{spec.recipe}.toml)",
         "A classifier that guides is satisfied by casts of colour before the face changes.",
     )
-
-
-def _regressed(spec: ModelSpec) -> bool:
-    """Whether an editor's template was read off faces, see ``train.regression``."""
-    return bool(spec.config.get("template")) and spec.config.get("lightness") is not None
 
 
 def _edits(edit: Mapping[str, Any]) -> list[Choice]:

@@ -63,13 +63,9 @@ def model_records(config: RunConfig) -> dict[str, dict[str, str]]:
     from gslopes.zoo.identity import UNSTATED
 
     records: dict[str, dict[str, str]] = {}
-    own_masks = config.compose.skin_weights is not None or config.compose.masks is not None
     for attribute in config.edit.attributes:
         name, spec, digest = _edited_by(config, attribute)
         records[name] = {"sha256": digest, "licence": spec.licence}
-        if own_masks and spec.config.get("landmarks"):  # otherwise the parser is below, since it makes the masks too
-            parser, digest = zoo.identify("parser")
-            records["landmarks"] = {"sha256": digest, "licence": parser.licence}
         if (reader := _reader_of(spec)) is not None:
             read, digest = zoo.identify(reader)
             records[reader] = {"sha256": digest, "licence": read.licence}
@@ -125,8 +121,8 @@ def _edited_by(config: RunConfig, attribute: str) -> tuple[str, ModelSpec, str]:
 
 
 def _reader_of(spec: ModelSpec) -> str | None:
-    """An editor of a single attribute has nothing to hold fixed, hence nothing to read from the photo."""
-    return "annotator" if len(spec.labels) > 1 else None
+    """A Fader Network of a single attribute has nothing to hold fixed; its own value is where it rebuilds best."""
+    return "annotator" if len(spec.labels) > 1 or spec.network == "edit-field" else None
 
 
 def _editor(config: RunConfig, attribute: str, device: str) -> Editor:

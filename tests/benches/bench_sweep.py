@@ -26,9 +26,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 
 import measure  # noqa: E402
 
-from gslopes import zoo  # noqa: E402
+from gslopes.edit.field import FieldEditor  # noqa: E402
 from gslopes.edit.sweep import AT_ONCE  # noqa: E402
-from gslopes.networks.fader import Fader  # noqa: E402
+from gslopes.networks.fader import Fader, FaderConfig  # noqa: E402
 from gslopes.networks.folded import FoldedFader  # noqa: E402
 
 VALUES = np.linspace(-2, 2, 7, dtype=np.float32).tolist()
@@ -84,7 +84,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     cuda = args.device.startswith("cuda")
-    network = zoo.load("fader-gender", args.device).module
+    torch.manual_seed(0)
+    network = Fader(FaderConfig(("gender", "young", "smiling"), latent=64)).to(args.device).eval()
+    field = FieldEditor("fader-gender", args.device)
     reference, folded = Reference(network).to(args.device).eval(), FoldedFader(network)
     full = FoldedFader(network)
     if cuda:
@@ -117,10 +119,15 @@ def main() -> None:
             ]
         )
 
+    photos = ((chips + 1) * 127.5).round().byte().permute(0, 2, 3, 1).cpu().numpy()
+
+    def edit_field() -> object:
+        return field.sweep(photos, np.array(VALUES, np.float32))
+
     inner = (slice(None), slice(None), slice(32, -32), slice(32, -32))
     swept_once = ours().unflatten(0, (args.chips, -1))[:, : len(VALUES)].flatten(0, 1)
     largest = float((swept_once[inner] - batch().flatten(0, 1)[inner]).abs().max())
-    runs = {"ours": ours, "batch by value": batch, "one by one": alone}
+    runs = {"edit field": edit_field, "ours": ours, "batch by value": batch, "one by one": alone}
     if cuda:
         runs["ours in 32 bits"] = lambda: swept(full)
     if cuda or args.compiled:

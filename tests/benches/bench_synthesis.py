@@ -37,8 +37,7 @@ from gslopes.compose.skin import region_classes  # noqa: E402
 from gslopes.core.geometry import similarity  # noqa: E402
 from gslopes.core.levels import OFFSET  # noqa: E402
 from gslopes.core.records import Motion  # noqa: E402
-from gslopes.edit.fitted import FittedTemplate  # noqa: E402
-from gslopes.edit.photo_values import PhotoValues  # noqa: E402
+from gslopes.edit.field import FieldEditor, as_template  # noqa: E402
 from gslopes.edit.template import template_edits  # noqa: E402
 from gslopes.executors import OneProcess, Processes  # noqa: E402
 from gslopes.executors.threads import cores  # noqa: E402
@@ -58,10 +57,8 @@ class Plain:
     def __init__(self, device: str) -> None:
         self.device = device
         self.mtcnn = MTCNN(keep_all=True, min_face_size=SMALLEST, device=device)
-        editor, self.parser = zoo.load("fader-gender", device), zoo.load("parser", device)
-        self.fitted, self.config = FittedTemplate(editor.module, device), editor.module.config
+        self.editor, self.parser = FieldEditor("fader-gender", device), zoo.load("parser", device)
         self.face = face_window(SIZE).to(device)
-        self.photo_values = PhotoValues(zoo.load("annotator", device), editor.spec.labels)
         self.region = list(region_classes("face", self.parser.spec.labels))
 
     @torch.inference_mode()
@@ -86,19 +83,19 @@ class Plain:
         mask = soft_mask(self.likely(x))
         if mask.mean() < 0.02:
             return
-        photo = self.photo_values(x)[:, :1]
+        photo = self.editor.photo_values(x)[:, :1]
         place = (pixels.shape[1], pixels.shape[0])
         weight = self.back(mask, matrix, scale, place, cv2.INTER_LINEAR, cv2.BORDER_CONSTANT)[..., None]
         weight[weight < 1 / 255] = 0
-        fitted = self.fitted(x)
-        template, moving = fitted.template, fitted.motion
-        distances = self.config.gain * (torch.tensor(VALUES, device=self.device)[None] - photo)
+        form, moving = self.editor.field(x)
+        template, moving = as_template(form), moving.permute(0, 2, 3, 1)
+        distances = torch.tensor(VALUES, device=self.device)[None] - photo
         unit = motion.within(Motion(moving[0].cpu().numpy(), distances[0].cpu().numpy()), mask)
         unit = self.back(unit, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
         move = motion.Mover(np.where(weight > 0, motion.in_photo(unit, matrix), 0).astype(np.float32))
         for step in range(len(VALUES)):
             distance = distances[:, step : step + 1]
-            logs = template_edits(x, template, self.face, distance, self.config.lightness)[0]
+            logs = template_edits(x, template, self.face, distance)[0]
             logs = logs[0].permute(1, 2, 0).cpu().numpy()
             layer = self.back(logs, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
             mixed = pixels + (pixels + OFFSET) * np.expm1(weight * layer)

@@ -101,6 +101,12 @@ def test_colour_does_not_change_luminance():
     assert torch.equal(as_template(form[:, :1]), form[:, :1].expand(-1, 3, -1, -1))
 
 
+def test_no_lightness_of_the_gender_editor_passes_its_limit(chip):
+    editor = FieldEditor("fader-gender")
+    form, _ = editor.field(as_floats(chip))
+    assert 0.8 * editor.config.limit < form[:, 0].abs().max() < editor.config.limit
+
+
 def test_another_model_is_no_edit_field():
     with pytest.raises(ModelError, match="no edit field"):
         FieldEditor(zoo.load("reader"))

@@ -15,9 +15,7 @@ from skimage.data import astronaut
 from gslopes.core import tables
 from gslopes.core.files import sha256_of
 from gslopes.networks.bisenet_resnet18 import BiSeNetResNet18
-from gslopes.run.components import model_records
 from gslopes.run.config import configure
-from gslopes.zoo import identify
 from gslopes.zoo.external import CLASSES
 
 
@@ -75,12 +73,6 @@ def test_a_photo_is_edited_where_the_users_parser_sees_skin_and_the_manifest_nam
     changed = np.abs(pixels[0] - pixels[2]).max(2) > 0
     assert 0.02 < changed.mean() < 0.5
     assert edits["mask_area"].iloc[0] == pytest.approx(changed.mean(), rel=0.3)
-
-
-def test_the_landmarks_of_the_shipped_editors_stay_the_shipped_parsers(parser):
-    models = model_records(configure("photos", {"skin_weights": parser("skin")}))
-    assert models["landmarks"]["sha256"] == identify("parser")[1] != models["parser"]["sha256"]
-    assert "landmarks" not in model_records(configure("photos", {}))
 
 
 def test_a_parser_that_sees_hair_everywhere_leaves_nothing_to_edit(synthesise, parser, tmp_path):

@@ -43,8 +43,6 @@ def test_an_unknown_recipe_names_the_nearest():
         ('modle = "reader"\nset = "reader"\n', "Did you mean 'model'"),
         ('model = "reader"\nset = "radar"\n', "Did you mean 'reader'"),
         ('model = "reader\n', "not valid TOML"),
-        ('model = "fader-gender"\nset = "fader"\n', "whether landmarks move"),
-        ('model = "fader-rendered"\nset = "rendered"\n[motion]\ngender = 1\n', "whether landmarks move"),
     ],
 )
 def test_a_recipe_with_a_slip_is_refused_before_any_work(tmp_path, text, said):
