@@ -1,8 +1,8 @@
 """The template of a ratio: what an editor does to the average training face, for each unit of its attribute.
 
 A narrow decoder draws skin in blotches, other ones on every face. Averaged over many aligned faces and their mirror
-images they vanish, and what they have in common stays: the light on nose, lips and brows. Editors of photos take theirs
-from the faces themselves, see ``train.regression``.
+images they vanish, and what they have in common stays: the light on nose, lips and brows. Photos are edited by
+``edit.field`` instead.
 """
 
 from __future__ import annotations
