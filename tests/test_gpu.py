@@ -20,7 +20,7 @@ from gslopes.compose.skin import ParserMasker
 from gslopes.core import tables
 from gslopes.core.records import Photo
 from gslopes.datasets.folder import list_photos, open_photo
-from gslopes.edit.sweep import FaderEditor
+from gslopes.edit.field import FieldEditor
 from gslopes.find import align
 from gslopes.find.detect import MtcnnFinder
 from gslopes.run import stages
@@ -79,7 +79,7 @@ def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
     ]
     assert np.abs(masks[0] - masks[1]).mean() < 0.002
     for name in ("fader-gender", "fader-race"):
-        sweeps = [FaderEditor(name, device).sweep(chips, VALUES) for device in ("cpu", DEVICE)]
+        sweeps = [FieldEditor(name, device).sweep(chips, VALUES) for device in ("cpu", DEVICE)]
         here, there = (swept.edited - swept.neutral[:, None] for swept in sweeps)
         assert np.abs(here - there).max() <= 2
         assert np.abs(here - there).mean() < 0.1
@@ -108,7 +108,7 @@ def test_a_training_goes_down_on_the_device(tmp_path):
 
     write_variants(tmp_path, 64)
     chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])
-    spec = zoo.load("fader-gender").spec
+    spec = zoo.ModelSpec("small", "", "fader", 128, ("gender",), "", (), "", "", {"widths": [16, 32, 64]})
     labels = np.random.default_rng(0).choice(np.float32([-1, 1]), (len(chips), len(spec.labels)))
     weights = np.ones(len(chips))
     (tmp_path / "work").mkdir()
@@ -117,3 +117,19 @@ def test_a_training_goes_down_on_the_device(tmp_path):
     lines = (tmp_path / "work" / "log.jsonl").read_text(encoding="utf-8").splitlines()
     losses = [json.loads(line)["reconstruction"] for line in lines]
     assert losses[-1] < 0.8 * losses[0]
+
+
+def test_an_edit_field_trains_on_the_device(tmp_path):
+    from gslopes.train.edit_field import Optimisation, train_edit_field
+
+    write_variants(tmp_path, 32)
+    chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])
+    spec = zoo.load("fader-race").spec
+    labels = np.random.default_rng(0).choice(np.float32([-1, 1]), (len(chips), len(spec.labels)))
+    (tmp_path / "work").mkdir()
+    length = Optimisation(steps=4, batch=8, warm=1)
+    state = train_edit_field(
+        spec, chips, labels, np.ones(len(chips)), tmp_path / "work", optimisation=length, device=DEVICE, report_every=1
+    )
+    assert all(torch.isfinite(part).all() for part in state.values())
+    assert state["to_form.weight"].any()

@@ -93,6 +93,6 @@ def as_critic_sees(chips: Tensor, masks: Tensor, inner: Tensor, gray: bool) -> T
     logs = (255 * chips.clamp(0, 1) + OFFSET).log()
     logs = logs - (logs * window).sum((2, 3), keepdim=True) / area
     if gray:
-        spread = ((logs.square() * window).sum((2, 3), keepdim=True) / area).sqrt()
-        logs = 0.35 * logs / spread.clamp(min=0.05)
+        variance = (logs.square() * window).sum((2, 3), keepdim=True) / area
+        logs = 0.35 * logs / variance.clamp(min=0.05**2).sqrt()  # the root of 0, of a chip without a face, has no slope
     return (1.5 * logs).clamp(-2.5, 1.5) * window

@@ -74,3 +74,10 @@ def test_a_critic_sees_neither_exposure_nor_what_lies_beyond_the_face(chips, mas
     torch.testing.assert_close(as_critic_sees(elsewhere, mask, inner, gray), plain, atol=1e-5, rtol=0)
     assert plain.std() > 0.05
     assert plain.shape[1] == (1 if gray else 3)
+
+
+def test_a_chip_without_a_face_breaks_no_gradient(chips):
+    x = as_floats(chips).requires_grad_()
+    seen = as_critic_sees(x, torch.zeros(2, 1, 128, 128), torch.ones(1, 128, 128), gray=True)
+    seen.sum().backward()
+    assert not x.grad.any()
