@@ -3,12 +3,12 @@
     OMP_NUM_THREADS=2 python tests/benches/bench_sweep.py [--device cuda] [--chips 32] [--out results/sweep.json]
 
 The peer is the network as facebookresearch/FaderNetworks builds it (transposed convolutions, the attributes as constant
-channels appended before every layer, norms apart, fp32, PyTorch's own layout), with the same weights, untrained. It runs
-(a) as the reference's ``interpolate.py`` does, a batch encoded once and decoded value by value, and (b) one face at a
-time, encoded anew for every value. All get the same own values, so that neither reads them. The shipped editors of photos
-decode nothing: "edit field" is the whole sweep of one of them, own values read and all. On a CUDA device ours computes in 16 bits, as the
-editor does; in 32 bits (TF32 in cuDNN) and compiled by torch.compile it is timed beside that, to say whether either is
-worth having. ``--compiled`` tries that on the CPU.
+channels appended before every layer, norms apart, fp32, PyTorch's own layout), with the same weights, untrained. It
+runs (a) as the reference's ``interpolate.py`` does, a batch encoded once and decoded value by value, and (b) one face
+at a time, encoded anew for every value. All get the same own values, so that neither reads them. The shipped editors of
+photos decode nothing: "edit field" is the whole sweep of one of them, own values read and all. On a CUDA device ours
+computes in 16 bits, as the editor does; in 32 bits (TF32 in cuDNN) and compiled by torch.compile it is timed beside
+that, to say whether either is worth having. ``--compiled`` tries that on the CPU.
 """
 
 from __future__ import annotations
