@@ -270,7 +270,6 @@ SETS: dict[str, Callable[[ModelSpec, Path, str], TrainingSet]] = {
     "tagger": tagger,
     "parser": parser,
     "fader": fader,
-    "packed": packed,
     "rendered": rendered_faces,
     "rendered-confounded": rendered_confounded,
 }
