@@ -68,20 +68,8 @@ class FieldEditor:
         return EditedChips(edited, chips.astype(np.float32), Motion(fields, distances))
 
     def field(self, chips: Tensor) -> tuple[Tensor, Tensor]:
-        """Chips (b, 3, S, S), RGB in [0, 1], to what a unit changes and moves, see ``networks.edit_field``.
-
-        The mean of what the network says of the picture and of its mirror image, where the spec asks for it.
-        """
-        x = (2 * chips - 1).contiguous(memory_format=torch.channels_last)
-        if self.spec.mirrored:
-            form, motion = self.network(torch.cat([x, x.flip(3)]))
-            (form, form_there), (motion, motion_there) = (
-                (here, there.flip(3)) for here, there in (part.chunk(2) for part in (form, motion))
-            )
-            motion_there = motion_there * motion.new_tensor([-1.0, 1.0])[:, None, None]
-            form, motion = (form + form_there) / 2, (motion + motion_there) / 2
-        else:
-            form, motion = self.network(x)
+        """Chips (b, 3, S, S), RGB in [0, 1], to what a unit changes and moves, see ``networks.edit_field``."""
+        form, motion = self.network((2 * chips - 1).contiguous(memory_format=torch.channels_last))
         light, colour = self.config.gain * form[:, :1], self.config.colour * self.config.gain * form[:, 1:]
         if self.config.limit:
             light = self.config.limit * torch.tanh(light / self.config.limit)

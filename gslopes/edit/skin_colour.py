@@ -13,6 +13,15 @@ from torch import Tensor
 
 from gslopes.core.levels import LUMA, OFFSET
 
+# Pigment hides blood: a face that darkens loses this share, at most, of what its parts differ in colour (noses, lips
+# and cheeks redder, chins grayer); after a darkening of ``DEPTH`` logarithms of luminance 63 % of it.
+HIDDEN = 0.8
+DEPTH = 0.3
+
+# How much further colour goes than the table's medians do where a face darkens: exposures differ in the table as well,
+# so that from light skin to darker one its colours change less than those of faces under one lamp.
+RICHER = 1.4
+
 # Logarithm of luminance; then, of the colours found there, medians of red and blue, their standard deviations without
 # the outer twentieths, and their correlation. Between two rows colours lie between them.
 TABLE = (
@@ -43,18 +52,21 @@ def lightened(colours: Tensor, before: Tensor, after: Tensor) -> Tensor:
     return _without_luminance(then[0] + then[2] * r - colours[:, :, 0], then[1] + then[3] * there_b - colours[:, :, 2])
 
 
-def darkened(colour: Tensor, before: Tensor, after: Tensor) -> Tensor:
-    """Logarithms to add to a face so that its colour moves as the usual one does; a gray face stays gray.
+def darkened(colours: Tensor, face: Tensor, before: Tensor, after: Tensor) -> Tensor:
+    """Logarithms to add so that a face's colour moves as the usual one does, and becomes more even; gray stays gray.
 
-    colour: (b, 1, 3, 1, 1), the face's mean, as in ``lightened``.  before: (b, 1, 1, 1), the mean's too.
+    colours: (b, 1, 3, S, S), or (b, 1, 3, 1, 1), as in ``lightened``, smoothed: what is smaller keeps its own.
+    face: (b, 1, 3, 1, 1), their mean over the face.  before: (b, 1, 1, 1), the mean of the logarithms of luminance.
     after: (b, K, 1, 1), or (b, K, S, S) where each pixel darkens by its own amount.
 
-    Returns (b, K, 3, 1, 1) or (b, K, 3, S, S). What is unusual does not become more so, as it would if each pixel kept
-    its place: noses that are red already would become redder than any photo's.
+    Returns (b, K, 3, S, S). What is unusual becomes less so: noses that are red already would become redder than any
+    photo's, and chins gray.
     """
     (red, blue, *_), then = _at(before), _at(after)
-    share = ((colour[:, :, 0] * red + colour[:, :, 2] * blue) / (red**2 + blue**2)).clamp(0, 1)
-    return _without_luminance(share * (then[0] - red), share * (then[1] - blue))
+    share = ((face[:, :, 0] * red + face[:, :, 2] * blue) / (red**2 + blue**2)).clamp(0, 1)
+    moved = RICHER * _without_luminance(share * (then[0] - red), share * (then[1] - blue))
+    hidden = HIDDEN * -torch.expm1(-(before - after).clamp(min=0) / DEPTH)
+    return moved - hidden[:, :, None] * (colours - face)
 
 
 def colours_of(levels: Tensor) -> tuple[Tensor, Tensor]:

@@ -9,7 +9,8 @@ as race is, moves the whole face as well:
 - Luminance moves by ``lightness`` log-odds a unit, below ``CEILING``.
 - Where the face grows darker no part of it grows lighter by more than ``GLOW`` a unit: lids and lips would shine.
 - Colour goes along as skin's does (``edit.skin_colour``). Where a face grows lighter each pixel stays as usual, or
-  unusual, as it was; where it grows darker each moves as the whole face would if it darkened as much.
+  unusual, as it was; where it grows darker each moves as the whole face would if it darkened as much, and comes
+  nearer to its colour.
 
 The template's own mean over the face is not used: it would hold the exposure of its training photos.
 """
@@ -29,6 +30,7 @@ EVENLY = 0.4  # share of darkening that is alike in light and shade: with more, 
 SLOPE = 0.43  # logarithms of luminance that a log-odds is worth at half the range, 1 - 0.5 / CEILING
 HIGHLIGHT = 0.85  # share of the range above which a pixel is less and less skin, and at 1 none
 GLOW = 0.03  # log-odds a unit by which a part of a face that darkens may grow lighter
+BROAD = 6 / 128  # of the Gaussian under which colours become more even as skin darkens: wider than teeth and eyes
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
 
 
@@ -71,9 +73,10 @@ def template_edits(chips: Tensor, template: Tensor, face: Tensor, distances: Ten
     edits = moved[:, :, None] + units[:, :, None] * colour[:, None]
     if lightness:
         colours, before = colours_of(smooth)
+        broad = blurred(colours[:, 0], BROAD)[:, None]
         whole, mean = ((part * face).sum((-1, -2), keepdim=True) / face.sum() for part in (colours, light))
         toned = _lightened(mean, units * lightness)
-        darker = darkened(whole, _logarithm(mean), torch.minimum(toned, _logarithm(mean) + moved))
+        darker = darkened(broad, whole, _logarithm(mean), torch.minimum(toned, _logarithm(mean) + moved))
         paler = lightened(colours, before, before + moved)
         edits = edits + torch.where(darkens[:, :, None], darker, paler)
     return edits

@@ -5,6 +5,9 @@ inner face without tone and cast, beside photos of that end. What comes along, s
 prices: the critic knows these labels and is shown photos under false ones, and two readers that labelled the training
 photos, and judge nothing, must read the same before and after.
 
+What is trained may be wider than what is kept: the model's own, narrow network then learns from it what it says
+(``train.distillation``).
+
 Source: Goodfellow et al. 2014, Generative adversarial nets, the non-saturating loss; R1, Mescheder, Geiger, Nowozin
 2018, Which training methods for GANs do actually converge?, §4.1; false labels, Reed et al. 2016, Generative
 adversarial text to image synthesis, §4.2; moved and partly hidden pictures, Zhao et al. 2020, Differentiable
@@ -13,7 +16,7 @@ augmentation, §3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,17 +27,21 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
+from gslopes.edit.template import blurred
 from gslopes.networks.critics import PictureCritic
 from gslopes.networks.edit_field import EditField
 from gslopes.train.augment import color_jitter, disturbed, random_affine, random_rectangle, seen_through, warp
 from gslopes.train.checkpoint import Ema, load_state, save_state
 from gslopes.train.composites import as_critic_sees, composite, face_masks, inner_face, well_inside
+from gslopes.train.distillation import Distillation, distilled
 from gslopes.train.log import Log
 from gslopes.zoo import ModelSpec, build, load
 from gslopes.zoo.reader import FaceReader, cropped, face_window
 
 FOLD = 0.35  # pixels by which a motion changes from one pixel to the next: beyond that it costs
 FLIP = 2.0  # units from one end to the other
+BROAD = 6 / 128  # of the Gaussian beyond which a field varies slowly, in units of the side
+BEARD = ("No_Beard", "5_o_Clock_Shadow", "Goatee")
 EVERY = 16  # steps between two measurements of the critic's gradient
 
 
@@ -61,8 +68,10 @@ class Prices:
 
     size: of the squared field.  rough: of its differences between neighbours.  rim: of the squared field at the mask's
     rim and beyond the inner face.  colour: how much dearer colour is than lightness.
+    broad: of the squared field of lightness where it varies slowly, beyond ``BROAD``: dark chins and foreheads.
     moved: of squared pixels.  fold: of a motion steeper than ``FOLD``, squared.
     others: of what the readers see change in age, smile, and race or gender.
+    beard: what beard, stubble and goatee count among these; 0 where they belong to the attribute.
     r1: of the critic's squared gradient at photos.  wrong: of photos under a false label that it takes for true.
     """
 
@@ -70,9 +79,11 @@ class Prices:
     rough: float = 2.0
     rim: float = 3.0
     colour: float = 30.0
+    broad: float = 0.0
     moved: float = 0.01
     fold: float = 10.0
     others: float = 0.5
+    beard: float = 0.0
     r1: float = 1.0
     wrong: float = 0.5
 
@@ -102,22 +113,22 @@ def train_edit_field(
     optimisation: Optimisation = Optimisation(),
     prices: Prices = Prices(),
     augmentation: Augmentation = Augmentation(),
-    begin_with: str = "",  # an edit field of the zoo whose weights training begins with; none if empty
+    widths: tuple[int, ...] = (),  # of the network that is trained, ``spec``'s own then learns from it; none if empty
+    distillation: Distillation = Distillation(),
     seed: int = 0,
     device: str = "cpu",
     report_every: int = 50,
     save_every: int = 500,
 ) -> dict[str, Any]:
     """Train, resuming from ``folder`` if it holds a checkpoint; returns the averaged weights. On CUDA in bfloat16."""
+    wide = replace(spec, config={**spec.config, "widths": widths}) if widths else spec
     # What is trained, and where it stands.
     torch.manual_seed(seed)
     cuda = torch.device(device).type == "cuda"
-    network = cast(EditField, build(spec)).to(device).to(memory_format=torch.channels_last).train()
-    if begin_with:
-        network.load_state_dict(load(begin_with, device).module.state_dict())
+    network = cast(EditField, build(wide)).to(device).to(memory_format=torch.channels_last).train()
     config, count, steps = network.config, labels.shape[1], optimisation.steps
     critic = PictureCritic(3 if config.colours else 1, count).to(device).to(memory_format=torch.channels_last).train()
-    average = Ema(network, cast(EditField, build(spec)).to(device), optimisation.ema)
+    average = Ema(network, cast(EditField, build(wide)).to(device), optimisation.ema)
     optimiser = torch.optim.Adam(network.parameters(), optimisation.lr, betas=(0.0, 0.99), fused=cuda)
     critic_optimiser = torch.optim.Adam(critic.parameters(), optimisation.critic_lr, betas=(0.0, 0.99), fused=cuda)
     parts = {
@@ -130,7 +141,7 @@ def train_edit_field(
     # The whole set stays on the device.
     photos = _Photos(pixels, labels, weights, augmentation, generator, device)
     inner, face = inner_face(photos.masks), face_window(spec.size).to(device)
-    readers = _Readers(config.attributes[0], device)
+    readers = _Readers(config.attributes[0], device, prices.beard)
     log = Log(folder, steps, start)
 
     for step in range(start, steps):
@@ -185,7 +196,12 @@ def train_edit_field(
         if log.end_step(step + 1, report_every, save_every, **told):
             save_state(folder / "state.pt", step + 1, parts, torch.Generator())
     log.close()
-    return average.state_dict()
+    if wide is spec:
+        return average.state_dict()
+    return distilled(
+        spec, cast(EditField, average.average), pixels, weights, folder / "narrow", how=distillation, seed=seed,
+        device=device, report_every=report_every,
+    )  # fmt: skip
 
 
 class _Photos:
@@ -222,22 +238,28 @@ class _Photos:
 class _Readers:
     """What must stay as it is, read by those that labelled the training photos: the annotator and the tagger."""
 
-    def __init__(self, edited: str, device: str) -> None:
+    def __init__(self, edited: str, device: str, beard: float = 0.0) -> None:
         self.annotator, self.tagger = FaceReader(load("annotator", device)), load("celeba-tagger", device)
         self.column = {name: index for index, name in enumerate(self.annotator.labels)}
         self.smile = self.tagger.spec.labels.index("Smiling")
-        self.edited = edited
+        self.beard = [self.tagger.spec.labels.index(name) for name in BEARD]
+        self.edited, self.share = edited, beard
 
     def logits(self, chips: Tensor) -> Tensor:
-        """Chips (B, 3, S, S) to (B, 3): young, smiling, and masculine or, where gender is edited, White less Black."""
+        """Chips (B, 3, S, S) to (B, 6) logits.
+
+        Young, smiling, masculine or, where gender is edited, White less Black; then no beard, stubble and goatee, times
+        what these count.
+        """
         chips = chips.clamp(0, 1)
         said = self.annotator.model.module(self.annotator.normalised(chips)).float()
         spec = self.tagger.spec
         mean, std = (chips.new_tensor(v)[:, None, None] for v in (spec.mean, spec.std))
-        smiles = self.tagger.module((cropped(chips, spec.crop, spec.size) - mean) / std).float()[:, self.smile]
+        tags = self.tagger.module((cropped(chips, spec.crop, spec.size) - mean) / std).float()
         white = said[:, self.column["white"]] - said[:, self.column["black"]]
         third = white if self.edited == "gender" else said[:, self.column["masculine"]]
-        return torch.stack([said[:, self.column["young"]], smiles, third], 1)
+        first = torch.stack([said[:, self.column["young"]], tags[:, self.smile], third], 1)
+        return torch.cat([first, self.share * tags[:, self.beard]], 1)
 
     def change(self, before: Tensor, after: Tensor, labels: Tensor) -> Tensor:
         """What comes along with the attribute: of each face a little, of all faces of an end on average the more."""
@@ -245,7 +267,8 @@ class _Readers:
             said = self.logits(before)
         along = (self.logits(after) - said) * -labels[:, :1]
         means = torch.stack([half.mean(0) for half in along.chunk(2)])
-        return 0.2 * F.smooth_l1_loss(along, torch.zeros_like(along)) + means.square().sum()
+        each = F.smooth_l1_loss(along, torch.zeros_like(along), reduction="none").mean(0).sum() / 3
+        return 0.2 * each + means.square().sum()
 
 
 def _costs(
@@ -257,6 +280,9 @@ def _costs(
     centred = field - (field * face).sum((2, 3), keepdim=True) / face.sum()
     squares = (centred.square() * dear).sum(1, keepdim=True) * masks
     within = masks.sum((1, 2, 3)).clamp(min=100)
+    place = masks * face
+    slow = blurred(field[:, :1], BROAD)
+    slow = slow - (slow * place).sum((2, 3), keepdim=True) / place.sum((2, 3), keepdim=True).clamp(min=100)
     rim = 1 - well_inside(masks) * inner
     rough = [(field.diff(dim=axis).abs() * dear.sqrt()).mean() for axis in (2, 3)]
     steep = [F.relu(moves.diff(dim=axis).abs() - FOLD).square().mean() for axis in (2, 3)]
@@ -264,6 +290,7 @@ def _costs(
         "size": (squares.sum((1, 2, 3)) / within).mean(),
         "rim": ((squares * rim).sum((1, 2, 3)) / (masks * rim).sum((1, 2, 3)).clamp(min=30)).mean(),
         "rough": rough[0] + rough[1],
+        "broad": ((slow.square() * place).sum((1, 2, 3)) / place.sum((1, 2, 3)).clamp(min=100)).mean(),
         "moved": ((moves.square().sum(1, keepdim=True) * masks).sum((1, 2, 3)) / within).mean(),
         "fold": steep[0] + steep[1],
     }

@@ -25,7 +25,7 @@ class ModelSpec:
     ends: for an editor, the words for -1 and +1 of the edited attribute.
     blend: for an editor, how its edits go into the photo by default, see ``compose.paste``.
     odd_part: for an editor, whether what both ends share is taken out of its edits, see ``edit.sweep``.
-    mirrored: for a face parser or an edit field, whether it looks at the mirror image as well and says the mean.
+    mirrored: for a face parser, whether it looks at the mirror image as well and says the mean.
     chroma: for an editor, how much of the fine colour of its edits stays, see ``compose.tone``; 1 leaves all colour.
     """
 

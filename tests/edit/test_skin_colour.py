@@ -1,10 +1,10 @@
-"""The colours of skin at each lightness: what is usual stays usual, what is unusual becomes no more so."""
+"""The colours of skin at each lightness: what is usual stays usual, what is unusual becomes less so."""
 
 import pytest
 import torch
 
 from gslopes.core.levels import LUMA, OFFSET
-from gslopes.edit.skin_colour import TABLE, colours_of, darkened, lightened
+from gslopes.edit.skin_colour import DEPTH, HIDDEN, RICHER, TABLE, colours_of, darkened, lightened
 
 
 def usual(light, red_sds=0.0):
@@ -29,24 +29,38 @@ def test_a_colour_keeps_its_place_among_those_of_its_lightness(sds):
 def test_nothing_changes_where_lightness_does_not():
     for light in (3.1, 4.0, 5.3, 9.0, 0.0):
         assert lightened(usual(4.6, 1.0), at(light), at(light)).abs().max() < 1e-6
-        assert darkened(usual(4.6, 1.0), at(light), at(light)).abs().max() < 1e-6
+        assert darkened(usual(4.6, 1.0), usual(4.6), at(light), at(light)).abs().max() < 1e-6
 
 
 def test_luminance_stays_to_first_order():
     luma = torch.tensor(LUMA).view(1, 1, 3, 1, 1)
-    for moved in (lightened(usual(3.8, 1.0), at(3.8), at(5.0)), darkened(usual(5.0), at(5.0), at(4.2))):
+    darker = darkened(usual(5.0, 1.0), usual(5.0), at(5.0), at(4.2))
+    for moved in (lightened(usual(3.8, 1.0), at(3.8), at(5.0)), darker):
         assert moved.abs().max() > 0.02
         assert (moved * luma).sum().abs() < 1e-6
 
 
+def whole(colour, before, after):
+    """What moves a face of one colour."""
+    return darkened(colour, colour, at(before), at(after))
+
+
 def test_a_face_darkens_along_the_medians_and_a_gray_one_stays_gray():
-    moved = darkened(usual(5.4), at(5.4), at(4.6))
-    torch.testing.assert_close(moved, usual(4.6) - usual(5.4), atol=1e-4, rtol=0)
-    redder = darkened(usual(5.4, 2.0), at(5.4), at(4.6))
+    moved = whole(usual(5.4), 5.4, 4.6)
+    torch.testing.assert_close(moved, RICHER * (usual(4.6) - usual(5.4)), atol=1e-4, rtol=0)
+    redder = whole(usual(5.4, 2.0), 5.4, 4.6)
     torch.testing.assert_close(redder, moved, atol=1e-4, rtol=0)  # no more for a face that has more colour already
-    assert not darkened(torch.zeros(1, 1, 3, 1, 1), at(5.4), at(4.6)).any()
-    half = darkened(usual(5.4) / 2, at(5.4), at(4.6))
+    assert not whole(torch.zeros(1, 1, 3, 1, 1), 5.4, 4.6).any()
+    half = whole(usual(5.4) / 2, 5.4, 4.6)
     torch.testing.assert_close(half, moved / 2, atol=1e-4, rtol=0)
+
+
+def test_a_darker_face_has_more_even_colours():
+    face, nose = usual(5.4), usual(5.4, 2.0)
+    for depth, share in ((DEPTH, HIDDEN * (1 - 2.718281828**-1)), (9.0, HIDDEN)):
+        after = at(5.4 - depth)
+        there = nose + darkened(nose, face, at(5.4), after) - face - darkened(face, face, at(5.4), after)
+        torch.testing.assert_close(there, (1 - share) * (nose - face), atol=1e-4, rtol=0)
 
 
 def test_colours_are_logarithms_less_that_of_luminance():

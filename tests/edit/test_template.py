@@ -69,15 +69,21 @@ def test_skin_grows_paler_as_it_grows_lighter_and_gets_more_colour_as_it_darkens
     assert browner[0] > browner[1] > browner[2]
 
 
-def test_a_red_nose_becomes_no_redder_than_the_face_around_it_does():
-    face = flat(0.6, (1.2, 0.95, 0.75))
-    luma = torch.tensor(LUMA)[:, None, None]
-    nose = face[0, :, 14:18, 14:18] * torch.tensor([1.1, 0.9, 0.9])[:, None, None]
-    face[0, :, 14:18, 14:18] = nose * (face[0, :, 0, 0, None, None] * luma).sum() / (nose * luma).sum(0)
-    edited = edits(face, -2.0)[0]
-    redder = edited[0] - edited[1]
-    torch.testing.assert_close(redder[16, 16], redder[2, 2])
-    assert redder[2, 2] > 0.01
+def test_a_red_nose_grows_less_red_than_the_face_around_it_and_what_is_as_small_as_a_tooth_keeps_its_colour():
+    def redder(side):
+        """By how much a darker face is redder than the photo: in the middle of a red square, and far from it."""
+        face, low, high = flat(0.6, (1.2, 0.95, 0.75)), (SIDE - side) // 2, (SIDE + side) // 2
+        luma = torch.tensor(LUMA)[:, None, None]
+        nose = face[0, :, low:high, low:high] * torch.tensor([1.1, 0.9, 0.9])[:, None, None]
+        face[0, :, low:high, low:high] = nose * (face[0, :, 0, 0, None, None] * luma).sum() / (nose * luma).sum(0)
+        edited = edits(face, -2.0)[0]
+        return (edited[0] - edited[1])[SIDE // 2, SIDE // 2], (edited[0] - edited[1])[2, 2]
+
+    nose, face = redder(8)
+    assert nose < face - 0.02
+    tooth, face = redder(1)
+    assert face > 0.01
+    torch.testing.assert_close(tooth, face, atol=0.01, rtol=0)
 
 
 def test_a_picture_without_colour_hardly_gets_any():

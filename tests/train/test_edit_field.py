@@ -10,6 +10,7 @@ from gslopes import zoo
 from gslopes.datasets import rendered
 from gslopes.train import edit_field
 from gslopes.train.augment import disturbed, seen_through
+from gslopes.train.distillation import Distillation
 from gslopes.train.edit_field import Optimisation, train_edit_field
 from gslopes.train.sets import rendered_chips
 from gslopes.zoo.reader import face_window
@@ -59,7 +60,18 @@ def test_a_run_stopped_half_way_ends_in_the_same_weights(training, tmp_path, mon
     rows = [json.loads(line) for line in (tmp_path / "halved" / "log.jsonl").read_text().splitlines()]
     assert [row["step"] for row in rows] == [1, 2, 3, 4]
     assert "leak" not in rows[0]  # the critic learns alone at first
-    assert {"leak", "size", "rim", "rough", "moved", "fold"} <= set(rows[1])
+    assert {"leak", "size", "rim", "rough", "broad", "moved", "fold"} <= set(rows[1])
+
+
+@pytest.mark.slow
+def test_a_wider_network_teaches_that_of_the_spec(training, tmp_path):
+    pixels, labels = training
+    made = train_edit_field(
+        SPEC, pixels, labels, np.ones(len(pixels)), tmp_path, optimisation=Optimisation(steps=2, batch=4, warm=1),
+        widths=(16, 16, 16, 16, 16), distillation=Distillation(steps=2, batch=4), report_every=1,
+    )  # fmt: skip
+    zoo.build(SPEC).load_state_dict(made)
+    assert len((tmp_path / "narrow" / "log.jsonl").read_text().splitlines()) == 2
 
 
 def test_one_label_is_turned_round_and_the_edited_one_twice_as_often():
@@ -80,6 +92,10 @@ def test_what_does_not_change_costs_nothing_and_colour_is_dearer():
     light = edit_field._costs(spot, nothing[1], masks, inner, face, 30.0)
     colour = edit_field._costs(spot.roll(1, 1), nothing[1], masks, inner, face, 30.0)
     assert colour["size"] == pytest.approx(30 * float(light["size"]), rel=1e-4)
+    shade = torch.zeros(1, 3, 128, 128)
+    shade[:, 0, 80:, :] = 0.1
+    broad = edit_field._costs(shade, nothing[1], masks, inner, face, 30.0)["broad"]
+    assert broad > 10 * light["broad"] > 0
     torn = torch.zeros(1, 2, 128, 128)
     torn[:, 0, :, 64:] = 1.0
     assert edit_field._costs(nothing[0], torn, masks, inner, face, 30.0)["fold"] > 0
@@ -91,6 +107,10 @@ def test_the_readers_say_what_comes_along(training):
     labels = torch.from_numpy(training[1][:8])
     assert readers.change(x, x, labels) == 0
     assert readers.change(x, (0.5 * x).requires_grad_(), labels) > 0
+    blurred_chin = x.clone()
+    blurred_chin[:, :, 90:] *= 0.5
+    with_beard = edit_field._Readers("gender", "cpu", beard=1.0)
+    assert with_beard.change(x, blurred_chin, labels) > readers.change(x, blurred_chin, labels)
 
 
 def test_a_cut_chip_has_no_mask_at_the_cut_and_a_whole_one_keeps_it():
