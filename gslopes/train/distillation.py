@@ -1,4 +1,4 @@
-"""Teach a small edit field what a large one says of a face and of its mirror image: one look, at a third of the cost.
+"""Teach a small edit field what a large one says of a face and of its mirror image: one look, at a quarter of the cost.
 
 Source: Hinton, Vinyals, Dean 2015, Distilling the knowledge in a neural network, arXiv 1503.02531; fields are matched
 rather than the probabilities of classes.
@@ -97,9 +97,9 @@ def distilled(
         form, motion = network(x)
 
         # Lightness, colour and motion, each as a share of the teacher's variance.
-        forms = _difference(_centred(form, face), _centred(wanted_form, face), face)
-        motions = _difference(motion, wanted_motion, face)
-        rough = _roughness(_centred(form, face), _centred(wanted_form, face))
+        form, wanted_form = _centred(form, face), _centred(wanted_form, face)
+        forms, motions = _difference(form, wanted_form, face), _difference(motion, wanted_motion, face)
+        rough = _roughness(form, wanted_form)
         loss = forms[0] + how.colour * forms[1:].sum() + how.motion * motions.sum() + rough
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
