@@ -61,7 +61,8 @@ class FieldEditor:
             x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
             form, motion = self.field(x)
             units = self._units(x, values)
-            pictures = template_pictures(x, as_template(form), self.face, units, self.config.lightness)
+            how = self.config.lightness, self.config.darkest
+            pictures = template_pictures(x, as_template(form), self.face, units, *how)
             edited[part] = pictures.permute(0, 1, 3, 4, 2).cpu().numpy()
             fields[part] = motion.permute(0, 2, 3, 1).cpu().numpy()
             distances[part] = units.cpu().numpy()
@@ -73,7 +74,7 @@ class FieldEditor:
         light, colour = self.config.gain * form[:, :1], self.config.colour * self.config.gain * form[:, 1:]
         if self.config.limit:
             light = self.config.limit * torch.tanh(light / self.config.limit)
-        return torch.cat([light, colour], 1), self.config.gain * motion
+        return torch.cat([light, colour], 1), self.config.motion * self.config.gain * motion
 
     def _units(self, chips: Tensor, values: FloatArray) -> Tensor:
         """(b, K) units from each photo's own value to each of the values (K,)."""

@@ -34,16 +34,20 @@ BROAD = 6 / 128  # of the Gaussian under which colours become more even as skin 
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
 
 
-def template_pictures(chips: Tensor, template: Tensor, face: Tensor, distances: Tensor, lightness: float) -> Tensor:
+def template_pictures(
+    chips: Tensor, template: Tensor, face: Tensor, distances: Tensor, lightness: float, darkest: float = 0.0
+) -> Tensor:
     """Chips (b, 3, S, S), RGB in [0, 1], at K distances, (b, K, 3, S, S) levels, 0 to 255 or a little beyond.
 
     Arguments as of ``template_edits``.
     """
-    edits = template_edits(chips, template, face, distances, lightness)
+    edits = template_edits(chips, template, face, distances, lightness, darkest)
     return ((255 * chips + OFFSET).log()[:, None] + edits).exp_().sub_(OFFSET)
 
 
-def template_edits(chips: Tensor, template: Tensor, face: Tensor, distances: Tensor, lightness: float = 0.0) -> Tensor:
+def template_edits(
+    chips: Tensor, template: Tensor, face: Tensor, distances: Tensor, lightness: float = 0.0, darkest: float = 0.0
+) -> Tensor:
     """Logarithms to add to chips for a move along an attribute.
 
     chips: (b, 3, S, S) RGB in [0, 1].
@@ -51,6 +55,7 @@ def template_edits(chips: Tensor, template: Tensor, face: Tensor, distances: Ten
         logarithms, see ``edit.field``.
     face: (S, S) weights of the face's place in a chip.  distances: (b, K) units to go, 0 for none.
     lightness: log-odds of luminance that the whole face moves a unit; 0 for an attribute that is no tone of skin.
+    darkest: log-odds that darkening beside the tone approaches and does not pass, however far the way; 0 for none.
 
     Returns (b, K, 3, S, S), to be added to the logarithm of levels plus ``OFFSET``; 0 where the distance is 0.
     """
@@ -67,6 +72,9 @@ def template_edits(chips: Tensor, template: Tensor, face: Tensor, distances: Ten
     darkens = units * lightness < 0
     if lightness:
         odds = torch.where(darkens, units * _without_glow(form, lightness)[:, None], odds)
+    if darkest:
+        tone = units * lightness
+        odds = tone + torch.where(odds < tone, darkest * torch.tanh((odds - tone) / darkest), odds - tone)
     moved = _lightened(light, odds) - _logarithm(light)
     skin = ((1 - bright) / (1 - HIGHLIGHT)).clamp(0, 1)
     moved = torch.where(odds < 0, EVENLY * SLOPE * skin * odds + (1 - EVENLY) * moved, moved)

@@ -58,10 +58,19 @@ def _mmd(a: Floats, b: Floats) -> float:
 _EPOCHS, _BATCH = 20, 32
 
 
-def two_sample_auc(photos: ByteArray, composites: ByteArray, people: ArrayLike, seed: int = 0) -> Estimate:
+def two_sample_auc(
+    photos: ByteArray,
+    composites: ByteArray,
+    people: ArrayLike,
+    most: int | None = None,
+    draws: int = 5,
+    seed: int = 0,
+) -> Estimate:
     """AUC with which a small network, trained for it, tells composites from photos: 0.5 if it cannot.
 
     photos, composites: (n, S, S, 3) uint8 RGB, row by row of the same photo, sides of 32 or more.  people: (n,) ids.
+    most: people in a draw, all of them if None: the more a network learns from, the more it sees.
+    draws: of people, halves and networks; the AUC is their mean, since one draw of some hundred faces may be 0.1 off.
 
     Every person is drawn to be a photo or a composite, and to be in one of two halves; a network trained on either
     half judges the other, so nobody is in both classes, nor in training and test. Colour and position vary little
@@ -72,17 +81,22 @@ def two_sample_auc(photos: ByteArray, composites: ByteArray, people: ArrayLike, 
     Source: Lopez-Paz & Oquab 2017, Revisiting classifier two-sample tests.
     """
     names, which = np.unique(np.asarray(people), return_inverse=True)
-    quarter = np.random.default_rng(seed).permutation(len(names)) % 4
-    fake, half = quarter[which] % 2 == 1, quarter[which] // 2
-    chips = np.where(fake[:, None, None, None], composites, photos)
-    scores = np.zeros(len(chips))
-    for index in (0, 1):
-        scores[half == index] = _train_and_score(chips, fake, half != index, half == index, seed + index)
+    trials = []
+    for draw in range(draws):
+        place = np.random.default_rng(seed + draw).permutation(len(names))[which]
+        taken, fake, half = place < (most or len(names)), place % 2 == 1, place % 4 // 2
+        chips = np.where(fake[:, None, None, None], composites, photos)
+        scores = np.zeros(len(chips))
+        for index in (0, 1):
+            train, test = taken & (half != index), taken & (half == index)
+            scores[test] = _train_and_score(chips, fake, train, test, 2 * (seed + draw) + index)
+            trials.append((test, fake, scores))
 
-    def both(rows: Rows) -> float:
-        return float(np.mean([area(fake[r], scores[r]) for r in (rows[half[rows] == 0], rows[half[rows] == 1])]))
+    def mean(rows: Rows) -> float:
+        judged = ((rows[test[rows]], fake, scores) for test, fake, scores in trials)
+        return float(np.nanmean([area(fake[part], scores[part]) for part, fake, scores in judged]))
 
-    return estimates.interval(both, len(chips), clusters=which)
+    return estimates.interval(mean, len(photos), clusters=which)
 
 
 def _train_and_score(

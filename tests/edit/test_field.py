@@ -1,5 +1,7 @@
 """Edit fields: what a network says of a face, applied to it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -106,6 +108,13 @@ def test_no_lightness_of_the_gender_editor_passes_its_limit(chip):
     editor = FieldEditor("fader-gender")
     form, _ = editor.field(as_floats(chip))
     assert 0.8 * editor.config.limit < form[:, 0].abs().max() < editor.config.limit
+
+
+def test_of_a_motion_the_share_that_the_spec_says_stays(chip):
+    editor = FieldEditor("fader-gender")
+    _, whole = editor.field(as_floats(chip))
+    editor.config = replace(editor.config, motion=0.5 * editor.config.motion)
+    torch.testing.assert_close(editor.field(as_floats(chip))[1], 0.5 * whole)
 
 
 def test_another_model_is_no_edit_field():

@@ -153,3 +153,21 @@ def test_what_darkens_more_gets_more_colour_and_what_hardly_darkens_gets_as_much
     top, middle, bottom = (edited[0, row, 16] - edited[2, row, 16] for row in (2, 16, 29))
     assert top > middle + 0.01
     assert bottom > 0.5 * middle > 0.005
+
+
+def test_however_far_an_edit_goes_no_part_darkens_beyond_the_darkest_and_what_lightens_goes_on():
+    line = PLAIN.clone()
+    line[:, :, 8], line[:, :, 20] = -0.3, 0.3
+    ways = torch.tensor([[0.1, 1.0, 4.0, 40.0]])
+    free, held = (template_edits(flat(0.4), line, FACE, ways, 0.0, darkest)[0, :, 0, 4] for darkest in (0.0, 0.5))
+    torch.testing.assert_close(held[0, 8], free[0, 8], rtol=0.01, atol=0)  # a short way stays
+    torch.testing.assert_close(held[:, 20], free[:, 20])
+    asked = template_edits(flat(0.4), line * 5 / 3, FACE, torch.tensor([[1.0]]), 0.0)[0, 0, 0, 4, 8]
+    assert free[2, 8] < 1.5 * asked
+    assert (held.diff(dim=0)[:, 8] <= 0).all()
+    assert held[3, 8].item() == pytest.approx(asked.item(), rel=1e-3)
+
+
+def test_the_darkest_holds_beside_the_tone_and_not_for_it():
+    edited = [template_edits(flat(0.4), PLAIN, FACE, torch.tensor([[-2.0]]), LIGHTNESS, way) for way in (0.0, 0.1)]
+    torch.testing.assert_close(*edited)

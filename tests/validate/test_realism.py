@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from gslopes.validate import realism
 from gslopes.validate.realism import colour_ratio, kid, luminance, sharpness, two_sample_auc
 
 
@@ -60,7 +61,7 @@ def test_too_few_photos_for_two_blocks_leave_the_value_without_surprise() -> Non
 
 def test_equal_pictures_cannot_be_told_apart() -> None:
     photos = faces(120)
-    found = two_sample_auc(photos, photos, np.arange(120))
+    found = two_sample_auc(photos, photos, np.arange(120), draws=1)
     assert found.low < 0.5 < found.high
 
 
@@ -68,15 +69,45 @@ def test_a_seam_around_the_face_is_seen() -> None:
     photos = faces(100)
     seamed = photos.copy()
     seamed[:, 8:24, [8, 9, 22, 23]] //= 2
-    found = two_sample_auc(photos, seamed, np.arange(100))
+    found = two_sample_auc(photos, seamed, np.arange(100), draws=1)
     assert found.low > 0.8
 
 
 def test_people_are_known_by_their_looks_but_do_not_help() -> None:
     people = np.repeat(np.arange(20), 6)
     photos = faces(20, seed=1)[people]
-    found = two_sample_auc(photos, photos, people)
+    found = two_sample_auc(photos, photos, people, draws=1)
     assert found.low < 0.6
+
+
+def test_several_draws_give_their_mean() -> None:
+    photos = faces(24)
+    seamed = photos.copy()
+    seamed[:, 8:24, [8, 9]] -= 6
+    each = [two_sample_auc(photos, seamed, np.arange(24), draws=1, seed=seed).value for seed in (0, 1)]
+    assert each[0] != each[1]
+    assert two_sample_auc(photos, seamed, np.arange(24), draws=2).value == pytest.approx(np.mean(each))
+
+
+def test_a_draw_holds_no_more_people_than_asked_and_all_of_a_persons_photos(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def by_brightness(chips, fake, train, test, seed):
+        seen.append((train, test))
+        return -chips[test].mean((1, 2, 3))
+
+    monkeypatch.setattr(realism, "_train_and_score", by_brightness)
+    people = np.repeat(np.arange(50), 2)
+    photos = np.full((100, 32, 32, 3), 200, np.uint8)
+    found = two_sample_auc(photos, photos - 9, people, most=20, draws=3)
+    assert found.value == 1  # faces outside of a draw are not judged
+    assert len(seen) == 6
+    for train, test in seen:
+        assert not (train & test).any()
+        assert (train | test).sum() == 40
+        assert len(set(people[train])) == len(set(people[test])) == 10
+    drawn = [frozenset(people[train | test]) for train, test in seen]
+    assert len(set(drawn)) == 3
 
 
 # -- colours ----------------------------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ def test_a_group_of_fewer_than_twenty_faces_has_no_row(seen):
 
 
 def test_composites_that_are_the_photos_pass_and_those_of_another_colour_do_not(seen, monkeypatch):
-    def two_sample_auc(photos, composites, people):  # tests/validate/test_realism.py has the network
+    def two_sample_auc(photos, composites, people, most):  # tests/validate/test_realism.py has the network
         return Estimate(0.5 if np.array_equal(photos, composites) else 1.0, 0.5, 1.0)
 
     monkeypatch.setattr("gslopes.validate.realism.two_sample_auc", two_sample_auc)
@@ -122,9 +122,11 @@ def test_composites_that_are_the_photos_pass_and_those_of_another_colour_do_not(
     seen.found = np.ones((10, len(VALUES)), bool)
     seen.found[:5, 0] = False
     seen.edges = np.ones((FACES, 1 + len(VALUES)))
-    table = realism_table(seen, held, Judges())
+    table = realism_table(seen, held, Judges(), "gender")
     alike, red = table["face, difference at +0"], table[f"face, difference at {VALUES[-1]:+g}"]
     assert (alike["two-sample AUC"]["value"], red["two-sample AUC"]["value"]) == (0.5, 1.0)
+    first = table[f"face, difference at {VALUES[0]:+g}"]
+    assert [row["AUC of the reading alone"]["value"] for row in (first, alike, red)] == [1, 0.5, 1]
     assert red["KID x 1000"]["value"] > alike["KID x 1000"]["value"]
     assert red["colour ratio"]["value"] > alike["colour ratio"]["value"]
     assert alike["seam"]["value"] == 1
