@@ -61,8 +61,8 @@ class FieldEditor:
             x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
             form, motion = self.field(x)
             units = self._units(x, values)
-            how = self.config.lightness, self.config.darkest
-            pictures = template_pictures(x, as_template(form), self.face, units, *how)
+            template = as_template(form)
+            pictures = template_pictures(x, template, self.face, units, self.config.lightness, self.config.darkest)
             edited[part] = pictures.permute(0, 1, 3, 4, 2).cpu().numpy()
             fields[part] = motion.permute(0, 2, 3, 1).cpu().numpy()
             distances[part] = units.cpu().numpy()

@@ -110,6 +110,15 @@ def test_no_lightness_of_the_gender_editor_passes_its_limit(chip):
     assert 0.8 * editor.config.limit < form[:, 0].abs().max() < editor.config.limit
 
 
+def test_a_long_way_darkens_less_where_darkening_has_a_bound_and_lightens_as_far(chip):
+    editor, far = FieldEditor("fader-gender"), np.array([-6], np.float32)
+    held = editor.sweep(chip, far).edited
+    editor.config = replace(editor.config, darkest=0.0)
+    further = editor.sweep(chip, far).edited - held
+    assert further.max() < 1e-3
+    assert further.min() < -20
+
+
 def test_of_a_motion_the_share_that_the_spec_says_stays(chip):
     editor = FieldEditor("fader-gender")
     _, whole = editor.field(as_floats(chip))
