@@ -207,7 +207,7 @@ def realism_table(composites: Composites, held: HeldOut, judges: Judges, attribu
     photos, people = small(unedited), np.arange(len(held))
     features = judges.features(unedited)
     for way, chips in composites.chips.items():
-        for k, value in enumerate(VALUES):
+        for k, value in enumerate(tqdm(VALUES, desc="two-sample tests", unit="value")):
             tested = small(chips[:, k])
             row = {"two-sample AUC": cell(realism.two_sample_auc(photos, tested, people, most=TESTED))}
             if len(held) > TESTED:
