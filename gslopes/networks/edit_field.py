@@ -32,8 +32,8 @@ class EditFieldConfig:
     gain: how far form, colour and motion go for each unit of the attribute; training sees 1.
     limit: log-odds of luminance a unit that the field approaches and does not pass, so that lashes and lips stay those
         of a photo; 0 for none.
-    darkest: log-odds of luminance that darkening approaches and does not pass, however far an edit goes: no part has
-        more liner than a photo; 0 for none.
+    darkest: log-odds of luminance that darkening beside the tone approaches and does not pass, however far an edit
+        goes, so that lids do not turn black; 0 for none.
     colour: share of the field's colour that stays.
     motion: share of its motion that stays.
     downward: units towards -1 count so many times, so that dark and light faces follow alike.

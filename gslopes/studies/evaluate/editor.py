@@ -29,7 +29,7 @@ from gslopes.zoo.loading import LoadedModel
 OTHERS = {"gender": ("race", "young", "smiling"), "race": ("gender", "young", "smiling")}
 SLOW_FACES = 200  # faces on which the slow measures (detector, recogniser) are taken
 SIDE = 64  # pixels of the two-sample test's chips
-TESTED = 600  # faces in one draw of that test, as was asked: with more of them its network sees more
+TESTED = 600  # faces in one draw of that test: with more of them its network sees more
 CENTRE = VALUES.index(0.0)
 
 Way = tuple[str, str]  # region, blend
