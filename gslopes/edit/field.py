@@ -16,7 +16,7 @@ from gslopes.core.errors import ModelError
 from gslopes.core.levels import LUMA
 from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion
 from gslopes.edit.photo_values import PhotoValues
-from gslopes.edit.template import template_pictures
+from gslopes.edit.template import TemplateUse, template_pictures
 from gslopes.networks.edit_field import EditField
 from gslopes.zoo import LoadedModel, load
 from gslopes.zoo.reader import face_window
@@ -62,7 +62,7 @@ class FieldEditor:
             form, motion = self.field(x)
             units = self._units(x, values)
             template = as_template(form)
-            pictures = template_pictures(x, template, self.face, units, self.config.lightness, self.config.darkest)
+            pictures = template_pictures(x, template, self.face, units, self.use)
             edited[part] = pictures.permute(0, 1, 3, 4, 2).cpu().numpy()
             fields[part] = motion.permute(0, 2, 3, 1).cpu().numpy()
             distances[part] = units.cpu().numpy()
@@ -75,6 +75,12 @@ class FieldEditor:
         if self.config.limit:
             light = self.config.limit * torch.tanh(light / self.config.limit)
         return torch.cat([light, colour], 1), self.config.motion * self.config.gain * motion
+
+    @property
+    def use(self) -> TemplateUse:
+        """How the field is applied, by the model's spec."""
+        c = self.config
+        return TemplateUse(c.lightness, c.darkest, c.brightest, c.evenly, c.slow)
 
     def _units(self, chips: Tensor, values: FloatArray) -> Tensor:
         """(b, K) units from each photo's own value to each of the values (K,)."""

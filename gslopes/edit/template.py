@@ -1,13 +1,14 @@
 """Edit a face by a template: so much of a pixel's lightness and colour for each unit of the attribute.
 
 The template says where a face changes (``edit.field``, in log-odds of luminance and logarithms of colour), the chip
-how: what is bright already hardly becomes brighter, and what is dark keeps its texture. Where skin darkens,
-``EVENLY`` of the change is the same factor for all of it, for in log-odds alone shadows would darken several times as
-much as cheeks in the light; highlights, which are no skin, are left out of that. An attribute that is a tone of skin,
-as race is, moves the whole face as well:
+how: what is bright already hardly becomes brighter, and what is dark keeps its texture. Where skin darkens, a share
+of the change is the same factor for all of it, for in log-odds alone shadows would darken several times as much as
+cheeks in the light; highlights, which are no skin, are left out of that. An attribute that is a tone of skin, as race
+is, moves the whole face as well:
 
 - Luminance moves by ``lightness`` log-odds a unit, below ``CEILING``.
-- Where the face grows darker no part of it grows lighter by more than ``GLOW`` a unit: lids and lips would shine.
+- Where the face grows darker no part of it grows lighter by more than ``GLOW`` a unit: lids and lips would shine. And
+  what varies slowly over the face may count for less there: chins darker than cheeks look like dirt.
 - Colour goes along as skin's does (``edit.skin_colour``). Where a face grows lighter each pixel stays as usual, or
   unusual, as it was; where it grows darker each moves as the whole face would if it darkened as much, and comes
   nearer to its colour.
@@ -16,6 +17,8 @@ The template's own mean over the face is not used: it would hold the exposure of
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -26,27 +29,47 @@ from gslopes.core.levels import LUMA, OFFSET
 from gslopes.edit.skin_colour import colours_of, darkened, lightened
 
 CEILING = 0.88  # share of the range: no skin is brighter
-EVENLY = 0.4  # share of darkening that is alike in light and shade: with more, light faces move further than dark ones
 SLOPE = 0.43  # logarithms of luminance that a log-odds is worth at half the range, 1 - 0.5 / CEILING
 HIGHLIGHT = 0.85  # share of the range above which a pixel is less and less skin, and at 1 none
 GLOW = 0.03  # log-odds a unit by which a part of a face that darkens may grow lighter
-BROAD = 6 / 128  # of the Gaussian under which colours become more even as skin darkens: wider than teeth and eyes
+BROAD = 6 / 128  # of the Gaussian above which form varies slowly, and colours grow even: wider than teeth and eyes
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
 
 
+@dataclass(frozen=True, slots=True)
+class TemplateUse:
+    """How a template is applied.
+
+    lightness: log-odds of luminance that the whole face moves a unit; 0 for an attribute that is no tone of skin.
+    darkest: log-odds that darkening beside the tone approaches and does not pass, however far the way; 0 for none.
+    brightest: the same of lightening.
+    evenly: share of darkening that is alike in light and shade.
+    slow: share of what varies slowly in the form that stays where the tone darkens.
+    """
+
+    lightness: float = 0.0
+    darkest: float = 0.0
+    brightest: float = 0.0
+    evenly: float = 0.4
+    slow: float = 1.0
+
+
+FORM_ALONE = TemplateUse()
+
+
 def template_pictures(
-    chips: Tensor, template: Tensor, face: Tensor, distances: Tensor, lightness: float, darkest: float = 0.0
+    chips: Tensor, template: Tensor, face: Tensor, distances: Tensor, use: TemplateUse = FORM_ALONE
 ) -> Tensor:
     """Chips (b, 3, S, S), RGB in [0, 1], at K distances, (b, K, 3, S, S) levels, 0 to 255 or a little beyond.
 
     Arguments as of ``template_edits``.
     """
-    edits = template_edits(chips, template, face, distances, lightness, darkest)
+    edits = template_edits(chips, template, face, distances, use)
     return ((255 * chips + OFFSET).log()[:, None] + edits).exp_().sub_(OFFSET)
 
 
 def template_edits(
-    chips: Tensor, template: Tensor, face: Tensor, distances: Tensor, lightness: float = 0.0, darkest: float = 0.0
+    chips: Tensor, template: Tensor, face: Tensor, distances: Tensor, use: TemplateUse = FORM_ALONE
 ) -> Tensor:
     """Logarithms to add to chips for a move along an attribute.
 
@@ -54,8 +77,6 @@ def template_edits(
     template: (3, S, S), or (b, 3, S, S) one for each chip, per unit; its luminance in log-odds, what else it has in
         logarithms, see ``edit.field``.
     face: (S, S) weights of the face's place in a chip.  distances: (b, K) units to go, 0 for none.
-    lightness: log-odds of luminance that the whole face moves a unit; 0 for an attribute that is no tone of skin.
-    darkest: log-odds that darkening beside the tone approaches and does not pass, however far the way; 0 for none.
 
     Returns (b, K, 3, S, S), to be added to the logarithm of levels plus ``OFFSET``; 0 where the distance is 0.
     """
@@ -68,26 +89,35 @@ def template_edits(
     bright = (smooth * luma).sum(1, keepdim=True)  # (b, 1, S, S)
     light = bright.clamp(0.02, CEILING - 0.01)
     units = distances[:, :, None, None]
-    odds = units * (lightness + form[:, None])  # (b, K, S, S)
-    darkens = units * lightness < 0
-    if lightness:
-        odds = torch.where(darkens, units * _without_glow(form, lightness)[:, None], odds)
-    if darkest:
-        tone = units * lightness
-        odds = tone + torch.where(odds < tone, darkest * torch.tanh((odds - tone) / darkest), odds - tone)
+    tone = units * use.lightness
+    odds = tone + units * form[:, None]  # (b, K, S, S)
+    darkens = tone < 0
+    if use.lightness:
+        fast = form - (1 - use.slow) * blurred(form[:, None], BROAD)[:, 0]
+        odds = torch.where(darkens, units * _without_glow(fast, use.lightness)[:, None], odds)
+    odds = tone + _bounded(odds - tone, use)
     moved = _lightened(light, odds) - _logarithm(light)
     skin = ((1 - bright) / (1 - HIGHLIGHT)).clamp(0, 1)
-    moved = torch.where(odds < 0, EVENLY * SLOPE * skin * odds + (1 - EVENLY) * moved, moved)
+    moved = torch.where(odds < 0, use.evenly * SLOPE * skin * odds + (1 - use.evenly) * moved, moved)
     edits = moved[:, :, None] + units[:, :, None] * colour[:, None]
-    if lightness:
+    if use.lightness:
         colours, before = colours_of(smooth)
         broad = blurred(colours[:, 0], BROAD)[:, None]
         whole, mean = ((part * face).sum((-1, -2), keepdim=True) / face.sum() for part in (colours, light))
-        toned = _lightened(mean, units * lightness)
+        toned = _lightened(mean, tone)
         darker = darkened(broad, whole, _logarithm(mean), torch.minimum(toned, _logarithm(mean) + moved))
         paler = lightened(colours, before, before + moved)
         edits = edits + torch.where(darkens[:, :, None], darker, paler)
     return edits
+
+
+def _bounded(odds: Tensor, use: TemplateUse) -> Tensor:
+    """Log-odds smoothly kept above the negative of ``darkest`` and below ``brightest``."""
+    if use.darkest:
+        odds = torch.where(odds < 0, use.darkest * torch.tanh(odds / use.darkest), odds)
+    if use.brightest:
+        odds = torch.where(odds > 0, use.brightest * torch.tanh(odds / use.brightest), odds)
+    return odds
 
 
 def _lightened(light: Tensor, odds: Tensor) -> Tensor:

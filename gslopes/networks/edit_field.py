@@ -34,6 +34,9 @@ class EditFieldConfig:
         of a photo; 0 for none.
     darkest: log-odds of luminance that darkening beside the tone approaches and does not pass, however far an edit
         goes, so that lids do not turn black; 0 for none.
+    brightest: the same of lightening, so that the rims of dark eyes do not turn pale.
+    evenly: share of darkening that is alike in light and shade.
+    slow: share of what varies slowly in the field's lightness that stays where the tone darkens.
     colour: share of the field's colour that stays.
     motion: share of its motion that stays.
     downward: units towards -1 count so many times, so that dark and light faces follow alike.
@@ -47,6 +50,9 @@ class EditFieldConfig:
     gain: float = 1.0
     limit: float = 0.0
     darkest: float = 0.0
+    brightest: float = 0.0
+    evenly: float = 0.4
+    slow: float = 1.0
     colour: float = 1.0
     motion: float = 1.0
     downward: float = 1.0

@@ -51,6 +51,20 @@ def nearer_same(edited_to_centre: ArrayLike, same_person: ArrayLike, different: 
     return Identity(estimates.mean(edited), same, other, estimates.mean(nearer))
 
 
+def nearest_itself(edited: ArrayLike, photos: ArrayLike) -> Estimate:
+    """Share of edited faces that are nearer, by cosine, to their own photo than to every other one.
+
+    Rank-1 identification (Grother, Quinn, Phillips 2011, NIST IR 7709) with the unedited photos as the gallery: the
+    more photos there are, the harder it is. A person who is there twice counts as somebody else.
+
+    edited, photos: (n, D) embeddings, row by row of the same person.
+    """
+    each = cosine(np.asarray(edited)[:, None], np.asarray(photos)[None])
+    own = np.diag(each).copy()
+    np.fill_diagonal(each, -np.inf)
+    return estimates.mean((own > each.max(1)).astype(np.float64))
+
+
 # dlib's chip: 150 pixels, the mean face's unit square in the middle with a quarter of it as margin. The eyes' centres
 # and the tip of the nose are those of its 68 mean landmarks; corners of the mouth are left out, as a smile moves them.
 _SIZE = 150

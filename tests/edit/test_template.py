@@ -4,9 +4,10 @@ import pytest
 import torch
 
 from gslopes.core.levels import LUMA, OFFSET
-from gslopes.edit.template import CEILING, EVENLY, GLOW, SLOPE, template_edits, template_pictures
+from gslopes.edit.template import BROAD, CEILING, GLOW, SLOPE, TemplateUse, blurred, template_edits, template_pictures
 
 LIGHTNESS = 0.2
+TONE = TemplateUse(LIGHTNESS)
 
 SIDE = 32
 FACE = torch.ones(SIDE, SIDE)
@@ -20,7 +21,7 @@ def flat(level: float, tint: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> to
 def edits(
     chips: torch.Tensor, *distances: float, template: torch.Tensor = PLAIN, lightness: float = LIGHTNESS
 ) -> torch.Tensor:
-    return template_edits(chips, template, FACE, torch.tensor([distances]), lightness)[0]
+    return template_edits(chips, template, FACE, torch.tensor([distances]), TemplateUse(lightness))[0]
 
 
 def test_nothing_moves_at_distance_0_and_lightness_rises_with_it():
@@ -55,7 +56,9 @@ def test_where_skin_darkens_light_and_shade_darken_more_alike_than_in_log_odds_a
         return torch.tensor((255 * moved + OFFSET) / (255 * level + OFFSET)).log().item()
 
     for found, level in ((shade, 0.25), (light, 0.7)):
-        assert found == pytest.approx(-LIGHTNESS * EVENLY * SLOPE + (1 - EVENLY) * in_log_odds(level), abs=2e-3)
+        assert found == pytest.approx(
+            -LIGHTNESS * TONE.evenly * SLOPE + (1 - TONE.evenly) * in_log_odds(level), abs=2e-3
+        )
     assert in_log_odds(0.7) / in_log_odds(0.25) < 0.35 < 0.5 < light / shade
     assert abs(highlight) < 0.01
     assert other[16, 16] == pytest.approx(in_log_odds(0.7, LIGHTNESS), rel=1e-3)
@@ -96,7 +99,7 @@ def test_each_chip_may_have_a_template_of_its_own():
     random = torch.Generator().manual_seed(0)
     templates = 0.1 * torch.randn(2, 3, SIDE, SIDE, generator=random)
     chips = torch.cat([flat(0.3), flat(0.6)])
-    both = template_edits(chips, templates, FACE, torch.tensor([[-1.0, 2.0]] * 2), LIGHTNESS)
+    both = template_edits(chips, templates, FACE, torch.tensor([[-1.0, 2.0]] * 2), TONE)
     for row in (0, 1):
         torch.testing.assert_close(both[row], edits(chips[row : row + 1], -1.0, 2.0, template=templates[row]))
 
@@ -122,7 +125,7 @@ def test_an_attribute_that_is_no_tone_of_skin_moves_form_alone():
 def test_pictures_are_the_chips_times_their_edits():
     chips, distances = flat(0.4), torch.tensor([[0.0, 2.0]])
     template = PLAIN + torch.tensor([0.1, 0.0, -0.1])[:, None, None]
-    toned = template_pictures(chips, template, FACE, distances, LIGHTNESS)[0]
+    toned = template_pictures(chips, template, FACE, distances, TONE)[0]
     logs = edits(chips, 0.0, 2.0, template=template)
     torch.testing.assert_close(toned, (255 * chips + OFFSET) * logs.exp() - OFFSET)
 
@@ -159,15 +162,60 @@ def test_however_far_an_edit_goes_no_part_darkens_beyond_the_darkest_and_what_li
     line = PLAIN.clone()
     line[:, :, 8], line[:, :, 20] = -0.3, 0.3
     ways = torch.tensor([[0.1, 1.0, 4.0, 40.0]])
-    free, held = (template_edits(flat(0.4), line, FACE, ways, 0.0, darkest)[0, :, 0, 4] for darkest in (0.0, 0.5))
+    free, held = (
+        template_edits(flat(0.4), line, FACE, ways, use)[0, :, 0, 4]
+        for use in (TemplateUse(), TemplateUse(darkest=0.5))
+    )
     torch.testing.assert_close(held[0, 8], free[0, 8], rtol=0.01, atol=0)  # a short way stays
     torch.testing.assert_close(held[:, 20], free[:, 20])
-    asked = template_edits(flat(0.4), line * 5 / 3, FACE, torch.tensor([[1.0]]), 0.0)[0, 0, 0, 4, 8]
+    asked = template_edits(flat(0.4), line * 5 / 3, FACE, torch.tensor([[1.0]]))[0, 0, 0, 4, 8]
     assert free[2, 8] < 1.5 * asked
     assert (held.diff(dim=0)[:, 8] <= 0).all()
     assert held[3, 8].item() == pytest.approx(asked.item(), rel=1e-3)
 
 
 def test_the_darkest_holds_beside_the_tone_and_not_for_it():
-    edited = [template_edits(flat(0.4), PLAIN, FACE, torch.tensor([[-2.0]]), LIGHTNESS, way) for way in (0.0, 0.1)]
+    uses = TONE, TemplateUse(LIGHTNESS, darkest=0.1)
+    edited = [template_edits(flat(0.4), PLAIN, FACE, torch.tensor([[-2.0]]), use) for use in uses]
     torch.testing.assert_close(*edited)
+
+
+def test_however_far_an_edit_goes_no_part_lightens_beyond_the_brightest_and_what_darkens_goes_on():
+    line = PLAIN.clone()
+    line[:, :, 8], line[:, :, 20] = -0.3, 0.3
+    uses = TemplateUse(), TemplateUse(brightest=0.9)
+    ways = torch.tensor([[0.1, 40.0]])
+    free, held = (template_edits(flat(0.4), line, FACE, ways, use)[0, :, 0, 4] for use in uses)
+    torch.testing.assert_close(held[0, 20], free[0, 20], rtol=0.01, atol=0)  # a short way stays
+    torch.testing.assert_close(held[:, 8], free[:, 8])
+    asked = template_edits(flat(0.4), line * 3, FACE, torch.tensor([[1.0]]))[0, 0, 0, 4, 20]
+    assert held[1, 20].item() == pytest.approx(asked.item(), rel=1e-3)
+    assert free[1, 20] > held[1, 20] + 0.3
+
+
+def test_less_of_what_varies_slowly_stays_where_the_tone_darkens_and_all_of_it_where_it_lightens():
+    chin, line = PLAIN.clone(), PLAIN.clone()
+    chin[:, 20:], line[:, :, 10] = 0.1, 0.1
+    slow = blurred(chin[None, :1], BROAD)[0].expand(3, -1, -1)
+    whole, less, none = TONE, TemplateUse(LIGHTNESS, slow=0.3), TemplateUse(LIGHTNESS, slow=0.0)
+
+    def apart(template, way, use, a, b):
+        edited = luminance_of(template_edits(flat(0.4), template, FACE, torch.tensor([[way]]), use)[0, 0])
+        return (edited[a] - edited[b]).item()
+
+    chins = [apart(slow, -1.0, use, (28, 16), (4, 16)) for use in (whole, less, none)]
+    assert chins[0] < chins[1] < -0.005  # the chin, darker than the cheek, and less so
+    assert chins[1] == pytest.approx(0.3 * chins[0], rel=0.2)
+    assert chins[2] == pytest.approx(0, abs=0.002)
+    lines = [apart(line, -1.0, use, (16, 10), (16, 25)) for use in (whole, none)]
+    assert abs(lines[1]) > 0.65 * abs(lines[0]) > 0.02  # what is narrow stays
+    assert apart(slow, 1.0, none, (28, 16), (4, 16)) == apart(slow, 1.0, whole, (28, 16), (4, 16)) > 0.02
+
+
+def test_all_of_the_darkening_is_one_factor_in_light_and_shade_if_it_is_to_be_even():
+    chips = flat(0.25)
+    chips[:, :, :, 16:] = 0.7
+    use = TemplateUse(LIGHTNESS, evenly=1.0)
+    edited = luminance_of(template_edits(chips, PLAIN, FACE, torch.tensor([[-1.0]]), use)[0, 0])
+    assert edited[16, 3].item() == pytest.approx(edited[16, 28].item(), rel=0.05)
+    assert edited[16, 3].item() == pytest.approx(-LIGHTNESS * SLOPE, rel=0.05)

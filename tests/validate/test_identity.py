@@ -6,7 +6,7 @@ import pytest
 from gslopes.core.errors import UsageError
 from gslopes.datasets.folder import open_photo
 from gslopes.find.detect import MtcnnFinder
-from gslopes.validate.identity import FaceEmbedding, cosine, nearer_same
+from gslopes.validate.identity import FaceEmbedding, cosine, nearer_same, nearest_itself
 
 
 def test_cosine_is_of_rows_and_broadcasts() -> None:
@@ -20,6 +20,17 @@ def test_faces_beyond_the_middle_of_both_means_are_nearer_to_the_same_person() -
     assert found.different.value == pytest.approx(0.83)
     assert found.nearer.value == 0.25
     assert nearer_same([0.95, 0.92], [0.99], [0.83]).nearer.value == 1
+
+
+def test_a_face_is_nearest_to_itself_only_if_no_other_photo_is_nearer() -> None:
+    photos = np.eye(4)
+    edited = photos + 0.4 * np.roll(photos, 1, 1)
+    assert nearest_itself(edited, photos).value == 1
+    edited[0] = [0.6, 0.8, 0, 0]  # more like the second person
+    assert nearest_itself(edited, photos).value == 0.75
+    assert nearest_itself(photos[:3], np.vstack([photos[:2], photos[:1]])).value == pytest.approx(
+        1 / 3
+    )  # ties are none
 
 
 def test_without_dlib_the_error_names_the_extra(monkeypatch) -> None:

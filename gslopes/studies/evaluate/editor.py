@@ -41,7 +41,8 @@ class Composites:
 
     readings: way to reading to (n, K).  plain: reading to (n,), of the unedited photos.
     chips: way to (n, K, S, S, 3), of the default region with both blends.
-    masks: region to (n, S, S).  found: (m, K) whether a face is found, default way.
+    masks: region to (n, S, S).  found: (m, K) whether a face is found again, default way, in the
+        photos where it is found unedited.
     photos: of the first m faces the composites at every value, default way.
     edges: (n, 1 + K) edge gradients, see ``Swept``.  default: the way of an audit.
     """
@@ -133,8 +134,10 @@ def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Comp
         else:
             composites.readings[key[1]] = {name: np.concatenate([v[name] for v in values]) for name in values[0]}
     composites.photos = composites.photos[:SLOW_FACES]
-    found = [judges.found(composites.photos[i : i + 8]) for i in range(0, len(composites.photos), 8)]
-    composites.found = np.concatenate(found)
+    before = [[photo.pixels] for photo in held.photos[: len(composites.photos)]]
+    both = [[*a, *b] for a, b in zip(before, composites.photos, strict=True)]
+    found = np.concatenate([judges.found(both[i : i + 8]) for i in range(0, len(both), 8)])
+    composites.found = found[found[:, 0], 1:]
     return composites
 
 
@@ -291,7 +294,11 @@ def identity_tables(held: HeldOut, composites: Composites, data: Path) -> dict[s
         if k != CENTRE:
             edited = embed([row[k] for row in composites.photos], points)
             person = identity.nearer_same(identity.cosine(edited, centre), same, two_faces)
-            row = {"cosine": cell(person.edited), "nearer to one person": cell(person.nearer)}
+            row = {
+                "cosine": cell(person.edited),
+                "nearer to one person": cell(person.nearer),
+                "nearest to itself": cell(identity.nearest_itself(edited, unedited)),
+            }
             table[f"at {value:+g} and at 0"] = row
     return {"who it is": table}
 

@@ -21,6 +21,7 @@ BOUNDS = {
     "gap": (0.1, 0.1),
     "probe": (0.65, 0.7),
     "found": (0.995, 0.995),
+    "nearest to itself": (1, 1),
 }
 
 
@@ -70,6 +71,10 @@ def _asked_of(attribute: str, blend: str, target: str, bound: dict[str, float], 
     found = [row["face found"] for row in natural.values() if "face found" in row]
     if found:
         rows["face still found, worst value"] = _least(min(found, key=lambda n: n["value"]), bound["found"])
+    nearest = [row["nearest to itself"] for row in tables.get("who it is", {}).values() if "nearest to itself" in row]
+    if nearest:
+        worst = min(nearest, key=lambda n: n["value"])
+        rows["nearer to its own photo than to anyone else's, worst value"] = _least(worst, bound["nearest to itself"])
     return rows
 
 
