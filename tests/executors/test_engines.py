@@ -88,6 +88,7 @@ def test_engine_and_workers_come_from_a_file_and_are_no_part_of_the_run(tmp_path
         configure(tmp_path, {"engine": "rai"})
 
 
+@pytest.mark.slow
 def test_a_run_is_resumed_by_another_engine(gslopes, draw, tmp_path):
     faces = draw(6)
     walk = ["synthesise", faces.photos, *faces.args, "--steps", 3, "--device", "cpu", "--out", tmp_path / "run"]

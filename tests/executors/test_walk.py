@@ -96,6 +96,7 @@ def drawn(home, draw, tmp_path) -> dict[str, object]:
     return {"photos": faces.photos, **faces.known, "config": tmp_path / "walk.toml", "steps": 3, "device": "cpu"}
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_leaves_the_files_of_one_process(drawn, tmp_path, kill_one, capfd):
     gslopes.synthesise(out=tmp_path / "one", **drawn)
     killed = kill_one(tmp_path / "several")

@@ -28,6 +28,7 @@ def test_a_report_has_the_three_figures_in_all_forms_and_its_page_shows_them(run
         assert all((run / "report" / f"{name}.{form}").is_file() for form in ("png", "pdf", "svg"))
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 def test_something_is_drawn_in_each_form_of_the_three_figures(run: Path, tmp_path: Path) -> None:
     paper_figures.write(tmp_path, load(run), pictures=True)

@@ -63,6 +63,7 @@ def test_refusals_have_a_slope_of_their_own(provider: FakeProvider, tmp_path):
     assert found.loc["(refused)", "slope"] == pytest.approx(0.2, abs=0.05)
 
 
+@pytest.mark.slow
 def test_rate_limits_failures_and_malformed_json_cost_no_answer(provider: FakeProvider, tmp_path):
     provider.trouble(0.2)
     run = write_run(tmp_path / "run", 8)

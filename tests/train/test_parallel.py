@@ -69,6 +69,7 @@ def rendezvous(monkeypatch):
         torch.distributed.destroy_process_group()
 
 
+@pytest.mark.slow
 def test_two_processes_end_in_one_network_and_only_the_first_writes(rendezvous, tmp_path):
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]
     with subprocess.Popen(command, env=environment(**rendezvous), stderr=subprocess.PIPE, text=True) as other:

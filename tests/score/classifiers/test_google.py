@@ -72,6 +72,7 @@ def test_the_model_is_asked_for(provider: FakeProvider):
         labels("google:model=builtin/oldest", paint(0, 0.2))
 
 
+@pytest.mark.slow
 def test_a_picture_beyond_the_vendors_75_megapixels_is_scaled_and_answered(provider: FakeProvider):
     """A white picture of 81 megapixels, few bytes as PNG: the fake refuses what the vendor refuses."""
     buffer = io.BytesIO()

@@ -71,6 +71,7 @@ def test_an_endless_loop_ends_the_command_with_one_sentence(gslopes, tmp_path):
     assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 def test_a_crash_in_the_middle_stops_the_walk_and_the_same_command_goes_on(tmp_path):
     run, calm = (write_run(tmp_path / name, 4, part=1) for name in ("run", "calm"))
     name = scripted(tmp_path, "")

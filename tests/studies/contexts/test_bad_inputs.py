@@ -105,6 +105,7 @@ def test_a_person_whom_the_canvas_cannot_hold_is_skipped_with_the_share_that_fit
     assert "at most 0." in photos.loc["zz.png", "detail"]
 
 
+@pytest.mark.slow
 def test_a_photo_without_a_backdrop_is_flagged_and_accepted_by_review(folder, tmp_path):
     more = tmp_path / "more"
     shutil.copytree(folder, more)

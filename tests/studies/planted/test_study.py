@@ -28,6 +28,7 @@ def test_a_naive_comparison_blames_what_goes_along_with_gender():
     assert found[0, 0, 0] > 40
 
 
+@pytest.mark.slow
 def test_the_editor_of_drawn_faces_moves_the_cue_as_drawing_anew_does_on_every_tone_and_nothing_else():
     parameters = drawn(60, 77, CONFOUND)
     faces = rendered.render(parameters, SIZE)
