@@ -141,6 +141,7 @@ def test_the_pictures_of_a_photo_are_asked_together_in_an_order_of_their_own(pro
 # --- what goes wrong ---
 
 
+@pytest.mark.slow
 def test_a_fifth_of_all_requests_failing_in_every_way_changes_no_table(provider: FakeProvider, tmp_path):
     provider.refuse(0.08)
     calm, stormy = (write_run(tmp_path / name, 8, copies=2) for name in ("calm", "stormy"))

@@ -105,6 +105,7 @@ def test_a_rerun_imports_no_torch_and_asks_nobody(audit):
     assert times(audit.run) == before
 
 
+@pytest.mark.slow
 def test_other_options_of_the_fit_are_fitted_anew_and_reported_anew(audit, toy):
     audit(classifier=toy)  # its answers vary on every photo
     before = tables.read(tables.SLOPES, audit.run / "slopes.parquet")

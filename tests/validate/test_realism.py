@@ -80,6 +80,7 @@ def test_people_are_known_by_their_looks_but_do_not_help() -> None:
     assert found.low < 0.6
 
 
+@pytest.mark.slow
 def test_several_draws_give_their_mean() -> None:
     photos = faces(24)
     seamed = photos.copy()

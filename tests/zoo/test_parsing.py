@@ -65,6 +65,7 @@ def test_a_chip_is_parsed_once_for_its_mask_and_its_edit():
     assert asked[4:] == [5, 5]
 
 
+@pytest.mark.slow
 def test_pictures_that_are_not_at_hand_are_not_kept_for_ever():
     parser, random = load("parser"), np.random.default_rng(3)
     for _ in range(3):
@@ -72,6 +73,7 @@ def test_pictures_that_are_not_at_hand_are_not_kept_for_ever():
     assert len(parsing._kept()) == parsing.AT_HAND
 
 
+@pytest.mark.slow
 def test_what_a_thread_has_at_hand_no_other_thread_takes_away():
     parser, random = load("parser"), np.random.default_rng(4)
     mine, others = (random.integers(0, 256, (n, 128, 128, 3), np.uint8) for n in (4, parsing.AT_HAND))

@@ -137,6 +137,7 @@ def test_the_interval_of_f1_covers_it():
     assert COVERED[0] <= hits / 500 <= COVERED[1]
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_slope_on_congruence_covers_it():
     generator, hits, ratings = np.random.default_rng(21), 0, {"F": 0.0, "N": 5.0, "M": 10.0}
     slope = 0.15  # of the share of right answers, for everybody

@@ -62,6 +62,7 @@ def test_the_command_asks_once_a_run_and_file(gslopes, tmp_path):
     assert "changed since it was trusted" in changed.err or "another version" in changed.err
 
 
+@pytest.mark.slow
 def test_an_endless_loop_ends_the_command_with_one_sentence(gslopes, tmp_path):
     body = "    while bool(pictures.sum() > -1):\n        pictures = pictures * 0\n"
     name = scripted(tmp_path, body) + ",time_limit=2"
