@@ -55,11 +55,12 @@ def nearest_itself(edited: ArrayLike, photos: ArrayLike) -> Estimate:
     """Share of edited faces that are nearer, by cosine, to their own photo than to every other one.
 
     Rank-1 identification (Grother, Quinn, Phillips 2011, NIST IR 7709) with the unedited photos as the gallery: the
-    more photos there are, the harder it is. A person who is there twice counts as somebody else.
+    more photos there are, the harder it is. A person who is there twice counts as somebody else; a face without an
+    embedding (NaN) is not nearest to itself, and nobody is nearer to it.
 
-    edited, photos: (n, D) embeddings, row by row of the same person.
+    edited, photos: (n, D) embeddings, row by row of the same person, two persons or more.
     """
-    each = cosine(np.asarray(edited)[:, None], np.asarray(photos)[None])
+    each = np.nan_to_num(cosine(np.asarray(edited)[:, None], np.asarray(photos)[None]), nan=-np.inf)
     own = np.diag(each).copy()
     np.fill_diagonal(each, -np.inf)
     return estimates.mean((own > each.max(1)).astype(np.float64))

@@ -33,6 +33,12 @@ def test_a_face_is_nearest_to_itself_only_if_no_other_photo_is_nearer() -> None:
     )  # ties are none
 
 
+def test_a_face_without_an_embedding_is_not_itself_and_spoils_no_other() -> None:
+    photos = np.eye(4)
+    photos[3] = np.nan
+    assert nearest_itself(photos, photos).value == 0.75
+
+
 def test_without_dlib_the_error_names_the_extra(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "dlib", None)
     with pytest.raises(UsageError, match=r"gslopes\[identity\]"):
