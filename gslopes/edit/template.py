@@ -43,6 +43,7 @@ class TemplateUse:
     lightness: log-odds of luminance that the whole face moves a unit; 0 for an attribute that is no tone of skin.
     darkest: log-odds that darkening beside the tone approaches and does not pass, however far the way; 0 for none.
     brightest: the same of lightening.
+    shadow: as ``darkest``, where the tone darkens too; 0 for the same.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the form that stays where the tone darkens.
     """
@@ -50,6 +51,7 @@ class TemplateUse:
     lightness: float = 0.0
     darkest: float = 0.0
     brightest: float = 0.0
+    shadow: float = 0.0
     evenly: float = 0.4
     slow: float = 1.0
 
@@ -95,7 +97,7 @@ def template_edits(
     if use.lightness:
         fast = form - (1 - use.slow) * blurred(form[:, None], BROAD)[:, 0]
         odds = torch.where(darkens, units * _without_glow(fast, use.lightness)[:, None], odds)
-    odds = tone + _bounded(odds - tone, use)
+    odds = tone + _bounded(odds - tone, torch.where(darkens, use.shadow or use.darkest, use.darkest), use.brightest)
     moved = _lightened(light, odds) - _logarithm(light)
     skin = ((1 - bright) / (1 - HIGHLIGHT)).clamp(0, 1)
     moved = torch.where(odds < 0, use.evenly * SLOPE * skin * odds + (1 - use.evenly) * moved, moved)
@@ -111,12 +113,12 @@ def template_edits(
     return edits
 
 
-def _bounded(odds: Tensor, use: TemplateUse) -> Tensor:
-    """Log-odds smoothly kept above the negative of ``darkest`` and below ``brightest``."""
-    if use.darkest:
-        odds = torch.where(odds < 0, use.darkest * torch.tanh(odds / use.darkest), odds)
-    if use.brightest:
-        odds = torch.where(odds > 0, use.brightest * torch.tanh(odds / use.brightest), odds)
+def _bounded(odds: Tensor, darkest: Tensor, brightest: float) -> Tensor:
+    """Log-odds smoothly kept above the negative of ``darkest`` and below ``brightest``, each 0 for no bound."""
+    kept = darkest * torch.tanh(odds / darkest.clamp(min=1e-6))
+    odds = torch.where((odds < 0) & (darkest > 0), kept, odds)
+    if brightest:
+        odds = torch.where(odds > 0, brightest * torch.tanh(odds / brightest), odds)
     return odds
 
 
