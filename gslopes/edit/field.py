@@ -17,7 +17,7 @@ from gslopes.core.levels import LUMA
 from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion
 from gslopes.edit.photo_values import PhotoValues
 from gslopes.edit.template import TemplateUse, template_pictures
-from gslopes.networks.edit_field import EditField, EditFieldConfig
+from gslopes.networks.edit_field import EditField
 from gslopes.zoo import LoadedModel, load
 from gslopes.zoo.reader import face_window
 
@@ -71,35 +71,21 @@ class FieldEditor:
     def field(self, chips: Tensor) -> tuple[Tensor, Tensor]:
         """Chips (b, 3, S, S), RGB in [0, 1], to what a unit changes and moves, see ``networks.edit_field``."""
         form, motion = self.network((2 * chips - 1).contiguous(memory_format=torch.channels_last))
-        return scaled(self.config, form, motion)
+        light, colour = self.config.gain * form[:, :1], self.config.colour * self.config.gain * form[:, 1:]
+        if self.config.limit:
+            light = self.config.limit * torch.tanh(light / self.config.limit)
+        return torch.cat([light, colour], 1), self.config.motion * self.config.gain * motion
 
     @property
     def use(self) -> TemplateUse:
         """How the field is applied, by the model's spec."""
-        return template_use(self.config)
+        c = self.config
+        return TemplateUse(c.lightness, c.darkest, c.brightest, c.shadow, c.evenly, c.slow)
 
     def _units(self, chips: Tensor, values: FloatArray) -> Tensor:
         """(b, K) units from each photo's own value to each of the values (K,)."""
-        return directed(self.config, chips.new_tensor(values)[None] - self.photo_values(chips)[:, :1])
-
-
-def scaled(config: EditFieldConfig, form: Tensor, motion: Tensor) -> tuple[Tensor, Tensor]:
-    """What a network says of a unit, (B, 1 or 3, S, S) and (B, 2, S, S), as the model's spec has it applied."""
-    light, colour = config.gain * form[:, :1], config.colour * config.gain * form[:, 1:]
-    if config.limit:
-        light = config.limit * torch.tanh(light / config.limit)
-    return torch.cat([light, colour], 1), config.motion * config.gain * motion
-
-
-def directed(config: EditFieldConfig, units: Tensor) -> Tensor:
-    """Units to go, longer towards -1 by the spec's ``downward``."""
-    return torch.where(units < 0, config.downward * units, units)
-
-
-def template_use(config: EditFieldConfig) -> TemplateUse:
-    """The spec's own bounds and shares."""
-    c = config
-    return TemplateUse(c.lightness, c.darkest, c.brightest, c.shadow, c.evenly, c.slow)
+        units = chips.new_tensor(values)[None] - self.photo_values(chips)[:, :1]
+        return torch.where(units < 0, self.config.downward * units, units)
 
 
 def as_template(form: Tensor) -> Tensor:

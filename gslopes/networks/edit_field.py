@@ -35,8 +35,8 @@ class EditFieldConfig:
     darkest: log-odds of luminance that darkening beside the tone approaches and does not pass, however far an edit
         goes, so that lids do not turn black; 0 for none.
     brightest: the same of lightening, so that the rims of dark eyes do not turn pale.
-    shadow: as ``darkest``, where the tone darkens too; 0 for the same. Shadows on skin that grows darker look like dirt,
-        and a face is recognised by them.
+    shadow: as ``darkest``, where the tone darkens too; 0 for the same. On skin that grows darker shadows look like
+        dirt, and turn a face into another's.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the field's lightness that stays where the tone darkens.
     colour: share of the field's colour that stays.

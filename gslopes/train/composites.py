@@ -57,13 +57,13 @@ def well_inside(masks: Tensor) -> Tensor:
 
 
 def composite(
-    chips: Tensor, masks: Tensor, form: Tensor, motion: Tensor, units: Tensor, face: Tensor, use: TemplateUse
+    chips: Tensor, masks: Tensor, form: Tensor, motion: Tensor, units: Tensor, face: Tensor, lightness: float
 ) -> Tensor:
     """Chips (B, 3, S, S) in [0, 1] after ``units`` (B, 1) of an edit field, pasted by ratio and moved.
 
-    masks: (B, 1, S, S) in [0, 1].  form, motion: as of ``networks.edit_field``.  face, use: as of ``edit.template``.
+    masks: (B, 1, S, S) in [0, 1].  form, motion: as of ``networks.edit_field``.  face, lightness: ``edit.template``.
     """
-    edits = template_edits(chips, as_template(form), face, units, use)[:, 0]
+    edits = template_edits(chips, as_template(form), face, units, TemplateUse(lightness))[:, 0]
     mixed = ((255 * chips + OFFSET) * (masks * edits).exp() - OFFSET) / 255
     size = chips.shape[-1]
     line = torch.arange(size, device=chips.device, dtype=chips.dtype)

@@ -27,8 +27,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
-from gslopes.edit.field import directed, scaled, template_use
-from gslopes.edit.template import TemplateUse, blurred
+from gslopes.edit.template import blurred
 from gslopes.networks.critics import PictureCritic
 from gslopes.networks.edit_field import EditField
 from gslopes.train.augment import color_jitter, disturbed, random_affine, random_rectangle, seen_through, warp
@@ -42,8 +41,6 @@ from gslopes.zoo.reader import FaceReader, cropped, face_window
 FOLD = 0.35  # pixels by which a motion changes from one pixel to the next: beyond that it costs
 FLIP = 2.0  # units from one end to the other
 BROAD = 6 / 128  # of the Gaussian beyond which a field varies slowly, in units of the side
-FINE = 1.5 / 128  # of the Gaussian before a shadow is measured
-UPPER_LIP = ((0.69, 0.04), (0.5, 0.15))  # middle and half of its height and width in a chip
 BEARD = ("No_Beard", "5_o_Clock_Shadow", "Goatee")
 EVERY = 16  # steps between two measurements of the critic's gradient
 
@@ -74,9 +71,7 @@ class Prices:
     broad: of the squared field of lightness where it varies slowly, beyond ``BROAD``: dark chins and foreheads.
     moved: of squared pixels.  fold: of a motion steeper than ``FOLD``, squared.
     others: of what the readers see change in age, smile, and race or gender.
-    smile: what a smile counts among these.
     beard: what beard, stubble and goatee count among these; 0 where they belong to the attribute.
-    upper_lip: of the squared darkening above the mouth towards -1: it looks like the shadow of a shaven beard.
     r1: of the critic's squared gradient at photos.  wrong: of photos under a false label that it takes for true.
     """
 
@@ -88,9 +83,7 @@ class Prices:
     moved: float = 0.01
     fold: float = 10.0
     others: float = 0.5
-    smile: float = 1.0
     beard: float = 0.0
-    upper_lip: float = 0.0
     r1: float = 1.0
     wrong: float = 0.5
 
@@ -120,7 +113,6 @@ def train_edit_field(
     optimisation: Optimisation = Optimisation(),
     prices: Prices = Prices(),
     augmentation: Augmentation = Augmentation(),
-    as_applied: bool = False,  # with the gain, shares and bounds of the spec, or else a unit as the network says it
     widths: tuple[int, ...] = (),  # of the network that is trained, ``spec``'s own then learns from it; none if empty
     distillation: Distillation = Distillation(),
     seed: int = 0,
@@ -149,8 +141,7 @@ def train_edit_field(
     # The whole set stays on the device.
     photos = _Photos(pixels, labels, weights, augmentation, generator, device)
     inner, face = inner_face(photos.masks), face_window(spec.size).to(device)
-    readers = _Readers(config.attributes[0], device, prices.beard, prices.smile)
-    use = template_use(config) if as_applied else TemplateUse(config.lightness)
+    readers = _Readers(config.attributes[0], device, prices.beard)
     log = Log(folder, steps, start)
 
     for step in range(start, steps):
@@ -167,10 +158,7 @@ def train_edit_field(
         units, wanted = -FLIP * a[:, :1], torch.cat([-a[:, :1], a[:, 1:]], 1)
         with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
             form, motion = network(2 * x - 1)
-        if as_applied:
-            made = composite(x, m, *scaled(config, form, motion), directed(config, units), face, use)
-        else:
-            made = composite(x, m, form, motion, units, face, use)
+        made = composite(x, m, form, motion, units, face, config.lightness)
         seen = as_critic_sees(made, m, inner, not config.colours)
 
         # The critic: photos, composites, photos under one false label; now and then its gradient at photos.
@@ -250,18 +238,18 @@ class _Photos:
 class _Readers:
     """What must stay as it is, read by those that labelled the training photos: the annotator and the tagger."""
 
-    def __init__(self, edited: str, device: str, beard: float = 0.0, smile: float = 1.0) -> None:
+    def __init__(self, edited: str, device: str, beard: float = 0.0) -> None:
         self.annotator, self.tagger = FaceReader(load("annotator", device)), load("celeba-tagger", device)
         self.column = {name: index for index, name in enumerate(self.annotator.labels)}
         self.smile = self.tagger.spec.labels.index("Smiling")
         self.beard = [self.tagger.spec.labels.index(name) for name in BEARD]
-        self.edited, self.share, self.weight = edited, beard, smile
+        self.edited, self.share = edited, beard
 
     def logits(self, chips: Tensor) -> Tensor:
         """Chips (B, 3, S, S) to (B, 6) logits.
 
-        Young, smiling, masculine or, where gender is edited, White less Black; then no beard, stubble and goatee. Smiling
-        and the last three are times what these count.
+        Young, smiling, masculine or, where gender is edited, White less Black; then no beard, stubble and goatee, times
+        what these count.
         """
         chips = chips.clamp(0, 1)
         said = self.annotator.model.module(self.annotator.normalised(chips)).float()
@@ -270,7 +258,7 @@ class _Readers:
         tags = self.tagger.module((cropped(chips, spec.crop, spec.size) - mean) / std).float()
         white = said[:, self.column["white"]] - said[:, self.column["black"]]
         third = white if self.edited == "gender" else said[:, self.column["masculine"]]
-        first = torch.stack([said[:, self.column["young"]], self.weight * tags[:, self.smile], third], 1)
+        first = torch.stack([said[:, self.column["young"]], tags[:, self.smile], third], 1)
         return torch.cat([first, self.share * tags[:, self.beard]], 1)
 
     def change(self, before: Tensor, after: Tensor, labels: Tensor) -> Tensor:
@@ -295,7 +283,6 @@ def _costs(
     place = masks * face
     slow = blurred(field[:, :1], BROAD)
     slow = slow - (slow * place).sum((2, 3), keepdim=True) / place.sum((2, 3), keepdim=True).clamp(min=100)
-    dark = F.relu(blurred(centred[:, :1], FINE))
     rim = 1 - well_inside(masks) * inner
     rough = [(field.diff(dim=axis).abs() * dear.sqrt()).mean() for axis in (2, 3)]
     steep = [F.relu(moves.diff(dim=axis).abs() - FOLD).square().mean() for axis in (2, 3)]
@@ -306,16 +293,7 @@ def _costs(
         "broad": ((slow.square() * place).sum((1, 2, 3)) / place.sum((1, 2, 3)).clamp(min=100)).mean(),
         "moved": ((moves.square().sum(1, keepdim=True) * masks).sum((1, 2, 3)) / within).mean(),
         "fold": steep[0] + steep[1],
-        "upper_lip": (dark.square() * (lip := _upper_lip(masks)) * masks).sum((1, 2, 3)).mean() / lip.sum(),
     }
-
-
-def _upper_lip(chips: Tensor) -> Tensor:
-    """Weights of the skin between nose and mouth, (S, S) in [0, 1], highest in its middle."""
-    size = chips.shape[-1]
-    at = (torch.arange(size, device=chips.device) + 0.5) / size
-    high, wide = ((at - middle).abs() / half for middle, half in UPPER_LIP)
-    return (1 - high).clamp(min=0)[:, None] * (1 - wide**4).clamp(min=0)
 
 
 def _false_label(labels: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:

@@ -1,5 +1,7 @@
 """What a critic is shown is what the walk makes, and no more of it than it may go by."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -43,9 +45,10 @@ def test_masks_are_the_walks_but_for_specks(chips, masks):
 def test_a_composite_is_what_the_walk_makes(chips, masks, name, moves, least):
     """Rounding apart, and with a motion what linear interpolation, there cubic, smooths."""
     editor = FieldEditor(name)
+    editor.config = replace(editor.config, darkest=0, brightest=0, shadow=0, evenly=0.4, slow=1)  # as training has it
     x, mask, units = as_floats(chips[:1]), masks[:1].float() / 255, torch.full((1, 1), -1.5)
     form, motion = editor.field(x)
-    made = composite(x, mask, form, motion * moves, units, editor.face, editor.use)
+    made = composite(x, mask, form, motion * moves, units, editor.face, editor.config.lightness)
     own = float(editor.photo_values(x)[0, 0])
     swept = editor.sweep(chips[:1], np.array([own - 1.5 / editor.config.downward], np.float32))
     moving = swept.motion_of(0) if moves else None
