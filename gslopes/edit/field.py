@@ -65,7 +65,8 @@ class FieldEditor:
             pictures = template_pictures(x, template, self.face, units, self.use)
             edited[part] = pictures.permute(0, 1, 3, 4, 2).cpu().numpy()
             fields[part] = motion.permute(0, 2, 3, 1).cpu().numpy()
-            distances[part] = units.cpu().numpy()
+            darkens = units * self.config.lightness < 0
+            distances[part] = torch.where(darkens, self.config.darker_motion * units, units).cpu().numpy()
         return EditedChips(edited, chips.astype(np.float32), Motion(fields, distances))
 
     def field(self, chips: Tensor) -> tuple[Tensor, Tensor]:
@@ -80,7 +81,7 @@ class FieldEditor:
     def use(self) -> TemplateUse:
         """How the field is applied, by the model's spec."""
         c = self.config
-        return TemplateUse(c.lightness, c.darkest, c.brightest, c.shadow, c.evenly, c.slow)
+        return TemplateUse(c.lightness, c.darkest, c.brightest, c.shadow, c.evenly, c.slow, c.darker_form)
 
     def _units(self, chips: Tensor, values: FloatArray) -> Tensor:
         """(b, K) units from each photo's own value to each of the values (K,)."""

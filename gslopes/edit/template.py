@@ -46,6 +46,7 @@ class TemplateUse:
     shadow: as ``darkest``, where the tone darkens too; 0 for the same.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the form that stays where the tone darkens.
+    darker_form: how many times the form counts there.
     """
 
     lightness: float = 0.0
@@ -54,6 +55,7 @@ class TemplateUse:
     shadow: float = 0.0
     evenly: float = 0.4
     slow: float = 1.0
+    darker_form: float = 1.0
 
 
 FORM_ALONE = TemplateUse()
@@ -95,7 +97,7 @@ def template_edits(
     odds = tone + units * form[:, None]  # (b, K, S, S)
     darkens = tone < 0
     if use.lightness:
-        fast = form - (1 - use.slow) * blurred(form[:, None], BROAD)[:, 0]
+        fast = use.darker_form * (form - (1 - use.slow) * blurred(form[:, None], BROAD)[:, 0])
         odds = torch.where(darkens, units * _without_glow(fast, use.lightness)[:, None], odds)
     odds = tone + _bounded(odds - tone, torch.where(darkens, use.shadow or use.darkest, use.darkest), use.brightest)
     moved = _lightened(light, odds) - _logarithm(light)

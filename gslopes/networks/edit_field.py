@@ -39,6 +39,7 @@ class EditFieldConfig:
         dirt, and turn a face into another's.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the field's lightness that stays where the tone darkens.
+    darker_form: how many times the field's lightness counts there.  darker_motion: the same of its motion.
     colour: share of the field's colour that stays.
     motion: share of its motion that stays.
     downward: units towards -1 count so many times, so that dark and light faces follow alike.
@@ -56,6 +57,8 @@ class EditFieldConfig:
     shadow: float = 0.0
     evenly: float = 0.4
     slow: float = 1.0
+    darker_form: float = 1.0
+    darker_motion: float = 1.0
     colour: float = 1.0
     motion: float = 1.0
     downward: float = 1.0

@@ -80,8 +80,10 @@ def test_towards_minus_1_race_goes_further_so_that_light_faces_follow_as_dark_on
     editor = FieldEditor("fader-race")
     assert editor.config.downward > 1
     own = float(editor.photo_values(as_floats(chip))[0, 0])
-    there = editor.sweep(chip, np.array([own - 0.5, own + 0.5], np.float32)).motion.distances[0]
-    np.testing.assert_allclose(there, [-0.5 * editor.config.downward, 0.5], atol=1e-5)
+    for share in (1.0, editor.config.darker_motion):
+        editor.config = replace(editor.config, darker_motion=share)
+        there = editor.sweep(chip, np.array([own - 0.5, own + 0.5], np.float32)).motion.distances[0]
+        np.testing.assert_allclose(there, [-0.5 * editor.config.downward * share, 0.5], atol=1e-5)
 
 
 def test_race_moves_the_tone_of_the_face_and_gender_does_not(chip):

@@ -229,6 +229,16 @@ def test_less_of_what_varies_slowly_stays_where_the_tone_darkens_and_all_of_it_w
     assert apart(slow, 1.0, none, (28, 16), (4, 16)) == apart(slow, 1.0, whole, (28, 16), (4, 16)) > 0.02
 
 
+def test_form_counts_more_where_the_tone_darkens_and_as_it_is_where_it_lightens():
+    line = PLAIN.clone()
+    line[:, :, 8] = 0.02
+    uses = TONE, TemplateUse(LIGHTNESS, darker_form=2.0)
+    for way, times in ((-1.0, 2.0), (1.0, 1.0)):
+        once, more = (template_edits(flat(0.4), line, FACE, torch.tensor([[way]]), use)[0, 0, 0, 4] for use in uses)
+        assert (more[8] - more[20]).item() == pytest.approx(times * (once[8] - once[20]).item(), rel=0.1)
+        torch.testing.assert_close(more[20], once[20], rtol=0.02, atol=0)
+
+
 def test_all_of_the_darkening_is_one_factor_in_light_and_shade_if_it_is_to_be_even():
     chips = flat(0.25)
     chips[:, :, :, 16:] = 0.7
