@@ -43,10 +43,10 @@ class TemplateUse:
     lightness: log-odds of luminance that the whole face moves a unit; 0 for an attribute that is no tone of skin.
     darkest: log-odds that darkening beside the tone approaches and does not pass, however far the way; 0 for none.
     brightest: the same of lightening.
-    shadow: as ``darkest``, where the tone darkens too; 0 for the same.
+    shadow: takes the place of ``darkest`` where the tone darkens too; 0 for none of its own.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the form that stays where the tone darkens.
-    darker_form: how many times the form counts there.
+    darker_form: factor of the form where the tone darkens.
     """
 
     lightness: float = 0.0

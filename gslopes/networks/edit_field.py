@@ -35,11 +35,11 @@ class EditFieldConfig:
     darkest: log-odds of luminance that darkening beside the tone approaches and does not pass, however far an edit
         goes, so that lids do not turn black; 0 for none.
     brightest: the same of lightening, so that the rims of dark eyes do not turn pale.
-    shadow: as ``darkest``, where the tone darkens too; 0 for the same. On skin that grows darker shadows look like
-        dirt, and turn a face into another's.
+    shadow: takes the place of ``darkest`` where the tone darkens too; 0 for none of its own. On skin that grows darker
+        deep shadows look like dirt, and fewer faces are recognised.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the field's lightness that stays where the tone darkens.
-    darker_form: how many times the field's lightness counts there.  darker_motion: the same of its motion.
+    darker_form: factor of the field's lightness where the tone darkens.  darker_motion: the same of its motion.
     colour: share of the field's colour that stays.
     motion: share of its motion that stays.
     downward: units towards -1 count so many times, so that dark and light faces follow alike.

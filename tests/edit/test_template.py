@@ -183,18 +183,19 @@ def test_the_darkest_holds_beside_the_tone_and_not_for_it():
 def test_a_shadow_is_bounded_where_the_tone_darkens_and_not_where_it_lightens():
     """A line that darkens beside the tone, on a face that darkens and on one that lightens."""
     uses = TemplateUse(LIGHTNESS, darkest=2.0), TemplateUse(LIGHTNESS, darkest=2.0, shadow=0.1)
-    lines = [PLAIN.clone(), PLAIN.clone()]
-    lines[0][:, :, 8], lines[1][:, :, 8] = 0.3, -0.3
-    for line, way in zip(lines, (-2.0, 2.0), strict=True):
-        free, held = (template_edits(flat(0.4), line, FACE, torch.tensor([[way]]), use)[0, 0, 0, 4] for use in uses)
-        torch.testing.assert_close(held[20], free[20])  # skin beside the line goes as far
-        if way > 0:
-            torch.testing.assert_close(held, free)
-            continue
-        asked = LIGHTNESS * -2 - 0.1
-        slope = (held[8] / held[20]).item()
-        assert slope == pytest.approx(asked / (LIGHTNESS * -2), rel=0.1)
-        assert free[8] < held[8] - 0.1
+    line = PLAIN.clone()
+    line[:, :, 8] = 0.3
+
+    def rows(template, way):
+        ways = torch.tensor([[way]])
+        return [template_edits(flat(0.4), template, FACE, ways, use)[0, 0, 0, 4] for use in uses]
+
+    free, held = rows(line, -2.0)
+    torch.testing.assert_close(held[20], free[20])  # skin beside the line goes as far
+    tone = -2 * LIGHTNESS
+    assert (held[8] / held[20]).item() == pytest.approx((tone - 0.1) / tone, rel=0.1)
+    assert free[8] < held[8] - 0.1
+    torch.testing.assert_close(*rows(-line, 2.0))
 
 
 def test_however_far_an_edit_goes_no_part_lightens_beyond_the_brightest_and_what_darkens_goes_on():
