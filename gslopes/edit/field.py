@@ -3,6 +3,12 @@
 The field is read once for a photo and is the same for all values: from the photo's own value o to a, a - o units of it
 are applied (``edit.template``), in logarithms, on the photo's own texture. How parts of the face move comes along as a
 motion, which ``compose`` carries out on the photo itself.
+
+Faces differ in how far a unit takes them: of some at -2 the reader of own values is sure, others it hardly reads
+otherwise than unedited. So a spec may name the reading that -2 or +2 is to have (``reach``). A face's chip is edited to
+that end and read, and the length by which its reading would be there, in log-odds along a line, is the length of all
+its edits on that side, from ``SHORTEST`` to ``LONGEST`` times the usual one. It depends on the photo alone, not on the
+values that are asked for; motion, which comes later, is left out.
 """
 
 from __future__ import annotations
@@ -24,6 +30,11 @@ from gslopes.zoo.reader import face_window
 # Chips that are read at once on the CPU; bytes for a picture of 128 x 128.
 AT_ONCE = 4
 PICTURE = 1_400_000
+
+# A face's length, in the usual one's; readings are kept this far from 0 and 1, and what moves by less log-odds lags.
+SHORTEST, LONGEST = 0.5, 1.3
+SURE, LEAST = 1e-4, 0.3
+ENDS = (-2.0, 2.0)
 
 
 class FieldEditor:
@@ -60,8 +71,8 @@ class FieldEditor:
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
             x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
             form, motion = self.field(x)
-            units = self._units(x, values)
             template = as_template(form)
+            units = self._units(x, template, values)
             pictures = template_pictures(x, template, self.face, units, self.use)
             edited[part] = pictures.permute(0, 1, 3, 4, 2).cpu().numpy()
             fields[part] = motion.permute(0, 2, 3, 1).cpu().numpy()
@@ -81,12 +92,37 @@ class FieldEditor:
     def use(self) -> TemplateUse:
         """How the field is applied, by the model's spec."""
         c = self.config
-        return TemplateUse(c.lightness, c.darkest, c.brightest, c.shadow, c.evenly, c.slow, c.darker_form)
+        return TemplateUse(
+            c.lightness, c.darkest, c.brightest, c.shadow, c.sheen, c.upper, c.evenly, c.slow, c.darker_form
+        )
 
-    def _units(self, chips: Tensor, values: FloatArray) -> Tensor:
-        """(b, K) units from each photo's own value to each of the values (K,)."""
-        units = chips.new_tensor(values)[None] - self.photo_values(chips)[:, :1]
+    def _units(self, chips: Tensor, template: Tensor, values: FloatArray) -> Tensor:
+        """(b, K) units from each photo's own value to each of the values (K,), in that photo's length."""
+        own = self.photo_values(chips)[:, :1]
+        units = self._usual(own, chips.new_tensor(values))
+        for end, target in zip(ENDS, self.config.reach, strict=True):
+            if target:
+                there = template_pictures(chips, template, self.face, self._usual(own, own.new_tensor([end])), self.use)
+                read = self.photo_values(there[:, 0].clamp(0, 255) / 255)[:, :1]
+                length = _length(_log_odds(own), _log_odds(read), target, end)
+                units = torch.where(units * end > 0, length * units, units)
+        return units
+
+    def _usual(self, own: Tensor, values: Tensor) -> Tensor:
+        """(b, K) units from own values (b, 1) to values (K,), in the usual length."""
+        units = values - own
         return torch.where(units < 0, self.config.downward * units, units)
+
+
+def _log_odds(values: Tensor) -> Tensor:
+    """Values in [-1, 1] to the log-odds of what was read."""
+    return ((values + 1) / 2).clamp(SURE, 1 - SURE).logit()
+
+
+def _length(own: Tensor, read: Tensor, target: float, end: float) -> Tensor:
+    """Length at which a reading that moves from ``own`` to ``read`` in the usual one is at a target, all log-odds."""
+    towards = 1.0 if end > 0 else -1.0
+    return (towards * (target - own) / (towards * (read - own)).clamp(min=LEAST)).clamp(SHORTEST, LONGEST)
 
 
 def as_template(form: Tensor) -> Tensor:

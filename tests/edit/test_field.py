@@ -10,6 +10,7 @@ from skimage.data import astronaut
 from gslopes import zoo
 from gslopes.core.errors import ModelError
 from gslopes.core.levels import LUMA
+from gslopes.edit import field
 from gslopes.edit.field import FieldEditor, as_template
 from gslopes.find.align import choose, warp
 from gslopes.networks.mtcnn import Mtcnn
@@ -84,6 +85,46 @@ def test_towards_minus_1_race_goes_further_so_that_light_faces_follow_as_dark_on
         editor.config = replace(editor.config, darker_motion=share)
         there = editor.sweep(chip, np.array([own - 0.5, own + 0.5], np.float32)).motion.distances[0]
         np.testing.assert_allclose(there, [-0.5 * editor.config.downward * share, 0.5], atol=1e-5)
+
+
+def test_a_face_goes_as_far_as_its_reading_is_to_go_on_the_side_that_the_spec_names(chip):
+    """The astronaut, read at -2: with a nearer target the reading is closer to that than in the usual length."""
+    editor = FieldEditor("fader-gender")
+    assert editor.config.reach == (0, 0)
+    ends = np.array([-2, 2], np.float32)
+
+    def log_odds(swept):
+        pictures = torch.from_numpy(swept.edited[0].clip(0, 255)).permute(0, 3, 1, 2) / 255
+        return ((editor.photo_values(pictures)[:, 0] + 1) / 2).logit().tolist()
+
+    usual = editor.sweep(chip, ends)
+    read = log_odds(usual)
+    own = float(((editor.photo_values(as_floats(chip))[0, 0] + 1) / 2).logit())
+    target = read[0] + 0.25 * (own - read[0])
+    editor.config = replace(editor.config, reach=(target, 0.0))
+    shorter = editor.sweep(chip, ends)
+    assert abs(log_odds(shorter)[0] - target) < 0.7 * abs(read[0] - target)
+    np.testing.assert_array_equal(shorter.edited[:, 1], usual.edited[:, 1])
+    share = shorter.motion.distances / usual.motion.distances
+    np.testing.assert_allclose(share, [[0.75, 1]], atol=1e-4)
+
+
+def test_a_face_that_is_there_already_goes_the_shortest_way_and_one_that_lags_the_longest(chip):
+    editor = FieldEditor("fader-gender")
+    usual = editor.sweep(chip, VALUES)
+    for target, length in ((50.0, field.SHORTEST), (-50.0, field.LONGEST)):
+        editor.config = replace(editor.config, reach=(target, 0.0))
+        there = editor.sweep(chip, VALUES)
+        np.testing.assert_allclose(there.motion.distances[0, 0] / usual.motion.distances[0, 0], length, atol=1e-5)
+
+
+def test_a_faces_length_depends_on_the_photo_and_not_on_the_values_that_are_asked_for(chip):
+    editor = FieldEditor("fader-race")
+    editor.config = replace(editor.config, reach=(-1.0, 1.0))
+    every = editor.sweep(chip, VALUES)
+    for k in range(len(VALUES)):
+        alone = editor.sweep(chip, VALUES[k : k + 1])
+        np.testing.assert_allclose(alone.edited[:, 0], every.edited[:, k], atol=0.02)
 
 
 def test_race_moves_the_tone_of_the_face_and_gender_does_not(chip):
