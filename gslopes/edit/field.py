@@ -4,14 +4,17 @@ The field is read once for a photo and is the same for all values: from the phot
 are applied (``edit.template``), in logarithms, on the photo's own texture. How parts of the face move comes along as a
 motion, which ``compose`` carries out on the photo itself.
 
-Faces differ in how far a unit takes them: of some at -2 the reader of own values is sure, others it hardly reads
-otherwise than unedited. So a spec may name the reading that -2 or +2 is to have (``reach``). A face's chip is edited to
-that end and read, and the length by which its reading would be there, in log-odds along a line, is the length of all
-its edits on that side, from ``SHORTEST`` to ``LONGEST`` times the usual one. It depends on the photo alone, not on the
-values that are asked for; motion, which comes later, is left out.
+A unit takes some faces further than others: at -2 one may be read as surely as can be, another hardly otherwise than
+unedited. So a spec may name what is to be read at -2 or at +2 (``reach``). The chip is then edited to that end in the
+usual length and read by the reader of own values. Between the photo's reading and this one log-odds are taken to move
+along a line; where that line meets the named reading is the face's length, from ``SHORTEST`` to ``LONGEST`` times the
+usual one, for all values on that side. It depends on the photo alone, not on which values are asked for. Motion, which
+comes later, is not in the picture that is read.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import torch
@@ -31,7 +34,8 @@ from gslopes.zoo.reader import face_window
 AT_ONCE = 4
 PICTURE = 1_400_000
 
-# A face's length, in the usual one's; readings are kept this far from 0 and 1, and what moves by less log-odds lags.
+# Bounds of a face's length, times the usual one. Readings count as no surer than SURE from 0 or 1, and as moving by
+# LEAST log-odds at least: the length of a face that hardly moves would be anything.
 SHORTEST, LONGEST = 0.5, 1.3
 SURE, LEAST = 1e-4, 0.3
 ENDS = (-2.0, 2.0)
@@ -92,9 +96,7 @@ class FieldEditor:
     def use(self) -> TemplateUse:
         """How the field is applied, by the model's spec."""
         c = self.config
-        return TemplateUse(
-            c.lightness, c.darkest, c.brightest, c.shadow, c.sheen, c.upper, c.evenly, c.slow, c.darker_form
-        )
+        return TemplateUse(c.lightness, c.darkest, c.brightest, c.shadow, c.evenly, c.slow, c.darker_form)
 
     def _units(self, chips: Tensor, template: Tensor, values: FloatArray) -> Tensor:
         """(b, K) units from each photo's own value to each of the values (K,), in that photo's length."""
@@ -104,7 +106,7 @@ class FieldEditor:
             if target:
                 there = template_pictures(chips, template, self.face, self._usual(own, own.new_tensor([end])), self.use)
                 read = self.photo_values(there[:, 0].clamp(0, 255) / 255)[:, :1]
-                length = _length(_log_odds(own), _log_odds(read), target, end)
+                length = _length(_log_odds(own), _log_odds(read), math.log(target / (1 - target)), end)
                 units = torch.where(units * end > 0, length * units, units)
         return units
 

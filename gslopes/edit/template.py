@@ -33,7 +33,6 @@ SLOPE = 0.43  # logarithms of luminance that a log-odds is worth at half the ran
 HIGHLIGHT = 0.85  # share of the range above which a pixel is less and less skin, and at 1 none
 GLOW = 0.03  # log-odds a unit by which a part of a face that darkens may grow lighter
 BROAD = 6 / 128  # of the Gaussian above which form varies slowly, and colours grow even: wider than teeth and eyes
-EYES, MOUTH = 0.52, 0.75  # share of a chip's height: below the eyes, and between the lips
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
 
 
@@ -45,8 +44,6 @@ class TemplateUse:
     darkest: log-odds that darkening beside the tone approaches and does not pass, however far the way; 0 for none.
     brightest: the same of lightening.
     shadow: takes the place of ``darkest`` where the tone darkens too; 0 for none of its own.
-    sheen: takes the place of ``brightest`` there; 0 for none of its own.
-    upper: share of both that holds about the eyes and above, see ``_by_height``.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the form that stays where the tone darkens.
     darker_form: factor of the form where the tone darkens.
@@ -56,8 +53,6 @@ class TemplateUse:
     darkest: float = 0.0
     brightest: float = 0.0
     shadow: float = 0.0
-    sheen: float = 0.0
-    upper: float = 1.0
     evenly: float = 0.4
     slow: float = 1.0
     darker_form: float = 1.0
@@ -104,10 +99,7 @@ def template_edits(
     if use.lightness:
         fast = use.darker_form * (form - (1 - use.slow) * blurred(form[:, None], BROAD)[:, 0])
         odds = torch.where(darkens, units * _without_glow(fast, use.lightness)[:, None], odds)
-    share = _by_height(chips, use.upper)
-    darkest = torch.where(darkens, share * (use.shadow or use.darkest), use.darkest)
-    brightest = torch.where(darkens, share * (use.sheen or use.brightest), use.brightest)
-    odds = tone + _bounded(odds - tone, darkest, brightest)
+    odds = tone + _bounded(odds - tone, torch.where(darkens, use.shadow or use.darkest, use.darkest), use.brightest)
     moved = _lightened(light, odds) - _logarithm(light)
     skin = ((1 - bright) / (1 - HIGHLIGHT)).clamp(0, 1)
     moved = torch.where(odds < 0, use.evenly * SLOPE * skin * odds + (1 - use.evenly) * moved, moved)
@@ -123,17 +115,13 @@ def template_edits(
     return edits
 
 
-def _bounded(odds: Tensor, darkest: Tensor, brightest: Tensor) -> Tensor:
+def _bounded(odds: Tensor, darkest: Tensor, brightest: float) -> Tensor:
     """Log-odds smoothly kept above the negative of ``darkest`` and below ``brightest``, each 0 for no bound."""
-    bound = torch.where(odds < 0, darkest, brightest)
-    return torch.where(bound > 0, bound * torch.tanh(odds / bound.clamp(min=1e-6)), odds)
-
-
-def _by_height(chips: Tensor, upper: float) -> Tensor:
-    """(S, 1) shares of a bound: ``upper`` down to the eyes, 1 from the mouth on, smoothly between."""
-    height = (torch.arange(chips.shape[-2], device=chips.device)[:, None] + 0.5) / chips.shape[-2]
-    below = ((height - EYES) / (MOUTH - EYES)).clamp(0, 1)
-    return upper + (1 - upper) * below**2 * (3 - 2 * below)
+    kept = darkest * torch.tanh(odds / darkest.clamp(min=1e-6))
+    odds = torch.where((odds < 0) & (darkest > 0), kept, odds)
+    if brightest:
+        odds = torch.where(odds > 0, brightest * torch.tanh(odds / brightest), odds)
+    return odds
 
 
 def _lightened(light: Tensor, odds: Tensor) -> Tensor:

@@ -37,17 +37,15 @@ class EditFieldConfig:
     brightest: the same of lightening, so that the rims of dark eyes do not turn pale.
     shadow: takes the place of ``darkest`` where the tone darkens too; 0 for none of its own. On skin that grows darker
         deep shadows look like dirt, and fewer faces are recognised.
-    sheen: takes the place of ``brightest`` there, so that no part stays pale; 0 for none of its own.
-    upper: share of ``shadow`` and ``sheen`` that holds about the eyes and above: by brows, eyes and nose a person is
-        recognised, mouth and chin tell more of race.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the field's lightness that stays where the tone darkens.
     darker_form: factor of the field's lightness where the tone darkens.  darker_motion: the same of its motion.
     colour: share of the field's colour that stays.
     motion: share of its motion that stays.
     downward: units towards -1 count so many times, so that dark and light faces follow alike.
-    reach: log-odds that the annotator is to read from a face at -2 and at +2: a face whose reading goes further goes a
-        shorter way on that side, one that lags a longer one, see ``edit.field``; 0 for the same length for all.
+    reach: what the reader of own values is to read from a face at -2 and at +2, above 0 and below 1: a face whose
+        reading would pass it goes a shorter way on that side, one that lags a longer one, see ``edit.field``; 0 for
+        the same length for all.
     """
 
     attributes: tuple[str, ...]
@@ -60,8 +58,6 @@ class EditFieldConfig:
     darkest: float = 0.0
     brightest: float = 0.0
     shadow: float = 0.0
-    sheen: float = 0.0
-    upper: float = 1.0
     evenly: float = 0.4
     slow: float = 1.0
     darker_form: float = 1.0

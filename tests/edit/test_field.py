@@ -101,7 +101,7 @@ def test_a_face_goes_as_far_as_its_reading_is_to_go_on_the_side_that_the_spec_na
     read = log_odds(usual)
     own = float(((editor.photo_values(as_floats(chip))[0, 0] + 1) / 2).logit())
     target = read[0] + 0.25 * (own - read[0])
-    editor.config = replace(editor.config, reach=(target, 0.0))
+    editor.config = replace(editor.config, reach=(1 / (1 + np.exp(-target)), 0.0))
     shorter = editor.sweep(chip, ends)
     assert abs(log_odds(shorter)[0] - target) < 0.7 * abs(read[0] - target)
     np.testing.assert_array_equal(shorter.edited[:, 1], usual.edited[:, 1])
@@ -112,7 +112,7 @@ def test_a_face_goes_as_far_as_its_reading_is_to_go_on_the_side_that_the_spec_na
 def test_a_face_that_is_there_already_goes_the_shortest_way_and_one_that_lags_the_longest(chip):
     editor = FieldEditor("fader-gender")
     usual = editor.sweep(chip, VALUES)
-    for target, length in ((50.0, field.SHORTEST), (-50.0, field.LONGEST)):
+    for target, length in ((0.9999, field.SHORTEST), (0.0001, field.LONGEST)):
         editor.config = replace(editor.config, reach=(target, 0.0))
         there = editor.sweep(chip, VALUES)
         np.testing.assert_allclose(there.motion.distances[0, 0] / usual.motion.distances[0, 0], length, atol=1e-5)
@@ -120,7 +120,7 @@ def test_a_face_that_is_there_already_goes_the_shortest_way_and_one_that_lags_th
 
 def test_a_faces_length_depends_on_the_photo_and_not_on_the_values_that_are_asked_for(chip):
     editor = FieldEditor("fader-race")
-    editor.config = replace(editor.config, reach=(-1.0, 1.0))
+    editor.config = replace(editor.config, reach=(0.3, 0.7))
     every = editor.sweep(chip, VALUES)
     for k in range(len(VALUES)):
         alone = editor.sweep(chip, VALUES[k : k + 1])
