@@ -36,7 +36,7 @@ PICTURE = 1_400_000
 
 # Bounds of a face's length, times the usual one. Readings count as no surer than SURE from 0 or 1, and as moving by
 # LEAST log-odds at least: the length of a face that hardly moves would be anything.
-SHORTEST, LONGEST = 0.5, 1.3
+SHORTEST, LONGEST = 0.5, 1.4
 SURE, LEAST = 1e-4, 0.3
 ENDS = (-2.0, 2.0)
 
@@ -96,7 +96,8 @@ class FieldEditor:
     def use(self) -> TemplateUse:
         """How the field is applied, by the model's spec."""
         c = self.config
-        return TemplateUse(c.lightness, c.darkest, c.brightest, c.shadow, c.evenly, c.slow, c.darker_form)
+        bounds = c.darkest, c.brightest, c.shadow, c.shadows, c.gleams
+        return TemplateUse(c.lightness, *bounds, c.evenly, c.slow, c.darker_form)
 
     def _units(self, chips: Tensor, template: Tensor, values: FloatArray) -> Tensor:
         """(b, K) units from each photo's own value to each of the values (K,), in that photo's length."""

@@ -26,6 +26,7 @@ from torch.nn.functional import softplus
 from torchvision.transforms.functional import gaussian_blur
 
 from gslopes.core.levels import LUMA, OFFSET
+from gslopes.edit.parts import PARTS, inverse_over_parts
 from gslopes.edit.skin_colour import colours_of, darkened, lightened
 
 CEILING = 0.88  # share of the range: no skin is brighter
@@ -33,6 +34,7 @@ SLOPE = 0.43  # logarithms of luminance that a log-odds is worth at half the ran
 HIGHLIGHT = 0.85  # share of the range above which a pixel is less and less skin, and at 1 none
 GLOW = 0.03  # log-odds a unit by which a part of a face that darkens may grow lighter
 BROAD = 6 / 128  # of the Gaussian above which form varies slowly, and colours grow even: wider than teeth and eyes
+WIDE = 1e-3  # 1 / log-odds: a bound that is wider is none
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
 
 
@@ -44,6 +46,8 @@ class TemplateUse:
     darkest: log-odds that darkening beside the tone approaches and does not pass, however far the way; 0 for none.
     brightest: the same of lightening.
     shadow: takes the place of ``darkest`` where the tone darkens too; 0 for none of its own.
+    shadows, gleams: take the place of all bounds where the tone darkens, one for each of ``edit.parts.PARTS``, 0 for no
+        bound there: what darkening, and what lightening, approaches and does not pass; empty for none of their own.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the form that stays where the tone darkens.
     darker_form: factor of the form where the tone darkens.
@@ -53,6 +57,8 @@ class TemplateUse:
     darkest: float = 0.0
     brightest: float = 0.0
     shadow: float = 0.0
+    shadows: tuple[float, ...] = ()
+    gleams: tuple[float, ...] = ()
     evenly: float = 0.4
     slow: float = 1.0
     darker_form: float = 1.0
@@ -99,7 +105,11 @@ def template_edits(
     if use.lightness:
         fast = use.darker_form * (form - (1 - use.slow) * blurred(form[:, None], BROAD)[:, 0])
         odds = torch.where(darkens, units * _without_glow(fast, use.lightness)[:, None], odds)
-    odds = tone + _bounded(odds - tone, torch.where(darkens, use.shadow or use.darkest, use.darkest), use.brightest)
+    beside = odds - tone
+    kept = _bounded(beside, torch.where(darkens, use.shadow or use.darkest, use.darkest), use.brightest)
+    if use.shadows or use.gleams:
+        kept = torch.where(darkens, _bounded_by_part(beside, use), kept)
+    odds = tone + kept
     moved = _lightened(light, odds) - _logarithm(light)
     skin = ((1 - bright) / (1 - HIGHLIGHT)).clamp(0, 1)
     moved = torch.where(odds < 0, use.evenly * SLOPE * skin * odds + (1 - use.evenly) * moved, moved)
@@ -122,6 +132,14 @@ def _bounded(odds: Tensor, darkest: Tensor, brightest: float) -> Tensor:
     if brightest:
         odds = torch.where(odds > 0, brightest * torch.tanh(odds / brightest), odds)
     return odds
+
+
+def _bounded_by_part(odds: Tensor, use: TemplateUse) -> Tensor:
+    """Log-odds (b, K, S, S) smoothly kept between the bounds of each part of a face."""
+    none = (0.0,) * len(PARTS)
+    low, high = (inverse_over_parts(bounds or none, odds) for bounds in (use.shadows, use.gleams))
+    inverse = torch.where(odds < 0, low, high)
+    return torch.where(inverse > WIDE, torch.tanh(odds * inverse) / inverse.clamp(min=WIDE), odds)
 
 
 def _lightened(light: Tensor, odds: Tensor) -> Tensor:
