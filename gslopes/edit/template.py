@@ -47,7 +47,7 @@ class TemplateUse:
     brightest: the same of lightening.
     shadow: takes the place of ``darkest`` where the tone darkens too; 0 for none of its own.
     shadows, gleams: take the place of all bounds where the tone darkens, one for each of ``edit.parts.PARTS``, 0 for no
-        bound there: what darkening, and what lightening, approaches and does not pass; empty for none of their own.
+        bound there: what darkening, and what lightening, approaches and does not pass; both empty to go by the others.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the form that stays where the tone darkens.
     darker_form: factor of the form where the tone darkens.

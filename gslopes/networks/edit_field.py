@@ -37,9 +37,9 @@ class EditFieldConfig:
     brightest: the same of lightening, so that the rims of dark eyes do not turn pale.
     shadow: takes the place of ``darkest`` where the tone darkens too; 0 for none of its own. On skin that grows darker
         deep shadows look like dirt, and fewer faces are recognised.
-    shadows, gleams: bounds of darkening and of lightening beside the tone where the tone darkens, one for each part of a
-        face (``edit.parts``), 0 for none there; empty to go by the bounds above alone. What form lightens are lids, the
-        nose and the lower lip, and by lids and nose a face is recognised.
+    shadows, gleams: bounds of darkening and of lightening beside the tone where the tone darkens, one for each part of
+        a face (``edit.parts``), 0 for none there; both empty to go by the bounds above. What form lightens are lids,
+        the nose and the lower lip, and by lids and nose a face is recognised.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the field's lightness that stays where the tone darkens.
     darker_form: factor of the field's lightness where the tone darkens.  darker_motion: the same of its motion.
