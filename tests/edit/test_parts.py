@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from gslopes.edit.parts import PARTS, inverse_over_parts
+from gslopes.zoo.crops import CHIP
+
+CHIP_PIXELS = torch.empty(128, 128)
+
+
+def only(part):
+    return tuple(0.1 if name == part else 0.0 for name in PARTS)
+
+
+@pytest.mark.parametrize(("part", "point"), [("eyes", 0), ("eyes", 1), ("nose", 2), ("chin", 3), ("chin", 4)])
+def test_a_part_is_where_the_template_has_it(part, point):
+    """Eyes and nose lie within theirs; the corners of the mouth lie where the chin begins."""
+    x, y = (round(float(v) * 128) for v in CHIP[point])
+    inverse = inverse_over_parts(only(part), CHIP_PIXELS)
+    assert inverse[y, x] > (4 if part == "chin" else 8)
+
+
+def test_bounds_have_no_edge_from_part_to_part():
+    inverse = inverse_over_parts(only("eyes"), CHIP_PIXELS)
+    assert inverse.max().item() == pytest.approx(10, rel=0.05)
+    assert inverse.diff(dim=0).abs().max() < 1.2
+    assert inverse[100:].max() < 1e-3
+
+
+def test_one_bound_everywhere_is_that_bound_and_none_is_none():
+    torch.testing.assert_close(inverse_over_parts((0.2,) * len(PARTS), CHIP_PIXELS), torch.full((128, 128), 5.0))
+    assert not inverse_over_parts((0.0,) * len(PARTS), CHIP_PIXELS).any()
+
+
+def test_a_part_without_its_bound_is_refused():
+    with pytest.raises(ValueError):
+        inverse_over_parts((0.1,), CHIP_PIXELS)
