@@ -34,5 +34,5 @@ def test_one_bound_everywhere_is_that_bound_and_none_is_none():
 
 
 def test_a_part_without_its_bound_is_refused():
-    with pytest.raises(ValueError, match="shorter|longer"):
+    with pytest.raises(ValueError, match=r"shorter|longer"):
         inverse_over_parts((0.1,), CHIP_PIXELS)
