@@ -34,6 +34,7 @@ def inverse_over_parts(bounds: tuple[float, ...], like: Tensor) -> Tensor:
 
 
 @lru_cache(16)
+@torch.inference_mode(False)  # what is kept here may be wanted by a training later
 def _inverse(bounds: tuple[float, ...], size: int) -> Tensor:
     inverse = torch.zeros(size, size)
     for (left, top, right, bottom), bound in zip(BOXES.values(), bounds, strict=True):

@@ -36,3 +36,12 @@ def test_one_bound_everywhere_is_that_bound_and_none_is_none():
 def test_a_part_without_its_bound_is_refused():
     with pytest.raises(ValueError, match=r"shorter|longer"):
         inverse_over_parts((0.1,), CHIP_PIXELS)
+
+
+def test_bounds_first_used_in_a_sweep_serve_a_training_as_well():
+    with torch.inference_mode():
+        inverse_over_parts(only("nose"), CHIP_PIXELS)
+    odds = torch.ones(128, 128, requires_grad=True)
+    torch.tanh(odds * inverse_over_parts(only("nose"), odds)).sum().backward()
+    assert odds.grad is not None
+    assert odds.grad.abs().max() > 0
