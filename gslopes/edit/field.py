@@ -25,7 +25,7 @@ from gslopes.core.errors import ModelError
 from gslopes.core.levels import LUMA
 from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion
 from gslopes.edit.photo_values import PhotoValues
-from gslopes.edit.template import TemplateUse, template_pictures
+from gslopes.edit.template import TemplateEdits, TemplateUse
 from gslopes.networks.edit_field import EditField
 from gslopes.zoo import LoadedModel, load
 from gslopes.zoo.reader import face_window
@@ -75,10 +75,9 @@ class FieldEditor:
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
             x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
             form, motion = self.field(x)
-            template = as_template(form)
-            units = self._units(x, template, values)
-            pictures = template_pictures(x, template, self.face, units, self.use)
-            edited[part] = pictures.permute(0, 1, 3, 4, 2).cpu().numpy()
+            edits = TemplateEdits(x, as_template(form), self.face, self.use)
+            units = self._units(x, edits, values)
+            edited[part] = edits.pictures(units).permute(0, 1, 3, 4, 2).cpu().numpy()
             fields[part] = motion.permute(0, 2, 3, 1).cpu().numpy()
             darkens = units * self.config.lightness < 0
             distances[part] = torch.where(darkens, self.config.darker_motion * units, units).cpu().numpy()
@@ -96,16 +95,16 @@ class FieldEditor:
     def use(self) -> TemplateUse:
         """How the field is applied, by the model's spec."""
         c = self.config
-        bounds = c.darkest, c.brightest, c.shadow, c.shadows, c.gleams
+        bounds = c.darkest, c.brightest, c.shadows, c.gleams
         return TemplateUse(c.lightness, *bounds, c.evenly, c.slow, c.darker_form)
 
-    def _units(self, chips: Tensor, template: Tensor, values: FloatArray) -> Tensor:
+    def _units(self, chips: Tensor, edits: TemplateEdits, values: FloatArray) -> Tensor:
         """(b, K) units from each photo's own value to each of the values (K,), in that photo's length."""
         own = self.photo_values(chips)[:, :1]
         units = self._usual(own, chips.new_tensor(values))
         for end, target in zip(ENDS, self.config.reach, strict=True):
             if target:
-                there = template_pictures(chips, template, self.face, self._usual(own, own.new_tensor([end])), self.use)
+                there = edits.pictures(self._usual(own, own.new_tensor([end])))
                 read = self.photo_values(there[:, 0].clamp(0, 255) / 255)[:, :1]
                 length = _length(_log_odds(own), _log_odds(read), math.log(target / (1 - target)), end)
                 units = torch.where(units * end > 0, length * units, units)

@@ -62,7 +62,7 @@ def darkened(colours: Tensor, face: Tensor, before: Tensor, after: Tensor) -> Te
     Returns (b, K, 3, S, S). What is unusual becomes less so: noses that are red already would become redder than any
     photo's, and chins gray.
     """
-    (red, blue, *_), then = _at(before), _at(after)
+    (red, blue), then = _at(before, 2), _at(after, 2)
     share = ((face[:, :, 0] * red + face[:, :, 2] * blue) / (red**2 + blue**2)).clamp(0, 1)
     moved = RICHER * _without_luminance(share * (then[0] - red), share * (then[1] - blue))
     hidden = HIDDEN * -torch.expm1(-(before - after).clamp(min=0) / DEPTH)
@@ -76,12 +76,12 @@ def colours_of(levels: Tensor) -> tuple[Tensor, Tensor]:
     return ((255 * levels + OFFSET).log() - light)[:, None], light
 
 
-def _at(light: Tensor) -> tuple[Tensor, ...]:
-    """The table's columns at logarithms of luminance (...), each (...)."""
+def _at(light: Tensor, first: int = 5) -> tuple[Tensor, ...]:
+    """The table's first columns at logarithms of luminance (...), each (...)."""
     knots, *columns = light.new_tensor(TABLE).T.unbind()
     place = ((light - knots[0]) / (knots[1] - knots[0])).clamp(0, len(knots) - 1 - 1e-4)
     row = place.long()
-    return tuple(torch.lerp(column[row], column[row + 1], place - row) for column in columns)
+    return tuple(torch.lerp(column[row], column[row + 1], place - row) for column in columns[:first])
 
 
 def _without_luminance(red: Tensor, blue: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ The template's own mean over the face is not used: it would hold the exposure of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -35,6 +36,7 @@ HIGHLIGHT = 0.85  # share of the range above which a pixel is less and less skin
 GLOW = 0.03  # log-odds a unit by which a part of a face that darkens may grow lighter
 BROAD = 6 / 128  # of the Gaussian above which form varies slowly, and colours grow even: wider than teeth and eyes
 WIDE = 1e-3  # 1 / log-odds: a bound that is wider is none
+NARROW = 16  # pixels: a wider Gaussian takes a tenth of the time as two products of matrices
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
 
 
@@ -45,7 +47,6 @@ class TemplateUse:
     lightness: log-odds of luminance that the whole face moves a unit; 0 for an attribute that is no tone of skin.
     darkest: log-odds that darkening beside the tone approaches and does not pass, however far the way; 0 for none.
     brightest: the same of lightening.
-    shadow: takes the place of ``darkest`` where the tone darkens too; 0 for none of its own.
     shadows, gleams: take the place of all bounds where the tone darkens, one for each of ``edit.parts.PARTS``, 0 for no
         bound there: what darkening, and what lightening, approaches and does not pass; both empty to go by the others.
     evenly: share of darkening that is alike in light and shade.
@@ -56,7 +57,6 @@ class TemplateUse:
     lightness: float = 0.0
     darkest: float = 0.0
     brightest: float = 0.0
-    shadow: float = 0.0
     shadows: tuple[float, ...] = ()
     gleams: tuple[float, ...] = ()
     evenly: float = 0.4
@@ -74,8 +74,7 @@ def template_pictures(
 
     Arguments as of ``template_edits``.
     """
-    edits = template_edits(chips, template, face, distances, use)
-    return ((255 * chips + OFFSET).log()[:, None] + edits).exp_().sub_(OFFSET)
+    return TemplateEdits(chips, template, face, use).pictures(distances)
 
 
 def template_edits(
@@ -90,45 +89,71 @@ def template_edits(
 
     Returns (b, K, 3, S, S), to be added to the logarithm of levels plus ``OFFSET``; 0 where the distance is 0.
     """
-    luma = template.new_tensor(LUMA)[:, None, None]
-    each = template.expand(len(chips), -1, -1, -1)
-    form = (each * luma).sum(1)  # (b, S, S)
-    colour = each - form[:, None]
-    form, colour = (part - (part * face).sum((-1, -2), keepdim=True) / face.sum() for part in (form, colour))
-    smooth = blurred(chips, SMOOTH)
-    bright = (smooth * luma).sum(1, keepdim=True)  # (b, 1, S, S)
-    light = bright.clamp(0.02, CEILING - 0.01)
-    units = distances[:, :, None, None]
-    tone = units * use.lightness
-    odds = tone + units * form[:, None]  # (b, K, S, S)
-    darkens = tone < 0
-    if use.lightness:
-        fast = use.darker_form * (form - (1 - use.slow) * blurred(form[:, None], BROAD)[:, 0])
-        odds = torch.where(darkens, units * _without_glow(fast, use.lightness)[:, None], odds)
-    beside = odds - tone
-    kept = _bounded(beside, torch.where(darkens, use.shadow or use.darkest, use.darkest), use.brightest)
-    if use.shadows or use.gleams:
-        kept = torch.where(darkens, _bounded_by_part(beside, use), kept)
-    odds = tone + kept
-    moved = _lightened(light, odds) - _logarithm(light)
-    skin = ((1 - bright) / (1 - HIGHLIGHT)).clamp(0, 1)
-    moved = torch.where(odds < 0, use.evenly * SLOPE * skin * odds + (1 - use.evenly) * moved, moved)
-    edits = moved[:, :, None] + units[:, :, None] * colour[:, None]
-    if use.lightness:
-        colours, before = colours_of(smooth)
-        broad = blurred(colours[:, 0], BROAD)[:, None]
-        whole, mean = ((part * face).sum((-1, -2), keepdim=True) / face.sum() for part in (colours, light))
-        toned = _lightened(mean, tone)
-        darker = darkened(broad, whole, _logarithm(mean), torch.minimum(toned, _logarithm(mean) + moved))
-        paler = lightened(colours, before, before + moved)
-        edits = edits + torch.where(darkens[:, :, None], darker, paler)
-    return edits
+    return TemplateEdits(chips, template, face, use)(distances)
 
 
-def _bounded(odds: Tensor, darkest: Tensor, brightest: float) -> Tensor:
+class TemplateEdits:
+    """Edits of some chips: what does not depend on how far they go is computed once.
+
+    Arguments as of ``template_edits``.
+    """
+
+    def __init__(self, chips: Tensor, template: Tensor, face: Tensor, use: TemplateUse = FORM_ALONE) -> None:
+        self.chips, self.use = chips, use
+        luma = template.new_tensor(LUMA)[:, None, None]
+        each = template.expand(len(chips), -1, -1, -1)
+        form = (each * luma).sum(1)  # (b, S, S)
+        colour = each - form[:, None]
+        self.form, self.colour = (part - _mean(part, face) for part in (form, colour))
+        smooth = blurred(chips, SMOOTH)
+        bright = (smooth * luma).sum(1, keepdim=True)  # (b, 1, S, S)
+        self.light = bright.clamp(0.02, CEILING - 0.01)
+        self.skin = ((1 - bright) / (1 - HIGHLIGHT)).clamp(0, 1)
+        if use.lightness:
+            fast = use.darker_form * (self.form - (1 - use.slow) * blurred(self.form[:, None], BROAD)[:, 0])
+            self.darker_odds = _without_glow(fast, use.lightness)[:, None]
+            self.colours, self.before = colours_of(smooth)
+            self.broad = blurred(self.colours[:, 0], BROAD)[:, None]
+            self.whole, self.mean = (_mean(part, face) for part in (self.colours, self.light))
+
+    def pictures(self, distances: Tensor) -> Tensor:
+        """(b, K, 3, S, S) levels at K distances (b, K), 0 to 255 or a little beyond."""
+        return ((255 * self.chips + OFFSET).log()[:, None] + self(distances)).exp_().sub_(OFFSET)
+
+    def __call__(self, distances: Tensor) -> Tensor:
+        """(b, K, 3, S, S) logarithms to add at K distances (b, K)."""
+        use, light = self.use, self.light
+        units = distances[:, :, None, None]
+        tone = units * use.lightness
+        odds = tone + units * self.form[:, None]  # (b, K, S, S)
+        darkens = tone < 0
+        if use.lightness:
+            odds = torch.where(darkens, units * self.darker_odds, odds)
+        beside = odds - tone
+        kept = _bounded(beside, use.darkest, use.brightest)
+        if use.shadows or use.gleams:
+            kept = torch.where(darkens, _bounded_by_part(beside, use), kept)
+        odds = tone + kept
+        moved = _lightened(light, odds) - _logarithm(light)
+        moved = torch.where(odds < 0, use.evenly * SLOPE * self.skin * odds + (1 - use.evenly) * moved, moved)
+        edits = moved[:, :, None] + units[:, :, None] * self.colour[:, None]
+        if use.lightness:
+            toned, mean = _lightened(self.mean, tone), _logarithm(self.mean)
+            darker = darkened(self.broad, self.whole, mean, torch.minimum(toned, mean + moved))
+            paler = lightened(self.colours, self.before, self.before + moved)
+            edits = edits + torch.where(darkens[:, :, None], darker, paler)
+        return edits
+
+
+def _mean(part: Tensor, face: Tensor) -> Tensor:
+    """Over the face, (..., S, S) to (..., 1, 1)."""
+    return (part * face).sum((-1, -2), keepdim=True) / face.sum()
+
+
+def _bounded(odds: Tensor, darkest: float, brightest: float) -> Tensor:
     """Log-odds smoothly kept above the negative of ``darkest`` and below ``brightest``, each 0 for no bound."""
-    kept = darkest * torch.tanh(odds / darkest.clamp(min=1e-6))
-    odds = torch.where((odds < 0) & (darkest > 0), kept, odds)
+    if darkest:
+        odds = torch.where(odds < 0, darkest * torch.tanh(odds / darkest), odds)
     if brightest:
         odds = torch.where(odds > 0, brightest * torch.tanh(odds / brightest), odds)
     return odds
@@ -159,5 +184,17 @@ def _logarithm(light: Tensor) -> Tensor:
 
 def blurred(pictures: Tensor, sigma: float) -> Tensor:
     """Smoothed by a Gaussian.  pictures: (b, C, S, S).  sigma: in units of the side."""
-    pixels = sigma * pictures.shape[-1]
-    return gaussian_blur(pictures, 2 * round(2 * pixels) + 1, pixels)
+    side = pictures.shape[-1]
+    pixels = sigma * side
+    width = 2 * round(2 * pixels) + 1
+    if width < NARROW:
+        return gaussian_blur(pictures, width, pixels)
+    along = _along(side, width, pixels).to(pictures)
+    return along @ pictures @ along.T
+
+
+@lru_cache(8)
+@torch.inference_mode(False)  # what is kept here may be wanted by a training later
+def _along(side: int, width: int, pixels: float) -> Tensor:
+    """(S, S) what smooths a column: each pixel's share in each."""
+    return gaussian_blur(torch.eye(side, dtype=torch.float64)[None], [1, width], pixels)[0]

@@ -35,11 +35,10 @@ class EditFieldConfig:
     darkest: log-odds of luminance that darkening beside the tone approaches and does not pass, however far an edit
         goes, so that lids do not turn black; 0 for none.
     brightest: the same of lightening, so that the rims of dark eyes do not turn pale.
-    shadow: takes the place of ``darkest`` where the tone darkens too; 0 for none of its own. On skin that grows darker
-        deep shadows look like dirt, and fewer faces are recognised.
     shadows, gleams: bounds of darkening and of lightening beside the tone where the tone darkens, one for each part of
-        a face (``edit.parts``), 0 for none there; both empty to go by the bounds above. What form lightens are lids,
-        the nose and the lower lip, and by lids and nose a face is recognised.
+        a face (``edit.parts``), 0 for none there; both empty to go by the bounds above. On skin that grows darker deep
+        shadows look like dirt; what form lightens are lids, the nose and the lower lip; and by all these a face is
+        recognised.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the field's lightness that stays where the tone darkens.
     darker_form: factor of the field's lightness where the tone darkens.  darker_motion: the same of its motion.
@@ -60,7 +59,6 @@ class EditFieldConfig:
     limit: float = 0.0
     darkest: float = 0.0
     brightest: float = 0.0
-    shadow: float = 0.0
     shadows: tuple[float, ...] = ()
     gleams: tuple[float, ...] = ()
     evenly: float = 0.4

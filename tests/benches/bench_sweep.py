@@ -6,7 +6,7 @@ The peer is the network as facebookresearch/FaderNetworks builds it (transposed 
 channels appended before every layer, norms apart, fp32, PyTorch's own layout), with the same weights, untrained. It
 runs (a) as the reference's ``interpolate.py`` does, a batch encoded once and decoded value by value, and (b) one face
 at a time, encoded anew for every value. All get the same own values, so that neither reads them. The shipped editors of
-photos decode nothing: "edit field" is the whole sweep of one of them, own values read and all. On a CUDA device ours
+photos decode nothing: "edit field" is the whole sweep of each of them, own values read and all. On a CUDA device ours
 computes in 16 bits, as the editor does; in 32 bits (TF32 in cuDNN) and compiled by torch.compile it is timed beside
 that, to say whether either is worth having. ``--compiled`` tries that on the CPU.
 """
@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +88,7 @@ def main() -> None:
     cuda = args.device.startswith("cuda")
     torch.manual_seed(0)
     network = Fader(FaderConfig(("gender", "young", "smiling"), latent=64)).to(args.device).eval()
-    field = FieldEditor("fader-gender", args.device)
+    fields = {name: FieldEditor(name, args.device) for name in ("fader-gender", "fader-race")}
     reference, folded = Reference(network).to(args.device).eval(), FoldedFader(network)
     full = FoldedFader(network)
     if cuda:
@@ -121,13 +123,14 @@ def main() -> None:
 
     photos = ((chips + 1) * 127.5).round().byte().permute(0, 2, 3, 1).cpu().numpy()
 
-    def edit_field() -> object:
-        return field.sweep(photos, np.array(VALUES, np.float32))
-
     inner = (slice(None), slice(None), slice(32, -32), slice(32, -32))
     swept_once = ours().unflatten(0, (args.chips, -1))[:, : len(VALUES)].flatten(0, 1)
     largest = float((swept_once[inner] - batch().flatten(0, 1)[inner]).abs().max())
-    runs = {"edit field": edit_field, "ours": ours, "batch by value": batch, "one by one": alone}
+    runs: dict[str, Callable[[], object]] = {
+        f"edit field, {name}": partial(field.sweep, photos, np.array(VALUES, np.float32))
+        for name, field in fields.items()
+    }
+    runs |= {"ours": ours, "batch by value": batch, "one by one": alone}
     if cuda:
         runs["ours in 32 bits"] = lambda: swept(full)
     if cuda or args.compiled:

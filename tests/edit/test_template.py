@@ -1,11 +1,24 @@
 """A template moves lightness, mostly in log-odds; a tone of skin moves the whole face, and colour as skin's does."""
 
+import numpy as np
 import pytest
 import torch
+from scipy.ndimage import gaussian_filter
 
 from gslopes.core.levels import LUMA, OFFSET
 from gslopes.edit.parts import PARTS
-from gslopes.edit.template import BROAD, CEILING, GLOW, SLOPE, TemplateUse, blurred, template_edits, template_pictures
+from gslopes.edit.template import (
+    BROAD,
+    CEILING,
+    GLOW,
+    SLOPE,
+    SMOOTH,
+    TemplateEdits,
+    TemplateUse,
+    blurred,
+    template_edits,
+    template_pictures,
+)
 
 LIGHTNESS = 0.2
 TONE = TemplateUse(LIGHTNESS)
@@ -181,24 +194,6 @@ def test_the_darkest_holds_beside_the_tone_and_not_for_it():
     torch.testing.assert_close(*edited)
 
 
-def test_a_shadow_is_bounded_where_the_tone_darkens_and_not_where_it_lightens():
-    """A line that darkens beside the tone, on a face that darkens and on one that lightens."""
-    uses = TemplateUse(LIGHTNESS, darkest=2.0), TemplateUse(LIGHTNESS, darkest=2.0, shadow=0.1)
-    line = PLAIN.clone()
-    line[:, :, 8] = 0.3
-
-    def rows(template, way):
-        ways = torch.tensor([[way]])
-        return [template_edits(flat(0.4), template, FACE, ways, use)[0, 0, 0, 4] for use in uses]
-
-    free, held = rows(line, -2.0)
-    torch.testing.assert_close(held[20], free[20])  # skin beside the line goes as far
-    tone = -2 * LIGHTNESS
-    assert (held[8] / held[20]).item() == pytest.approx((tone - 0.1) / tone, rel=0.1)
-    assert free[8] < held[8] - 0.1
-    torch.testing.assert_close(*rows(-line, 2.0))
-
-
 def test_however_far_an_edit_goes_no_part_lightens_beyond_the_brightest_and_what_darkens_goes_on():
     line = PLAIN.clone()
     line[:, :, 8], line[:, :, 20] = -0.3, 0.3
@@ -266,3 +261,26 @@ def test_bounds_by_part_hold_in_their_part_where_the_tone_darkens():
     torch.testing.assert_close(kept[23], loose[23], rtol=0.02, atol=0.002)
     torch.testing.assert_close(column(line, 2.0, free), column(line, 2.0, held))
     torch.testing.assert_close(column(line, -2.0, TemplateUse(LIGHTNESS)), loose)  # no bound at all
+
+
+@pytest.mark.parametrize("sigma", [SMOOTH, BROAD])
+def test_a_picture_is_blurred_by_the_gaussian_asked_for(sigma):
+    """One pass or two: as scipy does it, which cuts a Gaussian off where it is told and mirrors the border."""
+    pictures = torch.rand(2, 3, 128, 128, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    pixels = sigma * 128
+    radius = round(2 * pixels)
+    theirs = gaussian_filter(pictures.numpy(), (0, 0, pixels, pixels), mode="mirror", radius=(0, 0, radius, radius))
+    np.testing.assert_allclose(blurred(pictures, sigma).numpy(), theirs, atol=1e-9)
+
+
+def test_edits_made_ready_once_are_those_made_anew():
+    """At every distance, with all that a template may use."""
+    chips = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(1))
+    template = torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(2)) * 0.1
+    use = TemplateUse(LIGHTNESS, darkest=0.7, brightest=0.9, shadows=(0.1,) * 6, gleams=(0.3,) * 6, slow=0.3)
+    ready = TemplateEdits(chips, template, FACE, use)
+    for way in (-2.0, 1.0, -0.5):
+        ways = torch.tensor([[way], [0.3]])
+        torch.testing.assert_close(ready(ways), template_edits(chips, template, FACE, ways, use), rtol=0, atol=0)
+        both = torch.tensor([[way, 0.0, -way], [0.3, way, 0.0]])
+        torch.testing.assert_close(ready(both)[:, :1], ready(both[:, :1]))
