@@ -80,6 +80,7 @@ def test_a_batch_is_its_chips_one_by_one(editor, chip):
 def test_towards_minus_1_race_goes_further_so_that_light_faces_follow_as_dark_ones_do(chip):
     editor = FieldEditor("fader-race")
     assert editor.config.downward > 1
+    editor.config = replace(editor.config, reach=(0.0, 0.0))  # the usual length
     own = float(editor.photo_values(as_floats(chip))[0, 0])
     for share in (1.0, editor.config.darker_motion):
         editor.config = replace(editor.config, darker_motion=share)
