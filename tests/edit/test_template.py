@@ -245,6 +245,25 @@ def test_all_of_the_darkening_is_one_factor_in_light_and_shade_if_it_is_to_be_ev
     assert edited[16, 3].item() == pytest.approx(-LIGHTNESS * SLOPE, rel=0.05)
 
 
+def test_a_shadow_is_bounded_where_the_tone_darkens_and_not_where_it_lightens():
+    """A line that darkens beside the tone, on a face that darkens and on one that lightens."""
+    narrow = (0.1,) * len(PARTS)
+    uses = TemplateUse(LIGHTNESS, darkest=2.0), TemplateUse(LIGHTNESS, darkest=2.0, shadows=narrow)
+    line = PLAIN.clone()
+    line[:, :, 8] = 0.3
+
+    def rows(template, way):
+        ways = torch.tensor([[way]])
+        return [template_edits(flat(0.4), template, FACE, ways, use)[0, 0, 0, 4] for use in uses]
+
+    free, held = rows(line, -2.0)
+    torch.testing.assert_close(held[20], free[20])  # skin beside the line goes as far
+    tone = -2 * LIGHTNESS
+    assert (held[8] / held[20]).item() == pytest.approx((tone - 0.1) / tone, rel=0.1)
+    assert free[8] < held[8] - 0.1
+    torch.testing.assert_close(*rows(-line, 2.0))
+
+
 def test_bounds_by_part_hold_in_their_part_where_the_tone_darkens():
     """A template of lines across the chip, one in the eyes, which are bound, one in the mouth, which is not."""
     none = (0.0,) * len(PARTS)
