@@ -32,12 +32,11 @@ class KnownMasker:
         size: int = 128,
         *,
         sigma: float | None = None,
-        border: float | None = None,
     ) -> None:
         if not folder.is_dir():
             raise UsageError(f"There is no folder of masks {folder}.", "Check the path of --masks.")
         self.folder, self.photos_root, self.size = folder, photos_root, size
-        self.sigma, self.border = sigma, border
+        self.sigma = sigma
         masks = [self._file(photo.path) for photo in list_photos(photos_root)]
         there = [mask for mask in masks if mask.is_file()]
         if masks and not there:
@@ -45,15 +44,17 @@ class KnownMasker:
         for mask in there:
             _read(mask, header_only=True)
 
-    def __call__(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> FloatArray:
+    def __call__(
+        self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
+    ) -> FloatArray:
         """(B, size, size) float32 in [0, 1]; all 0 for a photo without a mask. The chips are not looked at.
 
         Raises: UsageError if a mask is not as large as its photo.
         """
-        masks = [self._mask(photo, face) for photo, face in zip(photos, faces, strict=True)]
+        masks = [self._mask(photo, face, border) for photo, face in zip(photos, faces, strict=True)]
         return np.stack(masks) if masks else np.zeros((0, self.size, self.size), np.float32)
 
-    def _mask(self, photo: Photo, face: Face) -> FloatArray:
+    def _mask(self, photo: Photo, face: Face, border: float | None) -> FloatArray:
         file = self._file(photo.path)
         if not file.is_file():
             return np.zeros((self.size, self.size), np.float32)
@@ -64,7 +65,7 @@ class KnownMasker:
                 f"The mask {file} is {size} pixels large, its photo {wanted}.", "Make it as large as the photo."
             )
         likely = warp(whole, face.matrix, self.size).astype(np.float32) / np.float32(255)
-        return soft_mask(likely, self.sigma, self.border)
+        return soft_mask(likely, self.sigma, border)
 
     def _file(self, path: Path) -> Path:
         return self.folder / Path(relative_name(path, self.photos_root)).with_suffix(".png")

@@ -77,7 +77,7 @@ class ParserMasker:
     region: as in ``region_classes``.
     size: side of the chips and of the masks, pixels.
     device: where the parser is, as torch names it.
-    sigma, border: of the mask's edge, in chip pixels; see ``soft_mask``.
+    sigma: of the mask's edge, in chip pixels; see ``soft_mask``.
 
     A parser sees what it was trained on. One whose spec says ``chip`` gets the chips. Any other gets its own framing,
     cut anew from the photo at its own resolution along the face's matrix: the chip ends at the chin, where a
@@ -95,23 +95,24 @@ class ParserMasker:
         device: str | torch.device = "cpu",
         *,
         sigma: float | None = None,
-        border: float | None = None,
     ) -> None:
         self.parser = parser
         parser.module.to(memory_format=torch.channels_last)
         self.size = size
         self.device = torch.device(device)
         self.classes = region_classes(region, parser.spec.labels)
-        self.sigma, self.border = sigma, border
+        self.sigma = sigma
         self.frame = _frame(parser.spec.crop, size, parser.spec.size)
 
-    def __call__(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> FloatArray:
+    def __call__(
+        self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
+    ) -> FloatArray:
         """(B, size, size) float32 in [0, 1]; a parser of chips does not look at the photos and faces."""
         masks = np.zeros((len(chips), self.size, self.size), np.float32)
         step = max(1, at_once(str(self.device), PIXEL, AT_ONCE) // self.parser.spec.size**2)
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
             likely = self.likelihood(chips[part]) if self.frame is None else self.around(photos[part], faces[part])
-            masks[part] = [soft_mask(one, self.sigma, self.border) for one in likely]
+            masks[part] = [soft_mask(one, self.sigma, border) for one in likely]
         return masks
 
     def around(self, photos: list[Photo], faces: list[Face]) -> FloatArray:

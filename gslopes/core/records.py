@@ -92,9 +92,12 @@ class Masker(Protocol):
     """Soft masks of the editable region, (B, size, size) float32 in [0, 1], chip frame, of aligned chips.
 
     chips: (B, size, size, 3) uint8 RGB, each one aligned from the photo of the same index with that face's matrix.
+    border: pixels over which masks come down to zero at the chip's border; None for the usual 14 of 128.
     """
 
-    def __call__(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> FloatArray: ...
+    def __call__(
+        self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
+    ) -> FloatArray: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,6 +140,7 @@ class Editor(Protocol):
 
     size: side of the chips in pixels.  sha256: of the weights.
     blend, chroma: how its edits go into a photo unless the configuration says otherwise, see ``compose.paste``.
+    border: of the masks that it wants, see ``Masker``.
     sweep: chips (B, size, size, 3) uint8 RGB and values (K,) to these chips at every value.
     """
 
@@ -144,6 +148,7 @@ class Editor(Protocol):
     sha256: str
     blend: Literal["difference", "ratio", "paste"]
     chroma: float
+    border: float | None
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips: ...
 

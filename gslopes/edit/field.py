@@ -24,6 +24,7 @@ from gslopes.core import runtime
 from gslopes.core.errors import ModelError
 from gslopes.core.levels import LUMA
 from gslopes.core.records import ByteArray, EditedChips, FloatArray, Motion
+from gslopes.edit.parts import PARTS, over_parts
 from gslopes.edit.photo_values import PhotoValues
 from gslopes.edit.template import TemplateEdits, TemplateUse
 from gslopes.networks.edit_field import EditField
@@ -36,9 +37,10 @@ PICTURE = 1_400_000
 
 # Bounds of a face's length, times the usual one. Readings count as no surer than SURE from 0 or 1, and as moving by
 # LEAST log-odds at least: the length of a face that hardly moves would be anything.
-SHORTEST, LONGEST = 0.5, 1.4
+SHORTEST, LONGEST = 0.5, 1.8
 SURE, LEAST = 1e-4, 0.3
 ENDS = (-2.0, 2.0)
+ABOVE = tuple(1.0 if part in ("forehead", "eyes") else 0.0 for part in PARTS)  # brows and eyes, not the nose
 
 
 class FieldEditor:
@@ -57,7 +59,7 @@ class FieldEditor:
         self.network, self.config = loaded.module, loaded.module.config
         self.network.to(memory_format=torch.channels_last)
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
-        self.blend, self.chroma = loaded.spec.blend, loaded.spec.chroma
+        self.blend, self.chroma, self.border = loaded.spec.blend, loaded.spec.chroma, loaded.spec.border
         self.device = torch.device(device)
         self.face = face_window(loaded.spec.size).to(device)
         self.photo_values = PhotoValues(load(reader, device), loaded.spec.labels)
@@ -76,9 +78,10 @@ class FieldEditor:
             x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
             form, motion = self.field(x)
             edits = TemplateEdits(x, as_template(form), self.face, self.use)
-            units = self._units(x, edits, values)
+            own = self.photo_values(x)[:, :1]
+            units = self._units(own, edits, values)
             edited[part] = edits.pictures(units).permute(0, 1, 3, 4, 2).cpu().numpy()
-            fields[part] = motion.permute(0, 2, 3, 1).cpu().numpy()
+            fields[part] = self._steadied(motion, own).permute(0, 2, 3, 1).cpu().numpy()
             darkens = units * self.config.lightness < 0
             distances[part] = torch.where(darkens, self.config.darker_motion * units, units).cpu().numpy()
         return EditedChips(edited, chips.astype(np.float32), Motion(fields, distances))
@@ -95,13 +98,17 @@ class FieldEditor:
     def use(self) -> TemplateUse:
         """How the field is applied, by the model's spec."""
         c = self.config
-        bounds = c.darkest, c.brightest, c.shadows, c.gleams
+        bounds = c.darkest, c.brightest, c.darkest_by_part, c.brightest_by_part
         return TemplateUse(c.lightness, *bounds, c.evenly, c.slow, c.darker_form)
 
-    def _units(self, chips: Tensor, edits: TemplateEdits, values: FloatArray) -> Tensor:
-        """(b, K) units from each photo's own value to each of the values (K,), in that photo's length."""
-        own = self.photo_values(chips)[:, :1]
-        units = self._usual(own, chips.new_tensor(values))
+    def _steadied(self, motion: Tensor, own: Tensor) -> Tensor:
+        """Motion (b, 2, S, S) with steadier eyes the nearer a face's own value (b, 1) is to 1, whence it darkens."""
+        above = over_parts(ABOVE, motion)
+        return motion * (1 - self.config.steady_eyes * (1 + own[..., None, None]) / 2 * above)
+
+    def _units(self, own: Tensor, edits: TemplateEdits, values: FloatArray) -> Tensor:
+        """(b, K) units from each photo's own value (b, 1) to each of the values (K,), in that photo's length."""
+        units = self._usual(own, own.new_tensor(values))
         for end, target in zip(ENDS, self.config.reach, strict=True):
             if target:
                 there = edits.pictures(self._usual(own, own.new_tensor([end])))

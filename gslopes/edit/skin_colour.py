@@ -20,7 +20,7 @@ DEPTH = 0.3
 
 # How much further colour goes than the table's medians do where a face darkens: exposures differ in the table as well,
 # so that from light skin to darker one its colours change less than those of faces under one lamp.
-RICHER = 2.0
+RICHER = 2.4
 
 # Logarithm of luminance; then, of the colours found there, medians of red and blue, their standard deviations without
 # the outer twentieths, and their correlation. Between two rows colours lie between them.

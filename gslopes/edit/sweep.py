@@ -52,7 +52,7 @@ class FaderEditor:
         self.config, self.template = loaded.module.config, loaded.module.template
         self.gain = self.config.gain
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
-        self.blend, self.chroma = loaded.spec.blend, loaded.spec.chroma
+        self.blend, self.chroma, self.border = loaded.spec.blend, loaded.spec.chroma, loaded.spec.border
         self.device = torch.device(device)
         if self.device.type == "cuda":
             self.network.half()

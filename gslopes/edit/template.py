@@ -35,7 +35,7 @@ SLOPE = 0.43  # logarithms of luminance that a log-odds is worth at half the ran
 HIGHLIGHT = 0.85  # share of the range above which a pixel is less and less skin, and at 1 none
 GLOW = 0.03  # log-odds a unit by which a part of a face that darkens may grow lighter
 BROAD = 6 / 128  # of the Gaussian above which form varies slowly, and colours grow even: wider than teeth and eyes
-WIDE = 1e-3  # 1 / log-odds: a bound that is wider is none
+NEAR = 8 / 128  # of the Gaussian within which bounds by part are one factor, so that form keeps its shape
 NARROW = 16  # pixels: a wider Gaussian takes a tenth of the time as two products of matrices
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
 
@@ -47,8 +47,9 @@ class TemplateUse:
     lightness: log-odds of luminance that the whole face moves a unit; 0 for an attribute that is no tone of skin.
     darkest: log-odds that darkening beside the tone approaches and does not pass, however far the way; 0 for none.
     brightest: the same of lightening.
-    shadows, gleams: take the place of all bounds where the tone darkens, one for each of ``edit.parts.PARTS``, 0 for no
-        bound there: what darkening, and what lightening, approaches and does not pass; both empty to go by the others.
+    darkest_by_part, brightest_by_part: take the place of both where the tone darkens, one for each of
+        ``edit.parts.PARTS``, 0 for no bound there; both empty to go by the others. All that lies near together is
+        shortened by one factor, so that form keeps its shape.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the form that stays where the tone darkens.
     darker_form: factor of the form where the tone darkens.
@@ -57,8 +58,8 @@ class TemplateUse:
     lightness: float = 0.0
     darkest: float = 0.0
     brightest: float = 0.0
-    shadows: tuple[float, ...] = ()
-    gleams: tuple[float, ...] = ()
+    darkest_by_part: tuple[float, ...] = ()
+    brightest_by_part: tuple[float, ...] = ()
     evenly: float = 0.4
     slow: float = 1.0
     darker_form: float = 1.0
@@ -131,7 +132,7 @@ class TemplateEdits:
             odds = torch.where(darkens, units * self.darker_odds, odds)
         beside = odds - tone
         kept = _bounded(beside, use.darkest, use.brightest)
-        if use.shadows or use.gleams:
+        if use.darkest_by_part or use.brightest_by_part:
             kept = torch.where(darkens, _bounded_by_part(beside, use), kept)
         odds = tone + kept
         moved = _lightened(light, odds) - _logarithm(light)
@@ -160,11 +161,15 @@ def _bounded(odds: Tensor, darkest: float, brightest: float) -> Tensor:
 
 
 def _bounded_by_part(odds: Tensor, use: TemplateUse) -> Tensor:
-    """Log-odds (b, K, S, S) smoothly kept between the bounds of each part of a face."""
+    """Log-odds (b, K, S, S) kept between the bounds of each part of a face.
+
+    x / (1 + G(|x| / b)) with b the bound of its part and sign, G a Gaussian of ``NEAR``: where all around goes far it
+    ends at the bound, and what stands out among its neighbours still does. Bounded pixel by pixel, little would be left
+    of a long way but its sign, flat patches with steep rims.
+    """
     none = (0.0,) * len(PARTS)
-    low, high = (inverse_over_parts(bounds or none, odds) for bounds in (use.shadows, use.gleams))
-    inverse = torch.where(odds < 0, low, high)
-    return torch.where(inverse > WIDE, torch.tanh(odds * inverse) / inverse.clamp(min=WIDE), odds)
+    low, high = (inverse_over_parts(bounds or none, odds) for bounds in (use.darkest_by_part, use.brightest_by_part))
+    return odds / (1 + blurred(odds.abs() * torch.where(odds < 0, low, high), NEAR))
 
 
 def _lightened(light: Tensor, odds: Tensor) -> Tensor:

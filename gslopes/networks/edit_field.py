@@ -35,15 +35,16 @@ class EditFieldConfig:
     darkest: log-odds of luminance that darkening beside the tone approaches and does not pass, however far an edit
         goes, so that lids do not turn black; 0 for none.
     brightest: the same of lightening, so that the rims of dark eyes do not turn pale.
-    shadows, gleams: bounds of darkening and of lightening beside the tone where the tone darkens, one for each part of
-        a face (``edit.parts``), 0 for none there; both empty to go by the bounds above. On skin that grows darker deep
-        shadows look like dirt; what form lightens are lids, the nose and the lower lip; and by all these a face is
-        recognised.
+    darkest_by_part, brightest_by_part: the same where the tone darkens, one for each part of a face (``edit.parts``), 0
+        for none there; both empty to go by the bounds above. On skin that grows darker deep shadows look like dirt and
+        pale cheeks like chalk, and by eyes and noses a face is recognised.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the field's lightness that stays where the tone darkens.
     darker_form: factor of the field's lightness where the tone darkens.  darker_motion: the same of its motion.
     colour: share of the field's colour that stays.
     motion: share of its motion that stays.
+    steady_eyes: share of the motion of eyes and brows that is left out of a face whose own value is 1; of others less,
+        and none at -1.
     downward: units towards -1 count so many times, so that dark and light faces follow alike.
     reach: what the reader of own values is to read from a face at -2 and at +2, above 0 and below 1: a face whose
         reading would pass it goes a shorter way on that side, one that lags a longer one, see ``edit.field``; 0 for
@@ -59,14 +60,15 @@ class EditFieldConfig:
     limit: float = 0.0
     darkest: float = 0.0
     brightest: float = 0.0
-    shadows: tuple[float, ...] = ()
-    gleams: tuple[float, ...] = ()
+    darkest_by_part: tuple[float, ...] = ()
+    brightest_by_part: tuple[float, ...] = ()
     evenly: float = 0.4
     slow: float = 1.0
     darker_form: float = 1.0
     darker_motion: float = 1.0
     colour: float = 1.0
     motion: float = 1.0
+    steady_eyes: float = 0.0
     downward: float = 1.0
     reach: tuple[float, float] = (0.0, 0.0)
 

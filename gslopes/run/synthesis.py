@@ -141,8 +141,11 @@ class Synthesis:
     def _edit(self, usable: list[tuple[str, Photo, Face]], size: int, photos: list[Row], edits: list[Row]) -> None:
         """Mask, edit and compose a few photos; adds to both tables and writes the pictures."""
         chips = np.stack([align.warp(photo.pixels, face.matrix, size) for _, photo, face in usable])
-        masks = self.components.masker([photo for _, photo, _ in usable], [face for _, _, face in usable], chips)
-        reasons = [mask_is_degenerate(mask) or Why() for mask in masks]
+        given = [photo for _, photo, _ in usable], [face for _, _, face in usable], chips
+        borders = {editor.border for editor in self.components.editors.values()}
+        masks = {border: self.components.masker(*given, border) for border in borders}
+        # a face is used by all editors or by none
+        reasons = [mask_is_degenerate(min(each, key=np.sum)) or Why() for each in zip(*masks.values(), strict=True)]
         photos += [_seen(name, photo, why, face) for (name, photo, face), why in zip(usable, reasons, strict=True)]
         kept = [index for index, why in enumerate(reasons) if not why]
         if not kept:
@@ -153,7 +156,7 @@ class Synthesis:
             for row, index in enumerate(kept):
                 _, photo, face = usable[index]
                 one = swept.edited[row], swept.neutral[row], swept.motion_of(row)
-                edits += self._compose(attribute, photo, face, masks[index], *one, device)
+                edits += self._compose(attribute, photo, face, masks[editor.border][index], *one, device)
 
     def _compose(
         self,

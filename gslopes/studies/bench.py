@@ -122,7 +122,8 @@ def time_steps(
             if not usable:
                 return 0
             chips = np.stack([align.warp(photo.pixels, face.matrix, editor.size) for photo, face in usable])
-            masks = components.masker([photo for photo, _ in usable], [face for _, face in usable], chips)
+            photos, faces_there = [photo for photo, _ in usable], [face for _, face in usable]
+            masks = components.masker(photos, faces_there, chips, editor.border)
             kept = [index for index, mask in enumerate(masks) if not mask_is_degenerate(mask)]
         if not kept:
             return 0

@@ -27,6 +27,8 @@ class ModelSpec:
     odd_part: for an editor, whether what both ends share is taken out of its edits, see ``edit.sweep``.
     mirrored: for a face parser, whether it looks at the mirror image as well and says the mean.
     chroma: for an editor, how much of the fine colour of its edits stays, see ``compose.tone``; 1 leaves all colour.
+    border: for an editor, pixels over which its edits come down to nothing at the chip's border; None for the usual 14
+        of 128. Chins reach that far, and would stay pale where a face darkens.
     """
 
     name: str
@@ -47,6 +49,7 @@ class ModelSpec:
     odd_part: bool = False
     mirrored: bool = False
     chroma: float = 1.0
+    border: float | None = None
 
 
 def read_spec(path: Path) -> ModelSpec:

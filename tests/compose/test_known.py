@@ -37,13 +37,20 @@ def chips(photo: Photo, size: int = 64) -> np.ndarray:
 def test_the_mask_is_carried_into_the_chip_and_softened_inwards(folders: tuple[Path, Path]) -> None:
     masks, photos = folders
     photo = open_photo(photos / "sub" / "a.jpg")
-    (mask,) = KnownMasker(masks, photos, 64, border=4)([photo], [FACE], chips(photo))
+    (mask,) = KnownMasker(masks, photos, 64)([photo], [FACE], chips(photo), 4)
     y, x = np.mgrid[:64, :64]
     radius = np.hypot(x - 31.5, y - 31.5)
     assert mask.dtype == np.float32
     assert mask[radius < 20].min() > 0.97
     assert mask[radius > 26].max() == 0
     assert mask_is_degenerate(mask) is None
+
+
+def test_the_border_over_which_a_mask_fades_is_the_one_asked_for(folders: tuple[Path, Path]) -> None:
+    photo = open_photo(folders[1] / "sub" / "a.jpg")
+    masker = KnownMasker(*folders, 64)
+    usual, wide, narrow = (masker([photo], [FACE], chips(photo), border)[0].sum() for border in (None, 30, 4))
+    assert wide < 0.95 * usual <= 0.95 * narrow + 1e-3
 
 
 def test_a_photo_without_a_mask_has_nothing_to_edit(folders: tuple[Path, Path]) -> None:

@@ -110,6 +110,18 @@ def test_a_face_goes_as_far_as_its_reading_is_to_go_on_the_side_that_the_spec_na
     np.testing.assert_allclose(share, [[0.75, 1]], atol=1e-4)
 
 
+def test_a_face_that_darkens_keeps_its_eyes_where_they_are_and_one_that_lightens_does_not():
+    """The same motion for a face read as White, one in the middle and one read as Black."""
+    editor = FieldEditor("fader-race")
+    editor.config = replace(editor.config, steady_eyes=0.8)
+    motion, own = torch.ones(3, 2, 128, 128), torch.tensor([[1.0], [0.0], [-1.0]])
+    moved = editor._steadied(motion, own)
+    eyes, nose, mouth = moved[:, 0, 50, 45], moved[:, 0, 78, 64], moved[:, 0, 95, 64]
+    torch.testing.assert_close(eyes, torch.tensor([0.2, 0.6, 1.0]), atol=0.05, rtol=0)
+    assert (nose > 0.95).all()
+    assert (mouth > 0.99).all()
+
+
 def test_a_face_that_is_there_already_goes_the_shortest_way_and_one_that_lags_the_longest(chip):
     editor = FieldEditor("fader-gender")
     usual = editor.sweep(chip, VALUES)

@@ -245,41 +245,53 @@ def test_all_of_the_darkening_is_one_factor_in_light_and_shade_if_it_is_to_be_ev
     assert edited[16, 3].item() == pytest.approx(-LIGHTNESS * SLOPE, rel=0.05)
 
 
-def test_a_shadow_is_bounded_where_the_tone_darkens_and_not_where_it_lightens():
-    """A line that darkens beside the tone, on a face that darkens and on one that lightens."""
-    narrow = (0.1,) * len(PARTS)
-    uses = TemplateUse(LIGHTNESS, darkest=2.0), TemplateUse(LIGHTNESS, darkest=2.0, shadows=narrow)
+def beside_the_tone(template: torch.Tensor, way: float, use: TemplateUse) -> torch.Tensor:
+    """(S, S) by how much more than the tone alone an edit changes a flat face, logarithms; the right is as the tone."""
+    right = torch.zeros(SIDE, SIDE)
+    right[:, 24:] = 1
+    edited = luminance_of(template_edits(flat(0.4), template, right, torch.tensor([[way]]), use)[0, 0])
+    return edited - edited[:, -1:]
+
+
+def bounded(darkest: float = 0.0, brightest: float = 0.0, parts: tuple[str, ...] = PARTS) -> TemplateUse:
+    def of(bound):
+        return tuple(bound if part in parts else 0.0 for part in PARTS)
+
+    return TemplateUse(LIGHTNESS, darkest_by_part=of(darkest), brightest_by_part=of(brightest), evenly=1.0)
+
+
+def test_bounds_by_part_hold_where_the_tone_darkens_and_not_where_it_lightens():
+    """The left of a face, which darkens, or lightens, beside the tone."""
+    left = PLAIN.clone()
+    left[:, :, :16] = 0.15
+    free = bounded()
+    for sign, held in ((1, bounded(darkest=0.1)), (-1, bounded(brightest=0.1))):
+        loose, kept = (beside_the_tone(sign * left, -2.0, use)[16, 6] for use in (free, held))
+        asked = 1 / (1 / 0.1 + 1 / 0.3)  # 0.3 long, bounded by 0.1
+        assert abs(loose) == pytest.approx(0.3 * SLOPE, rel=0.02)
+        assert abs(kept) == pytest.approx(asked * SLOPE, rel=0.02)
+        assert abs(beside_the_tone(sign * left, -200.0, held)[16, 6]) < 1.05 * 0.1 * SLOPE
+        torch.testing.assert_close(*(beside_the_tone(sign * left, 2.0, use) for use in (free, held)))
+
+
+def test_a_bound_shortens_what_lies_near_together_by_one_factor():
+    """Of a dark patch with a darker line the line stands out as before; pixel by pixel both would be at the bound."""
+    patch = PLAIN.clone()
+    patch[:, :, :16], patch[:, :, 6] = 0.3, 0.6
+    edited = beside_the_tone(patch, -2.0, bounded(darkest=0.1))[16]
+    assert edited[6] / edited[2] == pytest.approx(2, rel=0.25)
+    assert abs(edited[2]) < 0.1 * SLOPE
+
+
+def test_bounds_by_part_hold_in_their_part():
+    """Lines across the chip, one in the eyes, which are bound, one in the mouth, which is not."""
     line = PLAIN.clone()
-    line[:, :, 8] = 0.3
-
-    def rows(template, way):
-        ways = torch.tensor([[way]])
-        return [template_edits(flat(0.4), template, FACE, ways, use)[0, 0, 0, 4] for use in uses]
-
-    free, held = rows(line, -2.0)
-    torch.testing.assert_close(held[20], free[20])  # skin beside the line goes as far
-    tone = -2 * LIGHTNESS
-    assert (held[8] / held[20]).item() == pytest.approx((tone - 0.1) / tone, rel=0.1)
-    assert free[8] < held[8] - 0.1
-    torch.testing.assert_close(*rows(-line, 2.0))
-
-
-def test_bounds_by_part_hold_in_their_part_where_the_tone_darkens():
-    """A template of lines across the chip, one in the eyes, which are bound, one in the mouth, which is not."""
-    none = (0.0,) * len(PARTS)
-    eyes = tuple(0.1 if part == "eyes" else 0.0 for part in PARTS)
-    line = PLAIN.clone()
-    line[:, 13], line[:, 23] = -0.3, -0.3  # lightens where skin darkens; 0.41 and 0.72 of the height
-    free, held = (TemplateUse(LIGHTNESS, shadows=none, gleams=bounds) for bounds in (none, eyes))
-
-    def column(template, way, use):
-        return template_edits(flat(0.4), template, FACE, torch.tensor([[way]]), use)[0, 0, 0, :, 4]
-
-    loose, kept = column(line, -2.0, free), column(line, -2.0, held)
-    assert kept[13] < loose[13] - 0.05
-    torch.testing.assert_close(kept[23], loose[23], rtol=0.02, atol=0.002)
-    torch.testing.assert_close(column(line, 2.0, free), column(line, 2.0, held))
-    torch.testing.assert_close(column(line, -2.0, TemplateUse(LIGHTNESS)), loose)  # no bound at all
+    line[:, 13, :16], line[:, 23, :16] = -0.15, -0.15  # 0.41 and 0.72 of the height
+    loose, kept = (
+        beside_the_tone(line, -2.0, use)[:, 12] for use in (bounded(), bounded(brightest=0.1, parts=("eyes",)))
+    )
+    assert kept[13] < 0.8 * loose[13]
+    assert kept[23] == pytest.approx(loose[23].item(), rel=0.05)
 
 
 @pytest.mark.parametrize("sigma", [SMOOTH, BROAD])
@@ -296,7 +308,14 @@ def test_edits_made_ready_once_are_those_made_anew():
     """At every distance, with all that a template may use."""
     chips = torch.rand(2, 3, 32, 32, generator=torch.Generator().manual_seed(1))
     template = torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(2)) * 0.1
-    use = TemplateUse(LIGHTNESS, darkest=0.7, brightest=0.9, shadows=(0.1,) * 6, gleams=(0.3,) * 6, slow=0.3)
+    use = TemplateUse(
+        LIGHTNESS,
+        darkest=0.7,
+        brightest=0.9,
+        darkest_by_part=(0.1,) * len(PARTS),
+        brightest_by_part=(0.3,) * len(PARTS),
+        slow=0.3,
+    )
     ready = TemplateEdits(chips, template, FACE, use)
     for way in (-2.0, 1.0, -0.5):
         ways = torch.tensor([[way], [0.3]])

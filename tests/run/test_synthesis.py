@@ -44,12 +44,15 @@ class Finder:
 
 
 class Masker:
-    """The middle of the chip; nothing where the photo's second pixel is black."""
+    """The chip but for a border, 8 pixels unless told; nothing where the photo's second pixel is black."""
 
-    def __call__(self, photos: list[Photo], faces: list[Face], chips: ByteArray) -> FloatArray:
+    def __call__(
+        self, photos: list[Photo], faces: list[Face], chips: ByteArray, border: float | None = None
+    ) -> FloatArray:
         masks = np.zeros((len(photos), SIZE, SIZE), np.float32)
+        inside = slice(8, 24) if border is None else slice(int(border), SIZE - int(border))
         for mask, photo in zip(masks, photos, strict=True):
-            mask[8:24, 8:24] = photo.pixels[0, 1].max() > 10
+            mask[inside, inside] = photo.pixels[0, 1].max() > 10
         return masks
 
 
@@ -57,7 +60,7 @@ class Editor:
     """Adds ten times the value to every pixel."""
 
     size, sha256 = SIZE, "0" * 64
-    blend, chroma = "difference", 1.0
+    blend, chroma, border = "difference", 1.0, None
 
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
         neutral = chips.astype(np.float32)
@@ -114,6 +117,15 @@ def test_every_used_photo_has_k_pictures_in_the_table_and_on_the_disk(walk, tmp_
     assert edits["value"].tolist() == [-2.0, 0.0, 2.0] * 3
     assert all((tmp_path / "run" / file).is_file() for file in edits["file"])
     assert edits["mask_area"].between(0.01, 0.2).all()
+
+
+def test_each_editor_gets_masks_with_the_border_that_it_wants(walk, components):
+    narrow = Editor()
+    narrow.border = 4.0
+    components.editors["race"] = narrow
+    _, edits = walk(attribute=("gender", "race"), limit=1)
+    area = edits.groupby("attribute")["mask_area"].max()
+    assert area["race"] / area["gender"] == pytest.approx((24 / 16) ** 2, rel=0.25)
 
 
 def test_pictures_differ_inside_the_mask_alone_and_pass_through_the_photo(walk, photos, tmp_path):

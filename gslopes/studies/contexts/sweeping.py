@@ -45,7 +45,7 @@ class Sweeper:
         if not isinstance(face, Face):
             return None
         chip = align.warp(photo.pixels, face.matrix, editor.size)[None]
-        mask = self.components.masker([photo], [face], chip)[0]
+        mask = self.components.masker([photo], [face], chip, editor.border)[0]
         if mask_is_degenerate(mask):
             return None
         swept = editor.sweep(chip, np.asarray(self.values, np.float32))

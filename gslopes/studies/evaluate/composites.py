@@ -131,7 +131,7 @@ def swept(held: HeldOut, editor: FaceEditor, device: str) -> Iterator[Swept]:
         photos, faces = held.photos[rows], held.faces[rows]
         chips = np.stack([warp(p.pixels, f.matrix, editor.size) for p, f in zip(photos, faces, strict=True)])
         edits = editor.sweep(chips, values)
-        masks = {region: masker(photos, faces, chips) for region, masker in maskers.items()}
+        masks = {region: masker(photos, faces, chips, editor.border) for region, masker in maskers.items()}
         pictures: dict[tuple[str, str], list[list[ByteArray]]] = {}
         edges = []
         for region, blend in ways(editor.blend):

@@ -35,7 +35,7 @@ class Aligned(Finder):
 class Lighter:
     """Values lighten the face."""
 
-    size, blend, chroma = 128, "difference", 1.0
+    size, blend, chroma, border = 128, "difference", 1.0, None
 
     def sweep(self, chips, values):
         shades = 15 * np.asarray(values, np.float32)[None, :, None, None, None]
@@ -52,7 +52,7 @@ class Measurer:
         return Measured(looked=3, found=0 if red < 130.5 else 3, tau=1.0, shift=0.5, **more), {}
 
 
-def masker(photos, faces, chips):
+def masker(photos, faces, chips, border=None):
     y, x = np.mgrid[0:128, 0:128]
     return np.repeat((np.hypot(x - 64, y - 64) < 30).astype(np.float32)[None], len(chips), 0)
 
@@ -110,7 +110,7 @@ def test_context_stands_beside_face_on_the_page(swept):
 class Tinted(Lighter):
     """As an editor of skin tone: its edits are factors, and it keeps half of the photo's own colour."""
 
-    blend, chroma = "ratio", 0.5
+    blend, chroma, border = "ratio", 0.5, None
 
 
 @pytest.mark.parametrize("editor", [Lighter(), Tinted()])
