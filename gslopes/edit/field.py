@@ -10,6 +10,9 @@ usual length and read by the reader of own values. Between the photo's reading a
 along a line; where that line meets the named reading is the face's length, from ``SHORTEST`` to ``LONGEST`` times the
 usual one, for all values on that side. It depends on the photo alone, not on which values are asked for. Motion, which
 comes later, is not in the picture that is read.
+
+Eyes and brows may keep still (``steady_eyes``) on a face that is at the light end and can only darken: people are known
+by them, and skin that darkens says enough.
 """
 
 from __future__ import annotations

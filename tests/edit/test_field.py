@@ -110,16 +110,20 @@ def test_a_face_goes_as_far_as_its_reading_is_to_go_on_the_side_that_the_spec_na
     np.testing.assert_allclose(share, [[0.75, 1]], atol=1e-4)
 
 
-def test_a_face_that_darkens_keeps_its_eyes_where_they_are_and_one_that_lightens_does_not():
-    """The same motion for a face read as White, one in the middle and one read as Black."""
+def test_eyes_are_the_stiller_the_nearer_a_face_is_to_the_end_whence_it_darkens(chip, monkeypatch):
+    """The same face as if it were read as White, in the middle and as Black; its mouth moves alike."""
     editor = FieldEditor("fader-race")
-    editor.config = replace(editor.config, steady_eyes=0.8)
-    motion, own = torch.ones(3, 2, 128, 128), torch.tensor([[1.0], [0.0], [-1.0]])
-    moved = editor._steadied(motion, own)
-    eyes, nose, mouth = moved[:, 0, 50, 45], moved[:, 0, 78, 64], moved[:, 0, 95, 64]
-    torch.testing.assert_close(eyes, torch.tensor([0.2, 0.6, 1.0]), atol=0.05, rtol=0)
-    assert (nose > 0.95).all()
-    assert (mouth > 0.99).all()
+    assert editor.config.steady_eyes == 1
+
+    def moved(own):
+        monkeypatch.setattr(editor, "photo_values", lambda chips: torch.full((len(chips), 4), own))
+        field = editor.sweep(chip, VALUES).motion.field[0]
+        return [np.linalg.norm(part, axis=-1).mean() for part in (field[45:60], field[90:100])]
+
+    (light, light_mouth), (middle, _), (dark, dark_mouth) = (moved(own) for own in (1.0, 0.0, -1.0))
+    assert light < 0.1 * dark
+    assert middle == pytest.approx(0.5 * dark, rel=0.1)
+    assert light_mouth == pytest.approx(dark_mouth, rel=0.02)
 
 
 def test_a_face_that_is_there_already_goes_the_shortest_way_and_one_that_lags_the_longest(chip):
