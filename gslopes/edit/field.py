@@ -11,8 +11,8 @@ along a line; where that line meets the named reading is the face's length, from
 usual one, for all values on that side. It depends on the photo alone, not on which values are asked for. Motion, which
 comes later, is not in the picture that is read.
 
-Eyes and brows may keep still (``steady_eyes``) on a face that is at the light end and can only darken: people are known
-by them, and skin that darkens says enough.
+Eyes and brows may keep still (``steady_eyes``) on a face at the light end, which can only darken: moved, they make a
+person hard to recognise.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class FieldEditor:
         return TemplateUse(c.lightness, *bounds, c.evenly, c.slow, c.darker_form)
 
     def _steadied(self, motion: Tensor, own: Tensor) -> Tensor:
-        """Motion (b, 2, S, S) with steadier eyes the nearer a face's own value (b, 1) is to 1, whence it darkens."""
+        """Motion (b, 2, S, S) with eyes that move the less, the nearer a face's own value (b, 1) is to 1."""
         above = over_parts(ABOVE, motion)
         return motion * (1 - self.config.steady_eyes * (1 + own[..., None, None]) / 2 * above)
 

@@ -37,7 +37,7 @@ class EditFieldConfig:
     brightest: the same of lightening, so that the rims of dark eyes do not turn pale.
     darkest_by_part, brightest_by_part: the same where the tone darkens, one for each part of a face (``edit.parts``), 0
         for none there; both empty to go by the bounds above. On skin that grows darker deep shadows look like dirt and
-        pale cheeks like chalk, and by eyes and noses a face is recognised.
+        pale patches like chalk; and people are recognised by their eyes and noses.
     evenly: share of darkening that is alike in light and shade.
     slow: share of what varies slowly in the field's lightness that stays where the tone darkens.
     darker_form: factor of the field's lightness where the tone darkens.  darker_motion: the same of its motion.
