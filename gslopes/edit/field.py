@@ -35,7 +35,7 @@ from gslopes.zoo import LoadedModel, load
 from gslopes.zoo.reader import face_window
 
 # Chips that are read at once on the CPU; bytes for a picture of 128 x 128.
-AT_ONCE = 4
+AT_ONCE = 8
 PICTURE = 1_400_000
 
 # Bounds of a face's length, times the usual one. Readings count as no surer than SURE from 0 or 1, and as moving by
@@ -122,8 +122,10 @@ class FieldEditor:
 
     def _usual(self, own: Tensor, values: Tensor) -> Tensor:
         """(b, K) units from own values (b, 1) to values (K,), in the usual length."""
-        units = values - own
-        return torch.where(units < 0, self.config.downward * units, units)
+        units, whole = values - own, ENDS[0] - own  # the whole way down is 1 unit or more
+        share = (units / whole).clamp(min=0)
+        down = self.config.downward * whole * share**self.config.downward_exponent
+        return torch.where(units < 0, down, units)
 
 
 def _log_odds(values: Tensor) -> Tensor:

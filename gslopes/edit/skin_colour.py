@@ -8,6 +8,8 @@ and more kinds of it.
 
 from __future__ import annotations
 
+from functools import cache
+
 import torch
 from torch import Tensor
 
@@ -77,11 +79,22 @@ def colours_of(levels: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _at(light: Tensor, first: int = 5) -> tuple[Tensor, ...]:
-    """The table's first columns at logarithms of luminance (...), each (...)."""
-    knots, *columns = light.new_tensor(TABLE).T.unbind()
-    place = ((light - knots[0]) / (knots[1] - knots[0])).clamp(0, len(knots) - 1 - 1e-4)
-    row = place.long()
-    return tuple(torch.lerp(column[row], column[row + 1], place - row) for column in columns[:first])
+    """The table's first columns at logarithms of luminance (...), each (...).
+
+    As sums of what each knot adds to the slope: many times as fast as looking rows up.
+    """
+    knots, at_first, bends = (part.to(light) for part in _hinges())
+    beyond = (light.clamp(knots[0], knots[-1]).flatten() - knots[:-1, None]).relu_()  # (rows - 1, pixels)
+    return torch.addmm(at_first[:first, None], bends[:first], beyond).view(first, *light.shape).unbind()
+
+
+@cache
+@torch.inference_mode(False)  # what is kept here may be wanted by a training later
+def _hinges() -> tuple[Tensor, Tensor, Tensor]:
+    """Knots (rows,), the columns at the first of them (columns,), and how their slopes bend there, (columns, rows - 1)."""
+    knots, *columns = torch.tensor(TABLE, dtype=torch.float64).T
+    slopes = torch.stack(columns).diff() / knots.diff()
+    return knots, torch.stack(columns)[:, 0], slopes.diff(prepend=slopes.new_zeros(len(columns), 1))
 
 
 def _without_luminance(red: Tensor, blue: Tensor) -> Tensor:

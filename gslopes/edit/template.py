@@ -107,15 +107,16 @@ class TemplateEdits:
         colour = each - form[:, None]
         self.form, self.colour = (part - _mean(part, face) for part in (form, colour))
         smooth = blurred(chips, SMOOTH)
-        bright = (smooth * luma).sum(1, keepdim=True)  # (b, 1, S, S)
-        self.light = bright.clamp(0.02, CEILING - 0.01)
+        bright = (smooth * luma).sum(1)  # (b, S, S)
+        light = bright.clamp(0.02, CEILING - 0.01)
+        self.odds, self.light = _odds(light), _logarithm(light)
         self.skin = ((1 - bright) / (1 - HIGHLIGHT)).clamp(0, 1)
         if use.lightness:
             fast = use.darker_form * (self.form - (1 - use.slow) * blurred(self.form[:, None], BROAD)[:, 0])
-            self.darker_odds = _without_glow(fast, use.lightness)[:, None]
+            self.darker_form = _without_glow(fast, use.lightness) - use.lightness
             self.colours, self.before = colours_of(smooth)
             self.broad = blurred(self.colours[:, 0], BROAD)[:, None]
-            self.whole, self.mean = (_mean(part, face) for part in (self.colours, self.light))
+            self.whole, self.mean = _mean(self.colours, face), _mean(light, face)
 
     def pictures(self, distances: Tensor) -> Tensor:
         """(b, K, 3, S, S) levels at K distances (b, K), 0 to 255 or a little beyond."""
@@ -123,27 +124,43 @@ class TemplateEdits:
 
     def __call__(self, distances: Tensor) -> Tensor:
         """(b, K, 3, S, S) logarithms to add at K distances (b, K)."""
-        use, light = self.use, self.light
-        units = distances[:, :, None, None]
-        tone = units * use.lightness
-        odds = tone + units * self.form[:, None]  # (b, K, S, S)
-        darkens = tone < 0
-        if use.lightness:
-            odds = torch.where(darkens, units * self.darker_odds, odds)
-        beside = odds - tone
-        kept = _bounded(beside, use.darkest, use.brightest)
-        if use.darkest_by_part or use.brightest_by_part:
-            kept = torch.where(darkens, _bounded_by_part(beside, use), kept)
-        odds = tone + kept
-        moved = _lightened(light, odds) - _logarithm(light)
-        moved = torch.where(odds < 0, use.evenly * SLOPE * self.skin * odds + (1 - use.evenly) * moved, moved)
-        edits = moved[:, :, None] + units[:, :, None] * self.colour[:, None]
-        if use.lightness:
-            toned, mean = _lightened(self.mean, tone), _logarithm(self.mean)
-            darker = darkened(self.broad, self.whole, mean, torch.minimum(toned, mean + moved))
-            paler = lightened(self.colours, self.before, self.before + moved)
-            edits = edits + torch.where(darkens[:, :, None], darker, paler)
+        edits = self.chips.new_empty(*distances.shape, *self.chips.shape[1:])
+        darkens = distances * self.use.lightness < 0
+        for way, edited in ((darkens, self._darker), (~darkens, self._paler)):
+            rows, columns = way.nonzero(as_tuple=True)
+            if len(rows):
+                edits[rows, columns] = edited(rows, distances[rows, columns, None, None])
         return edits
+
+    def _darker(self, rows: Tensor, units: Tensor) -> Tensor:
+        """Of these chips (n,), each in the units (n, 1, 1) beside it where the tone darkens: (n, 3, S, S)."""
+        use, tone = self.use, units * self.use.lightness
+        beside = units * self.darker_form[rows]
+        if use.darkest_by_part or use.brightest_by_part:
+            beside = _bounded_by_part(beside, use)
+        else:
+            beside = _bounded(beside, use.darkest, use.brightest)
+        moved = self._moved(rows, tone + beside)
+        before = _logarithm(self.mean)[rows]
+        after = torch.minimum(_logarithm(_raised(_odds(self.mean)[rows], tone)), before + moved)
+        colour = darkened(self.broad[rows], self.whole[rows], before[:, None], after[:, None])[:, 0]
+        return moved[:, None] + units[:, None] * self.colour[rows] + colour
+
+    def _paler(self, rows: Tensor, units: Tensor) -> Tensor:
+        """The same where it lightens, or where there is none."""
+        use = self.use
+        moved = self._moved(rows, units * use.lightness + _bounded(units * self.form[rows], use.darkest, use.brightest))
+        edits = moved[:, None] + units[:, None] * self.colour[rows]
+        if use.lightness:
+            before = self.before[rows]
+            edits = edits + lightened(self.colours[rows], before, before + moved[:, None])[:, 0]
+        return edits
+
+    def _moved(self, rows: Tensor, odds: Tensor) -> Tensor:
+        """Log-odds of luminance (n, S, S) to its logarithms; darkening is in part alike in light and shade."""
+        moved = _logarithm(_raised(self.odds[rows], odds)) - self.light[rows]
+        alike = self.use.evenly * SLOPE * self.skin[rows] * odds + (1 - self.use.evenly) * moved
+        return torch.where(odds < 0, alike, moved)
 
 
 def _mean(part: Tensor, face: Tensor) -> Tensor:
@@ -161,7 +178,7 @@ def _bounded(odds: Tensor, darkest: float, brightest: float) -> Tensor:
 
 
 def _bounded_by_part(odds: Tensor, use: TemplateUse) -> Tensor:
-    """Log-odds (b, K, S, S) kept between the bounds of each part of a face.
+    """Log-odds (n, S, S) kept between the bounds of each part of a face.
 
     x / (1 + G(|x| / b)) with b the bound of its part and sign, G a Gaussian of ``NEAR``: where all around goes far it
     ends at the bound, and what stands out among its neighbours still does. Bounded pixel by pixel, little would be left
@@ -169,12 +186,17 @@ def _bounded_by_part(odds: Tensor, use: TemplateUse) -> Tensor:
     """
     none = (0.0,) * len(PARTS)
     low, high = (inverse_over_parts(bounds or none, odds) for bounds in (use.darkest_by_part, use.brightest_by_part))
-    return odds / (1 + blurred(odds.abs() * torch.where(odds < 0, low, high), NEAR))
+    return odds / (1 + blurred((odds.abs() * torch.where(odds < 0, low, high))[:, None], NEAR)[:, 0])
 
 
-def _lightened(light: Tensor, odds: Tensor) -> Tensor:
-    """Logarithms of luminance (share of the range) after its log-odds below ``CEILING`` have moved."""
-    return _logarithm(CEILING * torch.sigmoid((light / (CEILING - light)).log() + odds))
+def _odds(light: Tensor) -> Tensor:
+    """Log-odds below ``CEILING`` of luminance (share of the range)."""
+    return (light / (CEILING - light)).log()
+
+
+def _raised(odds: Tensor, by: Tensor) -> Tensor:
+    """Luminance (share of the range) of log-odds that have moved by so much."""
+    return CEILING * torch.sigmoid(odds + by)
 
 
 def _without_glow(form: Tensor, lightness: float) -> Tensor:

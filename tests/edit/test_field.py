@@ -80,12 +80,30 @@ def test_a_batch_is_its_chips_one_by_one(editor, chip):
 def test_towards_minus_1_race_goes_further_so_that_light_faces_follow_as_dark_ones_do(chip):
     editor = FieldEditor("fader-race")
     assert editor.config.downward > 1
-    editor.config = replace(editor.config, reach=(0.0, 0.0))  # the usual length
+    editor.config = replace(editor.config, reach=(0.0, 0.0), downward_exponent=1.0)  # the usual length, evenly gone
     own = float(editor.photo_values(as_floats(chip))[0, 0])
     for share in (1.0, editor.config.darker_motion):
         editor.config = replace(editor.config, darker_motion=share)
         there = editor.sweep(chip, np.array([own - 0.5, own + 0.5], np.float32)).motion.distances[0]
         np.testing.assert_allclose(there, [-0.5 * editor.config.downward * share, 0.5], atol=1e-5)
+
+
+def test_the_first_steps_down_are_shorter_than_the_last_and_the_way_to_the_end_is_as_long(chip, monkeypatch):
+    """Whatever a face's own value; the way up is gone evenly."""
+    editor = FieldEditor("fader-race")
+    assert editor.config.downward_exponent == 1.3
+    values = np.array([-2, -1, -0.5, 0.95, 2], np.float32)
+    for own in (0.9, 0.0, -0.4):
+        monkeypatch.setattr(editor, "photo_values", lambda chips, own=own: torch.full((len(chips), 4), own))
+        ways = {}
+        for exponent in (1.0, 1.3):
+            editor.config = replace(editor.config, reach=(0.0, 0.0), downward_exponent=exponent)
+            ways[exponent] = editor.sweep(chip, values).motion.distances[0]
+        down = values < own
+        share = (own - values[down]) / (own + 2)
+        np.testing.assert_allclose(ways[1.3][down], ways[1.0][down] * share**0.3, rtol=1e-4)
+        assert ways[1.3][0] == ways[1.0][0]
+        np.testing.assert_array_equal(ways[1.3][~down], ways[1.0][~down])
 
 
 def test_a_face_goes_as_far_as_its_reading_is_to_go_on_the_side_that_the_spec_names(chip):

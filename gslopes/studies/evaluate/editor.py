@@ -27,7 +27,7 @@ from gslopes.validate.estimates import Estimate, mean
 from gslopes.zoo.loading import LoadedModel
 
 OTHERS = {"gender": ("race", "young", "smiling"), "race": ("gender", "young", "smiling")}
-SLOW_FACES = 200  # faces on which the slow measures (detector, recogniser) are taken
+GALLERY = 200  # faces among which the recogniser looks for each
 SIDE = 64  # pixels of the two-sample test's chips
 TESTED = 600  # faces in one draw of that test: with more of them its network sees more
 CENTRE = VALUES.index(0.0)
@@ -120,24 +120,25 @@ def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Comp
             if way == composites.default:
                 parts.setdefault(("chips", way), []).append(chips)
         parts.setdefault("edges", []).append(batch.edges)
-        if len(composites.photos) < SLOW_FACES:
-            composites.photos += batch.pictures[composites.default]
+        default = batch.pictures[composites.default]
+        parts.setdefault("found", []).append(judges.found([[*a, *b] for a, b in zip(unedited, default, strict=True)]))
+        if len(composites.photos) < GALLERY:
+            composites.photos += default
     for key, values in parts.items():
         if key == "plain":
             composites.plain = {name: np.concatenate([v[name][:, 0] for v in values]) for name in values[0]}
         elif key == "edges":
             composites.edges = np.concatenate(values)
+        elif key == "found":
+            found = np.concatenate(values)
+            composites.found = found[found[:, 0], 1:]
         elif key[0] == "mask":
             composites.masks[key[1]] = np.concatenate(values)
         elif key[0] == "chips":
             composites.chips[key[1]] = np.concatenate(values)
         else:
             composites.readings[key[1]] = {name: np.concatenate([v[name] for v in values]) for name in values[0]}
-    composites.photos = composites.photos[:SLOW_FACES]
-    before = [[photo.pixels] for photo in held.photos[: len(composites.photos)]]
-    both = [[*a, *b] for a, b in zip(before, composites.photos, strict=True)]
-    found = np.concatenate([judges.found(both[i : i + 8]) for i in range(0, len(both), 8)])
-    composites.found = found[found[:, 0], 1:]
+    composites.photos = composites.photos[:GALLERY]
     return composites
 
 
