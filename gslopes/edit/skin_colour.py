@@ -91,7 +91,7 @@ def _at(light: Tensor, first: int = 5) -> tuple[Tensor, ...]:
 @cache
 @torch.inference_mode(False)  # what is kept here may be wanted by a training later
 def _hinges() -> tuple[Tensor, Tensor, Tensor]:
-    """Knots (rows,), the columns at the first of them (columns,), and how their slopes bend there, (columns, rows - 1)."""
+    """Knots (rows,), columns at the first of them (columns,), how their slopes bend at each, (columns, rows - 1)."""
     knots, *columns = torch.tensor(TABLE, dtype=torch.float64).T
     slopes = torch.stack(columns).diff() / knots.diff()
     return knots, torch.stack(columns)[:, 0], slopes.diff(prepend=slopes.new_zeros(len(columns), 1))
