@@ -74,20 +74,21 @@ class FieldEditor:
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
         step = runtime.at_once(str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), AT_ONCE)
-        edited = np.empty((len(chips), len(values), *chips.shape[1:]), np.float32)
-        fields = np.empty((*chips.shape[:3], 2), np.float32)
-        distances = np.empty((len(chips), len(values)), np.float32)
+        edited = torch.empty(len(chips), len(values), *chips.shape[1:])
+        fields = torch.empty(*chips.shape[:3], 2)
+        distances = torch.empty(len(chips), len(values))
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
             x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
             form, motion = self.field(x)
             edits = TemplateEdits(x, as_template(form), self.face, self.use)
             own = self.photo_values(x)[:, :1]
             units = self._units(own, edits, values)
-            edited[part] = edits.pictures(units).permute(0, 1, 3, 4, 2).cpu().numpy()
-            fields[part] = self._steadied(motion, own).permute(0, 2, 3, 1).cpu().numpy()
+            edited[part] = edits.pictures(units).permute(0, 1, 3, 4, 2).cpu()
+            fields[part] = self._steadied(motion, own).permute(0, 2, 3, 1).cpu()
             darkens = units * self.config.lightness < 0
-            distances[part] = torch.where(darkens, self.config.darker_motion * units, units).cpu().numpy()
-        return EditedChips(edited, chips.astype(np.float32), Motion(fields, distances))
+            distances[part] = torch.where(darkens, self.config.darker_motion * units, units).cpu()
+        moving = Motion(fields.numpy(), distances.numpy())
+        return EditedChips(edited.numpy(), chips.astype(np.float32), moving)
 
     def field(self, chips: Tensor) -> tuple[Tensor, Tensor]:
         """Chips (b, 3, S, S), RGB in [0, 1], to what a unit changes and moves, see ``networks.edit_field``."""
@@ -140,13 +141,13 @@ def _length(own: Tensor, read: Tensor, target: float, end: float) -> Tensor:
 
 
 def as_template(form: Tensor) -> Tensor:
-    """A field (B, 1 or 3, S, S), log-odds of luminance and logarithms of red and blue, as a template, (B, 3, S, S).
+    """A field (B, 1 or 3, S, S), log-odds of luminance and logarithms of red and blue, as a template of that shape.
 
     Green makes up for red and blue, so that colour does not change luminance to first order.
     """
     light = form[:, :1]
     if form.shape[1] == 1:
-        return light.expand(-1, 3, -1, -1)
+        return light
     red, blue = form[:, 1:2], form[:, 2:]
     green = -(LUMA[0] * red + LUMA[2] * blue) / LUMA[1]
     return light + torch.cat([red, green, blue], 1)

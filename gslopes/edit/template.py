@@ -85,7 +85,7 @@ def template_edits(
 
     chips: (b, 3, S, S) RGB in [0, 1].
     template: (3, S, S), or (b, 3, S, S) one for each chip, per unit; its luminance in log-odds, what else it has in
-        logarithms, see ``edit.field``.
+        logarithms, see ``edit.field``. One channel in place of three for lightness alone.
     face: (S, S) weights of the face's place in a chip.  distances: (b, K) units to go, 0 for none.
 
     Returns (b, K, 3, S, S), to be added to the logarithm of levels plus ``OFFSET``; 0 where the distance is 0.
@@ -102,10 +102,13 @@ class TemplateEdits:
     def __init__(self, chips: Tensor, template: Tensor, face: Tensor, use: TemplateUse = FORM_ALONE) -> None:
         self.chips, self.use = chips, use
         luma = template.new_tensor(LUMA)[:, None, None]
+        self.logs = (255 * chips + OFFSET).log()
         each = template.expand(len(chips), -1, -1, -1)
-        form = (each * luma).sum(1)  # (b, S, S)
-        colour = each - form[:, None]
-        self.form, self.colour = (part - _mean(part, face) for part in (form, colour))
+        form = each[:, 0] if each.shape[1] == 1 else (each * luma).sum(1)  # (b, S, S)
+        self.form, self.colour = form - _mean(form, face), None
+        if each.shape[1] == 3:
+            colour = each - form[:, None]
+            self.colour = colour - _mean(colour, face)
         smooth = blurred(chips, SMOOTH)
         bright = (smooth * luma).sum(1)  # (b, S, S)
         light = bright.clamp(0.02, CEILING - 0.01)
@@ -120,7 +123,7 @@ class TemplateEdits:
 
     def pictures(self, distances: Tensor) -> Tensor:
         """(b, K, 3, S, S) levels at K distances (b, K), 0 to 255 or a little beyond."""
-        return ((255 * self.chips + OFFSET).log()[:, None] + self(distances)).exp_().sub_(OFFSET)
+        return self(distances).add_(self.logs[:, None]).exp_().sub_(OFFSET)
 
     def __call__(self, distances: Tensor) -> Tensor:
         """(b, K, 3, S, S) logarithms to add at K distances (b, K)."""
@@ -144,17 +147,21 @@ class TemplateEdits:
         before = _logarithm(self.mean)[rows]
         after = torch.minimum(_logarithm(_raised(_odds(self.mean)[rows], tone)), before + moved)
         colour = darkened(self.broad[rows], self.whole[rows], before[:, None], after[:, None])[:, 0]
-        return moved[:, None] + units[:, None] * self.colour[rows] + colour
+        return self._with_colour(rows, units, colour.add_(moved[:, None]))
 
     def _paler(self, rows: Tensor, units: Tensor) -> Tensor:
         """The same where it lightens, or where there is none."""
         use = self.use
         moved = self._moved(rows, units * use.lightness + _bounded(units * self.form[rows], use.darkest, use.brightest))
-        edits = moved[:, None] + units[:, None] * self.colour[rows]
-        if use.lightness:
-            before = self.before[rows]
-            edits = edits + lightened(self.colours[rows], before, before + moved[:, None])[:, 0]
-        return edits
+        if not use.lightness:
+            return self._with_colour(rows, units, moved[:, None])
+        before = self.before[rows]
+        colour = lightened(self.colours[rows], before, before + moved[:, None])[:, 0]
+        return self._with_colour(rows, units, colour.add_(moved[:, None]))
+
+    def _with_colour(self, rows: Tensor, units: Tensor, edits: Tensor) -> Tensor:
+        """Edits (n, 1 or 3, S, S) and the template's own colour."""
+        return edits if self.colour is None else edits + units[:, None] * self.colour[rows]
 
     def _moved(self, rows: Tensor, odds: Tensor) -> Tensor:
         """Log-odds of luminance (n, S, S) to its logarithms; darkening is in part alike in light and shade."""

@@ -46,7 +46,7 @@ def test_a_composite_is_what_the_walk_makes(chips, masks, name, moves, least):
     """Rounding apart, and with a motion what linear interpolation, there cubic, smooths."""
     editor = FieldEditor(name)
     bounds = {"darkest": 0, "brightest": 0, "darkest_by_part": (), "brightest_by_part": (), "reach": (0.0, 0.0)}
-    plain = {"evenly": 0.4, "slow": 1, "darker_form": 1, "darker_motion": 1, "steady_eyes": 0}
+    plain = {"evenly": 0.4, "slow": 1, "darker_form": 1, "darker_motion": 1, "steady_eyes": 0, "downward_exponent": 1}
     editor.config = replace(editor.config, **bounds, **plain)  # as training has it
     x, mask, units = as_floats(chips[:1]), masks[:1].float() / 255, torch.full((1, 1), -1.5)
     form, motion = editor.field(x)
