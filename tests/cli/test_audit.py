@@ -62,6 +62,7 @@ def test_the_table_goes_to_stdout_and_everything_else_to_stderr(gslopes, faces, 
     assert {"Hat", "Tie"} <= {row["label"] for row in printed["slopes"]}
 
 
+@pytest.mark.slow
 def test_the_stages_one_by_one_end_in_the_table_of_the_whole_audit(gslopes, synthesise, faces, toy, tmp_path):
     run, names = tmp_path / "run", ["--classifier", toy, "--classifier", f"{toy},threshold=0.6"]
     assert synthesise().code == 0

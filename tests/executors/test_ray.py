@@ -31,6 +31,7 @@ def test_two_workers_do_every_part_and_only_stderr_tells(cluster, tmp_path, capf
     assert "14 of 14 parts" in captured.err
 
 
+@pytest.mark.slow
 def test_a_killed_worker_is_replaced_and_its_part_done_again(cluster, tmp_path, capfd):
     tasks = ScriptedTasks(tmp_path, {1: "killed once"})
     run(tasks, progress=True)
@@ -41,6 +42,7 @@ def test_a_killed_worker_is_replaced_and_its_part_done_again(cluster, tmp_path, 
     assert "10 of 10 parts" in captured.err
 
 
+@pytest.mark.slow
 def test_a_part_that_kills_every_worker_is_named_and_the_others_are_done(cluster, tmp_path):
     tasks = ScriptedTasks(tmp_path, {0: "killed"})
     with pytest.raises(WorkerLost, match=r"lost 3 times, the last at the tasks of part 0"):
@@ -48,6 +50,7 @@ def test_a_part_that_kills_every_worker_is_named_and_the_others_are_done(cluster
     assert sorted(tasks.done()) == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_an_error_of_the_work_is_the_same_as_in_one_process(cluster, tmp_path):
     with pytest.raises(StorageError, match="The disk is full") as caught:
         run(ScriptedTasks(tmp_path, {0: "storage", 1: "waits"}))
@@ -55,23 +58,27 @@ def test_an_error_of_the_work_is_the_same_as_in_one_process(cluster, tmp_path):
     assert "scripted_tasks.py" in caught.value.__notes__[0]
 
 
+@pytest.mark.slow
 def test_an_error_that_cannot_travel_is_told_in_words(cluster, tmp_path):
     with pytest.raises(RuntimeError, match="Stubborn: no arguments here"):
         run(ScriptedTasks(tmp_path, {0: "stubborn"}))
 
 
+@pytest.mark.slow
 def test_a_machine_that_does_not_see_the_files_is_named(cluster, tmp_path):
     with pytest.raises(UsageError, match=r"does not see .*/elsewhere\.") as caught:
         run(ScriptedTasks(tmp_path, needs=(tmp_path / "elsewhere",)))
     assert "all machines share" in caught.value.hint
 
 
+@pytest.mark.slow
 def test_a_machine_with_another_version_is_named(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(rays, "gslopes_version", lambda: "99.0")
     with pytest.raises(UsageError, match=r"has gslopes .*, not 99\.0"):
         run(ScriptedTasks(tmp_path))
 
 
+@pytest.mark.slow
 def test_no_worker_stays_when_the_work_is_done(cluster, tmp_path):
     tasks = ScriptedTasks(tmp_path)
     run(tasks, parts=2)

@@ -76,6 +76,7 @@ def factual_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_transformers.seq2seq(tmp_path_factory.mktemp("factual") / "t5")
 
 
+@pytest.mark.slow
 def test_a_spacy_pipeline_of_the_users(spacy_folder: Path):
     parser = find_parser(f"spacy:{spacy_folder}")
     found = {fact.text for fact in parser.parse("A woman in a red dress is holding a tie")}
@@ -87,6 +88,7 @@ def test_a_spacy_pipeline_of_the_users(spacy_folder: Path):
     assert hat.negated
 
 
+@pytest.mark.slow
 def test_every_parser_keeps_the_contract(spacy_folder: Path, factual_folder: Path):
     for name in (f"spacy:{spacy_folder}", f"factual:{factual_folder}"):
         parser, other = find_parser(name), find_parser(name)

@@ -312,7 +312,11 @@ PAPER = """addEventListener("beforeprint", () => { window.seen = {
   shut: document.querySelectorAll("details:not([open]):not(.screen)").length } })"""
 
 
-@pytest.mark.parametrize("page", SIZES.values(), ids=SIZES, indirect=True)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(SIZES["desktop"], id="desktop"), pytest.param(SIZES["phone"], id="phone", marks=pytest.mark.slow)],
+    indirect=True,
+)
 def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
     page: Any, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

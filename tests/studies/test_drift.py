@@ -74,6 +74,7 @@ def test_another_version_is_drift_even_if_it_answers_alike(provider: FakeProvide
     assert found.drifted
 
 
+@pytest.mark.slow
 def test_chance_alone_is_no_drift(provider: FakeProvider, tmp_path):
     name = f"{NAME},scores=repeats,repeats=4"
     provider.chat.slopes = {"nurse": -0.25}

@@ -31,7 +31,7 @@ def faces():
     return parameters.replace(gender=parameters.gender / 2)
 
 
-@pytest.fixture(params=sorted(CASES))
+@pytest.fixture(params=["fader", pytest.param("feature-pyramid", marks=pytest.mark.slow), "tagger"])
 def case(request, faces):
     """(loop, spec, pixels, labels) of each network, small."""
     loop, shape = CASES[request.param]

@@ -66,7 +66,13 @@ def turned(seed: int) -> dict[str, list[Any]]:
     return made
 
 
-@pytest.mark.parametrize(("seed", "options"), [(1, {}), (2, {"workers": 2})], ids=["one-process", "two-processes"])
+@pytest.mark.parametrize(
+    ("seed", "options"),
+    [
+        pytest.param(1, {}, id="one-process"),
+        pytest.param(2, {"workers": 2}, id="two-processes", marks=pytest.mark.slow),
+    ],
+)
 def test_golden_68_rows_in_any_order_and_any_number_of_processes(
     in_order: CaptionsAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, options: dict[str, int]
 ):

@@ -59,6 +59,7 @@ def test_a_photo_without_a_row_is_skipped_and_all_without_one_are_an_error(folde
         audit(folder, tmp_path / "none", people=other)
 
 
+@pytest.mark.slow
 def test_one_gender_only_is_analysed_without_tests_between_genders(folder, tmp_path):
     women = people_csv(
         folder, tmp_path / "women.csv", lambda lines: [line.replace(",Male,", ",Female,") for line in lines]
@@ -69,6 +70,7 @@ def test_one_gender_only_is_analysed_without_tests_between_genders(folder, tmp_p
     assert run.page.is_file()
 
 
+@pytest.mark.slow
 def test_a_gender_that_nobody_gave_is_counted_and_in_no_f1(folder, tmp_path):
     silent = people_csv(folder, tmp_path / "silent.csv", lambda lines: [*lines[:-1], lines[-1].replace("Male", "NA")])
     run = audit(folder, tmp_path / "run", people=silent)
@@ -90,6 +92,7 @@ def test_a_photo_that_cannot_be_read_has_its_reason_and_the_rest_goes_on(folder,
     assert reason.startswith("unreadable")
 
 
+@pytest.mark.slow
 def test_a_person_whom_the_canvas_cannot_hold_is_skipped_with_the_share_that_fits(folder, tmp_path):
     more = tmp_path / "more"
     shutil.copytree(folder, more)
@@ -146,6 +149,7 @@ class SeesSomebody(Finder):
         ]
 
 
+@pytest.mark.slow
 def test_a_background_with_a_face_or_no_picture_is_skipped_with_its_reason(folder, tmp_path):
     more = tmp_path / "more"
     shutil.copytree(folder, more)
@@ -159,6 +163,7 @@ def test_a_background_with_a_face_or_no_picture_is_skipped_with_its_reason(folde
     assert "2 backgrounds are left out" in run.page.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_contexts_without_rating_or_tags_are_out_of_slopes_and_recognition_and_it_is_said(folder, tmp_path):
     rooms = tmp_path / "rooms"
     shutil.copytree(folder / "backgrounds", rooms)
@@ -186,6 +191,7 @@ class Refuses(Tagger):
         return Answer("refused", (), Reason.NO_FACE) if raw is None else super().parse(raw)
 
 
+@pytest.mark.slow
 def test_refused_pictures_are_left_out_pairwise_and_counted(folder, tmp_path):
     run = audit(folder, tmp_path / "run", classifier=Refuses())
     rows = run.inferred[(run.inferred["tags"] == "gross") & (run.inferred["gender"] == "all")]
@@ -203,6 +209,7 @@ class Silent(Tagger):
         return Answer("answered", ())
 
 
+@pytest.mark.slow
 def test_answers_without_any_tag_are_neutral(folder, tmp_path):
     run = audit(folder, tmp_path / "run", classifier=Silent())
     assert set(run.described["inferred"]) == {"neutral"}
@@ -210,6 +217,7 @@ def test_answers_without_any_tag_are_neutral(folder, tmp_path):
     assert run.page.is_file()
 
 
+@pytest.mark.slow
 def test_another_typology_may_follow(found, folder, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(found.run, run)

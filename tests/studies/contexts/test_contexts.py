@@ -170,6 +170,7 @@ def test_analysis_alone_asks_nobody(found, tmp_path):
     pd.testing.assert_frame_equal(same.tables["inferred"], found.tables["inferred"])
 
 
+@pytest.mark.slow
 def test_one_more_tagger_is_asked_by_score(found, folder, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(found.run, run)

@@ -20,6 +20,7 @@ from tests.fake_provider import FakeProvider
 from tests.studies.contexts.test_contexts import audit, folder, found
 
 __all__ = ["folder", "found"]  # fixtures
+pytestmark = pytest.mark.slow
 NAME = "llm:some-model,prompt=labels,repeats=1"
 
 

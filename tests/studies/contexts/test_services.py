@@ -16,6 +16,7 @@ from tests.studies.contexts.planted import plant
 from tests.studies.contexts.test_contexts import QUICK, audit, folder
 
 __all__ = ["folder"]  # a fixture
+pytestmark = pytest.mark.slow
 SLOPES = {"google": 0.24, "rekognition": 0.12, "clarifai": -0.24, "azure": 0.0, "imagga": 0.18}
 
 

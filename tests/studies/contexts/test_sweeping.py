@@ -143,6 +143,7 @@ class Faceless(Aligned):
         ]
 
 
+@pytest.mark.slow
 def test_a_person_whose_face_cannot_be_edited_stays_in_the_plain_part(folder, tmp_path, monkeypatch):
     def made(plan, device):
         return Sweeper(Components(Faceless(), masker, {"gender": Lighter()}, {}), "gender", plan.values, 20, "cpu")

@@ -141,6 +141,7 @@ def test_the_same_command_asks_nobody_again_and_gives_equal_tables(done, portrai
         run(portraits, out, model, policies=("argmax", "sample", "average", "pad"), seed=1)
 
 
+@pytest.mark.slow
 def test_a_cropper_of_rectangles_alone_and_crossed_groups(portraits, tmp_path):
     found = run(portraits, tmp_path / "run", Lighter(), groups=("team", "side"), min_group=2)
     favoured = found.parity[(found.parity["cropper"] == "lighter") & (found.parity["outcome"] == "favoured")]
