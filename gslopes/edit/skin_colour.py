@@ -66,9 +66,10 @@ def darkened(colours: Tensor, face: Tensor, before: Tensor, after: Tensor) -> Te
     """
     (red, blue), then = _at(before, 2), _at(after, 2)
     share = ((face[:, :, 0] * red + face[:, :, 2] * blue) / (red**2 + blue**2)).clamp(0, 1)
-    moved = RICHER * _without_luminance(share * (then[0] - red), share * (then[1] - blue))
-    hidden = HIDDEN * -torch.expm1(-(before - after).clamp(min=0) / DEPTH)
-    return moved - hidden[:, :, None] * (colours - face)
+    further = RICHER * share
+    moved = _without_luminance(further * (then[0] - red), further * (then[1] - blue))
+    hidden = -HIDDEN * torch.expm1((after - before).clamp(max=0) / DEPTH)
+    return torch.addcmul(moved, hidden[:, :, None], face - colours)
 
 
 def colours_of(levels: Tensor) -> tuple[Tensor, Tensor]:
