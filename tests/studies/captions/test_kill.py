@@ -1,6 +1,6 @@
 """Killed at any named place, a captions audit goes on by the same command and ends in equal tables and pages.
 
-So does an audit of counterfactual photos with a captioner, which is asked about no picture twice.
+So does an audit of counterfactual photos with a captioner, which is asked again about the batch in flight at most.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ KILLS += [(point, 2, "journal") for point in KILL_POINTS if point.startswith(("a
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("point", "time", "kept"), KILLS)
-def test_a_captioner_is_asked_about_no_picture_twice_and_the_tables_are_equal(
+def test_a_captioner_is_asked_again_about_one_batch_at_most_and_the_tables_are_equal(
     captioned: Path, point: str, time: int, kept: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(captioned)
@@ -153,6 +153,9 @@ def test_a_captioner_is_asked_about_no_picture_twice_and_the_tables_are_equal(
     asked, calm = (Counter(Path(f"{folder}.txt").read_text().splitlines()) for folder in (run, captioned / kept))
     assert asked.keys() == calm.keys()
     assert len(calm) == 6 * 7 == calm.total()
-    in_flight = BATCH if point == "answers:asked" and code else 0
-    assert asked.total() - len(asked) == in_flight
+    twice = asked.total() - len(asked)
+    if point == "answers:asked" and code:
+        assert twice == BATCH
+    else:  # a batch may be in flight while the part before it is written
+        assert twice <= (BATCH if code else 0)
     assert not list(run.rglob("*.tmp"))
