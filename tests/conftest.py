@@ -36,18 +36,20 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Files that take longest, in that order: were one of them the last, one core would work while the others wait.
 LONGEST = (
+    "report/test_browser.py",
     "report/test_folder.py",
+    "report/test_contexts.py",
     "core/test_tables.py",
-    "score/classifiers/test_torchscript.py",
-    "studies/contexts/test_services.py",
     "studies/test_demo.py",
-    "executors/test_ray.py",
+    "run/test_services.py",
+    "score/classifiers/test_torchscript.py",
     "run/test_stamps.py",
     "run/test_stages.py",
-    "run/test_services.py",
-    "report/test_browser.py",
+    "report/crops/test_browser.py",
+    "executors/test_ray.py",
     "studies/contexts/test_contexts.py",
     "zoo/test_program.py",
+    "studies/crops/test_remote.py",
     "studies/test_drift.py",
 )
 

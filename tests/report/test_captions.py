@@ -135,7 +135,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("size", [(1280, 900), (390, 844)])
+@pytest.mark.parametrize("size", [(1280, 900), pytest.param((390, 844), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["report", "review"])
 def test_the_pages_fit_the_window_and_axe_finds_no_serious_fault(
     chromium: Any, pages: dict[str, Path], name: str, size: tuple[int, int]

@@ -64,7 +64,12 @@ def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, t
 @pytest.mark.parametrize(
     ("few", "more", "cut"),
     [
-        ("rekognition:min_confidence=55", "rekognition:min_confidence=0", "score at least 0.55"),
+        pytest.param(
+            "rekognition:min_confidence=55",
+            "rekognition:min_confidence=0",
+            "score at least 0.55",
+            marks=pytest.mark.slow,
+        ),
         ("google:max_results=10", "google:max_results=50", "the 10 highest of a picture"),
     ],
 )
