@@ -11,6 +11,9 @@ along a line; where that line meets the named reading is the face's length, from
 usual one, for all values on that side. It depends on the photo alone, not on which values are asked for. Motion, which
 comes later, is not in the picture that is read.
 
+Towards -2 units may count more than once (``downward``), and the first ones less than the last (``downward_exponent``),
+for a reading moves most at first; the way to -2 is as long as without that.
+
 Eyes and brows may keep still (``steady_eyes``) on a face at the light end, which can only darken: moved, they make a
 person hard to recognise.
 """
