@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from gslopes.core.killpoints import KILL_POINTS
 from gslopes.language.labels import labeller
 from gslopes.run import stages as walk
 from gslopes.run.config import FitConfig
+from gslopes.score.cache import FILE
 from gslopes.studies.captions import parse
 from gslopes.studies.captions.sweep import TABLE, measure_sweep
 from tests.core.test_killpoints import in_a_child
@@ -116,6 +119,22 @@ def counterfactual_captions(run: Path, classifier: str) -> None:
     measure_sweep(run, AuditOptions(bootstrap=50))
 
 
+def questions(run: Path) -> list[str]:
+    """sha256 of each picture that the captioner was asked about, in order."""
+    log = Path(f"{run}.txt")
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def kept_answers(run: Path) -> int:
+    """How many answers the cache, or the run's own journal, holds."""
+    count = 0
+    for folder in (Path(f"{run}-cache"), *run.rglob("journal")):
+        for file in folder.glob(FILE):
+            with closing(sqlite3.connect(file)) as database:
+                count += database.execute("SELECT count(*) FROM answers").fetchone()[0]
+    return count
+
+
 @pytest.fixture(scope="module")
 def captioned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the function, with an undisturbed run of it for each way of keeping answers."""
@@ -147,15 +166,16 @@ def test_a_captioner_is_asked_again_about_one_batch_at_most_and_the_tables_are_e
     run = write_run(tmp_path / "run", 6, part=3)
     code = in_a_child(lambda: counterfactual_captions(run, classifier), f"{point}:{time}")
     assert code == -signal.SIGKILL or (code == 0 and time > 1)
+    before = len(questions(run))
+    known = kept_answers(run) if code else before
     assert in_a_child(lambda: counterfactual_captions(run, classifier)) == 0
     for name in ASKED_AGAIN:
         assert (run / f"{name}.parquet").read_bytes() == (captioned / kept / f"{name}.parquet").read_bytes(), name
-    asked, calm = (Counter(Path(f"{folder}.txt").read_text().splitlines()) for folder in (run, captioned / kept))
+    asked, calm = (Counter(questions(folder)) for folder in (run, captioned / kept))
     assert asked.keys() == calm.keys()
     assert len(calm) == 6 * 7 == calm.total()
-    twice = asked.total() - len(asked)
-    if point == "answers:asked" and code:
-        assert twice == BATCH
-    else:  # a batch may be in flight while the part before it is written
-        assert twice <= (BATCH if code else 0)
+    assert asked.total() - before == len(calm) - known  # of what was kept nothing is asked again
+    assert asked.total() - len(asked) == before - known
+    # while a part is written the next batch may be in flight, and a kill loses that
+    assert before - known == BATCH if point == "answers:asked" and code else 0 <= before - known <= BATCH
     assert not list(run.rglob("*.tmp"))
