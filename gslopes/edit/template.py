@@ -37,7 +37,7 @@ HIGHLIGHT = 0.85  # share of the range above which a pixel is less and less skin
 GLOW = 0.03  # log-odds a unit by which a part of a face that darkens may grow lighter
 BROAD = 6 / 128  # of the Gaussian above which form varies slowly, and colours grow even: wider than teeth and eyes
 NEAR = 8 / 128  # of the Gaussian within which bounds by part are one factor, so that form keeps its shape
-PAIRS = 8  # chips at a distance that a CPU edits at once
+PAIRS = 8  # of a chip and a distance, edited at once on a CPU
 NARROW = 16  # pixels: a wider Gaussian takes a tenth of the time as two products of matrices
 SMOOTH = 1.5 / 128  # of the Gaussian before luminance is read, in units of the side: pores and lashes decide little
 
@@ -134,10 +134,10 @@ class TemplateEdits:
     def _each(self, distances: Tensor, finished: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
         """What ``finished`` makes of chips (n,) and their edits (n, 3, S, S); on a CPU a few at a time, in cache."""
         made = self.chips.new_empty(*distances.shape, *self.chips.shape[2:], 3).movedim(-1, 2)
-        some = distances.numel() if distances.is_cuda else PAIRS
+        at_once = distances.numel() if distances.is_cuda else PAIRS
         darkens = distances * self.use.lightness < 0
         for way, edited in ((darkens, self._darker), (~darkens, self._paler)):
-            for rows, columns in (pairs.unbind(1) for pairs in way.nonzero().split(some) if len(pairs)):
+            for rows, columns in (pairs.unbind(1) for pairs in way.nonzero().split(at_once) if len(pairs)):
                 made[rows, columns] = finished(rows, edited(rows, distances[rows, columns, None, None]))
         return made
 

@@ -46,8 +46,8 @@ class EditFieldConfig:
     steady_eyes: share of the motion of eyes and brows that is left out of a face whose own value is 1; of others less,
         and none at -1.
     downward: units towards -1 count so many times, so that dark and light faces follow alike.
-    downward_exponent: of the share of the way to -2 that is gone; above 1 the first steps are shorter and the last ones
-        longer, since readings move most at first.
+    downward_exponent: power to which the share of the way to -2 that is gone is raised; above 1 the first steps are
+        shorter and the last ones longer, since readings move most at first.
     reach: what the reader of own values is to read from a face at -2 and at +2, above 0 and below 1: a face whose
         reading would pass it goes a shorter way on that side, one that lags a longer one, see ``edit.field``; 0 for
         the same length for all.
