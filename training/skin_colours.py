@@ -49,7 +49,7 @@ def measured(data: Path) -> list[tuple[float, ...]]:
             if len(pixels) >= PIXELS:
                 chosen = pixels[torch.from_numpy(random.choice(len(pixels), PIXELS))]
                 light.append(bright[row].flatten()[chosen])
-                colours.append(found[row, 0].flatten(1)[[0, 2]][:, chosen])
+                colours.append(found[row].flatten(1)[[0, 2]][:, chosen])
     return [row_at(knot, torch.cat(light).numpy(), torch.cat(colours, 1).numpy()) for knot in KNOTS]
 
 

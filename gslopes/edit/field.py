@@ -38,7 +38,7 @@ from gslopes.zoo import LoadedModel, load
 from gslopes.zoo.reader import face_window
 
 # Chips that are read at once on the CPU; bytes for a picture of 128 x 128.
-AT_ONCE = 8
+AT_ONCE = 16
 PICTURE = 1_400_000
 
 # Bounds of a face's length, times the usual one. Readings count as no surer than SURE from 0 or 1, and as moving by
@@ -86,7 +86,11 @@ class FieldEditor:
             edits = TemplateEdits(x, as_template(form), self.face, self.use)
             own = self.photo_values(x)[:, :1]
             units = self._units(own, edits, values)
-            edited[part] = edits.pictures(units).permute(0, 1, 3, 4, 2).cpu()
+            there = edited[part].movedim(-1, 2)
+            if self.device.type == "cpu":
+                edits.pictures(units, into=there)
+            else:
+                there.copy_(edits.pictures(units))
             fields[part] = self._steadied(motion, own).permute(0, 2, 3, 1).cpu()
             darkens = units * self.config.lightness < 0
             distances[part] = torch.where(darkens, self.config.darker_motion * units, units).cpu()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from gslopes.core.records import FloatArray
+from gslopes.networks.tagger import Tagger
 from gslopes.zoo import LoadedModel
 from gslopes.zoo.reader import FaceReader
 
@@ -22,6 +24,8 @@ class PhotoValues:
     """
 
     def __init__(self, reader: LoadedModel, attributes: tuple[str, ...]) -> None:
+        if isinstance(reader.module, Tagger):
+            reader = replace(reader, module=reader.module.folded())
         self.reader, self.attributes = FaceReader(reader), attributes
         self.reader.check(attributes)
 

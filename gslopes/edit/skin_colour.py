@@ -37,46 +37,56 @@ TABLE = (
 )
 
 
-def lightened(colours: Tensor, before: Tensor, after: Tensor) -> Tensor:
+def place_of(colours: Tensor, light: Tensor) -> Tensor:
+    """Where a colour stands among those of its lightness, (b, 2, S, S).
+
+    Standard deviations from the median of red, and those of blue among the colours with that red.
+    colours: (b, 3, S, S), logarithms of levels plus ``OFFSET`` less those of luminance.
+    light: (b, S, S) logarithms of luminance.
+    """
+    red, blue, red_sd, blue_sd, rho = _at(light)
+    r, b = (colours[:, 0] - red) / red_sd, (colours[:, 2] - blue) / blue_sd
+    return torch.stack([r, (b - rho * r) / (1 - rho**2).sqrt()], 1)
+
+
+def lightened(colours: Tensor, place: Tensor, after: Tensor) -> Tensor:
     """Logarithms to add to each pixel so that its colour is as usual, or unusual, after as before.
 
-    colours: (b, 1, 3, S, S), logarithms of levels plus ``OFFSET`` less those of luminance.
-    before: (b, 1, S, S) logarithms of luminance.  after: (b, K, S, S).
+    colours: (b, 3, S, S), as in ``place_of``.  place: (b, 2, S, S), where they stand now.
+    after: (n, S, S) logarithms of luminance, b being n or 1.
 
-    Returns (b, K, 3, S, S), of which luminance, to first order, does not change. The map between the two normal
+    Returns (n, 3, S, S), of which luminance, to first order, does not change. The map between the two normal
     distributions that keeps red's place in its own and blue's place among the colours with that red.
     """
-    (red, blue, red_sd, blue_sd, rho), then = _at(before), _at(after)
-    r = (colours[:, :, 0] - red) / red_sd
-    b = (colours[:, :, 2] - blue) / blue_sd
-    rest = (b - rho * r) / (1 - rho**2).sqrt()
-    there_b = then[4] * r + (1 - then[4] ** 2).sqrt() * rest
-    return _without_luminance(then[0] + then[2] * r - colours[:, :, 0], then[1] + then[3] * there_b - colours[:, :, 2])
+    red, blue, red_sd, blue_sd, rho = _at(after)
+    r, rest = place.unbind(1)
+    b = rho * r + (1 - rho**2).sqrt() * rest
+    return _without_luminance(red + red_sd * r - colours[:, 0], blue + blue_sd * b - colours[:, 2])
 
 
 def darkened(colours: Tensor, face: Tensor, before: Tensor, after: Tensor) -> Tensor:
     """Logarithms to add so that a face's colour moves as the usual one does, and becomes more even; gray stays gray.
 
-    colours: (b, 1, 3, S, S), or (b, 1, 3, 1, 1), as in ``lightened``, smoothed: what is smaller keeps its own.
-    face: (b, 1, 3, 1, 1), their mean over the face.  before: (b, 1, 1, 1), the mean of the logarithms of luminance.
-    after: (b, K, 1, 1), or (b, K, S, S) where each pixel darkens by its own amount.
+    colours: (b, 3, S, S), as in ``place_of``, smoothed: what is smaller keeps its own.
+    face: (b, 3, 1, 1), their mean over the face.  before: (b, 1, 1), the mean of the logarithms of luminance.
+    after: (n, S, S), or (n, 1, 1) where all pixels darken alike, b being n or 1.
 
-    Returns (b, K, 3, S, S). What is unusual becomes less so: noses that are red already would become redder than any
+    Returns (n, 3, S, S). What is unusual becomes less so: noses that are red already would become redder than any
     photo's, and chins gray.
     """
     (red, blue), then = _at(before, 2), _at(after, 2)
-    share = ((face[:, :, 0] * red + face[:, :, 2] * blue) / (red**2 + blue**2)).clamp(0, 1)
+    share = ((face[:, 0] * red + face[:, 2] * blue) / (red**2 + blue**2)).clamp(0, 1)
     further = RICHER * share
     moved = _without_luminance(further * (then[0] - red), further * (then[1] - blue))
     hidden = -HIDDEN * torch.expm1((after - before).clamp(max=0) / DEPTH)
-    return torch.addcmul(moved, hidden[:, :, None], face - colours)
+    return torch.addcmul(moved, hidden[:, None], face - colours)
 
 
 def colours_of(levels: Tensor) -> tuple[Tensor, Tensor]:
-    """Chips (b, 3, S, S), RGB in [0, 1], to colours (b, 1, 3, S, S) and logarithms of luminance (b, 1, S, S)."""
+    """Chips (b, 3, S, S), RGB in [0, 1], to colours (b, 3, S, S) and logarithms of luminance (b, S, S)."""
     luma = levels.new_tensor(LUMA)[:, None, None]
-    light = (255 * (levels * luma).sum(1, keepdim=True) + OFFSET).log()
-    return ((255 * levels + OFFSET).log() - light)[:, None], light
+    light = (255 * (levels * luma).sum(1) + OFFSET).log()
+    return (255 * levels + OFFSET).log() - light[:, None], light
 
 
 def _at(light: Tensor, first: int = 5) -> tuple[Tensor, ...]:
@@ -84,20 +94,21 @@ def _at(light: Tensor, first: int = 5) -> tuple[Tensor, ...]:
 
     As sums of what each knot adds to the slope: many times as fast as looking rows up.
     """
-    knots, at_first, bends = (part.to(light) for part in _hinges())
-    beyond = (light.clamp(knots[0], knots[-1]).flatten() - knots[:-1, None]).relu_()  # (rows - 1, pixels)
-    return torch.addmm(at_first[:first, None], bends[:first], beyond).view(first, *light.shape).unbind()
+    knots, at_first, bends = _hinges(light.dtype, light.device)
+    beyond = (light.clamp(TABLE[0][0], TABLE[-1][0]).flatten() - knots[:-1, None]).relu_()  # (rows - 1, pixels)
+    return torch.addmm(at_first[:first], bends[:first], beyond).view(first, *light.shape).unbind()
 
 
 @cache
 @torch.inference_mode(False)  # what is kept here may be wanted by a training later
-def _hinges() -> tuple[Tensor, Tensor, Tensor]:
-    """Knots (rows,), columns at the first of them (columns,), how their slopes bend at each, (columns, rows - 1)."""
+def _hinges(dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """Knots (rows,), columns at the first of them (columns, 1), how their slopes bend at each, (columns, rows - 1)."""
     knots, *columns = torch.tensor(TABLE, dtype=torch.float64).T
     slopes = torch.stack(columns).diff() / knots.diff()
-    return knots, torch.stack(columns)[:, 0], slopes.diff(prepend=slopes.new_zeros(len(columns), 1))
+    bends = slopes.diff(prepend=slopes.new_zeros(len(columns), 1))
+    return knots.to(device, dtype), torch.stack(columns)[:, :1].to(device, dtype), bends.to(device, dtype)
 
 
 def _without_luminance(red: Tensor, blue: Tensor) -> Tensor:
-    """Changes of red and blue (b, K, S, S) to those of all channels, (b, K, 3, S, S)."""
-    return torch.stack([red, -(LUMA[0] * red + LUMA[2] * blue) / LUMA[1], blue], 2)
+    """Changes of red and blue (n, S, S) to those of all channels, (n, 3, S, S)."""
+    return torch.stack([red, -(LUMA[0] * red + LUMA[2] * blue) / LUMA[1], blue], 1)

@@ -8,6 +8,7 @@ moves, at an eighth. The photo's own texture stays, since that is all it can say
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import torch
@@ -100,10 +101,10 @@ class EditField(nn.Module):
         The field, (B, 1 + colours, S, S), holds log-odds of luminance, then logarithms of red and blue; the motion,
         (B, 2, S, S), x y in pixels of the chip, see ``core.records.Motion``.
         """
-        x = self.stem(chips)
-        kept = []
+        active, kept = F.silu(self.stem(chips), inplace=True), []
         for layer in self.down:
-            x = layer(x)  # (B, widths[i + 1], S / 2 ** (i + 1), ...)
+            x = layer(active)  # (B, widths[i + 1], S / 2 ** (i + 1), ...)
+            active = F.silu(x)
             kept.append(x)
         x = self.middle(x)
         motion = None
@@ -112,27 +113,40 @@ class EditField(nn.Module):
             if motion is None:
                 motion = self.to_motion(x)  # (B, 2, S / 8, S / 8)
         assert motion is not None
-        form = _doubled(self.to_form(x).float())
+        form = _enlarged(self.to_form(x).float(), self.config.size)
         limits = form.new_tensor([LIGHTNESS] + [COLOUR] * self.config.colours)[:, None, None]
-        whole = F.interpolate(motion.float(), size=chips.shape[2:], mode="bicubic", align_corners=False)
+        whole = _enlarged(motion.float(), self.config.size)
         return limits * torch.tanh(form / limits), MOTION * torch.tanh(whole / MOTION)
 
 
-def _doubled(x: Tensor) -> Tensor:
-    """(B, C, h, w) to (B, C, 2 h, 2 w), smooth: no edge of the smaller grid is to be seen."""
-    return F.interpolate(x, scale_factor=2, mode="bicubic", align_corners=False)
+def _enlarged(x: Tensor, size: int) -> Tensor:
+    """(B, C, s, s) to (B, C, size, size), bicubic: no edge of the smaller grid is to be seen.
+
+    As two products of matrices: on a CPU a tenth of the time of ``interpolate``.
+    """
+    along = _bicubic(x.shape[-1], size).to(x)
+    with torch.autocast(x.device.type, enabled=False):
+        return along @ x @ along.T
+
+
+@lru_cache(8)
+@torch.inference_mode(False)  # what is kept here may be wanted by a training later
+def _bicubic(small: int, large: int) -> Tensor:
+    """(large, small) what enlarges a column: each pixel's share in each."""
+    each = torch.eye(small, dtype=torch.float64)[None, None]
+    return F.interpolate(each, size=(large, small), mode="bicubic", align_corners=False)[0, 0]
 
 
 class _Residual(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
         self.body = nn.Sequential(
-            nn.GroupNorm(GROUPS, width), nn.SiLU(), nn.Conv2d(width, width, 3, padding=1),
-            nn.GroupNorm(GROUPS, width), nn.SiLU(), nn.Conv2d(width, width, 3, padding=1),
+            nn.GroupNorm(GROUPS, width), nn.SiLU(inplace=True), nn.Conv2d(width, width, 3, padding=1),
+            nn.GroupNorm(GROUPS, width), nn.SiLU(inplace=True), nn.Conv2d(width, width, 3, padding=1),
         )  # fmt: skip
 
     def forward(self, x: Tensor) -> Tensor:
-        y: Tensor = x + self.body(x)
+        y: Tensor = self.body(x).add_(x)
         return y
 
 
@@ -145,7 +159,7 @@ class _Down(nn.Module):
         self.block = _Residual(outputs)
 
     def forward(self, x: Tensor) -> Tensor:
-        y: Tensor = self.block(self.conv(F.silu(x)))
+        y: Tensor = self.block(self.conv(x))
         return y
 
 
@@ -158,5 +172,5 @@ class _Up(nn.Module):
         self.block = _Residual(outputs)
 
     def forward(self, x: Tensor, skip: Tensor) -> Tensor:
-        y: Tensor = self.block(F.interpolate(self.conv(x), scale_factor=2, mode="nearest") + skip)
+        y: Tensor = self.block(F.interpolate(self.conv(x), scale_factor=2, mode="nearest").add_(skip))
         return y

@@ -322,3 +322,6 @@ def test_edits_made_ready_once_are_those_made_anew():
         torch.testing.assert_close(ready(ways), template_edits(chips, template, FACE, ways, use), rtol=0, atol=0)
         both = torch.tensor([[way, 0.0, -way], [0.3, way, 0.0]])
         torch.testing.assert_close(ready(both)[:, :1], ready(both[:, :1]))
+        there = torch.full((2, 3, 3, 32, 32), -1.0)
+        assert ready.pictures(both, into=there) is there
+        torch.testing.assert_close(there, ready.pictures(both), rtol=0, atol=0)
