@@ -8,9 +8,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -21,10 +19,9 @@ from gslopes.core.killpoints import KILL_POINTS
 from gslopes.language.labels import labeller
 from gslopes.run import stages as walk
 from gslopes.run.config import FitConfig
-from gslopes.score.cache import FILE
 from gslopes.studies.captions import parse
 from gslopes.studies.captions.sweep import TABLE, measure_sweep
-from tests.core.test_killpoints import in_a_child
+from tests.core.test_killpoints import in_a_child, kept_answers
 from tests.fake_provider.folder import write_run
 
 POINTS = [point for point in KILL_POINTS if point.startswith(("file:", "table:"))]
@@ -123,16 +120,6 @@ def questions(run: Path) -> list[str]:
     """sha256 of each picture that the captioner was asked about, in order."""
     log = Path(f"{run}.txt")
     return log.read_text().splitlines() if log.exists() else []
-
-
-def kept_answers(run: Path) -> int:
-    """How many answers the cache, or the run's own journal, holds."""
-    count = 0
-    for folder in (Path(f"{run}-cache"), *run.rglob("journal")):
-        for file in folder.glob(FILE):
-            with closing(sqlite3.connect(file)) as database:
-                count += database.execute("SELECT count(*) FROM answers").fetchone()[0]
-    return count
 
 
 @pytest.fixture(scope="module")
