@@ -122,7 +122,8 @@ class TemplateEdits:
             self.darker_form = _without_glow(fast, use.lightness) - use.lightness
             self.colours, self.before = colours_of(smooth)
             self.place, self.broad = place_of(self.colours, self.before), blurred(self.colours, BROAD)
-            self.whole, self.mean = _mean(self.colours, face), _mean(light, face)
+            self.whole, mean = _mean(self.colours, face), _mean(light, face)
+            self.mean_odds, self.mean_light = _odds(mean), _logarithm(mean)
 
     def pictures(self, distances: Tensor, into: Tensor | None = None) -> Tensor:
         """(b, K, 3, S, S) levels at K distances (b, K), 0 to 255 or a little beyond; in memory channels come last.
@@ -165,8 +166,8 @@ class TemplateEdits:
         else:
             beside = _bounded(beside, use.darkest, use.brightest)
         moved = self._moved(rows, tone + beside)
-        before = _logarithm(self.mean)[rows]
-        after = torch.minimum(_logarithm(_raised(_odds(self.mean)[rows], tone)), before + moved)
+        before = self.mean_light[rows]
+        after = torch.minimum(_logarithm(_raised(self.mean_odds[rows], tone)), before + moved)
         colour = darkened(self.broad[rows], self.whole[rows], before, after)
         return self._with_colour(rows, units, colour.add_(moved[:, None]))
 
