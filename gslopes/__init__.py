@@ -13,86 +13,73 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gslopes.fit.frames import fit_slopes
+    from gslopes.captions.api import audit_captions
+    from gslopes.collect.api import census, collect_photos
+    from gslopes.contexts.audit import audit_contexts
+    from gslopes.crops.audit import audit_crops
+    from gslopes.evaluate.api import evaluate_model
+    from gslopes.fit.frames import fit_slopes, slopes
     from gslopes.report import write_report
+    from gslopes.run.api import audit, validate_run
+    from gslopes.run.compare import compare_runs
+    from gslopes.run.export import export
     from gslopes.run.stages import score_photos, synthesise
-    from gslopes.studies.api import audit, captions, census, compare, drawn_faces, slopes
-    from gslopes.studies.contexts.contexts import contexts
-    from gslopes.studies.crops import crops
-    from gslopes.studies.export import export
+    from gslopes.synthetic.api import drawn_faces
+    from gslopes.train.api import train_model
 
     __version__: str
 
-_HOMES = {
-    "audit": "gslopes.studies.api",
-    "captions": "gslopes.studies.api",
-    "census": "gslopes.studies.api",
-    "compare": "gslopes.studies.api",
-    "contexts": "gslopes.studies.contexts.contexts",
-    "crops": "gslopes.studies.crops",
-    "drawn_faces": "gslopes.studies.api",
-    "export": "gslopes.studies.export",
+_MODULES = {
+    "audit": "gslopes.run.api",
+    "audit_captions": "gslopes.captions.api",
+    "audit_contexts": "gslopes.contexts.audit",
+    "audit_crops": "gslopes.crops.audit",
+    "census": "gslopes.collect.api",
+    "collect_photos": "gslopes.collect.api",
+    "compare_runs": "gslopes.run.compare",
+    "drawn_faces": "gslopes.synthetic.api",
+    "evaluate_model": "gslopes.evaluate.api",
+    "export": "gslopes.run.export",
     "fit_slopes": "gslopes.fit.frames",
     "score_photos": "gslopes.run.stages",
-    "slopes": "gslopes.studies.api",
+    "slopes": "gslopes.fit.frames",
     "synthesise": "gslopes.run.stages",
+    "train_model": "gslopes.train.api",
+    "validate_run": "gslopes.run.api",
     "write_report": "gslopes.report",
 }
-# Packages whose names are functions, too: gslopes.validate(run) and gslopes.collect(out, source=...).
-_CALLED = ("collect", "train", "validate")
 
 __all__ = [
     "__version__",
     "audit",
-    "captions",
+    "audit_captions",
+    "audit_contexts",
+    "audit_crops",
     "census",
-    "collect",
-    "compare",
-    "contexts",
-    "crops",
+    "collect_photos",
+    "compare_runs",
     "drawn_faces",
+    "evaluate_model",
     "export",
     "fit_slopes",
     "score_photos",
     "slopes",
     "synthesise",
-    "train",
-    "validate",
+    "train_model",
+    "validate_run",
     "write_report",
 ]
-
-
-class _Called(ModuleType):
-    """A package that can be called: the function of its name in ``gslopes.studies.api``."""
-
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        return getattr(import_module("gslopes.studies.api"), self.__name__.rpartition(".")[2])(*args, **options)
-
-
-class _Front(ModuleType):
-    """The package itself: whenever one of ``_CALLED`` is imported, it becomes callable."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _CALLED and type(value) is ModuleType:
-            value.__class__ = _Called
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Front
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return import_module("gslopes.core.runtime").gslopes_version()
-    if name in _CALLED:
-        return import_module(f"gslopes.{name}")
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'gslopes' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -38,19 +38,19 @@ ROOT = Path(__file__).resolve().parents[1]
 LONGEST = (
     "report/test_browser.py",
     "report/test_folder.py",
-    "report/test_contexts.py",
+    "contexts/report/test_page.py",
     "core/test_tables.py",
-    "studies/test_demo.py",
+    "synthetic/test_demo.py",
     "run/test_services.py",
     "score/classifiers/test_torchscript.py",
     "run/test_stamps.py",
     "run/test_stages.py",
-    "report/crops/test_browser.py",
+    "crops/report/test_browser.py",
     "executors/test_ray.py",
-    "studies/contexts/test_contexts.py",
+    "contexts/test_audit.py",
     "zoo/test_program.py",
-    "studies/crops/test_remote.py",
-    "studies/test_drift.py",
+    "crops/asking/test_remote.py",
+    "run/test_drift.py",
 )
 
 

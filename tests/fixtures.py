@@ -14,7 +14,18 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
-DRAWS = {"cli", "executors", "report", "run", "studies"}  # folders whose tests write reports
+DRAWS = {
+    "captions",
+    "cli",
+    "collect",
+    "contexts",
+    "crops",
+    "evaluate",
+    "executors",
+    "report",
+    "run",
+    "synthetic",
+}  # folders whose tests write reports
 EMPTY = {"pdf": b"%PDF-1.4\n", "svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>"}  # in place of figures; and a PNG:
 EMPTY["png"] = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55"
@@ -79,7 +90,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> str:
     import onnx
     from onnx import helper
 
-    from gslopes.datasets.rendered import render, sample
+    from gslopes.datasets.drawn import render, sample
 
     folder, size, lot = tmp_path_factory.mktemp("toy"), 16, np.random.default_rng(0)
     weights = lot.normal(size=(3 * size * size, len(LABELS))).astype(np.float32)
@@ -112,7 +123,7 @@ def home(tiny_models: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="session")
 def draw(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Faces]:
     """Draws n rendered faces into a fresh folder."""
-    from gslopes.datasets.rendered import sample, write_folder
+    from gslopes.datasets.drawn import sample, write_folder
 
     def drawn(n: int, seed: int = 0, size: int = 96) -> Faces:
         folder = tmp_path_factory.mktemp("faces")

@@ -11,24 +11,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import gslopes
-from gslopes.audits.captions import cases
-from gslopes.audits.context.contexts import read_contexts
-from gslopes.audits.context.people import read_people as read_context_people
-from gslopes.audits.context.ratings import read_ratings
-from gslopes.audits.context.typology import read_typology
-from gslopes.audits.crops.croppers import load_cropper
+from gslopes.captions.measures import cases
+from gslopes.captions.read import StageFiles, read_stages
+from gslopes.collect.census.answers import read_answers as read_census_answers
+from gslopes.contexts.audit import read_review
+from gslopes.contexts.people import read_people as read_context_people
+from gslopes.contexts.ratings import read_ratings
+from gslopes.contexts.typology import read_typology
+from gslopes.contexts.vocabulary import read_contexts
 from gslopes.core.errors import GslopesError
+from gslopes.crops.asking.people import read_people as read_crop_people
+from gslopes.crops.croppers import load_cropper, vxm
 from gslopes.datasets.demographics import read_groups
 from gslopes.find.known import KnownFinder
 from gslopes.run.fitting import PRESENCE
 from gslopes.score.classifiers.llm_prompt import load_prompt
 from gslopes.score.classifiers.llm_reply import letters, probabilities, shares
 from gslopes.score.classifiers.model_file import read_labels
-from gslopes.studies.captions.read import StageFiles, read_stages
-from gslopes.studies.census.answers import read_answers as read_census_answers
-from gslopes.studies.contexts.contexts import read_review
-from gslopes.studies.crops.people import read_people as read_crop_people
-from gslopes.zoo import vxm
 
 if TYPE_CHECKING:
     from tests.fuzz import Target
@@ -162,7 +161,7 @@ def captions_audit(folder: Path, data: bytes) -> None:
     (home / name).write_bytes(data)
     quick = {"bootstrap": 10, "permutations": 9, "splits": 5, "salience_bootstrap": 5}
     try:
-        audit = gslopes.captions(home / "stages", run, groups=home / "groups.csv", **quick)
+        audit = gslopes.audit_captions(home / "stages", run, groups=home / "groups.csv", **quick)
         assert b"<script>alert" not in audit.page.read_bytes() + audit.review.read_bytes()
     finally:
         (home / name).write_bytes(good)

@@ -24,8 +24,8 @@ from gslopes.edit.field import FieldEditor
 from gslopes.find import align
 from gslopes.find.detect import MtcnnFinder
 from gslopes.run import stages
+from gslopes.run.bench import write_variants
 from gslopes.run.components import default_components
-from gslopes.studies.bench import write_variants
 
 DEVICE = os.environ.get("GSLOPES_TEST_DEVICE", "cuda")
 VALUES = np.array([-2, -1, 0, 1, 2], np.float32)

@@ -127,13 +127,11 @@ def test_the_help_names_the_verbs_and_loads_nothing_heavy():
 
 def test_every_public_name_is_there_and_annotated_and_documented_and_torch_waits_until_a_network_is_asked_for():
     check = (
-        "import gslopes, inspect, sys, types\n"
+        "import gslopes, inspect, sys\n"
         "for name in gslopes.__all__: getattr(gslopes, name)\n"
         "assert 'torch' not in sys.modules\n"
-        "import gslopes.studies.api as api\n"
         "for name in gslopes.__all__:\n"
         "    thing = getattr(gslopes, name)\n"
-        "    thing = getattr(api, name) if isinstance(thing, types.ModuleType) else thing\n"
         "    if callable(thing):\n"
         "        assert (inspect.getdoc(thing) or '').strip(), name\n"
         "        assert 'return' in thing.__annotations__, name\n"
@@ -227,7 +225,7 @@ def test_a_path_or_name_that_leads_nowhere_is_found():
         "gslopes/run/nowhere.py",
         "run.plan.ScoreConfig",
     ]
-    assert missing("gslopes/run/plan.py, tests/fit/test_ols.py, run.config.ScoreConfig, score.parquet") == []
+    assert missing("gslopes/run/plan.py, tests/stats/test_ols.py, run.config.ScoreConfig, score.parquet") == []
 
 
 @pytest.mark.parametrize("page", PAPERS + CARDS)
@@ -333,7 +331,7 @@ def test_an_installed_wheel_holds_models_recipes_and_weights_bit_for_bit(wheel_i
         assert ours
         assert {name: digest(path) for name, path in ours.items()} == {name: digest(theirs / name) for name in ours}
     assert (wheel_install / "gslopes/py.typed").is_file()
-    assert (wheel_install / "gslopes/studies/contexts/LICENCES.md").is_file()
+    assert (wheel_install / "gslopes/contexts/pictures/LICENCES.md").is_file()
     assert not (wheel_install / "tests").exists()
 
 

@@ -7,18 +7,16 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import (
+from gslopes.cli.options import print_audit, print_plan, walk_options
+from gslopes.core.commands import (
     PATH,
     classifier_option,
     examples,
     json_option,
     open_option,
     open_page,
-    print_audit,
-    print_plan,
     terms_options,
     trust_option,
-    walk_options,
 )
 
 

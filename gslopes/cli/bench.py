@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json
+from gslopes.core.commands import PATH, examples, json_option, print_json
 
 
 @click.command(
@@ -28,8 +28,8 @@ def bench(photos: Path | None, count: int, attribute: str, device: str, as_json:
     from dataclasses import asdict
 
     from gslopes.executors import OneProcess
-    from gslopes.studies.bench import PAPER_PHOTOS
-    from gslopes.studies.bench import bench as measure
+    from gslopes.run.bench import PAPER_PHOTOS
+    from gslopes.run.bench import bench as measure
 
     found = measure(photos, OneProcess(progress=True), count=count, attribute=attribute, device=device)
     if as_json:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.cli.options import PATH, cache_option, examples, json_option, print_json
+from gslopes.core.commands import PATH, cache_option, examples, json_option, print_json
 
 FILE = click.argument("file", type=PATH)
 

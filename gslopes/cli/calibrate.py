@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json, rows
+from gslopes.core.commands import PATH, examples, json_option, print_json, rows
 
 
 @click.command(
@@ -36,7 +36,7 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
     from faces whose hair, background and smile go along with the cue. It needs no data and no network.
     """
     from gslopes.executors import OneProcess
-    from gslopes.studies.planted import calibrate as run_calibration
+    from gslopes.synthetic.planted import calibrate as run_calibration
 
     found = run_calibration(out, OneProcess(progress=True), faces=faces, sets=sets, seed=seed, device=device)
     if as_json:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json, rows
+from gslopes.core.commands import PATH, examples, json_option, print_json, rows
 
 
 @click.command(
@@ -36,13 +36,13 @@ def census(photos: Path, out: Path, keyword: str, as_json: bool, **options: Any)
     unsure about go to CENSUS/review.html, which is answered by keyboard; its review.csv, saved into CENSUS, is read by
     the same command. What is estimated is how a face is read, not who a person is.
     """
+    from gslopes.collect.census.count import CensusConfig
+    from gslopes.collect.census.count import census as count
     from gslopes.core.config import from_dict
     from gslopes.core.errors import UnknownName
     from gslopes.core.runfolder import show
     from gslopes.executors import OneProcess
     from gslopes.report.composition import print_table3, table3
-    from gslopes.studies.census.census import CensusConfig
-    from gslopes.studies.census.census import census as count
 
     config = from_dict(CensusConfig, {name: value for name, value in options.items() if value is not None})
     found = count(photos, out, config, executor=OneProcess(progress=True))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gslopes.cli.options import examples, json_option, print_json
+from gslopes.core.commands import examples, json_option, print_json
 
 if TYPE_CHECKING:
     from gslopes.score.classifiers import ClassifierEntry

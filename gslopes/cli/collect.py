@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json
+from gslopes.core.commands import PATH, examples, json_option, print_json
 
 
 @click.command(
@@ -59,11 +59,11 @@ def collect(out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
     manifest.csv. Exact and near duplicates are kept once. robots.txt is obeyed. To resume, run the same command
     again.
     """
+    from gslopes.collect.photos import CollectConfig, plan_collection
+    from gslopes.collect.photos import collect as carry_out
     from gslopes.core.config import from_dict
     from gslopes.core.runfolder import show
     from gslopes.executors import OneProcess
-    from gslopes.studies.collect import CollectConfig, plan_collection
-    from gslopes.studies.collect import collect as carry_out
 
     given = {name: value for name, value in options.items() if value not in (None, ())}
     plan = plan_collection(from_dict(CollectConfig, given), out)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, open_option, open_page, print_json, rows
+from gslopes.core.commands import PATH, examples, json_option, open_option, open_page, print_json, rows
 
 
 @click.command(
@@ -70,7 +70,7 @@ def compare(
     """
     from gslopes.core.runfolder import show
     from gslopes.report.changes import print_changes
-    from gslopes.studies.compare import compare_runs, write_page
+    from gslopes.run.compare import compare_runs, write_page
 
     found = compare_runs(
         run_a, run_b, pairs, min_varying=min_varying, correction=correction, photos_csv=photos_csv, cluster=cluster

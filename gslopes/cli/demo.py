@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json, rows
+from gslopes.core.commands import PATH, examples, json_option, print_json, rows
 
 
 @click.command(
@@ -24,7 +24,7 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
     It needs no data and no network, and takes a few minutes on two cores at most.
     """
     from gslopes.executors import OneProcess
-    from gslopes.studies.demo import demo as run_demo
+    from gslopes.synthetic.demo import demo as run_demo
 
     result = run_demo(out, OneProcess(progress=True), faces=faces, seed=seed, device=device)
     pages = {"page": result.rendered.page, "portrait_page": result.portrait.page, "sweep": result.sweep}

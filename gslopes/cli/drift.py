@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json, terms_options
+from gslopes.core.commands import PATH, examples, json_option, print_json, terms_options
 
 
 @click.command(
@@ -38,7 +38,7 @@ def drift(run: Path, classifier: str, sample: int, seed: int, as_json: bool, **t
     from gslopes.core.config import from_dict
     from gslopes.executors import OneProcess
     from gslopes.run.config import ScoreConfig
-    from gslopes.studies.drift import check_drift, print_drift
+    from gslopes.run.drift import check_drift, print_drift
 
     given = from_dict(ScoreConfig, {name: value for name, value in terms.items() if value is not None})
     found = check_drift(run, classifier, OneProcess(progress=True), sample=sample, seed=seed, terms=given)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json
+from gslopes.core.commands import PATH, examples, json_option, print_json
 
 
 @click.command(
@@ -29,10 +29,10 @@ def evaluate(
 ) -> int:
     """Measure MODEL, a name or a folder of weights: what it edits, what else moves, for whom, how natural it looks."""
     from gslopes.core.runtime import pick_device
-    from gslopes.studies.evaluate import evaluate as measure
+    from gslopes.evaluate.models import measure_model
     from gslopes.zoo.cards import tables_as_text
 
-    result = measure(model, data=data, photos=photos, device=pick_device(device), write=write, sheets=sheets)
+    result = measure_model(model, data=data, photos=photos, device=pick_device(device), write=write, sheets=sheets)
     if as_json:
         print_json(result)
         return 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json, rows
+from gslopes.core.commands import PATH, examples, json_option, print_json, rows
 
 
 @click.command(

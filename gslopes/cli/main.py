@@ -10,39 +10,39 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import examples
+from gslopes.core.commands import examples
 from gslopes.core.errors import GslopesError
 from gslopes.score.scrub import guard_logs, scrub_text
 
 INTERRUPTED = 130
 
 # In the order of the walk. A verb is the function of its name in the module of its name, imported when it is needed.
-VERBS = (
-    "collect",
-    "census",
-    "crops",
-    "audit",
-    "captions",
-    "synthesise",
-    "validate",
-    "score",
-    "fit",
-    "report",
-    "method",
-    "compare",
-    "drift",
-    "contexts",
-    "typology",
-    "power",
-    "classifiers",
-    "cache",
-    "models",
-    "demo",
-    "train",
-    "evaluate",
-    "calibrate",
-    "bench",
-)
+VERBS = {
+    "collect": "gslopes.cli.collect",
+    "census": "gslopes.cli.census",
+    "crops": "gslopes.crops.cli",
+    "audit": "gslopes.cli.audit",
+    "captions": "gslopes.captions.cli",
+    "synthesise": "gslopes.cli.synthesise",
+    "validate": "gslopes.cli.validate",
+    "score": "gslopes.cli.score",
+    "fit": "gslopes.cli.fit",
+    "report": "gslopes.cli.report",
+    "method": "gslopes.cli.method",
+    "compare": "gslopes.cli.compare",
+    "drift": "gslopes.cli.drift",
+    "contexts": "gslopes.contexts.cli",
+    "typology": "gslopes.contexts.typology_cli",
+    "power": "gslopes.cli.power",
+    "classifiers": "gslopes.cli.classifiers",
+    "cache": "gslopes.cli.cache",
+    "models": "gslopes.cli.models",
+    "demo": "gslopes.cli.demo",
+    "train": "gslopes.cli.train",
+    "evaluate": "gslopes.cli.evaluate",
+    "calibrate": "gslopes.cli.calibrate",
+    "bench": "gslopes.cli.bench",
+}
 
 
 EXAMPLES = examples(
@@ -63,7 +63,7 @@ class LazyGroup(click.Group):
         """The verb, imported."""
         if cmd_name not in VERBS:
             return None
-        command: click.Command = getattr(import_module(f"gslopes.cli.{cmd_name}"), cmd_name)
+        command: click.Command = getattr(import_module(VERBS[cmd_name]), cmd_name)
         return command
 
     def resolve_command(
@@ -73,7 +73,7 @@ class LazyGroup(click.Group):
         if args and args[0] not in VERBS and not args[0].startswith("-"):
             from difflib import get_close_matches
 
-            close = get_close_matches(args[0], VERBS, n=1)
+            close = get_close_matches(args[0], list(VERBS), n=1)
             hint = f"Did you mean {close[0]!r}?" if close else f"Verbs: {', '.join(VERBS)}."
             raise click.UsageError(f"There is no verb {args[0]!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)

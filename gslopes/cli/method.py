@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_json
+from gslopes.core.commands import PATH, examples, json_option, print_json
 
 
 @click.command(

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from gslopes.cli.options import examples, json_option, print_json
+from gslopes.core.commands import examples, json_option, print_json
 
 
 @click.command(

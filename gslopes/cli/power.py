@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gslopes.cli.options import Range, examples, json_option, print_json
+from gslopes.core.commands import Range, examples, json_option, print_json
 
 
 @click.command(

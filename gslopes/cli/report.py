@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, open_option, open_page, print_json
+from gslopes.core.commands import PATH, examples, json_option, open_option, open_page, print_json
 
 
 @click.command(

@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, classifier_option, examples, json_option, print_json, terms_options, trust_option
+from gslopes.core.commands import (
+    PATH,
+    classifier_option,
+    examples,
+    json_option,
+    print_json,
+    terms_options,
+    trust_option,
+)
 
 
 @click.command(

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, examples, json_option, print_audit, print_plan, walk_options
+from gslopes.cli.options import print_audit, print_plan, walk_options
+from gslopes.core.commands import PATH, examples, json_option
 
 
 @click.command(

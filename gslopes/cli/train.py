@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.cli.options import PATH, examples
+from gslopes.core.commands import PATH, examples
 
 
 @click.command(

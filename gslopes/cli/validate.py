@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import PATH, engine_options, examples, json_option, print_json
+from gslopes.core.commands import PATH, engine_options, examples, json_option, print_json
 
 
 @click.command(

@@ -30,11 +30,11 @@ from gslopes.collect.pictures import DuplicateIndex, check_type, examine
 from gslopes.collect.robots import Robots
 from gslopes.collect.source import Candidate, Source
 from gslopes.core import runfolder, tables
-from gslopes.core.collection import MANIFEST
 from gslopes.core.errors import CredentialsError, ServiceError
 from gslopes.core.files import read_json
 from gslopes.core.killpoints import reach
 from gslopes.core.reasons import Reason, Why, explained
+from gslopes.core.tables.collection import MANIFEST
 
 STAGE = "collect"
 OVERSAMPLE = 1.5  # results that are asked for, of the photos that are wanted: some are gone, some repeat others

@@ -12,7 +12,7 @@ from gslopes.collect.lists import read_rows
 from gslopes.collect.wikidata import CENSUS, GENDERS, traits_of
 
 COLUMNS = ("person", "file", "gender", "ethnicity", "group")
-MIXED = "/"  # between several values of one person, as studies.crops.people reads them
+MIXED = "/"  # between several values of one person, as crops.asking.people reads them
 
 
 @dataclass(frozen=True, slots=True, eq=False)

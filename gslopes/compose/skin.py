@@ -20,7 +20,7 @@ from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.core.runtime import at_once
 from gslopes.datasets.celebamask import CLASSES, FACE, SKIN
 from gslopes.zoo import LoadedModel
-from gslopes.zoo.crops import CHIP, CROPS
+from gslopes.zoo.framing import CHIP, FRAMES
 from gslopes.zoo.parsing import probabilities_at_hand, resized
 
 # By name alone: CelebAMask-HQ and the parsers trained on it are around with several numberings, and a wrong one would
@@ -172,6 +172,6 @@ def _frame(crop: str, chip: int, side: int) -> NDArray[np.float64] | None:
     """(2, 3), the similarity from the chip's frame to that of a parser's pictures; None if they are the chips."""
     if crop == "chip":
         return None
-    frame = similarity(CHIP * chip - 0.5, CROPS[crop] * side - 0.5)
+    frame = similarity(CHIP * chip - 0.5, FRAMES[crop] * side - 0.5)
     assert frame is not None  # the templates span planes
     return frame

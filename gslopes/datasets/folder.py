@@ -189,3 +189,16 @@ def _refusal(path: Path, error: OSError | ValueError) -> Why:
     if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ELOOP:
         return Why(Reason.BROKEN_LINK if path.is_symlink() else Reason.GONE)
     return Why(Reason.DISK_ERROR, str(getattr(error, "strerror", None) or error))
+
+
+def count_parts(photos: int, part: int) -> int:
+    """How many parts so many photos are cut into."""
+    return -(-photos // part)
+
+
+def size_of(path: Path) -> int:
+    """Bytes; -1 for what cannot be read, which then has its reason in the photos table."""
+    try:
+        return path.stat().st_size
+    except (OSError, ValueError):
+        return -1

@@ -1,6 +1,7 @@
 """Parts of an aligned face, as boxes of the chip with soft edges: bounds on an edit may differ from part to part.
 
-The boxes go by the chip's template (``zoo.crops.CHIP``), in which eyes, nose and mouth have their places in every face.
+The boxes go by the chip's template (``zoo.framing.CHIP``), in which eyes, nose and mouth have their places in every
+face.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import numpy as np
 from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import Detections, Face
-from gslopes.zoo.crops import CHIP
+from gslopes.zoo.framing import CHIP
 
 __all__ = ["CHIP_SIZE", "choose", "outside", "similarity", "warp"]
 

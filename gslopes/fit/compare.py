@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gslopes.fit.answers import Answers
 from gslopes.fit.groups import same_photos
-from gslopes.fit.multiplicity import adjust
 from gslopes.fit.paired import FEW, below_floor, effective_units, paired_test, unit_slopes
+from gslopes.stats.multiplicity import adjust
 
 Array = NDArray[np.float64]
 COLUMNS = (

@@ -36,10 +36,10 @@ from numpy.typing import NDArray
 from gslopes.core import placebo
 from gslopes.fit.answers import Answers
 from gslopes.fit.groups import same_photos
-from gslopes.fit.multiplicity import adjust
 from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import FEW, Paired, below_floor, effective_units, paired_test, unit_slopes
 from gslopes.fit.photo import KINDS
+from gslopes.stats.multiplicity import adjust
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]

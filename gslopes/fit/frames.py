@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from gslopes.core import tables
-from gslopes.core.errors import TableError
+from gslopes.core.errors import TableError, UsageError
 from gslopes.fit.options import FitOptions
 
 _KEY = ["classifier", "attribute", "photo", "step"]
@@ -155,3 +156,61 @@ def _asked(asked: pd.DataFrame, scores: pd.DataFrame, levels: Mapping[str, np.nd
     defaults = {"status": "answered", "reason": "", "detail": ""}
     frame = frame.assign(**{name: value for name, value in defaults.items() if name not in frame})
     return frame.drop_duplicates([*_KEY, "status"])
+
+
+def slopes(
+    frame: pd.DataFrame,
+    *,
+    photo: str = "photo",
+    value: str = "value",
+    label: str = "label",
+    score: str | None = "score",
+    attribute: str = "gender",
+    classifier: str = "classifier",
+    permutations: int = 10_000,
+    bootstrap: int = 2_000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Slopes of any answers, from any tool: which labels were returned for which edited picture.
+
+    frame: one row for each label that was returned; rows with a missing label (None) say that there was none.  Every
+        photo in it is taken to be answered at every value in it: leave out photos that were refused somewhere.
+    photo, value, label, score: names of its columns. value: of the attribute, a number; at least three, odd in number,
+        0 in the middle. score: in [0, 1]; None if there is none.
+    attribute, classifier: only names, for the table.
+    permutations, bootstrap: resamples; 0 for none.  seed: of both.
+
+    Returns one row a label and estimator: classifier, attribute, label, n, active, y_centre, slope, se, t, p, ci_low,
+    ci_high, p_perm, q, estimator, unit, ...  Rows with ``estimator == "photo-rate"`` are in percentage points per unit.
+
+    Raises: UsageError if a column is missing; TableError, ConfigError for values that make no sweep.
+
+    >>> rows = [(photo, step - 1.0, "smile", 0.9) for photo in range(20) for step in range(3) if step + photo % 2]
+    >>> found = slopes(pd.DataFrame(rows, columns=["photo", "value", "label", "score"]), permutations=0, bootstrap=0)
+    >>> found.query("estimator == 'photo-rate'")[["label", "slope"]].values.tolist()
+    [['smile', 25.0]]
+    """
+    from gslopes.core import tables
+    from gslopes.fit import FitOptions, analyse
+
+    wanted = {"photo": photo, "value": value, "label": label, **({} if score is None else {"score": score})}
+    for role, column in wanted.items():
+        if column not in frame:
+            close = get_close_matches(column, map(str, frame.columns), n=1)
+            hint = f"Did you mean {close[0]!r}? " if close else ""
+            columns = ", ".join(map(repr, frame.columns))
+            raise UsageError(f"There is no column {column!r} for {role}.", f"{hint}The table has {columns}.")
+    plain = pd.DataFrame({role: frame[column] for role, column in wanted.items()})
+    plain["photo"] = plain["photo"].astype(str)
+    plain["value"] = plain["value"].astype(float)
+    values = sorted(plain["value"].unique())
+    plain["step"] = plain["value"].map({number: place for place, number in enumerate(values)})
+    if score is None:
+        plain["score"] = 1.0
+    plain = plain.assign(attribute=attribute, classifier=classifier)
+    everywhere = pd.MultiIndex.from_product([plain["photo"].unique(), range(len(values))], names=["photo", "step"])
+    asked = everywhere.to_frame(index=False).assign(attribute=attribute, classifier=classifier, status="answered")
+    asked = asked.assign(reason="", detail="")[list(tables.ASKED.columns)]
+    scores = plain[plain["label"].notna()].reindex(columns=tables.SCORES.columns)
+    options = FitOptions(permutations=permutations, bootstrap=bootstrap, seed=seed)
+    return analyse(scores, asked, values={attribute: values}, options=options).slopes

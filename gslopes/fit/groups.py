@@ -12,13 +12,13 @@ from scipy import special
 
 from gslopes.fit.answers import Answers
 from gslopes.fit.membership import membership_test
-from gslopes.fit.multiplicity import adjust
-from gslopes.fit.ols import Lines, t_ratio
 from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import below_floor
 from gslopes.fit.photo import KINDS, covariance, infer, linear
 from gslopes.fit.profiles import Moments, Profiles, line_weights, moments, profiles, varying
 from gslopes.fit.shape import hotelling_t2
+from gslopes.stats.multiplicity import adjust
+from gslopes.stats.ols import Lines, t_ratio
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]

@@ -35,8 +35,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from gslopes.fit.logodds import fit_logits, influence_weights
-from gslopes.fit.ols import Lines, t_ratio
 from gslopes.fit.profiles import Kind, Moments, Profiles, line_weights
+from gslopes.stats.ols import Lines, t_ratio
 
 Array = NDArray[np.float64]
 

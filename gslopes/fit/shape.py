@@ -7,9 +7,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
-from gslopes.fit.ols import Lines
 from gslopes.fit.photo import Linear, covariance, infer
 from gslopes.fit.profiles import Moments, line_weights
+from gslopes.stats.ols import Lines
 
 Array = NDArray[np.float64]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from gslopes.core import tables
-from gslopes.fit.multiplicity import benjamini_hochberg
-from gslopes.fit.ols import fit_lines
 from gslopes.fit.rates import Rates, count
 from gslopes.fit.sweeps import values_by_attribute
+from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.ols import fit_lines
 
 CURVES = ("classifier", "attribute", "label", "step", "value", "y", "z")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from gslopes.core.collection import SOURCES
+from gslopes.core.tables.collection import SOURCES
 from gslopes.report import tally, words
 
 _LONG, _URL = 200, 2000  # characters of a text and of an address

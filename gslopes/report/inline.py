@@ -17,10 +17,10 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 
 @cache
-def templates() -> Environment:
-    """The templates of all pages: everything is escaped, and a name that is not known is an error."""
+def templates(*folders: Path) -> Environment:
+    """The templates of all pages, and of ``folders``: everything is escaped, and an unknown name is an error."""
     return Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([*folders, TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -29,10 +29,13 @@ def templates() -> Environment:
     )
 
 
-def render(template: str, styles: Iterable[str], **known: Any) -> str:
-    """A page as text.  styles: names of the style sheets, which are joined in order.  known: what the template uses."""
-    css = "".join((TEMPLATES / name).read_text("utf-8") for name in styles)
-    return templates().get_template(template).render(css=Markup(css), css_hash=csp_hash(css), **known)
+def render(template: str, styles: Iterable[Path], *folders: Path, **known: Any) -> str:
+    """A page as text.
+
+    styles: the style sheets, which are joined in order.  folders: of more templates.  known: what the template uses.
+    """
+    css = "".join(path.read_text("utf-8") for path in styles)
+    return templates(*folders).get_template(template).render(css=Markup(css), css_hash=csp_hash(css), **known)
 
 
 def inline_json(content: Any) -> str:

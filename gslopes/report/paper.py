@@ -18,8 +18,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core import runfolder
-from gslopes.core.collection import COMPOSITION
 from gslopes.core.files import csv_bytes
+from gslopes.core.tables.collection import COMPOSITION
 from gslopes.report import tally, words
 from gslopes.report.composition import table3
 from gslopes.report.tables import pulled

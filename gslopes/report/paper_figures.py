@@ -20,15 +20,7 @@ from gslopes.report import answers as matrix
 from gslopes.report import figures, paper, sheets, tally, words
 from gslopes.report.findings import PAPER
 from gslopes.report.loading import Finding, Source
-from gslopes.report.paper_drawing import (
-    Answered,
-    Line,
-    Pipeline,
-    Said,
-    answers_figure,
-    label_figure,
-    pipeline_figure,
-)
+from gslopes.report.paper_drawing import Answered, Line, Pipeline, Said, answers_figure, label_figure, pipeline_figure
 
 Array = NDArray[np.float64]
 PHOTOS, LABELS = 2, 6  # photos of Figure 3, and labels under each picture for each classifier

@@ -81,7 +81,7 @@ def model_records(config: RunConfig) -> dict[str, dict[str, str]]:
 def rendered_components(folder: Path, photos: Path, model: str, device: str) -> Components:
     """The components for rendered faces: known landmarks, known masks, an editor of the gender cue.
 
-    folder: as ``datasets.rendered.write_folder`` made it.  photos: the folder of photos in it.
+    folder: as ``datasets.drawn.write_folder`` made it.  photos: the folder of photos in it.
     model: the editor's name.
 
     Raises: UnknownName, ModelError, DataMissing.

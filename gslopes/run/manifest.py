@@ -11,8 +11,9 @@ from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
+from gslopes.datasets.folder import count_parts
 from gslopes.executors import Executor
-from gslopes.run.plan import SYNTHESIS, count_parts
+from gslopes.run.plan import SYNTHESIS
 
 _MOST_PARTS = 1_000_000  # more is no run of anybody: it would take hours to see that they are not there
 

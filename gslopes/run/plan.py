@@ -11,7 +11,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.core.runtime import check_device, pick_device
-from gslopes.datasets.folder import PhotoFile, list_photos
+from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, size_of
 from gslopes.run.config import EditConfig, RunConfig
 
 SYNTHESIS = "synthesise"  # the stage, whose parts hold the photos and their pictures
@@ -91,11 +91,6 @@ def make_plan(config: RunConfig, run: Path) -> Plan:
     return Plan(config, run, files, values, plan.inputs, classifiers, plan.parts - len(missing))
 
 
-def count_parts(photos: int, part: int) -> int:
-    """How many parts so many photos are cut into."""
-    return -(-photos // part)
-
-
 def sweep_values(config: EditConfig, with_placebo: bool = False) -> dict[str, list[float]]:
     """Attribute to its K values; its placebo sweeps after it, if asked for.
 
@@ -162,14 +157,6 @@ def digest(config: RunConfig, files: tuple[PhotoFile, ...]) -> dict[str, Any]:
     if config.compose.skin_weights is not None and not config.compose.skin_weights.is_file():
         raise UsageError(f"There is no file {show(config.compose.skin_weights)}.", "Name a face parser's .pth file.")
     return found
-
-
-def size_of(path: Path) -> int:
-    """Bytes; -1 for what cannot be read, which then has its reason in the photos table."""
-    try:
-        return path.stat().st_size
-    except (OSError, ValueError):
-        return -1
 
 
 def identity(plan: Plan, models: dict[str, dict[str, str]]) -> dict[str, Any]:

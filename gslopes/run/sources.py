@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core import runfolder, tables
-from gslopes.core.collection import MANIFEST, SOURCES
 from gslopes.core.errors import TableError
 from gslopes.core.files import without_guard
+from gslopes.core.tables.collection import MANIFEST, SOURCES
 
 
 def keep_sources(photos: Path, run: Path) -> Path | None:

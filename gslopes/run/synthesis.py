@@ -30,11 +30,11 @@ from gslopes.core.files import read_regular
 from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import Detections, Face, FloatArray, Motion, Photo
 from gslopes.datasets.decode import LARGEST_FILE
-from gslopes.datasets.folder import BATCH_PIXELS, PhotoFile, open_photo, photo_batches
+from gslopes.datasets.folder import BATCH_PIXELS, PhotoFile, open_photo, photo_batches, size_of
 from gslopes.executors import RemoteTask, Tick
 from gslopes.find import align
 from gslopes.run.components import Components, default_components
-from gslopes.run.plan import SYNTHESIS, Plan, size_of
+from gslopes.run.plan import SYNTHESIS, Plan
 
 Row = dict[str, Any]
 

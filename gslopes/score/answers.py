@@ -10,15 +10,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.core import tables
-from gslopes.core.errors import (
-    AnswerError,
-    ClassifierError,
-    GslopesError,
-    PhotoError,
-    Refused,
-    Throttled,
-    Unavailable,
-)
+from gslopes.core.errors import AnswerError, ClassifierError, GslopesError, PhotoError, Refused, Throttled, Unavailable
 from gslopes.core.reasons import Reason, Why
 from gslopes.core.records import Answer, Classifier
 from gslopes.score.questions import Question

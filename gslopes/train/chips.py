@@ -21,7 +21,7 @@ from gslopes.core.records import ByteArray
 from gslopes.datasets import celeba
 from gslopes.datasets.labelled import LabelledPhotos
 from gslopes.networks.mtcnn import Mtcnn
-from gslopes.zoo.crops import CROPS
+from gslopes.zoo.framing import FRAMES
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,9 +54,9 @@ def cache_folder() -> Path:
 def aligned(photos: LabelledPhotos, *, crop: str = "chip", size: int = 128, device: str = "cpu") -> Chips:
     """Chips of every photo in which a face is found; read from the cache if they were made before.
 
-    crop: a name of zoo.crops.  size: side of a chip, pixels.
+    crop: a name of zoo.framing.  size: side of a chip, pixels.
     """
-    digest = hashlib.sha256("\n".join([crop, str(size), str(CROPS[crop]), *(p.name for p in photos.paths)]).encode())
+    digest = hashlib.sha256("\n".join([crop, str(size), str(FRAMES[crop]), *(p.name for p in photos.paths)]).encode())
     folder = cache_folder() / f"chips-{photos.set}-{crop}-{size}-{digest.hexdigest()[:12]}"
     if not (folder / "kept.npz").is_file():
         folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: st
     for row, index in enumerate(tqdm(kept, desc=f"align {photos.set}", unit="face")):
         picture = read_rgb(photos.paths[index])
         found = points[index]
-        matrix = None if found is None else similarity(found, CROPS[crop] * size - 0.5)
+        matrix = None if found is None else similarity(found, FRAMES[crop] * size - 0.5)
         if matrix is None:
             good[row] = False
             continue

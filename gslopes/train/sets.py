@@ -14,14 +14,15 @@ from PIL import Image
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.core.skin_tone import typology_angle_of
-from gslopes.datasets import celeba, celeba_wide, celebamask, rendered, utkface
+from gslopes.datasets import celeba, celeba_wide, celebamask, utkface
+from gslopes.datasets import drawn as rendered
 from gslopes.datasets.labelled import LabelledPhotos, held_out
 from gslopes.train.augment import to_float
 from gslopes.train.chips import Chips, aligned, cache_folder, find_points, read_rgb, resized
 from gslopes.train.packed import packed
 from gslopes.train.training_set import TrainingSet
 from gslopes.zoo import ModelSpec, load
-from gslopes.zoo.crops import CHIP, CROPS
+from gslopes.zoo.framing import CHIP, FRAMES
 
 TONE = 8.0  # degrees of the typology angle within which skin tones count as alike
 YOUNG = 35  # years; "young" means looks younger than this
@@ -117,7 +118,7 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     size = spec.size * 3 // 2
     photos, masks, names, angles = [], [], [], []
     for (photo, mask), found in zip(pairs, points, strict=True):
-        matrix = None if found is None else similarity(found, CROPS[spec.crop] * spec.size - 0.5 + spec.size / 4)
+        matrix = None if found is None else similarity(found, FRAMES[spec.crop] * spec.size - 0.5 + spec.size / 4)
         if matrix is not None:
             with Image.open(mask) as classes:
                 flat = np.asarray(classes)

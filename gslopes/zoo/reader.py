@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from gslopes.core.errors import ModelError
 from gslopes.core.records import ByteArray
-from gslopes.zoo.crops import crop_within
+from gslopes.zoo.framing import frame_within
 from gslopes.zoo.loading import LoadedModel, load
 
 LEAST = 1e-6  # below this, White and Black together say nothing
@@ -20,7 +20,7 @@ Probabilities = TypeVar("Probabilities", Tensor, NDArray[np.float64])
 
 
 class FaceReader:
-    """Reads aligned chips, as ``zoo.crops.CHIP`` frames them, with the reader as it was trained.
+    """Reads aligned chips, as ``zoo.framing.CHIP`` frames them, with the reader as it was trained.
 
     model: the zoo's ``reader``.
 
@@ -107,8 +107,8 @@ def normalised(model: LoadedModel, chips: Tensor) -> Tensor:
 
 
 def cropped(chips: Tensor, crop: str, size: int) -> Tensor:
-    """A crop of aligned chips (B, C, S, S) by its name in ``zoo.crops``, resampled to (B, C, size, size)."""
-    theta = chips.new_tensor(crop_within(crop, "chip")).expand(len(chips), -1, -1)
+    """A crop of aligned chips (B, C, S, S) by its name in ``zoo.framing``, resampled to (B, C, size, size)."""
+    theta = chips.new_tensor(frame_within(crop, "chip")).expand(len(chips), -1, -1)
     grid = F.affine_grid(theta, [len(chips), chips.shape[1], size, size], align_corners=False)
     return F.grid_sample(chips, grid, mode="bilinear", padding_mode="reflection", align_corners=False)
 

@@ -22,8 +22,8 @@ import time
 
 import numpy as np
 
-from gslopes.audits.captions.options import AuditOptions
-from gslopes.audits.captions.salience import _standard, fit
+from gslopes.captions.measures.salience import _standard, fit
+from gslopes.captions.options import AuditOptions
 from gslopes.language.chunks import standard
 
 PEOPLE = ["man", "woman", "boy", "girl", "child", "player", "surfer", "skier", "person", "waiter", "couple", "family"]
@@ -193,12 +193,12 @@ def paper(count: int) -> dict[str, object]:
 
 def measuring(images: int) -> dict[str, float]:
     """Seconds of each technique, without those that compare distributions."""
-    from gslopes.audits.captions.techniques import TECHNIQUES
+    from gslopes.captions.planted.scenes import Planted, scenes
+    from gslopes.captions.techniques import TECHNIQUES
     from gslopes.language.mentions import Mentions
     from gslopes.language.senses import Senses
     from gslopes.language.wordlists import shipped
     from gslopes.language.wordnet import wordnet
-    from gslopes.studies.captions.scenes import Planted, scenes
 
     material, _ = scenes(Planted(), images, 0, Mentions(Senses(wordnet()), shipped()), standard().tag)
     found: dict[str, float] = {"images": images}

@@ -25,8 +25,8 @@ import pandas as pd
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from gslopes.core.tables import captions as schemas
-from gslopes.report.captions import render_page, render_review, review_items, sampled
+from gslopes.captions import tables as schemas
+from gslopes.captions.report.page import render_page, render_review, review_items, sampled
 from tests.benches.bench_captions import captions
 
 HOSTILE = "<script>alert(1)</script>\u202e =1+1"

@@ -29,7 +29,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "col
 import measure  # noqa: E402
 from server import PhotoServer, serving  # noqa: E402
 
-from gslopes.studies.collect import CollectConfig, collect, plan_collection  # noqa: E402
+from gslopes.collect.photos import CollectConfig, collect, plan_collection  # noqa: E402
 
 
 def serve(photos: Path, pipe: Connection) -> None:

@@ -17,25 +17,25 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from gslopes.contexts.tables import CONGRUENCE, CUTOUTS
 from gslopes.core import tables
-from gslopes.core.tables.contexts import CONGRUENCE, CUTOUTS
 from tests.benches import measure
+from tests.contexts.planted import SLOPES, plant
 from tests.fake_provider import FakeProvider
-from tests.studies.contexts.planted import SLOPES, plant
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGE = (
-    "import sys; from gslopes.studies.contexts.contexts import contexts; from gslopes.executors import OneProcess\n"
+    "import sys; from gslopes.contexts.audit import audit_contexts; from gslopes.executors import OneProcess\n"
     "people, table, run = sys.argv[1:]\n"
-    "contexts(people, run, people=table, executor=OneProcess(progress=True))"
+    "audit_contexts(people, run, people=table, executor=OneProcess(progress=True))"
 )
 ASK = (
     "import sys; from gslopes.run.stages import score_photos as score\n"
     "score(sys.argv[1], sys.argv[3:], device='cpu', cache=sys.argv[2], yes=True)"
 )
 ANALYSE = (
-    "import sys; from pathlib import Path; from gslopes.studies.contexts.contexts import again\n"
-    "from gslopes.audits.context.options import ContextOptions; from gslopes.executors import OneProcess\n"
+    "import sys; from pathlib import Path; from gslopes.contexts.audit import again\n"
+    "from gslopes.contexts.options import ContextOptions; from gslopes.executors import OneProcess\n"
     "again(Path(sys.argv[1]), OneProcess(), ContextOptions())"
 )
 

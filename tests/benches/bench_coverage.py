@@ -31,10 +31,10 @@ from scipy import special
 
 from gslopes.fit.bootstrap import intervals, replicates
 from gslopes.fit.logodds import fit_logits
-from gslopes.fit.ols import fit_lines
 from gslopes.fit.permutation import permute
 from gslopes.fit.photo import KINDS, acceleration, infer, linear
 from gslopes.fit.profiles import dense, line_weights, moments
+from gslopes.stats.ols import fit_lines
 
 SEED = 20
 VALUES = np.linspace(-2, 2, 7)

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.audits.crops.croppers import load_cropper
-from gslopes.audits.crops.design import all_pairs, ordered
-from gslopes.fit.pairs import parity
-from gslopes.studies.crops.asking import Asker
-from gslopes.studies.crops.config import CropsConfig
-from gslopes.studies.crops.measure import compared
+from gslopes.crops.asking.ask import Asker
+from gslopes.crops.asking.pairing import all_pairs, ordered
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.croppers import load_cropper
+from gslopes.crops.measures.compared import compared
+from gslopes.crops.measures.pairs import parity
 from tests.benches.measure import machine, say
 
 M, N, SIDE = 213, 606, 128

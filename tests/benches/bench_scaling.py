@@ -31,8 +31,8 @@ from gslopes.core import tables  # noqa: E402
 from gslopes.edit.steps import values_for  # noqa: E402
 from gslopes.fit import FitOptions, analyse  # noqa: E402
 from gslopes.run import stages  # noqa: E402
+from gslopes.run.bench import time_steps  # noqa: E402
 from gslopes.run.components import default_components  # noqa: E402
-from gslopes.studies.bench import time_steps  # noqa: E402
 
 PHOTOS, VALUES, LABELS, ROUNDS = (250, 500, 1000, 2000), (3, 7, 17, 49), (250, 500, 1000, 2000), 3
 

@@ -43,7 +43,7 @@ from gslopes.executors import OneProcess, Processes  # noqa: E402
 from gslopes.executors.threads import cores  # noqa: E402
 from gslopes.run import stages  # noqa: E402
 from gslopes.run.components import default_components  # noqa: E402
-from gslopes.zoo.crops import CHIP  # noqa: E402
+from gslopes.zoo.framing import CHIP  # noqa: E402
 from gslopes.zoo.parsing import class_probabilities  # noqa: E402
 from gslopes.zoo.reader import face_window  # noqa: E402
 

@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 import measure  # noqa: E402
 
 from gslopes import zoo  # noqa: E402
-from gslopes.datasets import rendered  # noqa: E402
+from gslopes.datasets import drawn as rendered  # noqa: E402
 from gslopes.networks.critics import LatentCritic  # noqa: E402
 from gslopes.train.fader import Optimisation, train_fader  # noqa: E402
 from gslopes.train.sets import rendered_chips  # noqa: E402

@@ -16,7 +16,6 @@ from scipy import special, stats
 from gslopes.fit.answers import Answers
 from gslopes.fit.gating import Gate, gating_rows, halves
 from gslopes.fit.membership import membership_test
-from gslopes.fit.multiplicity import adjust
 from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import Units, below_floor, effective_units, mean_test, paired_test
 from gslopes.fit.permutation import permute
@@ -25,6 +24,7 @@ from gslopes.fit.power import Design, smallest_slope
 from gslopes.fit.profiles import Profiles, dense, line_weights, moments, varying
 from gslopes.fit.reach import fieller
 from gslopes.fit.refusals import Asked, bounds
+from gslopes.stats.multiplicity import adjust
 
 VALUES = np.linspace(-2, 2, 7)
 WEIGHTS = 100 * line_weights(VALUES)

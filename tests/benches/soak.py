@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT))
 import measure  # noqa: E402
 
 from gslopes.core import tables  # noqa: E402
-from gslopes.datasets.rendered import sample, write_folder  # noqa: E402
+from gslopes.datasets.drawn import sample, write_folder  # noqa: E402
 from tests.fake_provider import FakeProvider  # noqa: E402
 from tests.fixtures import write_tiny_models  # noqa: E402
 

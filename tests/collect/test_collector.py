@@ -16,8 +16,8 @@ import pytest
 from PIL import Image
 
 from gslopes.collect.fetch import FetchPolicy
+from gslopes.collect.photos import CollectConfig, collect, plan_collection
 from gslopes.core.errors import ServiceError
-from gslopes.studies.collect import CollectConfig, collect, plan_collection
 from tests.collect.server import PhotoServer, serving
 from tests.collect.test_fetch import raw_server
 
@@ -113,7 +113,7 @@ def test_one_server_that_misbehaves_costs_its_own_photo(server, tmp_path):
 CTRL_C = """
 import sys
 from pathlib import Path
-from gslopes.studies.collect import CollectConfig, collect, plan_collection
+from gslopes.collect.photos import CollectConfig, collect, plan_collection
 config = CollectConfig(source=f"urls:{sys.argv[1]}", gap=0.0, test_servers=(sys.argv[2],))
 print("begun", flush=True)
 collect(plan_collection(config, Path(sys.argv[3])))

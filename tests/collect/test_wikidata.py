@@ -13,10 +13,10 @@ from PIL import Image
 
 from gslopes.collect import collector, wikidata
 from gslopes.collect.lists import read_rows
+from gslopes.collect.photos import CollectConfig, collect, plan_collection
 from gslopes.collect.sources import load_source
 from gslopes.collect.wikidata import CENSUS, read_answer, traits_of
 from gslopes.core.errors import ConfigError, ServiceError, UsageError
-from gslopes.studies.collect import CollectConfig, collect, plan_collection
 from tests.collect.wikidata_server import binding, serve
 
 WOMAN, MAN = "Q6581072", "Q6581097"

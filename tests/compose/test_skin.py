@@ -15,7 +15,7 @@ from gslopes.core.geometry import warp
 from gslopes.core.records import Face, Photo
 from gslopes.datasets.celebamask import CLASSES
 from gslopes.zoo import LoadedModel, ModelSpec
-from gslopes.zoo.crops import CHIP, CROPS
+from gslopes.zoo.framing import CHIP, FRAMES
 
 SPEC = ModelSpec(
     name="painted", summary="Reads the class off the colour.", network="feature-pyramid", size=128, labels=CLASSES,
@@ -193,7 +193,7 @@ def test_a_parser_of_whole_heads_sees_the_hair_and_the_neck_with_the_face_where_
         x, y = np.rint(masker.frame @ (128 * place[0] - 0.5, 128 * place[1] - 0.5, 1)).astype(int)
         assert red[y, x] == CLASSES.index(name)
     points = (CHIP * 128 - 0.5) @ masker.frame[:, :2].T + masker.frame[:, 2]
-    assert np.abs((points + 0.5) / 256 - CROPS["headshot"]).max() < 0.02
+    assert np.abs((points + 0.5) / 256 - FRAMES["headshot"]).max() < 0.02
 
 
 def test_beyond_the_photo_a_head_is_ringed_by_a_blur_and_not_by_faces() -> None:

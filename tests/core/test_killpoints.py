@@ -14,16 +14,16 @@ import pandas as pd
 import pytest
 
 from gslopes.collect.fetch import FetchPolicy
+from gslopes.collect.photos import CollectConfig, collect, plan_collection
 from gslopes.core import tables
-from gslopes.core.collection import MANIFEST
 from gslopes.core.killpoints import KILL_POINTS, VARIABLE
 from gslopes.core.records import Answer
+from gslopes.core.tables.collection import MANIFEST
 from gslopes.executors import OneProcess
 from gslopes.run import stages
 from gslopes.run.config import FitConfig, GateConfig
 from gslopes.score.cache import FILE
 from gslopes.score.limits import Limits
-from gslopes.studies.collect import CollectConfig, collect, plan_collection
 from tests.collect.server import PhotoServer, serving
 from tests.fake_provider.folder import write_run
 

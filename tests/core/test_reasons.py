@@ -8,11 +8,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from gslopes.captions import tables as captions
+from gslopes.contexts import tables as contexts
 from gslopes.core import tables
-from gslopes.core.collection import CENSUS, MANIFEST
 from gslopes.core.errors import TableError
 from gslopes.core.reasons import Reason, Why, explained, split_prose
-from gslopes.core.tables import captions, contexts, crops, crops_beside
+from gslopes.core.tables.collection import CENSUS, MANIFEST
+from gslopes.crops.tables import measures as crops_beside
+from gslopes.crops.tables import walk as crops
 
 PROSE = {
     "": ("", ""),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gslopes.contexts.pictures.scenes import SCENES, backgrounds, draw_scene
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.datasets.rendered.scenes import SCENES, backgrounds, draw_scene
 
 
 @pytest.mark.parametrize("key", SCENES)

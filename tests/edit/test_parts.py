@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from gslopes.edit.parts import PARTS, inverse_over_parts, over_parts
-from gslopes.zoo.crops import CHIP
+from gslopes.zoo.framing import CHIP
 
 CHIP_PIXELS = torch.empty(128, 128)
 

@@ -7,7 +7,7 @@ import torch
 from gslopes import zoo
 from gslopes.core.errors import ModelError
 from gslopes.core.levels import OFFSET
-from gslopes.datasets import rendered
+from gslopes.datasets import drawn as rendered
 from gslopes.edit.sweep import FaderEditor
 from gslopes.train.sets import rendered_chips
 
@@ -123,7 +123,7 @@ def test_a_model_that_does_not_edit_is_no_editor():
 
 
 def rendered_chip_points(size: int, n: int) -> np.ndarray:
-    from gslopes.zoo.crops import CHIP
+    from gslopes.zoo.framing import CHIP
 
     return np.broadcast_to((CHIP * size - 0.5).astype(np.float32), (n, 5, 2))
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from gslopes.core.geometry import outside, similarity
 from gslopes.core.records import Detections
 from gslopes.find import align
-from gslopes.zoo.crops import CHIP
+from gslopes.zoo.framing import CHIP
 
 FIVE = (CHIP * 60 + 40).astype(np.float32)
 

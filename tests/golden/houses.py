@@ -27,24 +27,24 @@ import pandas as pd
 from PIL import Image
 from scipy import stats
 
-from gslopes.audits.captions.options import AuditOptions
-from gslopes.audits.context.options import ContextOptions
-from gslopes.audits.crops.croppers.opencv import centres
+from gslopes.captions.audit import audit_captions, measure_again
+from gslopes.captions.config import CaptionsConfig
+from gslopes.captions.options import AuditOptions
+from gslopes.captions.sweep import measure_sweep
+from gslopes.contexts.audit import audit_contexts
+from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.core import runfolder, tables
-from gslopes.core.records import Answer, Crop, Detections, EditedChips, SaliencyMap
+from gslopes.core.records import Answer, Detections, EditedChips
+from gslopes.crops.audit import audit_crops
+from gslopes.crops.config import PRESETS, CropsConfig
+from gslopes.crops.croppers.opencv import centres
+from gslopes.crops.records import Crop, SaliencyMap
+from gslopes.crops.regions.audit import regions_crops
+from gslopes.crops.sweeps.sweep import sweep_crops
 from gslopes.fit import FitOptions, analyse
 from gslopes.language.labels import labeller
 from gslopes.run.components import Components
-from gslopes.studies.captions.captions import captions as audit_captions
-from gslopes.studies.captions.captions import measure_again
-from gslopes.studies.captions.config import CaptionsConfig
-from gslopes.studies.captions.sweep import measure_sweep
-from gslopes.studies.contexts.contexts import contexts as audit_contexts
-from gslopes.studies.contexts.sweeping import Sweeper
-from gslopes.studies.crops.config import PRESETS, CropsConfig
-from gslopes.studies.crops.regions import regions_crops
-from gslopes.studies.crops.study import crops as audit_crops
-from gslopes.studies.crops.sweep import sweep_crops
 from gslopes.validate.gate import Measured
 
 Tables = dict[str, pd.DataFrame]

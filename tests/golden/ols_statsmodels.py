@@ -1,4 +1,4 @@
-"""Writes ols_statsmodels.json: straight lines fitted by statsmodels, for tests/fit/test_ols.py.
+"""Writes ols_statsmodels.json: straight lines fitted by statsmodels, for tests/stats/test_ols.py.
 
 Run from the repository root:  python tests/golden/ols_statsmodels.py
 """

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 
 from gslopes.core import tables
-from gslopes.fit.ols import fit_lines
 from gslopes.report import answers as matrix
+from gslopes.stats.ols import fit_lines
 
 VALUES = np.linspace(-2, 2, 7)
 

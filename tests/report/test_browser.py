@@ -18,7 +18,7 @@ import pytest
 from PIL import Image
 
 from gslopes.core import placebo, tables
-from gslopes.core.collection import SOURCES
+from gslopes.core.tables.collection import SOURCES
 from gslopes.report import words, write_report
 
 pytestmark = [pytest.mark.browser, pytest.mark.figures("png")]

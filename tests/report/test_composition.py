@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.core.collection import COMPOSITION
 from gslopes.core.files import csv_bytes
+from gslopes.core.tables.collection import COMPOSITION
 from gslopes.report.composition import draw_women, print_table3, table3
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import tables
-from gslopes.core.collection import SOURCES
+from gslopes.core.tables.collection import SOURCES
 from gslopes.report import credit, write_report
 
 SCRIPT = "<script>alert(1)</script>"

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import tables
-from gslopes.core.collection import COMPOSITION
+from gslopes.core.tables.collection import COMPOSITION
 from gslopes.report import paper, write_report
 
 

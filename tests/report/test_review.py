@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gslopes.collect.census.answers import read_answers
 from gslopes.report.review import Item, render_review
-from gslopes.studies.census.answers import read_answers
 
 NASTY = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 

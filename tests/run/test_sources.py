@@ -7,10 +7,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from gslopes.collect.photos import _write_csv
 from gslopes.core import tables
-from gslopes.core.collection import MANIFEST, SOURCES
+from gslopes.core.tables.collection import MANIFEST, SOURCES
 from gslopes.run.sources import keep_sources
-from gslopes.studies.collect import _write_csv
 
 IDS = ["a" * 64, "b" * 64, "c" * 64]
 

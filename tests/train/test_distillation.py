@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from gslopes import zoo
-from gslopes.datasets import rendered
+from gslopes.datasets import drawn as rendered
 from gslopes.train import distillation
 from gslopes.train.distillation import Distillation, distilled, mean_with_mirror_image
 from gslopes.train.sets import rendered_chips

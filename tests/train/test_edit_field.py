@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gslopes import zoo
-from gslopes.datasets import rendered
+from gslopes.datasets import drawn as rendered
 from gslopes.train import edit_field
 from gslopes.train.augment import disturbed, seen_through
 from gslopes.train.distillation import Distillation

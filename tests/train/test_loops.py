@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from gslopes import zoo
-from gslopes.datasets import rendered
+from gslopes.datasets import drawn as rendered
 from gslopes.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.train.fader import Adversary, Optimisation, train_fader
 from gslopes.train.parser import train_parser

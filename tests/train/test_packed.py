@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gslopes.core.errors import DataMissing
-from gslopes.datasets import rendered
+from gslopes.datasets import drawn as rendered
 from gslopes.train.packed import packed, write_packed
 from gslopes.train.recipe import find_spec
 from gslopes.train.sets import rendered_chips

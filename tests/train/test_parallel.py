@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from gslopes import zoo
-from gslopes.datasets import rendered
+from gslopes.datasets import drawn as rendered
 from gslopes.train import parallel
 from gslopes.train.fader import Optimisation, train_fader
 from gslopes.train.sets import rendered_chips

@@ -7,7 +7,7 @@ import torch
 
 from gslopes import zoo
 from gslopes.core.levels import LUMA, OFFSET
-from gslopes.datasets import rendered
+from gslopes.datasets import drawn as rendered
 from gslopes.edit.sweep import FaderEditor
 from gslopes.train import template
 from gslopes.train.sets import rendered_chips

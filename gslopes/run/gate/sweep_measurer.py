@@ -15,7 +15,7 @@ from gslopes.core.records import ByteArray
 from gslopes.networks.mtcnn import Mtcnn
 from gslopes.validate import gate, realism
 from gslopes.validate.gate import JUDGED, Measured
-from gslopes.zoo.crops import CHIP
+from gslopes.zoo.framing import CHIP
 from gslopes.zoo.reader import FaceReader, attribute
 
 Look = Literal["ends", "all", "none"]

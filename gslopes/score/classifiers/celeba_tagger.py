@@ -20,7 +20,7 @@ from gslopes.core.records import Answer, ByteArray
 from gslopes.core.runtime import pick_device
 from gslopes.datasets.decode import decode
 from gslopes.score.pictures import normalise
-from gslopes.zoo.crops import CROPS
+from gslopes.zoo.framing import FRAMES
 
 if TYPE_CHECKING:
     from torch import nn
@@ -67,7 +67,7 @@ class CelebaTagger:
             raise ModelError(f"The model celeba-tagger is a {self._spec.network}, not a tagger with labels.")
         self.name = name
         self.labels = tuple(self._spec.labels)
-        self._template = CROPS[self._spec.crop] * self._spec.size - 0.5
+        self._template = FRAMES[self._spec.crop] * self._spec.size - 0.5
         self._options = options
         self._device = device
         self._networks: _Networks | None = None

@@ -7,15 +7,7 @@ from collections import Counter
 
 import pytest
 
-from gslopes.core.errors import (
-    ConfigError,
-    CredentialsError,
-    Refused,
-    ServiceError,
-    Throttled,
-    Unavailable,
-    Unfinished,
-)
+from gslopes.core.errors import ConfigError, CredentialsError, Refused, ServiceError, Throttled, Unavailable, Unfinished
 from gslopes.score.classifiers import load_classifier
 from gslopes.score.classifiers.llm_reply import REFUSED, UNUSABLE
 from tests.fake_provider import FakeProvider, paint

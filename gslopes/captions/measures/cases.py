@@ -1,0 +1,116 @@
+"""Cases to be read by people: the sample that is shown, and what the answers say.
+
+Source of kappa: Cohen 1960, Educational and Psychological Measurement 20:37.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core.errors import DataMissing
+from gslopes.stats.proportions import wilson
+
+ANSWERS = ("harm", "not-a-harm", "parser", "truth", "unsure")
+COLUMNS = ("case", "answer", "reviewer", "note")
+
+
+def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
+    """Rows of a review's CSV; the last answer of a reviewer about a case holds.
+
+    Raises: DataMissing if the file is missing though required, or is no review.
+    """
+    if not file.exists() and not required:
+        return []
+    try:
+        text = file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataMissing(f"{file} is no readable review.", "Save it from review.html (key S).") from error
+    rows = list(csv.DictReader(io.StringIO(text)))
+    if rows and not set(COLUMNS) <= set(rows[0]):
+        raise DataMissing(f"{file} lacks a column of {', '.join(COLUMNS)}.", "Save it from review.html (key S).")
+    kept = {}
+    for row in rows:
+        answer = _plain(row["answer"])
+        if answer in ANSWERS:
+            found = {name: _plain(row[name]) for name in COLUMNS}
+            kept[found["case"], found["reviewer"]] = found
+    return list(kept.values())
+
+
+def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[dict[str, Any]]:
+    """Per technique: cases, how many were read, the share confirmed with its interval, causes of the rest, kappa.
+
+    Estimator: the share of read cases that every answer but unsure calls a harm by majority, ties not. Interval:
+    Wilson's with the finite-population correction (the effective n is n (N − 1) / (N − n)).
+    """
+    rows: list[dict[str, Any]] = []
+    answers = reviews.merge(cases[["case", "technique"]], on="case") if len(reviews) else reviews
+    for name, group in cases.groupby("technique", sort=True):
+        reviewed = answers[answers["technique"] == name] if len(answers) else answers
+        total = len(group)
+        if not len(reviewed):
+            rows.append({"technique": str(name), "cases": total, "read": 0})
+            continue
+        harmful = reviewed.assign(yes=reviewed["answer"] == "harm").groupby("case")["yes"].mean() > 0.5
+        read, share = len(harmful), float(harmful.mean())
+        low, high = corrected(share, read, total)
+        causes = reviewed.loc[reviewed["answer"] != "harm", "answer"].value_counts().to_dict()
+        found: dict[str, Any] = {
+            "technique": name,
+            "cases": total,
+            "read": read,
+            "share": share,
+            "low": low,
+            "high": high,
+        }
+        rows.append({**found, "causes": causes, "kappa": _agreement(reviewed)})
+    return rows
+
+
+def corrected(share: float, read: int, total: int) -> tuple[float, float]:
+    """Wilson's interval of a sample without replacement: no width once everything was read.
+
+    >>> corrected(0.14, 312, 312)
+    (0.14, 0.14)
+    """
+    if read >= total:
+        return share, share
+    return wilson(share, round(read * (total - 1) / (total - read)))
+
+
+def kappa(one: list[str], other: list[str]) -> float:
+    """Cohen's kappa of two reviewers over the same cases.
+
+    >>> kappa(["harm", "harm", "unsure", "unsure"], ["harm", "unsure", "unsure", "unsure"])
+    0.5
+    """
+    if not one:
+        return math.nan
+    agree = np.mean([a == b for a, b in zip(one, other, strict=True)])
+    names = sorted({*one, *other})
+    chance = sum(one.count(name) * other.count(name) for name in names) / len(one) ** 2
+    return float((agree - chance) / (1 - chance)) if chance < 1 else 1.0
+
+
+def _agreement(answers: pd.DataFrame) -> float:
+    wide = answers.pivot_table(index="case", columns="reviewer", values="answer", aggfunc="last")
+    values = [
+        kappa(both[one].tolist(), both[other].tolist())
+        for one, other in combinations(wide.columns, 2)
+        if len(both := wide[[one, other]].dropna())
+    ]
+    return float(np.mean(values)) if values else math.nan
+
+
+def _plain(text: str | None) -> str:
+    """Without the quote that keeps a spreadsheet from reading a formula."""
+    text = (text or "").strip()
+    return text[1:] if text[:2] in ("'=", "'+", "'-", "'@") else text

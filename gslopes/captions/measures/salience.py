@@ -1,0 +1,309 @@
+"""S2: objects rightly mentioned or not, with size and place held fixed; ranked, to be read.
+
+Source: Wang et al. 2022, after Berg et al. 2012. Splits share most of their images, so that the published interval is
+no sampling interval: beside it stand a bootstrap over images, its p and q.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.captions.material import Box, Material, Pair
+from gslopes.captions.measures.logistic import fit_weighted
+from gslopes.captions.measures.rows import TechniqueResult
+from gslopes.captions.options import AuditOptions
+from gslopes.stats.multiplicity import adjust
+
+Array = NDArray[np.float64]
+CLOSE = 0.02  # of a standard error: how near a coefficient of a split or resample is to its optimum
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Salience:
+    """One type and pair.
+
+    valid: splits whose training part has both answers.  coefficient: of the group on all images, log odds.
+    splits: (valid,) coefficients.  boot: (B,) of resamples.  accuracy, balanced, majority: means over splits, of the
+    test parts.
+    """
+
+    n: int
+    mentioned: int
+    valid: int
+    eligible: bool
+    coefficient: float
+    splits: Array
+    boot: Array
+    accuracy: float = math.nan
+    balanced: float = math.nan
+    majority: float = math.nan
+
+    @property
+    def split_interval(self) -> tuple[float, float]:
+        """The published interval: percentiles over counting splits."""
+        return percentiles(self.splits)
+
+    @property
+    def p(self) -> float:
+        """2 min(share ≤ 0, share ≥ 0) of the bootstrap, with + 1."""
+        if not len(self.boot):
+            return math.nan
+        below, above = (self.boot <= 0).sum(), (self.boot >= 0).sum()
+        return min(1.0, 2 * (min(below, above) + 1) / (len(self.boot) + 1))
+
+
+def percentiles(values: Array) -> tuple[float, float]:
+    """The 2.5th and 97.5th percentiles.
+
+    >>> percentiles(np.arange(1.0, 1001.0))
+    (25.975, 975.025)
+    """
+    if not len(values):
+        return math.nan, math.nan
+    low, high = np.percentile(values, [2.5, 97.5])
+    return round(float(low), 12), round(float(high), 12)
+
+
+def normal_interval(values: Array) -> tuple[float, float]:
+    """The mean ± 1.96 standard deviations.
+
+    >>> normal_interval(np.array([1.0, 2.0, 3.0]))
+    (0.04, 3.96)
+    """
+    if len(values) < 2:
+        return math.nan, math.nan
+    centre, half = float(values.mean()), 1.96 * float(values.std(ddof=1))
+    return round(centre - half, 12), round(centre + half, 12)
+
+
+def is_eligible(valid: int, splits: int, share: float = 0.9) -> bool:
+    """Whether more than that share of the splits count, strictly.
+
+    >>> is_eligible(900, 1000), is_eligible(901, 1000)
+    (False, True)
+    """
+    return valid > share * splits * (1 + 1e-12)
+
+
+def fit(
+    features: Array,
+    group: Array,
+    mentioned: NDArray[np.bool_],
+    options: AuditOptions,
+    clusters: NDArray[np.int64] | None = None,
+) -> Salience:
+    """The coefficient of the group in a ridge logistic regression of being mentioned, over random splits.
+
+    Estimator: log odds of group +½ minus −½; penalty λ/2 Σ b², intercept free; features standardised (once a type, or
+    on every training part with ``exact``), constant ones dropped, the group not.  Null hypothesis of p: the coefficient
+    is 0 in resamples of the images.
+
+    features: (n, F) sizes and locations.  group: (n,) +½ or −½.  mentioned: (n,).
+    """
+    n = len(group)
+    generator = np.random.default_rng([options.seed, 6])
+    masks = _splits(n, options.splits, generator)
+    y = mentioned.astype(np.float64)
+    positive = masks.T @ y
+    counts = (positive > 0) & (positive < masks.sum(axis=0))
+    valid = int(counts.sum())
+    eligible = is_eligible(valid, options.splits, options.valid_share)
+    if not 0 < y.sum() < n:
+        return Salience(n, int(y.sum()), valid, False, math.nan, np.empty(0), np.empty(0))
+    rotated, back = _rotate(_standard(features), group)
+    whole = fit_weighted(rotated, y, np.ones((n, 1)), options.ridge)
+    coefficient = float(back @ whole[1:, 0])
+    if not eligible:
+        return Salience(n, int(y.sum()), valid, False, coefficient, np.empty(0), np.empty(0))
+    masks = masks[:, counts]
+    if options.exact:
+        betas, logits = _exact(features, group, y, masks, options.ridge)
+    else:
+        fitted = fit_weighted(rotated, y, masks, options.ridge, tolerance=CLOSE)
+        betas, logits = back @ fitted[1:], rotated @ fitted[1:] + fitted[0]
+    draws = _draws(n, options.salience_bootstrap, generator, clusters)
+    told = draws.T @ y
+    both = (told > 0) & (told < draws.sum(axis=0))
+    boot = np.empty(0)
+    if both.any():
+        boot = back @ fit_weighted(rotated, y, draws[:, both], options.ridge, tolerance=CLOSE)[1:]
+    accuracy = _accuracy(logits, y, masks)
+    return Salience(n, int(y.sum()), valid, True, coefficient, betas, np.asarray(boot), *accuracy)
+
+
+def _draws(n: int, count: int, generator: np.random.Generator, clusters: NDArray[np.int64] | None) -> Array:
+    """(n, B) how often each image is in each resample; whole clusters if there are any."""
+    number = np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    units = int(number.max()) + 1
+    drawn = generator.multinomial(units, np.full(units, 1 / units), size=count).T.astype(np.float64)
+    return drawn if clusters is None else drawn[number]
+
+
+def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
+    """(n, R) 1 in the training part: 70 % of the images, rounded down."""
+    size = int(0.7 * n)
+    masks = np.zeros((n, count))
+    for column in range(count):
+        masks[generator.permutation(n)[:size], column] = 1
+    return masks
+
+
+def _standard(features: Array, weight: NDArray[np.bool_] | None = None) -> Array:
+    part = features if weight is None else features[weight]
+    if not features.shape[1]:
+        return features
+    spread = part.std(axis=0)
+    keep = spread > 1e-12
+    return np.asarray((features[:, keep] - part[:, keep].mean(axis=0)) / spread[keep])
+
+
+def _rotate(features: Array, group: Array) -> tuple[Array, Array]:
+    """(n, r) features and group in their principal directions, and the group's row of the way back (r,).
+
+    A ridge with one λ does not change under a rotation, so that no more than n directions need be fitted.
+    """
+    columns = np.column_stack([features, group])
+    n, count = columns.shape
+    if count == 1:
+        return columns, np.ones(1)
+    if n < count:
+        values, vectors = np.linalg.eigh(columns @ columns.T)
+        keep = values > 1e-12 * values[-1]
+        lengths, vectors = np.sqrt(values[keep]), vectors[:, keep]
+        return vectors * lengths, group @ vectors / lengths
+    values, vectors = np.linalg.eigh(columns.T @ columns)
+    keep = values > 1e-12 * values[-1]
+    return columns @ vectors[:, keep], np.ascontiguousarray(vectors[-1, keep])
+
+
+def _exact(features: Array, group: Array, y: Array, masks: Array, ridge: float) -> tuple[Array, Array]:
+    betas, logits = np.empty(masks.shape[1]), np.empty(masks.shape)
+    for column in range(masks.shape[1]):
+        rotated, back = _rotate(_standard(features, masks[:, column] > 0), group)
+        fitted = fit_weighted(rotated, y, masks[:, [column]], ridge)[:, 0]
+        betas[column], logits[:, column] = back @ fitted[1:], rotated @ fitted[1:] + fitted[0]
+    return betas, logits
+
+
+def _accuracy(logits: Array, y: Array, masks: Array) -> tuple[float, float, float]:
+    """Of the test parts: accuracy, balanced accuracy, and that of always answering as most of the training part."""
+    test = 1 - masks
+    right = ((logits > 0) == (y[:, None] > 0)) * test
+    size = test.sum(axis=0)
+    positive, negative = y @ test, (1 - y) @ test
+    with np.errstate(invalid="ignore", divide="ignore"):
+        sensitivity, specificity = (y @ right) / positive, ((1 - y) @ right) / negative
+        most = (y @ masks) > masks.sum(axis=0) / 2
+        majority = np.where(most, positive, negative) / size
+        return (
+            float(np.nanmean(right.sum(axis=0) / size)),
+            float(np.nanmean(np.nanmean([sensitivity, specificity], axis=0))),
+            float(np.nanmean(majority)),
+        )
+
+
+# -- over all types ---------------------------------------------------------------------------------------------------
+
+
+def objects_mentioned(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
+    """S2 at one stage: rows of the salience table."""
+    images = [image for image in material.images(target, truth) if image in material.boxes]
+    types = common_types(material, images, target, options.types)
+    features = layout([material.boxes[image] for image in images], types, options.absent_location)
+    says = [{fact.concept for fact in material.facts(target, image) if fact.kind == "object"} for image in images]
+    wordnet = material.mentions.wordnet
+    if options.match == "kind":
+        says = [{name for concept in said for name in (concept, *wordnet.above(concept))} for said in says]
+    holds = [{box.synset for box in material.boxes[image]} for image in images]
+    found = TechniqueResult()
+    for pair in material.pairs:
+        member = material.members(pair, images)
+        rows: list[dict[str, Any]] = []
+        for name in types:
+            chosen = np.array([place for place in np.flatnonzero(member) if name in holds[place]], dtype=np.int64)
+            if len(chosen) < options.min_active:
+                continue
+            y = np.array([name in says[place] for place in chosen])
+            clusters = material.cluster_of([images[place] for place in chosen])
+            fitted = fit(features[chosen], member[chosen] / 2, y, options, clusters)
+            rows.append(_row(fitted, name, target, pair, options.split_interval))
+        found.salience += _ranked(rows, options)
+    return found
+
+
+def common_types(material: Material, images: Sequence[str], target: str, count: int) -> list[str]:
+    """The commonest synsets by images of stage 1 plus images of the target; ties by name."""
+    counts: Counter[str] = Counter()
+    for image in images:
+        counts.update({box.synset for box in material.boxes[image]})
+        counts.update({fact.synset for fact in material.facts(target, image) if fact.kind == "object" and fact.synset})
+    return sorted(counts, key=lambda name: (-counts[name], name))[:count]
+
+
+def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str], absent: float = 1.0) -> Array:
+    """(U, 2 T): per type the largest instance's share of the image and its distance from the centre.
+
+    The distance is in half diagonals: 0 the centre, 1 a corner.  A type that is not there has size 0 and the distance
+    ``absent``, 1 by default.
+    """
+    place = {name: column for column, name in enumerate(types)}
+    found = np.zeros((len(boxes), 2 * len(types)))
+    found[:, len(types) :] = absent
+    for row, instances in enumerate(boxes):
+        for box in instances:
+            column = place.get(box.synset)
+            size = (box.x1 - box.x0) * (box.y1 - box.y0)
+            if column is not None and size > found[row, column]:
+                found[row, column] = size
+                centre = (box.x0 + box.x1 - 1) / 2, (box.y0 + box.y1 - 1) / 2
+                found[row, len(types) + column] = math.hypot(*centre) / math.hypot(0.5, 0.5)
+    return found
+
+
+def _row(result: Salience, concept: str, stage: str, pair: Pair, interval: str) -> dict[str, Any]:
+    low, high = result.split_interval if interval == "percentile" else normal_interval(result.splits)
+    boot = percentiles(result.boot)
+    note = "always mentioned" if result.mentioned == result.n else "never mentioned" if not result.mentioned else ""
+    return {
+        "stage": stage,
+        "column": pair.column,
+        "group": pair.group,
+        "other": pair.other,
+        "concept": concept,
+        "n": result.n,
+        "mentioned": result.mentioned,
+        "valid": result.valid,
+        "eligible": result.eligible,
+        "coefficient": result.coefficient,
+        "split_low": low,
+        "split_high": high,
+        "boot_low": boot[0],
+        "boot_high": boot[1],
+        "p": result.p,
+        "q": math.nan,
+        "accuracy": result.accuracy,
+        "balanced": result.balanced,
+        "majority": result.majority,
+        "finding_paper": bool(result.eligible and (low > 0 or high < 0)),
+        "finding": False,
+        "rank": None,
+        "note": note or ("" if result.eligible else "too few splits have both answers"),
+    }
+
+
+def _ranked(rows: list[dict[str, Any]], options: AuditOptions) -> list[dict[str, Any]]:
+    q = adjust(np.array([row["p"] for row in rows], dtype=np.float64), options.correction)
+    for row, value in zip(rows, q, strict=True):
+        row["q"] = float(value)
+        row["finding"] = bool(value < 0.05)
+    ranked = sorted((r for r in rows if r["finding_paper"]), key=lambda r: (-r["accuracy"], r["concept"]))
+    for place, row in enumerate(ranked, 1):
+        row["rank"] = place
+    return rows

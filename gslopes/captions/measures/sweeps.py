@@ -1,0 +1,144 @@
+"""R2: gender words and ethnicity words along a sweep of counterfactual photos, and what else a captioner changes. Ours.
+
+Everything is held fixed but the edit: the slope of a word is that of ``gslopes fit``, with its placebos; here stand
+beside it where along the sweep a captioner goes over from the one gender's words to the other's, and how many captions
+name a thing that the caption at the centre does not (S1, with that caption as truth).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.captions.measures.rows import Row, RowHeader, measure, share_row
+from gslopes.captions.options import AuditOptions
+from gslopes.fit.bootstrap import draw
+
+KINDS = {
+    "switches": "switches",
+    "woman": "always woman",
+    "man": "always man",
+    "none": "no gender word",
+    "mixed": "both at once, or back and forth",
+}
+WORDS = ("mention:woman", "mention:man", "mention:neutral person", "mention:ethnicity")
+R2 = RowHeader("reifying", "R2", "system-captions", captions="one", reading="face")
+S1 = RowHeader("stereotyping", "S1", "system-captions", "centre of the sweep", captions="one", reading="look")
+
+
+def slope_rows(slopes: pd.DataFrame, placebos: pd.DataFrame, attribute: str) -> list[Row]:
+    """The slopes of gender and ethnicity words, percentage points per unit, as they were fitted.
+
+    slopes, placebos: of one classifier, see ``core.tables``; a note says between which slopes the placebos lie.
+    """
+    chosen = slopes[(slopes["attribute"] == attribute) & (slopes["estimator"] == "photo-rate")].set_index("label")
+    rows = []
+    for label in (name for name in WORDS if name in chosen.index):
+        row: Any = chosen.loc[label]
+        known = placebos[(placebos["label"] == label) & (placebos["estimator"] == "photo-rate")]["placebo_slope"]
+        note = f"placebos {known.min():+.1f} to {known.max():+.1f}" if len(known) else ""
+        facts = {"n": int(row["n"]), "active": int(row["active"]), "value": row["slope"], "unit": "pp per unit"}
+        facts |= {"ci_low": row["ci_low"], "ci_high": row["ci_high"], "p": row["p_perm"], "q": row["q"]}
+        rows.append(
+            measure(
+                R2,
+                **facts,
+                concept=label,
+                column=attribute,
+                estimator="mean of each photo's slope of presence",
+                null_hypothesis="a photo's answers are exchangeable over the values",
+            )
+            | {"note": note}
+        )
+    return rows
+
+
+def states(labels: Mapping[tuple[str, int], set[str]], values: Mapping[int, float]) -> pd.DataFrame:
+    """Photo by value: which gender's words a caption has, ``woman``, ``man``, ``both`` or ``none``.
+
+    labels: of each answered picture, by photo and step.  values: step to value.
+    """
+    rows = [(photo, values[step], _gender(found)) for (photo, step), found in labels.items()]
+    frame = pd.DataFrame(rows, columns=["photo", "value", "gender"])
+    return frame.pivot(index="photo", columns="value", values="gender").sort_index(axis=1)
+
+
+def switch_rows(table: pd.DataFrame, attribute: str, options: AuditOptions) -> list[Row]:
+    """Shares of photos that switch, or stay with one gender's words or none; and the mean value at which they switch.
+
+    A photo switches if all of its captions with *woman* lie on one side of all with *man*; the switch is half-way.
+
+    table: as of ``states``.  Interval of the mean: percentiles of a bootstrap over photos.
+    """
+    found = {str(photo): switch(row) for photo, row in table.iterrows()}
+    kinds = [kind for kind, _ in found.values()]
+    rows = [
+        share_row(R2, kinds.count(name), len(found), concept=concept, column=attribute)
+        for name, concept in KINDS.items()
+    ]
+    at = np.array([value for kind, value in found.values() if kind == "switches"])
+    if len(at):
+        low, high = math.nan, math.nan
+        if options.bootstrap and len(at) > 1:
+            weights = draw(len(at), options.bootstrap, np.random.default_rng([options.seed, 11]))
+            low, high = np.percentile(at @ weights / len(at), [2.5, 97.5])
+        facts = {"n": len(found), "active": len(at), "value": float(at.mean()), "unit": "units of the attribute"}
+        rows.append(
+            measure(
+                R2,
+                **facts,
+                concept="value of the switch",
+                column=attribute,
+                boot_low=float(low),
+                boot_high=float(high),
+                estimator="mean over the photos that switch",
+            )
+        )
+    return rows
+
+
+def switch(row: pd.Series) -> tuple[str, float]:
+    """One photo: switches (and where), woman, man, none or mixed.
+
+    >>> switch(pd.Series({-1.0: "woman", 0.0: "none", 1.0: "man"}))
+    ('switches', 0.0)
+    """
+    at = {name: [float(value) for value in row.index[row == name]] for name in ("woman", "man", "both")}
+    if at["both"]:
+        return "mixed", math.nan
+    if not at["woman"] or not at["man"]:
+        return ("woman" if at["woman"] else "man" if at["man"] else "none"), math.nan
+    for low, high in (("woman", "man"), ("man", "woman")):
+        if max(at[low]) < min(at[high]):
+            return "switches", (max(at[low]) + min(at[high])) / 2
+    return "mixed", math.nan
+
+
+def new_concept_rows(
+    labels: Mapping[tuple[str, int], set[str]], values: Mapping[int, float], attribute: str
+) -> list[Row]:
+    """By value: share of photos whose caption names a concept that their caption at the centre does not."""
+    centre = min(values, key=lambda step: abs(values[step]))
+    rows = []
+    for step in sorted(values):
+        photos = [photo for photo, at in labels if at == step and (photo, centre) in labels]
+        if step == centre or not photos:
+            continue
+        new = [photo for photo in photos if _concepts(labels[photo, step]) - _concepts(labels[photo, centre])]
+        rows.append(
+            share_row(S1, len(new), len(photos), concept=f"new concept at {values[step]:+.2f}", column=attribute)
+        )
+    return rows
+
+
+def _gender(found: set[str]) -> str:
+    both = ("mention:woman" in found, "mention:man" in found)
+    return {(True, True): "both", (True, False): "woman", (False, True): "man"}.get(both, "none")
+
+
+def _concepts(found: set[str]) -> set[str]:
+    return {label for label in found if label.startswith("synset:")}

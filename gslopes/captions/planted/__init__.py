@@ -1,0 +1,1 @@
+"""Scenes with planted harms, against what the audit recovers."""

@@ -1,0 +1,163 @@
+"""Reading the stages: files are known by their content, never by their names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from gslopes.captions.material import STAGES
+from gslopes.core.config import read_toml
+from gslopes.core.errors import ConfigError, DataMissing, UnknownName, UsageError
+from gslopes.core.runfolder import show
+from gslopes.datasets import coco, visual_genome
+from gslopes.datasets.caption_tables import StageRows, read_table
+from gslopes.language.wordnet import WordNet
+
+COVERAGES = ("open", "closed", "none")
+_TABLES = (".csv", ".tsv", ".parquet")
+_LOOKED_FOR = (
+    "COCO instances (images, annotations, categories), COCO captions (annotations with caption), COCO results "
+    "(a list of image_id and caption), Visual Genome (a list with objects, attributes or relationships)"
+)
+
+
+@dataclass(slots=True)
+class StageFiles:
+    """The files of one stage, and how much they cover where the user says so."""
+
+    files: list[Path]
+    coverage: str = ""
+
+
+@dataclass(slots=True)
+class Read:
+    """All stages as rows.  digests: stage to one sha256 over its files' bytes."""
+
+    stages: dict[str, StageRows] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
+    coverage: dict[str, str] = field(default_factory=dict)
+
+
+def find_stages(place: Path) -> dict[str, StageFiles]:
+    """Stage to its files: of a folder whose entries are called after the stages, or of a TOML file.
+
+    Raises: UsageError if there is none; UnknownName for a file that is called after no stage.
+    """
+    if place.is_file() and place.suffix == ".toml":
+        return _from_toml(place)
+    if not place.is_dir():
+        raise UsageError(f"There is no folder {show(place)}.", "Give a folder of stages, or a TOML file.")
+    found: dict[str, StageFiles] = {}
+    for entry in sorted(place.iterdir()):
+        if entry.name.startswith("."):
+            continue
+        name = entry.name if entry.is_dir() else entry.stem
+        files = sorted(f for f in entry.rglob("*") if f.is_file()) if entry.is_dir() else [entry]
+        if name not in STAGES:
+            if entry.is_dir() or entry.suffix in (".json", *_TABLES):
+                raise UnknownName("stage", name, STAGES)
+            continue
+        found.setdefault(name, StageFiles([])).files += files
+    if not found:
+        raise UsageError(f"{show(place)} holds no stage.", f"Call files or folders {', '.join(STAGES)}.")
+    return {stage: found[stage] for stage in STAGES if stage in found}
+
+
+def _from_toml(place: Path) -> dict[str, StageFiles]:
+    content = read_toml(place)
+    found = {}
+    for name, section in content.items():
+        if name not in STAGES:
+            raise UnknownName("stage", name, STAGES)
+        files, coverage = section.get("files", []), str(section.get("coverage", ""))
+        unknown = set(section) - {"files", "coverage"}
+        if unknown or not isinstance(files, list) or (coverage and coverage not in COVERAGES):
+            hint = f"A stage has files (a list) and coverage ({', '.join(COVERAGES)})."
+            raise ConfigError(f"{show(place)}: the section {name} is off.", hint)
+        found[name] = StageFiles([place.parent / file for file in files], coverage)
+    if not found:
+        raise UsageError(f"{show(place)} names no stage.", f"Its sections are {', '.join(STAGES)}.")
+    return {stage: found[stage] for stage in STAGES if stage in found}
+
+
+def read_stages(stages: Mapping[str, StageFiles], wordnet: WordNet) -> Read:
+    """Everything, stage by stage.
+
+    Raises: DataMissing if a file is missing, broken or of no known form.
+    """
+    read = Read()
+    for stage, found in stages.items():
+        digest = sha256()
+        read.stages[stage] = _read_stage(found.files, wordnet, digest)
+        read.digests[stage] = digest.hexdigest()
+        read.coverage[stage] = found.coverage
+    return read
+
+
+def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRows:
+    rows = StageRows()
+    forms: list[tuple[Path, str, Any]] = []
+    data = visual_genome.ImageData()
+    synsets: dict[str, str] = {}
+    for file in files:
+        if file.suffix in _TABLES:
+            digest.update(_bytes(file))
+            rows.take(read_table(file))
+            continue
+        content = _json(file, digest)
+        with _of_its_form(file):
+            form = visual_genome.form_of(content)
+            if coco.is_instances(content):
+                rows.take(coco.read_instances(content, file))
+            elif coco.is_captions(content):
+                rows.take(coco.read_captions(content, file))
+            elif coco.is_results(content):
+                rows.take(coco.read_results(content, file))
+            elif form == "image_data":
+                data = visual_genome.read_image_data(content)
+            elif form == "attribute_synsets":
+                synsets = content
+            elif form:
+                forms.append((file, form, content))
+            else:
+                raise DataMissing(f"{show(file)} is of no known form.", f"Looked for: {_LOOKED_FOR}.")
+    for file, form, content in forms:
+        with _of_its_form(file):
+            rows.take(visual_genome.read_form(content, form, data, synsets, wordnet.known))
+    return rows
+
+
+@contextmanager
+def _of_its_form(file: Path) -> Iterator[None]:
+    """Begins as a known form does and goes on as something else: DataMissing."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
+        what = f"{type(error).__name__}: {str(error)[:200]}"
+        raise DataMissing(
+            f"{show(file)} is not of the form that it begins with ({what}).", "Check the file."
+        ) from error
+
+
+def _json(file: Path, digest: Any) -> Any:
+    content = _bytes(file)
+    digest.update(content)
+    try:
+        return json.loads(content)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise DataMissing(f"{show(file)} is broken JSON at {where}.", f"Looked for: {_LOOKED_FOR}.") from error
+    except (ValueError, RecursionError) as error:  # other bytes than UTF-8, a number of 5,000 digits
+        raise DataMissing(f"{show(file)} is no JSON.", f"Looked for: {_LOOKED_FOR}.") from error
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise DataMissing(f"{show(file)} cannot be read: {error.strerror}.", "Check the path.") from error

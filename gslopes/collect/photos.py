@@ -1,0 +1,241 @@
+"""A collection of photos: its plan, the searches one after the other, its manifest as Parquet and CSV."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from gslopes.collect.collector import OVERSAMPLE, STAGE, CollectionLimits, Collector
+from gslopes.collect.fetch import FetchPolicy
+from gslopes.collect.lists import Query, make_queries, read_keywords, read_occupations
+from gslopes.collect.people import people_of
+from gslopes.collect.source import Source
+from gslopes.collect.sources import load_source
+from gslopes.collect.wikidata import Wikidata
+from gslopes.core import runfolder, runtime, tables
+from gslopes.core.config import to_dict
+from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.files import csv_bytes
+from gslopes.core.tables.collection import MANIFEST
+from gslopes.executors import OneProcess
+
+_RENAMED = {"wishes": "limits"}  # the key in older manifests
+IDENTITY = ("kind", "source", "queries", "limits")
+
+
+@dataclass(frozen=True, slots=True)
+class CollectConfig:
+    """One collection.
+
+    source: see ``collect.sources``.  occupations, keywords: see ``collect.lists``; a list or a folder has its own.
+    per_query: photos of one search.  near: of the 64 bits of a perceptual hash, how many may differ between duplicates;
+    -1 removes equal files alone.  min_side: pixels.  gap: seconds between two requests to one host.
+    contact: a mail address or page at which operators reach the user, for the user agent.
+    test_servers: ``host:port`` at private addresses that may be asked.
+    min_ethnic, min_group: of ``wikidata``, see ``collect.people``.
+    """
+
+    source: str
+    occupations: str = "bls-129"
+    keywords: str = "paper"
+    per_query: int = 250
+    near: int = 4
+    min_side: int = 64
+    gap: float = 1.0
+    contact: str = ""
+    test_servers: tuple[str, ...] = ()
+    min_ethnic: int = 40
+    min_group: int = 100
+
+    def __post_init__(self) -> None:
+        if self.per_query < 1:
+            raise ConfigError(f"per_query is {self.per_query}; it must be at least 1.")
+        if not -1 <= self.near <= 16:
+            raise ConfigError(f"near is {self.near}; it must be -1 to 16: beyond that photos that differ become one.")
+        if not (math.isfinite(self.gap) and self.gap >= 0):
+            raise ConfigError(f"gap is {self.gap}; it must be 0 or more seconds.")
+        if not self.contact.isprintable() or not self.contact.isascii():
+            raise ConfigError("The contact holds characters that a user agent cannot.", "Use plain ASCII.")
+
+    def policy(self) -> FetchPolicy:
+        """How the network is used."""
+        about = "; ".join(filter(None, ("audits of image classifiers", self.contact)))
+        agent = f"gslopes/{runtime.gslopes_version()} ({about})"
+        return FetchPolicy(gap=self.gap, agent=agent, allowed=self.test_servers)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectPlan:
+    """What a collection will do: the source, its searches in their order, how many are done already."""
+
+    config: CollectConfig
+    out: Path
+    source: Source
+    queries: tuple[Query, ...]
+    done: int
+
+    @property
+    def photos(self) -> int:
+        """At most, duplicates not yet removed."""
+        return len(self.queries) * min(self.config.per_query, self.source.terms.max_results or self.config.per_query)
+
+    @property
+    def requests(self) -> int:
+        """To the source's interface, for the searches that are left, at most."""
+        terms = self.source.terms
+        if not terms.page:
+            return 0
+        results = min(int(self.config.per_query * OVERSAMPLE), terms.max_results)
+        return (len(self.queries) - self.done) * math.ceil(results / terms.page)
+
+    @property
+    def hours(self) -> float:
+        """Asking the interface alone, at its pace and its requests a day; of the last day only what it takes."""
+        terms = self.source.terms
+        paced = self.requests * max(terms.gap, self.config.gap) / 3600
+        if not terms.per_day or self.requests <= terms.per_day:
+            return paced
+        full, rest = divmod(self.requests - 1, terms.per_day)
+        return full * 24 + (rest + 1) * max(terms.gap, self.config.gap) / 3600
+
+    @property
+    def download_hours(self) -> float:
+        """Of the photos that are left, if all lie at one host; with several hosts it is less."""
+        left = len(self.queries) - self.done
+        return self.photos * left / max(len(self.queries), 1) * self.config.gap / 3600
+
+    @property
+    def downloads(self) -> str:
+        """``download_hours`` as a person says it; empty where nothing is downloaded.
+
+        >>> from types import SimpleNamespace as Some
+        >>> plan = Some(download_hours=62.5, config=Some(gap=1.0), source=Some(terms=Some(page=50)))
+        >>> CollectPlan.downloads.fget(plan)
+        'up to 2.6 days, 1 s apart, if all photos lie at one host'
+        """
+        if not self.source.terms.page or not self.download_hours:
+            return ""
+        hours = self.download_hours
+        long = f"{hours / 24:,.1f} days" if hours >= 48 else f"{hours:,.1f} hours"
+        return f"up to {long}, {self.config.gap:g} s apart, if all photos lie at one host"
+
+    @property
+    def duration(self) -> str:
+        """``hours`` as a person says it, with the limit that decides.
+
+        >>> from types import SimpleNamespace as Some
+        >>> CollectPlan.duration.fget(Some(hours=1.5, requests=10, source=Some(terms=Some(per_day=0))))
+        '1.5 hours at its pace'
+        """
+        per_day = self.source.terms.per_day
+        if per_day and self.requests > per_day:
+            return f"{self.hours / 24:,.1f} days at its {per_day:,} requests a day"
+        return (
+            f"{self.hours:,.1f} hours at its pace" if self.hours >= 1 else f"{self.hours * 60:,.0f} minutes at its pace"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What was collected.
+
+    out: the folder.  searches: that are finished.  photos: kept.  statuses: of all results.
+    reasons: why results were not kept, with their counts.  licences: of the photos kept, with their counts.
+    people: of ``wikidata``, whose table of people is written beside the manifest: how many were left after each step.
+    """
+
+    out: Path
+    searches: int
+    photos: int
+    statuses: dict[str, int]
+    reasons: dict[str, int]
+    licences: dict[str, int]
+    table: pd.DataFrame = field(repr=False)
+    people: tuple[tuple[str, int], ...] = ()
+
+
+def plan_collection(config: CollectConfig, out: Path) -> CollectPlan:
+    """Check everything that can be checked without the network, and count.
+
+    Raises: UsageError, UnknownName, ConfigError, RunFolderMismatch; CredentialsError if a key is missing.
+    """
+    source = load_source(config.source)
+    source.check()
+    if getattr(source, "needs_contact", False) and not config.contact:
+        hint = "Give a mail address or a page with --contact."
+        raise UsageError(f"{source.name} asks for a way to reach you in the user agent.", hint)
+    queries = source.queries()
+    if queries is None:
+        queries = make_queries(read_occupations(config.occupations), read_keywords(config.keywords))
+    runfolder.compare(out, _manifest(config, queries), IDENTITY, _RENAMED)
+    missing = runfolder.missing_parts(out, STAGE, MANIFEST, len(queries))
+    return CollectPlan(config, out, source, tuple(queries), missing[0] if missing else len(queries))
+
+
+def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection:
+    """Carry a plan out; called again, it goes on where it was stopped.
+
+    executor: must carry out the parts in their order, in one process: a photo repeats an earlier one.
+
+    Raises: ServiceError, CredentialsError, StorageError, KeyboardInterrupt; the manifest of all finished searches is
+        written first.
+    """
+    executor = executor or OneProcess()
+    out, config = plan.out, plan.config
+    limits = CollectionLimits(config.per_query, config.near, config.min_side)
+    with runfolder.locked(out):
+        new = _manifest(config, plan.queries)
+        runfolder.compare(out, new, IDENTITY, _RENAMED)
+        if not (out / runfolder.MANIFEST).exists():
+            head = {"gslopes": runtime.gslopes_version(), "created": datetime.now(UTC).isoformat(timespec="seconds")}
+            runfolder.write_json(out / runfolder.MANIFEST, {**new, **head, "terms": plan.source.terms.note})
+        with runfolder.storage(out):
+            (out / "parts" / STAGE).mkdir(parents=True, exist_ok=True)
+        try:
+            with Collector(out, plan.source, plan.queries, limits, config.policy()) as collector:
+                parts = dict.fromkeys(range(plan.done, len(plan.queries)), config.per_query)
+                executor(collector, parts, label="collect", unit="photos", done=plan.done * config.per_query)
+        finally:
+            missing = runfolder.missing_parts(out, STAGE, MANIFEST, len(plan.queries))
+            finished = missing[0] if missing else len(plan.queries)
+            runfolder.merge(out, MANIFEST, [STAGE], finished)
+            table = tables.read(MANIFEST, out / "manifest.parquet")
+            _write_csv(table, out / "manifest.csv")
+    people: tuple[tuple[str, int], ...] = ()
+    if plan.source.name == Wikidata.name:
+        counted = people_of(table, config.min_ethnic, config.min_group)
+        _write_csv(counted.table, out / "people.csv")
+        people = counted.steps
+    return _summary(out, finished, table, people)
+
+
+def _summary(out: Path, searches: int, table: pd.DataFrame, people: tuple[tuple[str, int], ...]) -> Collection:
+    kept = table[table["status"] == "kept"]
+    others = table[table["status"] != "kept"]["reason"]
+    licences = Counter(licence or "none stated" for licence in kept["licence"])
+    statuses, reasons = Counter(table["status"]), Counter(others)
+    counts = [dict(counter.most_common()) for counter in (statuses, reasons, licences)]
+    return Collection(out, searches, len(kept), counts[0], counts[1], counts[2], table, people)
+
+
+def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]:
+    lines = "\n".join(f"{query.occupation}\0{query.keyword}\0{query.soc}" for query in queries)
+    return {
+        "kind": "collection",
+        "source": config.source,
+        "queries": {"searches": len(queries), "digest": hashlib.sha256(lines.encode()).hexdigest()},
+        "limits": to_dict(CollectionLimits(config.per_query, config.near, config.min_side)),
+    }
+
+
+def _write_csv(table: pd.DataFrame, path: Path) -> None:
+    runfolder.write_bytes(path, csv_bytes(table))
+    runfolder.settle([path])

@@ -1,0 +1,1 @@
+"""What taggers say of people before backgrounds: definitions and statistics, without torch."""

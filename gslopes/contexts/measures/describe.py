@@ -1,0 +1,171 @@
+"""Tags to counts, proportions and vectors: what one answer says about the person and about the place.
+
+Source: Barlas et al. 2020, section 5; the equations are numbered as in its specification here: (1) counts, (2) inferred
+gender, (3) recognised, (4) proportions, (5) vectors, (6) distance, (10) net of what the empty background got.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.typology import SUPERS, Typology, normalise
+
+SUBS = ("masculine", "feminine", "judgement", "traits", "emotion", "occupation")
+VECTORS = {
+    "super": SUPERS[:3],
+    "sub": SUBS,
+    "super+other": SUPERS,
+    "both": (*SUPERS[:3], *SUBS),
+}
+GROSS, NET = "gross", "net"
+BASELINES = ("original", "canvas")
+_NUMBERS = (*SUPERS, "judgement", "traits", "emotion", "occupation")
+
+
+def infer(tags: Iterable[str], typology: Typology) -> str:
+    """``woman``, ``man`` or ``neutral``: which gender's words an answer has more of; equation (2).
+
+    >>> from gslopes.contexts.typology import read_typology
+    >>> infer({"young_man", "stubble"}, read_typology("starter"))
+    'man'
+    """
+    return _inferred(*_gendered(typology.complete(tags), typology))
+
+
+def cosine_distance(one: Sequence[float], other: Sequence[float], zero: Literal["nan", "one"] = "nan") -> float:
+    """1 minus the cosine of two vectors, equation (6).
+
+    zero: what it is where a vector has length 0: ``nan``, or ``one``: 1 if exactly one has, 0 if both have.
+
+    >>> round(cosine_distance((0.25, 0.5, 0.125), (0, 12 / 13, 0)), 6)
+    0.127128
+    """
+    u, v = np.asarray(one, float), np.asarray(other, float)
+    if not (np.isfinite(u).all() and np.isfinite(v).all()):
+        return math.nan
+    length = float(np.linalg.norm(u)), float(np.linalg.norm(v))
+    if 0.0 in length:
+        return math.nan if zero == "nan" else float(length[0] != length[1])
+    return max(0.0, 1 - float(u @ v) / (length[0] * length[1]))
+
+
+def describe(
+    tags: Collection[str], typology: Typology, context: Collection[str] = (), *, options: ContextOptions | None = None
+) -> dict[str, Any]:
+    """One answer's counts and proportions, equations (1) to (4), under the names of the ``described`` table.
+
+    tags: normalised, complements added.  context: the tags that name the background, empty if there is none.
+    Proportions of an answer without tags are not numbers.
+    """
+    options = options or ContextOptions()
+    answer = frozenset(tags)
+    masculine, feminine = _gendered(answer, typology)
+    named = len(answer & frozenset(context))
+    n = len(answer) if options.denominator == "all" else len(answer & typology.known)
+    row: dict[str, Any] = {
+        "n_tags": len(answer),
+        "masculine": masculine,
+        "feminine": feminine,
+        "context_tags": named,
+        "inferred": _inferred(masculine, feminine),
+        "silent": masculine == feminine == 0,
+        "recognised": bool(context) and named >= options.recognised_at,
+    }
+    counts = {name: len(answer & typology.super_tags(name)) for name in SUPERS}
+    counts |= {name: len(answer & typology.clusters.get(name, frozenset())) for name in SUBS[2:]}
+    row |= {name: counts[name] / n if n else math.nan for name in _NUMBERS}
+    return row
+
+
+def vector(row: Mapping[str, Any], options: ContextOptions) -> tuple[float, ...]:
+    """The vector of a description, equation (5).  row: as from ``describe``."""
+    n = row["n_tags"]
+    share = {"masculine": row["masculine"] / n if n else math.nan, "feminine": row["feminine"] / n if n else math.nan}
+    return tuple(share[name] if name in share else row[name] for name in VECTORS[options.vector])
+
+
+def tag_sets(scores: pd.DataFrame, options: ContextOptions) -> dict[tuple[str, str, int], frozenset[str]]:
+    """(photo, attribute, step) to the tags of its answer, normalised, by score cut and ``top``.
+
+    scores: of one classifier, columns photo, attribute, step, label, score.
+    """
+    rows = scores[scores["score"] >= options.min_score]
+    if options.top is not None:
+        rows = rows.sort_values(["score", "label"], ascending=[False, True], kind="stable")
+        rows = rows.groupby(["photo", "attribute", "step"], sort=False, observed=True).head(options.top)
+    tags: dict[tuple[str, str, int], set[str]] = {}
+    plain = {label: normalise(str(label)) for label in rows["label"].unique()}
+    for photo, attribute, step, label in zip(
+        rows["photo"], rows["attribute"], rows["step"], rows["label"], strict=True
+    ):
+        tags.setdefault((str(photo), str(attribute), int(step)), set()).add(plain[label])
+    return {key: frozenset(labels) for key, labels in tags.items()}
+
+
+def describe_all(
+    classifier: str,
+    scores: pd.DataFrame,
+    asked: pd.DataFrame,
+    composites: pd.DataFrame,
+    backgrounds: pd.DataFrame,
+    typology: Typology,
+    options: ContextOptions,
+) -> pd.DataFrame:
+    """The rows of the ``described`` table of one classifier: each answered picture, gross and net.
+
+    scores, asked, composites, backgrounds: frames of the tables of those names in core.tables.
+
+    Distances are from the same photo's baseline; sweeps and empty backgrounds have none.
+    """
+    scored = scores[scores["classifier"] == classifier]
+    given = asked[(asked["classifier"] == classifier) & (asked["status"] == "answered")]
+    answered = set(zip(given["photo"], given["attribute"], given["step"].astype(int), strict=True))
+    plain = tag_sets(scored, options)
+    complete = {key: typology.complete(plain.get(key, ())) for key in answered}
+    key_of = dict(zip(backgrounds["photo"], backgrounds["key"], strict=True))
+    # without complements: what the empty picture was not called is no word that it got
+    empty = {key_of[key[0]]: plain.get(key, frozenset()) for key in complete if key[1] == "empty" and key[0] in key_of}
+    context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
+    rows = []
+    for (photo, attribute, step), tags in sorted(complete.items()):
+        condition = key_of.get(photo, "") if attribute in ("empty", "silhouette") else attribute.partition("~")[0]
+        named = typology.contexts.get(context_of.get(condition, ""), frozenset())
+        head = {"classifier": classifier, "photo": photo, "attribute": attribute, "step": step}
+        taken = empty.get(condition, frozenset()) if condition in context_of else frozenset()
+        for kind, kept in ((GROSS, tags), (NET, tags - taken)):
+            rows.append({**head, "tags": kind, **describe(kept, typology, named, options=options)})
+    frame = pd.DataFrame(rows, columns=["classifier", "photo", "attribute", "step", "tags", *_COLUMNS])
+    return frame.assign(distance=_distances(frame, options))
+
+
+_COLUMNS = ("n_tags", "masculine", "feminine", "context_tags", "inferred", "silent", "recognised", *_NUMBERS)
+
+
+def _distances(frame: pd.DataFrame, options: ContextOptions) -> list[float]:
+    rows: list[dict[str, Any]] = [dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False)]
+    base = {
+        (row["photo"], row["tags"]): vector(row, options)
+        for row in rows
+        if row["attribute"] == options.baseline and row["step"] == 0
+    }
+    result = []
+    for row in rows:
+        start = base.get((row["photo"], row["tags"]))
+        alone = "~" in row["attribute"] or row["attribute"] in ("empty", "silhouette")
+        missing = start is None or alone
+        result.append(math.nan if missing else cosine_distance(start or (), vector(row, options), options.zero))
+    return result
+
+
+def _gendered(tags: frozenset[str], typology: Typology) -> tuple[int, int]:
+    return len(tags & typology.clusters["masculine"]), len(tags & typology.clusters["feminine"])
+
+
+def _inferred(masculine: int, feminine: int) -> str:
+    return "woman" if feminine > masculine else "man" if masculine > feminine else "neutral"

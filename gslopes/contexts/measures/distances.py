@@ -1,0 +1,192 @@
+"""RQ4, how much: distances of descriptions from their baseline by gender and group.  Tables 10 and 12 of the paper."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from gslopes.contexts.measures.grid import Grid, by_person, person_words
+from gslopes.contexts.measures.paired import interval, resampled
+from gslopes.contexts.options import ContextOptions
+
+Array = NDArray[np.float64]
+TERMS = ("gender", "group", "gender:group", "residual")
+
+
+def distances_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
+    """Rows of the ``distances`` table: mean over people of each one's mean distance, by gender and group.
+
+    Interval: percentile bootstrap over people.
+    """
+    rows = []
+    genders, groups = person_words(grid, grid.gender), person_words(grid, grid.group)
+    for name in grid.names:
+        columns = grid.of(name)
+        distances = by_person(grid.measures["distance"], grid, columns)
+        missing = (grid.answered[:, columns] & ~np.isfinite(grid.measures["distance"][:, columns])).sum(axis=1)
+        undefined = np.bincount(grid.person, missing, minlength=grid.people)
+        for gender in grid.genders():
+            for group in sorted(set(groups[genders == gender].tolist())):
+                at = (genders == gender) & (groups == group)
+                head = {"classifier": grid.classifier, "context": name, "tags": grid.tags}
+                rows.append({**head, "gender": gender, "group": group, **_mean(distances[at], undefined[at], options)})
+    return pd.DataFrame(rows)
+
+
+def _mean(values: Array, undefined: Array, options: ContextOptions) -> dict[str, Any]:
+    known = values[np.isfinite(values)]
+    parts = [known[:, None], np.ones((len(known), 1))]
+    ends = (math.nan, math.nan)
+    if len(known) > 1:
+        ends = interval(resampled(lambda total, n: total / n, parts, options.bootstrap, options.seed))
+    return {
+        "n": len(known),
+        "undefined": int(undefined.sum()),
+        "mean": float(known.mean()) if len(known) else math.nan,
+        "sd": float(known.std(ddof=1)) if len(known) > 1 else math.nan,
+        "ci_low": ends[0],
+        "ci_high": ends[1],
+    }
+
+
+# -- ANOVA ------------------------------------------------------------------------------------------------------------
+
+
+def anova(values: Array, gender: NDArray[np.object_], group: NDArray[np.object_], ss: int = 2) -> pd.DataFrame:
+    """Two-way analysis of variance of one number a person: columns term, df, sum_sq, F, p, eta_sq (partial).
+
+    Null hypotheses: the means do not differ by gender, by group, nor by their interaction.  An empty cell drops the
+    interaction.  By statsmodels, with sum contrasts; ss: type of the sums of squares, 1, 2 or 3.
+    """
+    import statsmodels.api as sm
+    from statsmodels.formula.api import ols
+
+    frame = pd.DataFrame({"d": values, "gender": gender.astype(str), "race": group.astype(str)})
+    factors = [name for name in ("gender", "race") if frame[name].nunique() > 1]
+    if not factors or len(frame) < 3 or frame["d"].nunique() < 2:
+        return pd.DataFrame(columns=["term", "df", "sum_sq", "F", "p", "eta_sq"])
+    full = frame.groupby(["gender", "race"], observed=True).size().unstack().notna().all(axis=None)
+    joint = " * " if len(factors) == 2 and full else " + "
+    formula = "d ~ " + joint.join(f"C({name}, Sum)" for name in factors)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a cell without spread is told by the number that comes out
+        found = sm.stats.anova_lm(ols(formula, frame).fit(), typ=ss)
+    rows = []
+    residual = float(found.loc["Residual", "sum_sq"])
+    for term, row in found.iterrows():
+        if term == "Intercept":
+            continue
+        parts = [word for word in ("gender", "race") if f"C({word}" in str(term)]
+        name = ":".join(parts).replace("race", "group") or "residual"
+        square = float(row["sum_sq"])
+        eta = square / (square + residual) if name != "residual" and square + residual > 0 else math.nan
+        rows.append((name, int(row["df"]), square, float(row["F"]), float(row["PR(>F)"]), eta))
+    return pd.DataFrame(rows, columns=["term", "df", "sum_sq", "F", "p", "eta_sq"])
+
+
+def tukey(values: Array, factor: NDArray[np.object_], *, residual: tuple[float, int] | None = None) -> pd.DataFrame:
+    """Tukey-Kramer comparisons of the levels of a factor: columns one, other, difference, ci_low, ci_high, p.
+
+    residual: (mean square, degrees of freedom) of a larger model, in place of the one-way variance.
+
+    Source: Kramer 1956, doi 10.2307/3001469.
+    """
+    levels = sorted(set(factor.tolist()))
+    samples = [values[factor == level] for level in levels]
+    columns = ["one", "other", "difference", "ci_low", "ci_high", "p"]
+    if len(levels) < 2 or min(map(len, samples)) < 2:
+        return pd.DataFrame(columns=columns)
+    dof = len(values) - len(levels)
+    within = sum(float(((sample - sample.mean()) ** 2).sum()) for sample in samples) / dof
+    variance, dof = residual or (within, dof)
+    critical = _critical(len(levels), dof)
+    ready = None if residual or within <= 0 else stats.tukey_hsd(*samples)
+    rows = []
+    for one, other in combinations(range(len(levels)), 2):
+        difference = float(samples[one].mean() - samples[other].mean())
+        error = math.sqrt(variance / 2 * (1 / len(samples[one]) + 1 / len(samples[other])))
+        if ready is not None:
+            p = float(ready.pvalue[one, other])
+        else:
+            p = float(stats.studentized_range.sf(abs(difference) / error, len(levels), dof)) if error else math.nan
+        half = critical * error
+        rows.append((levels[one], levels[other], difference, difference - half, difference + half, p))
+    return pd.DataFrame(rows, columns=columns)
+
+
+@cache  # solved by integration: a fifth of a second, for a handful of designs
+def _critical(levels: int, dof: int) -> float:
+    """The 95 % point of the studentised range."""
+    return float(stats.studentized_range.ppf(0.95, levels, dof))
+
+
+def compare_groups(grid: Grid, options: ContextOptions) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Rows of the ``anova`` (without q) and ``tukey`` tables: distance by gender and group in each context.
+
+    Each person counts once.  Cells of fewer than ``min_group`` people are left out, and named.
+    """
+    tables: tuple[list[pd.DataFrame], list[pd.DataFrame]] = [], []
+    genders, groups = person_words(grid, grid.gender), person_words(grid, grid.group)
+    tests = len(grid.names) * (3 if options.family == "tests" else 1)
+    level = options.alpha / max(tests, 1)
+    for name in grid.names:
+        distances = by_person(grid.measures["distance"], grid, grid.of(name))
+        use = np.isfinite(distances) & np.isin(genders, ("woman", "man")) & (groups != "")
+        use, small = _large_cells(use, genders, groups, options.min_group)
+        head = {"classifier": grid.classifier, "context": name, "tags": grid.tags, "measure": "distance"}
+        found = anova(distances[use], genders[use], groups[use], options.ss)
+        note = "; ".join(part for part in (small, _dropped(found)) if part)
+        significant = found["p"].to_numpy(float) < level
+        tables[0].append(found.assign(**head, note=note, paper_significant=significant))
+        residual = _residual(found) if options.tukey == "residual" else None
+        for factor, words in (("gender", genders), ("group", groups)):
+            pairs = tukey(distances[use], words[use], residual=residual)
+            significant = pairs["p"].to_numpy(float) < level
+            tables[1].append(pairs.assign(**head, factor=factor, paper_significant=significant))
+    return tuple(_stacked(table) for table in tables)  # type: ignore[return-value]
+
+
+def _large_cells(
+    use: NDArray[np.bool_], genders: NDArray[np.object_], groups: NDArray[np.object_], least: int
+) -> tuple[NDArray[np.bool_], str]:
+    """Without the people of cells that are too small, and the sentence that names those."""
+    use, small = use.copy(), []
+    for gender in sorted(set(genders[use].tolist())):
+        for group in sorted(set(groups[use].tolist())):
+            at = use & (genders == gender) & (groups == group)
+            if 0 < at.sum() < least:
+                small.append(f"{gender} {group} ({int(at.sum())})")
+                use &= ~at
+    return use, f"left out, fewer than {least}: {', '.join(small)}" if small else ""
+
+
+def _dropped(found: pd.DataFrame) -> str:
+    terms = set(found["term"])
+    if not terms:
+        return "one group only, or no spread"
+    return "an empty cell: no interaction" if {"gender", "group"} <= terms and "gender:group" not in terms else ""
+
+
+def _residual(found: pd.DataFrame) -> tuple[float, int] | None:
+    residual = found[found["term"] == "residual"]
+    return (
+        (float(residual["sum_sq"].iloc[0]) / int(residual["df"].iloc[0]), int(residual["df"].iloc[0]))
+        if len(residual)
+        else None
+    )
+
+
+def _stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    return (
+        pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
+        if frames
+        else pd.DataFrame()
+    )

@@ -1,0 +1,91 @@
+"""RQ1: does a tagger infer more women or men in a context?  Table 7 of the paper, with what changes for whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.contexts.measures.grid import ALL, INFERRED, Grid
+from gslopes.contexts.measures.paired import FEW, RARE, share_change
+from gslopes.contexts.options import ContextOptions
+from gslopes.stats.proportions import wilson
+
+CONGRUENT = {"feminine": "woman", "masculine": "man"}
+
+
+def inferred_table(grid: Grid, labels: dict[str, str], options: ContextOptions) -> pd.DataFrame:
+    """Rows of the ``inferred`` table without q.
+
+    Estimator: the share of answered pictures inferred woman, man, neutral; Wilson's interval.  Change: see
+    ``paired.share_change``, over pairs of baseline and context.  labels: context to feminine, masculine or none; they
+    decide the marks of the paper alone.
+    """
+    rows = []
+    for name in [*grid.baselines, *grid.names]:
+        for gender in [ALL, *grid.genders()]:
+            rows += [_row(grid, name, gender, code, labels.get(name, ""), options) for code in (1, 2, 0)]
+    return pd.DataFrame(rows)
+
+
+def counts(grid: Grid, name: str, gender: str = ALL) -> dict[str, int]:
+    """Pictures inferred woman, man and neutral in a context or at a baseline: a cell of table 7."""
+    columns = grid.of(name)
+    codes = grid.inferred[:, columns][grid.answered[:, columns] & grid.who(gender)[:, None]]
+    found = np.bincount(codes, minlength=3)
+    return {INFERRED[code]: int(found[code]) for code in (1, 2, 0)}
+
+
+def _row(grid: Grid, name: str, gender: str, code: int, label: str, options: ContextOptions) -> dict[str, Any]:
+    found = counts(grid, name, gender)
+    n, count = sum(found.values()), found[INFERRED[code]]
+    low, high = wilson(count / n if n else np.nan, n)
+    row: dict[str, Any] = {
+        "classifier": grid.classifier,
+        "context": name,
+        "tags": grid.tags,
+        "gender": gender,
+        "inferred": INFERRED[code],
+        "n": n,
+        "count": count,
+        "share": count / n if n else np.nan,
+        "ci_low": low,
+        "ci_high": high,
+        "change": np.nan,
+        "change_low": np.nan,
+        "change_high": np.nan,
+        "discordant": 0,
+        "p": np.nan,
+        "congruent_rise": False,
+        "note": "",
+    }
+    if name in grid.baselines or options.baseline not in grid.baselines:
+        return row
+    columns, start = grid.of(name), grid.of(options.baseline)
+    keep = grid.answered[:, columns] & grid.answered[:, start] & grid.who(gender)[:, None]
+    before = np.broadcast_to(grid.inferred[:, start] == code, keep.shape).astype(float)
+    after = (grid.inferred[:, columns] == code).astype(float)
+    paired = share_change(
+        before,
+        after,
+        keep,
+        grid.person,
+        grid.people,
+        draws=options.bootstrap,
+        permutations=options.permutations,
+        seed=options.seed,
+    )
+    base = counts(grid, options.baseline, gender)
+    total = sum(base.values())
+    rises = bool(n and total) and count / n > base[INFERRED[code]] / total
+    return {
+        **row,
+        "change": paired.change,
+        "change_low": paired.low,
+        "change_high": paired.high,
+        "discordant": paired.discordant,
+        "p": paired.p,
+        "congruent_rise": rises and CONGRUENT.get(label) == INFERRED[code],
+        "note": RARE if n and paired.discordant < FEW else "",
+    }

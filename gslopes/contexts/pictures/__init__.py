@@ -1,0 +1,1 @@
+"""The pictures: people cut out, backgrounds, composites."""

@@ -1,0 +1,270 @@
+"""People cut out of their backdrop: which pixels are theirs, how much of each, and in what colour.
+
+``eraser`` reproduces the paper (flood fill from both top corners).  ``studio`` is for a lit backdrop: a quadratic
+surface of its colour, then GrabCut.  Whatever found the mask, its edge is matted: the backdrop's colour is known, so
+each pixel of the edge says how much of it is backdrop, and that part is taken out of its colour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.contexts.pictures.backdrop import Backdrop, fit_backdrop
+from gslopes.core.records import ByteArray, FloatArray
+
+Mask = NDArray[np.bool_]
+METHODS = ("alpha", "eraser", "studio", "parser", "folder")
+# In units of the face's width: half the column under and over the face; the trapezoid under the chin.
+COLUMN, CHIN, SHOULDER, SLOPE = 0.37, 0.30, 0.48, 1.6
+KEYED = 3.5  # ΔE under which what hair encloses is backdrop
+ERASER = 32
+FLAT = 12.0  # levels over which a backdrop may range for the eraser to be tried first
+_ITERATIONS = 4
+_GAIN = 4.0  # of the difference from the backdrop, as GrabCut sees it
+_LARGEST = 768  # GrabCut works on a picture of at most this side
+
+
+@dataclass(frozen=True, slots=True)
+class CutoutLimits:
+    """What a good cut-out keeps to; outside it is flagged.
+
+    share: of the photo that is person.  bottom: least part of the bottom row that is person, where the photo cuts the
+    body.  below: how far a body that ends in the photo goes on under the face, in heights of the face.
+    holes: most of the photo in holes before filling.
+    left: most of the person that has the backdrop's colour.  covered: least part of the oval in the face box.
+    solidity: area over convex hull.  halo: most backdrop left in the edge, see ``matte.halo``.
+    """
+
+    share: tuple[float, float] = (0.15, 0.75)
+    bottom: float = 0.75
+    below: float = 1.5
+    holes: float = 0.02
+    left: float = 0.02
+    covered: float = 0.98
+    solidity: tuple[float, float] = (0.60, 0.95)
+    halo: float = 0.25
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Person:
+    """A mask (H, W) of a person, how it was found, and the part of the photo that was holes in it.
+
+    chin: row below which hair encloses no backdrop: clothes begin.  0 if it is not known.
+    """
+
+    mask: Mask
+    method: str
+    holes: float
+    backdrop: Backdrop | None = None
+    chin: int = 0
+
+
+def eraser(pixels: ByteArray, tolerance: int = ERASER, face: FloatArray | None = None) -> Person:
+    """What a flood fill from both top corners leaves: 4-connected, ``tolerance`` levels a channel around the corner's.
+
+    face: (4,) box, if it is known; the backdrop's colour is then fitted above the shoulders.
+
+    Source: Barlas et al. 2020, section 4.3, "Magic Eraser"; the tolerance is not told there.
+    """
+    height, width = pixels.shape[:2]
+    gone = np.zeros((height, width), bool)
+    flags = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (255 << 8)
+    for x in (0, width - 1):
+        filled = np.zeros((height + 2, width + 2), np.uint8)
+        spread = (tolerance,) * 3
+        cv2.floodFill(pixels.copy(), filled, (x, 0), (0, 0, 0), spread, spread, flags)
+        gone |= filled[1:-1, 1:-1] > 0
+    backdrop = fit_backdrop(pixels) if face is None else behind(pixels, face)
+    return _whole(~gone, "eraser", backdrop if gone.any() else None)
+
+
+def corners_agree(pixels: ByteArray, tolerance: int = ERASER) -> bool:
+    """Whether the fills from both top corners find nearly the same: a flat backdrop."""
+    height, width = pixels.shape[:2]
+    found = []
+    flags = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (255 << 8)
+    for x in (0, width - 1):
+        filled = np.zeros((height + 2, width + 2), np.uint8)
+        cv2.floodFill(pixels.copy(), filled, (x, 0), (0, 0, 0), (tolerance,) * 3, (tolerance,) * 3, flags)
+        found.append(filled[1:-1, 1:-1] > 0)
+    joined = found[0] | found[1]
+    return bool(joined.any() and (found[0] & found[1]).sum() / joined.sum() > 0.98)
+
+
+def studio(pixels: ByteArray, face: FloatArray, seed: int = 0, *, probable: Mask | None = None) -> Person:
+    """The person in front of a backdrop with a gradient.
+
+    GrabCut (Rother, Kolmogorov, Blake 2004) of the photo's difference from the backdrop's surface rather than of the
+    photo: in it the backdrop is one colour, and a white shirt before light gray is another.
+
+    face: (4,) x0 y0 x1 y1 of the face in pixels.  seed: of OpenCV's random numbers: the photo's own.
+    probable: (H, W) what a parser takes for the person, instead of the shape of shoulders.
+    """
+    backdrop = behind(pixels, face)
+    scale = min(0.5, _LARGEST / max(pixels.shape[:2])) if max(pixels.shape[:2]) > 400 else 1.0
+    size = max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale))
+    contrast = np.clip(128 + _GAIN * backdrop.difference, 0, 255).astype(np.float32)
+    small = np.rint(cv2.resize(contrast, size, interpolation=cv2.INTER_AREA)).astype(np.uint8)
+    residual = cv2.resize(backdrop.residual, size, interpolation=cv2.INTER_AREA).astype(np.float32, copy=False)
+    box = np.asarray(face, float) * scale
+    guess = _guess(small.shape[:2], residual, box, None if probable is None else _shrunk(probable, size))
+    cv2.setRNGSeed(seed & 0x7FFFFFFF)
+    models = np.zeros((1, 65)), np.zeros((1, 65))
+    cv2.grabCut(small, guess, (0, 0, 1, 1), *models, _ITERATIONS, cv2.GC_INIT_WITH_MASK)
+    person = np.isin(guess, (cv2.GC_FGD, cv2.GC_PR_FGD))
+    full = cv2.resize(person.astype(np.float32), pixels.shape[1::-1], interpolation=cv2.INTER_CUBIC) > 0.5
+    whole = _whole(full, "studio" if probable is None else "parser", backdrop)
+    mask = _without_backdrop(whole.mask, backdrop.residual, np.asarray(face, float))
+    return replace(whole, mask=mask, chin=round(float(face[3] + 0.25 * (face[2] - face[0]))))
+
+
+def behind(pixels: ByteArray, face: FloatArray) -> Backdrop:
+    """The backdrop of a portrait, fitted above the shoulders: down to 0.6 of the face box."""
+    return fit_backdrop(pixels, round(float(face[1] + 0.6 * (face[3] - face[1]))))
+
+
+def _without_backdrop(mask: Mask, residual: FloatArray, face: NDArray[np.float64]) -> Mask:
+    """Backdrop that hair or neck enclose is taken out: above the shoulders, outside of the face, in patches."""
+    x0, y0, x1, y1 = face
+    unit = x1 - x0
+    y, x = np.mgrid[0 : mask.shape[0], 0 : mask.shape[1]].astype(np.float32)
+    inside = (np.abs(x - (x0 + x1) / 2) < 0.42 * unit) & (y > y0 - 0.35 * unit) & (y < y1)
+    patches = mask & (residual < KEYED) & (y < y1) & ~inside
+    patches = cv2.morphologyEx(patches.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0
+    return mask & ~patches
+
+
+def _shrunk(mask: Mask, size: tuple[int, int]) -> Mask:
+    return cv2.resize(mask.astype(np.float32), size, interpolation=cv2.INTER_AREA) > 0.5
+
+
+def _guess(shape: tuple[int, ...], residual: FloatArray, face: NDArray[np.float64], probable: Mask | None) -> ByteArray:
+    """GrabCut's start: sure and probable, background and person."""
+    height, width = shape
+    x0, y0, x1, chin = face
+    middle, unit = (x0 + x1) / 2, x1 - x0
+    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    guess = np.full(shape, cv2.GC_PR_BGD, np.uint8)
+    down = y - (chin + CHIN * unit)
+    trapezoid = (down > 0) & (np.abs(x - middle) < SHOULDER * unit + SLOPE * down)
+    guess[trapezoid if probable is None else probable] = cv2.GC_PR_FGD
+    guess[residual > 5] = cv2.GC_PR_FGD
+    flat = _from_the_top(residual <= KEYED)
+    guess[cv2.erode(flat.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0] = cv2.GC_BGD
+    column = (np.abs(x - middle) < COLUMN * unit) & (y > y0 + 0.2 * (chin - y0))
+    neck = (y > chin - 0.25 * unit) & (down < 0.25 * unit)  # narrower than a face: beside it there is backdrop
+    column &= ~neck | (residual > 6)
+    base = (y > 0.97 * height) & (np.abs(x - width / 2) < width / 4)
+    standing_out = (
+        (cv2.erode((residual > 6).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0) & (residual > 8) & (y > y0)
+    )
+    guess[column | base | standing_out] = cv2.GC_FGD
+    return guess
+
+
+def _from_the_top(mask: Mask) -> Mask:
+    """The parts of a mask that touch the top row."""
+    count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
+    kept = np.zeros(count, bool)
+    kept[np.unique(labels[0])] = True
+    kept[0] = False
+    return np.asarray(kept[labels])
+
+
+def _whole(mask: Mask, method: str, backdrop: Backdrop | None) -> Person:
+    """The largest part, its holes filled."""
+    mask = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=4)
+    if count > 1:
+        mask = labels == 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))
+    # what the outside cannot reach is a hole; below the photo the body goes on, so that edge is closed
+    outside = np.pad(~mask, ((1, 0), (1, 1)), constant_values=True)
+    _, parts = cv2.connectedComponents(outside.astype(np.uint8), connectivity=4)
+    reached = (parts == parts[0, 0])[1:, 1:-1]
+    holes = ~mask & ~reached
+    return Person(mask | holes, method, float(holes.mean()), backdrop)
+
+
+def given_alpha(alpha: ByteArray, method: str = "alpha") -> Person:
+    """A person from an alpha channel, or a mask of one's own.  alpha: (H, W) uint8."""
+    return Person(alpha >= 128, method, 0.0)
+
+
+# -- checks -----------------------------------------------------------------------------------------------------------
+
+
+def measure(person: Person, face: FloatArray | None) -> dict[str, float]:
+    """What the checks look at: share, bottom, holes, below, left, solidity, covered, residual (ΔE of the backdrop)."""
+    mask = person.mask
+    height, width = mask.shape
+    points = np.argwhere(mask)[:, ::-1].astype(np.int32)
+    hull = float(cv2.contourArea(cv2.convexHull(points))) if len(points) else 0.0
+    covered = np.nan
+    if face is not None:
+        x0, y0, x1, y1 = np.asarray(face, float)
+        y, x = np.mgrid[0:height, 0:width]
+        oval = ((x - (x0 + x1) / 2) / max(x1 - x0, 1)) ** 2 + ((y - (y0 + y1) / 2) / max(y1 - y0, 1)) ** 2 < 0.25
+        covered = float(mask[oval].mean()) if oval.any() else np.nan
+    left = ~mask & (np.arange(height)[:, None] < 0.8 * height)
+    residual = person.backdrop.residual[left] if person.backdrop is not None else np.zeros(0)
+    return {
+        "share": float(mask.mean()),
+        "bottom": float(mask[-1].mean()),
+        "holes": person.holes,
+        "below": _below(mask, face),
+        "left": _left(person, face),
+        "solidity": min(1.0, float(mask.sum()) / hull) if hull else np.nan,
+        "covered": covered,
+        "residual": float(np.median(residual)) if len(residual) else np.nan,
+    }
+
+
+def _left(person: Person, face: FloatArray | None) -> float:
+    """Part of the person that has the backdrop's colour, in patches, above the chin: what an eraser did not reach."""
+    if person.backdrop is None or face is None:
+        return 0.0
+    patches = (person.mask & (person.backdrop.residual < KEYED)).astype(np.uint8)
+    patches[max(0, round(float(face[3]))) :] = 0
+    opened = cv2.morphologyEx(patches, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
+    return float(opened.sum() / max(int(person.mask.sum()), 1))
+
+
+def _below(mask: Mask, face: FloatArray | None) -> float:
+    """How far a mask goes on under the face, in heights of the face box."""
+    rows = np.flatnonzero(mask.any(axis=1))
+    if face is None or not len(rows):
+        return 0.0
+    return (float(rows[-1]) - float(face[3])) / max(float(face[3] - face[1]), 1.0)
+
+
+def flaws(measured: dict[str, Any], limits: CutoutLimits | None = None) -> list[str]:
+    """Which checks a cut-out fails, each with its number."""
+    limits = limits or CutoutLimits()
+    found = []
+    share, solidity = measured["share"], measured["solidity"]
+    if share == 0:
+        return ["all of the picture was removed"]
+    if share > 0.995:
+        return ["no backdrop was found"]
+    if not limits.share[0] <= share <= limits.share[1]:
+        found.append(f"the person is {share:.0%} of the photo")
+    if measured["bottom"] == 0 and measured.get("below", 0.0) < limits.below:
+        found.append("the body under the face was lost")
+    if 0 < measured["bottom"] < limits.bottom:
+        found.append(f"{measured['bottom']:.0%} of the bottom row is person")
+    if measured["holes"] > limits.holes:
+        found.append(f"holes of {measured['holes']:.1%}")
+    if measured.get("left", 0.0) > limits.left:
+        found.append(f"{measured['left']:.0%} of the person looks like the backdrop")
+    if measured["covered"] < limits.covered:
+        found.append(f"{measured['covered']:.1%} of the face is covered")
+    if not limits.solidity[0] <= solidity <= limits.solidity[1]:
+        found.append(f"solidity {solidity:.2f}")
+    if measured.get("halo", 0.0) > limits.halo:
+        found.append(f"{measured['halo']:.0%} of the edge's colour is backdrop")
+    return found

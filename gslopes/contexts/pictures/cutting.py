@@ -1,0 +1,222 @@
+"""The first stage: every person cut out of the backdrop, checked, and kept as a PNG with an alpha channel."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pandas as pd
+from PIL import Image
+
+from gslopes.contexts.config import StageConfig
+from gslopes.contexts.pictures.colour import to_srgb
+from gslopes.contexts.pictures.cutout import (
+    FLAT,
+    CutoutLimits,
+    Person,
+    behind,
+    corners_agree,
+    eraser,
+    flaws,
+    given_alpha,
+    measure,
+    studio,
+)
+from gslopes.contexts.pictures.matte import Matte, edge_error, halo, matte
+from gslopes.contexts.pictures.parsing import PersonMask
+from gslopes.contexts.tables import CUTOUTS
+from gslopes.core import runfolder
+from gslopes.core.errors import PhotoError
+from gslopes.core.reasons import Reason, Why
+from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
+from gslopes.core.tables import frame_of
+from gslopes.datasets.folder import PhotoFile, open_photo
+from gslopes.executors import Tick
+
+STAGE = "cutout"
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """The work: parts of photos to cut-outs and the ``cutouts`` table.
+
+    run: the run folder.  files: of the people.  finder: of faces.  parser: for ``--cutout parser`` and, with ``auto``,
+    for photos on which everything else fails; made when it is first needed.
+    """
+
+    run: Path
+    files: tuple[PhotoFile, ...]
+    config: StageConfig
+    finder: Finder
+    parser: Callable[[], PersonMask]
+
+    @property
+    def in_threads(self) -> bool:
+        """OpenCV's random numbers are each thread's own, and set for each photo."""
+        return True
+
+    def __call__(self, part: int, tick: Tick) -> None:
+        """Raises: StorageError."""
+        rows: list[Row] = []
+        size = self.config.part
+        seen: set[str] = set()
+        for file in self.files[part * size : (part + 1) * size]:
+            row = self._one(file)
+            if row["photo"] and row["photo"] not in seen:
+                rows.append(row)
+                seen.add(row["photo"])
+            tick(1)
+        runfolder.settle(self.run / row["file"] for row in rows if row["file"])
+        frame = frame_of(CUTOUTS, rows)
+        runfolder.write_table(CUTOUTS, frame, runfolder.part_path(self.run, STAGE, CUTOUTS, part))
+
+    def _one(self, file: PhotoFile) -> Row:
+        try:
+            photo = open_photo(file.path)
+        except PhotoError as error:
+            return _row(_digest(file), "", "skipped", Why.of(error.reason))
+        pixels = to_srgb(photo.pixels, photo.icc)
+        face, points = largest_face(self.finder, photo)
+        if face is None or points is None:
+            return _row(photo.id, "", "skipped", Why(Reason.NO_FACE))
+        person = self._cut(photo, pixels, file, face, points)
+        if person is None:
+            reason = Reason.NO_ALPHA if self.config.cutout == "alpha" else Reason.NO_MASK
+            return _row(photo.id, self.config.cutout, "skipped", Why(reason))
+        cut = matte(pixels, person) if 0 < person.mask.mean() < 1 else Matte(person.mask.astype(np.float32), pixels)
+        numbers = measure(person, face)
+        side = min(pixels.shape[:2])
+        numbers |= {"edge": edge_error(cut, person), "halo": halo(cut, person, side)}
+        wrong = flaws(numbers, CutoutLimits())
+        name = f"cutouts/{photo.id[:16]}.png"
+        runfolder.write_bytes(self.run / name, _rgba(cut))
+        why = Why(Reason.CUTOUT_FLAGGED, "; ".join(wrong)) if wrong else Why()
+        row = _row(photo.id, person.method, "flagged" if wrong else "used", why)
+        backdrop = person.backdrop.colour[~person.mask] if person.backdrop is not None else pixels[~person.mask]
+        middle = np.median(backdrop, axis=0) if len(backdrop) else np.full(3, 128)
+        box = ",".join(f"{number:.1f}" for number in face)
+        colour = "#" + "".join(f"{round(float(level)):02x}" for level in middle)
+        return {**row, **numbers, "file": name, "backdrop": colour, "face": box}
+
+    def _cut(
+        self, photo: Photo, pixels: ByteArray, file: PhotoFile, face: FloatArray, points: FloatArray
+    ) -> Person | None:
+        """By the method that was asked for; ``auto`` takes the alpha channel, else the first whose checks pass."""
+        wanted, seed = self.config.cutout, int(photo.id[:8], 16)
+        alpha = _alpha_of(file.path) if wanted in ("auto", "alpha") else None
+        if alpha is not None:
+            return given_alpha(alpha)
+        if wanted == "eraser":
+            return eraser(pixels, self.config.tolerance, face)
+        if wanted == "studio":
+            return studio(pixels, face, seed)
+        if wanted == "parser":
+            return studio(pixels, face, seed, probable=self.parser()(photo, points, face))
+        if wanted == "alpha":
+            return None
+        if wanted != "auto":
+            return _given_mask(Path(wanted) / f"{file.path.stem}.png", pixels)
+        if behind(pixels, face).spread <= FLAT and corners_agree(pixels, self.config.tolerance):
+            found = eraser(pixels, self.config.tolerance, face)
+            if not flaws(measure(found, face)):
+                return found
+        found = studio(pixels, face, seed)
+        if not flaws(measure(found, face)):
+            return found
+        parsed = studio(pixels, face, seed, probable=self.parser()(photo, points, face))
+        return parsed if not flaws(measure(parsed, face)) else found
+
+
+def _given_mask(path: Path, pixels: ByteArray) -> Person | None:
+    """A mask of the user's own; None if there is none of that name."""
+    if not path.is_file():
+        return None
+    with Image.open(path) as picture:
+        levels = np.asarray(picture.convert("L").resize((pixels.shape[1], pixels.shape[0])), np.uint8)
+    return given_alpha(levels, "folder")
+
+
+def largest_face(finder: Finder, photo: Photo) -> tuple[FloatArray | None, FloatArray | None]:
+    """(4,) box and (5, 2) points of the largest face; None and None if there is none."""
+    found = finder([photo])[0]
+    if not len(found.boxes):
+        return None, None
+    areas = (found.boxes[:, 2] - found.boxes[:, 0]) * (found.boxes[:, 3] - found.boxes[:, 1])
+    largest = int(np.argmax(areas))
+    return np.asarray(found.boxes[largest], np.float32), np.asarray(found.points[largest], np.float32)
+
+
+def read_cutout(path: Path) -> tuple[ByteArray, FloatArray]:
+    """(colour (H, W, 3) uint8, alpha (H, W) float32) of a kept cut-out, in the photo's frame."""
+    with Image.open(path) as picture:
+        whole = np.asarray(picture.convert("RGBA"))
+    return np.ascontiguousarray(whole[..., :3], np.uint8), (whole[..., 3] / 255).astype(np.float32)
+
+
+def face_of(text: str) -> FloatArray:
+    """A face box as the table keeps it."""
+    return np.array([float(part) for part in text.split(",")], np.float32)
+
+
+def median_backdrop(cutouts: pd.DataFrame) -> tuple[int, int, int]:
+    """The median colour of all backdrops; gray if none is known."""
+    known = [text for text in cutouts["backdrop"] if text]
+    if not known:
+        return 128, 128, 128
+    levels = np.median([[int(text[i : i + 2], 16) for i in (1, 3, 5)] for text in known], axis=0)
+    return int(levels[0]), int(levels[1]), int(levels[2])
+
+
+def reviewed(cutouts: pd.DataFrame, decisions: Mapping[str, str]) -> pd.DataFrame:
+    """The table after people looked at it: accepted ones are used, excluded ones skipped."""
+    decided = cutouts.copy()
+    for index, row in decided.iterrows():
+        decision = decisions.get(str(row["photo"]), "")
+        if decision == "accept" and row["status"] == "flagged":
+            decided.loc[index, "status"] = "used"
+        elif decision == "exclude" and row["status"] != "skipped":
+            decided.loc[index, ["status", "reason", "detail"]] = ["skipped", Reason.CUTOUT_EXCLUDED.value, ""]
+    return decided
+
+
+def _digest(file: PhotoFile) -> str:
+    """Of the file's bytes; of its name if they cannot be read."""
+    try:
+        return hashlib.sha256(file.path.read_bytes()).hexdigest()
+    except OSError:
+        return hashlib.sha256(file.relative.encode()).hexdigest()
+
+
+def _alpha_of(path: Path) -> ByteArray | None:
+    """The alpha channel of a file that has one and uses it."""
+    with Image.open(path) as picture:
+        if "A" not in picture.getbands():
+            return None
+        alpha = np.asarray(picture.getchannel("A"), np.uint8)
+    return alpha if alpha.min() < 255 else None
+
+
+def _rgba(cut: Matte) -> bytes:
+    alpha = np.rint(255 * cut.alpha).astype(np.uint8)
+    colour = np.where((alpha > 0)[..., None], cut.colour, 0).astype(np.uint8)
+    done, data = cv2.imencode(
+        ".png", cv2.cvtColor(np.dstack([colour, alpha]), cv2.COLOR_RGBA2BGRA), [cv2.IMWRITE_PNG_COMPRESSION, 3]
+    )
+    if not done:  # OpenCV has no reason to tell
+        file = io.BytesIO()
+        Image.fromarray(np.dstack([colour, alpha])).save(file, "PNG", compress_level=3)
+        return file.getvalue()
+    return bytes(data.tobytes())
+
+
+def _row(photo: str, method: str, status: str, why: Why) -> Row:
+    numbers = dict.fromkeys(("share", "bottom", "holes", "solidity", "covered", "residual", "edge", "halo"), np.nan)
+    head = {"photo": photo, "method": method, "status": status, **why.columns}
+    return {**head, **numbers, "backdrop": "", "face": "", "file": ""}

@@ -1,0 +1,180 @@
+"""The edge of a cut-out: how much of each pixel is the person, in the person's own colour.
+
+Where the backdrop's colour is known and differs from the person's, a pixel of the edge lies on the line between the
+two (alpha = its place on that line): strands of hair keep their width.  Elsewhere the edge is feathered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.contexts.pictures.cutout import Person
+from gslopes.core.records import ByteArray, FloatArray
+
+FEATHER = 0.0015  # of the shorter side: sigma of the edge, 1 pixel at 675
+OUTSIDE, INSIDE = 0.022, 0.006  # of the shorter side: how far from the mask's edge pixels are looked at
+LIGHT = 20.0  # ΔE from the backdrop under which a pixel near the edge may be a mixture with it
+LOOPS = 0.03  # of the shorter side: how deep hair encloses backdrop
+BARE, OPEN = 4.0, 0.04  # a gap in hair: where at least 4 % of what is near the backdrop's colour is within ΔE 4 of it
+STRAY = 24.0  # levels off the line between person and backdrop from which on a pixel is no mixture of the two
+MIN_CONTRAST = 36.0  # levels between person and backdrop from which on their mixture can be told
+NOISE = 0.12  # of a backdrop's grain: less than this is none of the person
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Matte:
+    """alpha: (H, W) float32 in [0, 1].  colour: (H, W, 3) uint8 RGB, the person's own where alpha is above 0."""
+
+    alpha: FloatArray
+    colour: ByteArray
+
+
+def matte(pixels: ByteArray, person: Person) -> Matte:
+    """The cut-out of a person.  pixels: (H, W, 3) uint8 RGB."""
+    side = min(pixels.shape[:2])
+    mask = person.mask
+    feathered = _feather(mask, FEATHER * side)
+    within, beyond = _distance(mask), _distance(~mask)
+    sure = within > max(2.0, INSIDE * side)
+    if person.backdrop is not None:
+        sure &= ~_light(person, within, side)
+    if not sure.any():
+        return Matte(feathered, pixels.copy())
+    inner = _nearest(pixels, sure)
+    alpha = feathered
+    if person.backdrop is not None:
+        edge = ~sure & (beyond <= OUTSIDE * side)
+        alpha = _keyed(pixels, inner, person.backdrop.colour, feathered, edge, within, OUTSIDE * side)
+        colour = _unmixed(pixels, alpha, inner, person.backdrop.colour, edge)
+    else:
+        colour = np.where((feathered < 0.999)[..., None], inner, pixels).astype(np.uint8)
+    return Matte(alpha, colour)
+
+
+def _light(person: Person, within: FloatArray, side: int) -> NDArray[np.bool_]:
+    """Where backdrop may show through hair: near its colour, on the person's side of it, and some of it bare.
+
+    A shirt that is brighter than a backdrop from which skin and hair differ by being darker is no mixture of them.
+    """
+    assert person.backdrop is not None
+    mask, residual, lightness = person.mask, person.backdrop.residual, person.backdrop.difference[..., 0]
+    strong = lightness[mask & (residual > LIGHT)]
+    darker = 1.0 if len(strong) and np.median(strong) > 0 else -1.0
+    light = (residual < LIGHT) & (within <= 2 * LOOPS * side) & (darker * lightness > -4)
+    light[person.chin :] = False
+    light &= mask
+    count, parts = cv2.connectedComponents(light.astype(np.uint8), connectivity=8)
+    size = np.bincount(parts.ravel(), minlength=count)
+    bare = np.bincount(parts[light & (residual < BARE)], minlength=count)
+    near = np.bincount(parts[light & (within <= LOOPS * side)], minlength=count)
+    gap = (bare >= OPEN * size) & (near > 0)
+    gap[0] = False
+    return np.asarray(gap[parts])
+
+
+def _feather(mask: NDArray[np.bool_], sigma: float) -> FloatArray:
+    """The mask's own edge, eroded by as much as it is softened: nothing of the backdrop shines through."""
+    depth = _distance(mask)
+    hard = (depth > sigma).astype(np.float32)
+    soft = cv2.GaussianBlur(hard, (0, 0), max(sigma, 0.3), borderType=cv2.BORDER_REPLICATE)
+    return np.clip(soft, 0, 1).astype(np.float32)
+
+
+def _distance(mask: NDArray[np.bool_]) -> FloatArray:
+    """Of each pixel of a mask to its edge; the photo's own edges are none."""
+    return cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_L2, 5).astype(np.float32, copy=False)
+
+
+def _nearest(pixels: ByteArray, sure: NDArray[np.bool_]) -> FloatArray:
+    """(H, W, 3) float32: the colour, a little smoothed, of the nearest sure pixel."""
+    weight = cv2.GaussianBlur(sure.astype(np.float32), (0, 0), 2)
+    smooth = cv2.GaussianBlur(pixels.astype(np.float32) * sure[..., None], (0, 0), 2)
+    smooth = smooth / np.maximum(weight, 1e-3)[..., None]
+    _, labels = cv2.distanceTransformWithLabels(
+        (~sure).astype(np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_PIXEL
+    )
+    table = np.zeros((int(labels.max()) + 1, 3), np.float32)
+    table[labels[sure]] = smooth[sure]
+    return np.asarray(table[labels], np.float32)
+
+
+def _keyed(
+    pixels: ByteArray,
+    inner: FloatArray,
+    backdrop: FloatArray,
+    feathered: FloatArray,
+    edge: NDArray[np.bool_],
+    within: FloatArray,
+    reach: float,
+) -> FloatArray:
+    """Alpha by each edge pixel's place between backdrop and person; feathered where the two are alike."""
+    axis = inner - backdrop
+    length = np.linalg.norm(axis, axis=2)
+    away = pixels.astype(np.float32) - backdrop
+    position = (away * axis).sum(axis=2) / np.maximum(length**2, 1.0)
+    stray = np.linalg.norm(away - np.clip(position, 0, 1)[..., None] * axis, axis=2)
+    position = np.clip((position - NOISE) / (0.92 - NOISE), 0, 1)
+    # a strand is no thicker than its own light: what is near the body in colour only by chance fades with distance
+    trust = np.clip((length - MIN_CONTRAST) / MIN_CONTRAST, 0, 1) * np.clip(2 - stray / STRAY, 0, 1) * edge
+    trust = cv2.GaussianBlur(trust.astype(np.float32), (0, 0), 1.0) * edge
+    outside = np.clip(_distance(~(within > 0)) / max(reach, 1.0), 0, 1)
+    position = position * (1 - outside**2)
+    return np.clip(trust * position + (1 - trust) * feathered, 0, 1).astype(np.float32)
+
+
+def _unmixed(
+    pixels: ByteArray, alpha: FloatArray, inner: FloatArray, backdrop: FloatArray, edge: NDArray[np.bool_]
+) -> ByteArray:
+    """The person's own colour: the backdrop's part taken out; where little is left, the nearest sure colour."""
+    photo = pixels.astype(np.float32)
+    part = np.maximum(alpha, 0.05)[..., None]
+    foreground = np.clip((photo - (1 - part) * backdrop) / part, 0, 255)
+    lean = np.clip((alpha - 0.3) / 0.5, 0, 1)[..., None]
+    mixed = lean * foreground + (1 - lean) * inner
+    return np.where((edge & (alpha < 0.999))[..., None], np.rint(mixed), photo).astype(np.uint8)
+
+
+# -- measures ---------------------------------------------------------------------------------------------------------
+
+
+def halo(cut: Matte, person: Person, side: int) -> float:
+    """How much of the backdrop is left in the colours of the edge, 0 to 1: 0 none, 1 an edge of the backdrop's colour.
+
+    Mean, weighted by alpha, of the edge colours' place between the person's colour further in and the backdrop.
+    """
+    if person.backdrop is None:
+        return float("nan")
+    within = _distance(person.mask)
+    deep = within > 3 * max(2.0, INSIDE * side)
+    edge = (cut.alpha > 0.05) & (within < max(2.0, INSIDE * side))
+    if not deep.any() or not edge.any():
+        return float("nan")
+    inner = _nearest(cut.colour, deep)
+    axis = person.backdrop.colour - inner
+    length = np.linalg.norm(axis, axis=2)
+    use = edge & (length > 2 * MIN_CONTRAST)
+    if not use.any():
+        return 0.0
+    position = ((cut.colour.astype(np.float32) - inner) * axis).sum(axis=2) / np.maximum(length**2, 1.0)
+    return float(np.average(np.clip(position[use], 0, 1), weights=cut.alpha[use]))
+
+
+def edge_error(cut: Matte, person: Person) -> float:
+    """Mean difference of alpha from a reference without any shape: the backdrop's own colour model, along the edge.
+
+    The reference is the pixel's ΔE from the backdrop between 3 (none of the person) and 20 (all), within 15 pixels of
+    the mask's edge, and only where the person is at least ΔE 25 away from the backdrop: hair, dark clothes, skin.
+    """
+    if person.backdrop is None:
+        return float("nan")
+    residual = person.backdrop.residual
+    reference = np.clip((residual - 3) / 17, 0, 1)
+    near = (_distance(person.mask) < 15) & (_distance(~person.mask) < 15)
+    sure = _distance(person.mask) > 5
+    deep = _nearest(np.repeat(np.clip(residual, 0, 255)[..., None], 3, 2).astype(np.uint8), sure)[..., 0]
+    use = near & (deep > 25)
+    return float(np.abs(cut.alpha - reference)[use].mean()) if use.any() else float("nan")

@@ -1,0 +1,62 @@
+"""The face parser's own idea of where the person is: for backdrops whose colour says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.core.records import FloatArray, Photo
+
+Mask = NDArray[np.bool_]
+PersonMask = Callable[[Photo, FloatArray, FloatArray], Mask]
+LIKELY = 0.5
+# in units of the face box's width: half the width and the drop of what stands for shoulders below the parsed head
+_SHOULDER, _SLOPE, _DROP = 0.48, 1.6, 0.3
+
+
+class PersonParser:
+    """A photo to what the face parser takes for the person: every class but the background, and shoulders below it.
+
+    The parser sees the head in CelebA-HQ's framing (hair, neck); the body under that frame is nobody's class, so the
+    shape of shoulders stands for it. GrabCut decides from there.
+
+    device: where the parser runs, as torch names it.
+
+    Raises: ModelError or DataMissing if the parser is not there.
+    """
+
+    def __init__(self, device: str) -> None:
+        from gslopes import zoo
+        from gslopes.compose.skin import ParserMasker
+
+        parser = zoo.load("parser", device)
+        labels = [label for label in parser.spec.labels if label != "background"]
+        self.masker = ParserMasker(parser, labels, parser.spec.size, device)
+
+    def __call__(self, photo: Photo, points: FloatArray, face: FloatArray) -> Mask:
+        """(H, W) bool.  points: (5, 2) of the face, photo frame.  face: (4,) its box."""
+        from gslopes.compose.skin import framed
+        from gslopes.core.geometry import similarity
+        from gslopes.zoo.framing import HEADSHOT
+
+        height, width = photo.pixels.shape[:2]
+        side = self.masker.parser.spec.size
+        matrix = similarity(np.asarray(points, np.float64), HEADSHOT * side - 0.5)
+        if matrix is None:
+            return shoulders((height, width), face)
+        likely = self.masker.likelihood(framed(photo.pixels, matrix, side)[None])[0]
+        back = np.asarray(cv2.invertAffineTransform(matrix), np.float64)
+        whole = cv2.warpAffine(likely, back, (width, height), flags=cv2.INTER_LINEAR)
+        return np.asarray((whole > LIKELY) | shoulders((height, width), face))
+
+
+def shoulders(shape: tuple[int, int], face: FloatArray) -> Mask:
+    """(H, W) bool: a trapezoid that opens downwards under a face box x0 y0 x1 y1."""
+    x0, _, x1, chin = (float(number) for number in face)
+    unit = x1 - x0
+    y, x = np.mgrid[0 : shape[0], 0 : shape[1]].astype(np.float32)
+    down = y - (chin + _DROP * unit)
+    return np.asarray((down > 0) & (np.abs(x - (x0 + x1) / 2) < _SHOULDER * unit + _SLOPE * down))

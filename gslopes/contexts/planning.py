@@ -1,0 +1,224 @@
+"""What a context audit will do, checked before it does anything."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from gslopes.contexts.config import KINDS, STAGE_OPTIONS, PeopleColumns, StageConfig, stage_config
+from gslopes.contexts.people import cfd_person, person_of, read_people
+from gslopes.contexts.pictures.backgrounds import BackgroundPicture, read_backgrounds
+from gslopes.core import runfolder, runtime, tables
+from gslopes.core.config import from_dict
+from gslopes.core.errors import UsageError
+from gslopes.core.records import Classifier, Finder
+from gslopes.core.runfolder import show
+from gslopes.core.trust import Trust
+from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, size_of
+from gslopes.executors import Executor
+from gslopes.run.config import ComposeConfig, EditConfig, FindConfig, RunConfig, ScoreConfig
+from gslopes.run.plan import SYNTHESIS
+from gslopes.score.cost import Estimate
+
+KIND = "contexts"
+IDENTITY = ("kind", "config", "values", "models", "inputs", "seed")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPlan:
+    """What a command will do, checked before it does anything.
+
+    files: photos of people.  who: relative name to its row of people.csv.  backgrounds: how many may be used.
+    models: that edit faces, name to sha256 and licence.  pictures: at most.
+    """
+
+    config: StageConfig
+    run: Path
+    files: tuple[PhotoFile, ...]
+    who: dict[str, dict[str, Any]]
+    backgrounds: tuple[BackgroundPicture, ...]
+    values: tuple[float, ...]
+    seed: int
+    models: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    @property
+    def used_backgrounds(self) -> tuple[BackgroundPicture, ...]:
+        """Backgrounds that people are put in front of."""
+        return tuple(background for background in self.backgrounds if background.used)
+
+    @property
+    def pictures(self) -> int:
+        """Pictures that classifiers are asked about, at most: P (B + 2) + 2 B, and P (B + 1) K with a sweep."""
+        people, backgrounds, kinds = len(self.who), len(self.used_backgrounds), self.config.kinds
+        count = people * (backgrounds + ("original" in kinds) + ("canvas" in kinds))
+        count += backgrounds * (("empty" in kinds) + ("silhouette" in kinds))
+        return count + people * (backgrounds + 1) * len(self.values)
+
+    @property
+    def parts(self) -> int:
+        """Of people and backgrounds together."""
+        return count_parts(len(self.files) + len(self.used_backgrounds), self.config.part)
+
+
+def make_plan(
+    folder: Path,
+    run: Path,
+    people: str | Path | None,
+    columns: PeopleColumns,
+    options: dict[str, Any],
+    *,
+    seed: int = 0,
+    device: str = "auto",
+    finder: Finder | None = None,
+) -> ContextPlan:
+    """Everything that can be checked before any work.  Raises: as ``contexts``."""
+    known = {key: value for key, value in options.items() if value is not None}
+    for name in known:
+        if name not in STAGE_OPTIONS:
+            from_dict(StageConfig, {"people": "", name: known[name]})  # raises, with the nearest name
+    config = stage_config({**known, "people": str(folder.absolute())})
+    if people is None:
+        raise UsageError(
+            "The context audit needs the self-reported gender of the people.",
+            "Give it with --people people.csv: columns id, gender and, where known, ethnicity, age and person.",
+        )
+    files = tuple(list_photos(folder, config.limit))
+    if not files:
+        raise UsageError(f"There are no photos in {show(folder)}.", "Name the folder that holds the portraits.")
+    if run.resolve() == folder.resolve() or run.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"The run folder {show(run)} lies inside the folder of people.", "Choose another with --out.")
+    who = _who(files, people, columns)
+    backgrounds = tuple(
+        read_backgrounds(config.backgrounds, config.canvas, config.crop, lambda: finder or mtcnn(20, device))
+    )
+    values: tuple[float, ...] = ()
+    models: dict[str, dict[str, str]] = {}
+    if config.sweep:
+        from gslopes.edit.steps import values_for
+        from gslopes.run.components import model_records
+
+        values = tuple(float(str(value)) for value in values_for(config.sweep, steps=config.steps, extent=None))
+        models = model_records(walk_of(config))
+    plan = ContextPlan(config, run, files, who, backgrounds, values, seed, models)
+    runfolder.compare(run, manifest_of(plan), IDENTITY)
+    return plan
+
+
+def walk_of(config: StageConfig) -> RunConfig:
+    """The walk that makes the counterfactuals of a sweep."""
+    return RunConfig(
+        config.people,
+        find=FindConfig(landmarks=config.landmarks),
+        edit=EditConfig(attributes=(config.sweep,), model=config.editor),
+        compose=ComposeConfig(masks=config.masks),
+    )
+
+
+def finder_of(config: StageConfig, device: str) -> Finder:
+    """Of the people's faces: those that are written down, else the detector's.  Raises: UsageError."""
+    if config.landmarks is None:
+        return mtcnn(40, device)
+    from gslopes.find.known import KnownFinder
+
+    return KnownFinder(config.landmarks, config.people)
+
+
+def manifest_of(plan: ContextPlan) -> dict[str, Any]:
+    """What ``run.json`` says that the run is."""
+    lines = hashlib.sha256()
+    for file in plan.files:
+        lines.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
+    for background in plan.used_backgrounds:
+        lines.update(f"{background.key}\0{background.photo}\n".encode())
+    count = len(plan.files) + len(plan.used_backgrounds)
+    swept = [f"{background.key}~{plan.config.sweep}" for background in plan.used_backgrounds] + [
+        f"canvas~{plan.config.sweep}"
+    ]
+    return {
+        "kind": KIND,
+        "config": plan.config.identity(),
+        "values": {name: list(plan.values) for name in swept} if plan.values else {},
+        "models": plan.models,
+        "inputs": {"photos": count, "digest": lines.hexdigest()},
+        "seed": plan.seed,
+    }
+
+
+def _who(files: Sequence[PhotoFile], people: str | Path, columns: PeopleColumns) -> dict[str, dict[str, Any]]:
+    """Relative name to its person's row.  Raises: UsageError if nobody has one."""
+    if str(people) == "cfd":
+        found = {file.relative: cfd_person(file.relative) for file in files}
+    else:
+        rows = read_people(
+            Path(people),
+            gender_column=columns.gender_column,
+            group_column=columns.group_column,
+            person_column=columns.person_column,
+            aliases=columns.genders,
+        )
+        found = {file.relative: person_of(rows, file.relative) for file in files}
+    known = {name: row for name, row in found.items() if row is not None}
+    if not known:
+        raise UsageError(f"{people} says nothing about any of the photos.", f"The first photo is {files[0].relative}.")
+    return known
+
+
+def mtcnn(min_face: int, device: str) -> Finder:
+    """The detector of faces."""
+    from gslopes.find.detect import MtcnnFinder
+
+    return MtcnnFinder(min_face, runtime.pick_device(device))
+
+
+# -- who is asked, and the price --------------------------------------------------------------------------------------
+
+
+def ready_classifiers(given: Any, device: str, trust: Trust) -> list[Classifier]:
+    """By name, functions and objects; credentials are looked for later.  Raises: UnknownName, ConfigError."""
+    from gslopes.run.components import load_classifiers
+    from gslopes.score.classifiers.function import FunctionClassifier
+
+    several = list(given) if isinstance(given, (list, tuple)) else [given] if given else []
+    ready = [FunctionClassifier(one) if inspect.isroutine(one) else one for one in several]
+    return load_classifiers(ready, device, trust)
+
+
+def kinds_for(classifiers: Sequence[Classifier]) -> tuple[str, ...]:
+    """The kinds of pictures unless they are named: no silhouettes where asking costs money."""
+    from gslopes.score.limits import limits_of
+
+    free = all(limits_of(one).free for one in classifiers)
+    return KINDS if free else tuple(kind for kind in KINDS if kind != "silhouette")
+
+
+def estimates(plan: ContextPlan, classifiers: Sequence[Classifier]) -> list[Estimate]:
+    """What asking each classifier about every picture takes at most."""
+    from gslopes.run.scoring.cost import estimate_walk
+
+    each = plan.config.part * max(1, plan.pictures // max(1, len(plan.files)))
+    return [estimate_walk(one, plan.pictures, each) for one in classifiers]
+
+
+def confirm(
+    plan: ContextPlan, classifiers: Sequence[Classifier], terms: ScoreConfig, executor: Executor
+) -> ScoreConfig:
+    """Before pictures are made: credentials that are missing, a price that is too high; the terms to ask with.
+
+    Where the pictures are there already, what is still due is confirmed when it is asked.
+
+    Raises: CredentialsError, UsageError, ConfigError, as ``confirm_cost``.
+    """
+    from gslopes.run.scoring.cost import confirm_cost
+    from gslopes.score.classifiers import prepare_classifier
+    from gslopes.score.limits import limits_of
+
+    for one in classifiers:
+        prepare_classifier(one)
+    if plan.run.is_dir() and not runfolder.missing_parts(plan.run, SYNTHESIS, tables.PHOTOS, plan.parts):
+        return terms
+    confirm_cost(estimates(plan, [one for one in classifiers if not limits_of(one).free]), terms, executor)
+    return replace(terms, yes=True)

@@ -1,0 +1,99 @@
+"""The published dictionaries of the Social B(eye)as Dataset, in any of the layouts that they may have.
+
+Source: doi 10.7910/DVN/APZKSS (2019) and doi 10.7910/DVN/4W5GOW (the eight contexts).
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gslopes.contexts.typology import SUPERS, Typology, normalise, read_typology
+from gslopes.core.config import from_dict, read_toml
+from gslopes.core.errors import ConfigError, UsageError
+
+_TAGS = ("tag", "term", "word")
+_CLUSTERS = ("cluster", "category", "theme")
+
+
+@dataclass(frozen=True, slots=True)
+class _Map:
+    """rename: a cluster's published name to ours.  supers: ours to its super-cluster."""
+
+    rename: dict[str, str] = field(default_factory=dict)
+    supers: dict[str, str] = field(default_factory=dict)
+
+
+def read_published(folder: Path, mapping: Path | None = None) -> tuple[Typology, list[str]]:
+    """(typology, clusters without a super-cluster) from a folder of published files.
+
+    Read are long CSVs (a column tag, term or word; one cluster, category or theme), wide CSVs (a cluster a column), a
+    .txt or a CSV of one column a cluster, and JSON objects of lists.
+
+    Raises: UsageError if the folder holds none of them; ConfigError for a map with an unknown super-cluster.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"There is no folder {folder}.", "Name the folder of the published files.")
+    config = from_dict(_Map, read_toml(mapping)) if mapping is not None else _Map()
+    wrong = [name for name in config.supers.values() if name not in SUPERS]
+    if wrong:
+        raise ConfigError(f"There is no super-cluster {wrong[0]!r}.", f"Known: {', '.join(SUPERS)}.")
+    found: dict[str, set[str]] = {}
+    for path in sorted(folder.rglob("*")):
+        for cluster, tags in _read(path).items():
+            name = config.rename.get(cluster, normalise(cluster))
+            found.setdefault(name, set()).update(tag for tag in map(normalise, tags) if tag)
+    if not found:
+        raise UsageError(f"There are no dictionaries in {folder}.", "CSV, TXT or JSON are read.")
+    usual = read_typology("starter").supers
+    supers = {name: config.supers.get(name, usual.get(name, "")) for name in found}
+    unmapped = sorted(name for name in found if name not in config.supers and name not in usual)
+    made = Typology(folder.name, "", str(folder.name), {k: frozenset(v) for k, v in found.items()}, supers)
+    return made, unmapped
+
+
+def to_toml(typology: Typology) -> str:
+    """The typology as a file that ``read_typology`` reads."""
+
+    def text(value: str) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    lines = [
+        f"name = {text(typology.name)}",
+        f"version = {text(typology.version)}",
+        f"source = {text(typology.source)}",
+    ]
+    for name, tags in typology.clusters.items():
+        listed = ", ".join(text(tag) for tag in sorted(tags))
+        lines += ["", f"[clusters.{text(name)}]", f"super = {text(typology.supers[name])}", f"tags = [{listed}]"]
+    return "\n".join(lines) + "\n"
+
+
+def _read(path: Path) -> Mapping[str, list[str]]:
+    if path.suffix.lower() == ".json":
+        content: Any = json.loads(path.read_text("utf-8"))
+        return {str(key): list(map(str, tags)) for key, tags in content.items() if isinstance(tags, list)}
+    if path.suffix.lower() == ".txt":
+        return {path.stem: path.read_text("utf-8-sig").splitlines()}
+    if path.suffix.lower() != ".csv":
+        return {}
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.reader(file))
+    if not rows:
+        return {}
+    head = [name.strip().casefold() for name in rows[0]]
+    tag = next((head.index(name) for name in _TAGS if name in head), -1)
+    cluster = next((head.index(name) for name in _CLUSTERS if name in head), -1)
+    if tag >= 0 and cluster >= 0:
+        found: dict[str, list[str]] = {}
+        for row in rows[1:]:
+            if len(row) > max(tag, cluster):
+                found.setdefault(row[cluster].strip(), []).append(row[tag])
+        return found
+    if len(head) == 1:
+        return {path.stem: [row[0] for row in rows[1 if tag >= 0 else 0 :] if row]}
+    return {name.strip(): [row[i] for row in rows[1:] if len(row) > i] for i, name in enumerate(rows[0])}

@@ -1,0 +1,7 @@
+"""Whom does an automatic crop keep? Geometry, joining, policies, regions, covariates and croppers; no order of work.
+
+Source: Yee, Tantipongpipat & Mishra 2021, *Image Cropping on Twitter: Fairness Metrics, their Limitations, and the
+Importance of Representation, Design, and Agency*, doi 10.1145/3479594. What differs from the paper, and why, is said
+where it differs. Parity of counts does not show that a crop is harmless; who is cropped in which context matters, and
+the remedy that its authors recommend is to let people choose, or not to crop.
+"""

@@ -1,0 +1,1 @@
+"""What croppers are asked, and their answers."""

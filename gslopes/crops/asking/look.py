@@ -1,0 +1,190 @@
+"""The first stage: each photo is decoded, its face found, and each saliency model asked about it alone."""
+
+from __future__ import annotations
+
+import copy
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core import runfolder
+from gslopes.core.errors import AnswerError, PhotoError
+from gslopes.core.reasons import Reason, Why
+from gslopes.core.records import ByteArray, Finder, Photo
+from gslopes.crops.asking.people import Portrait
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.pictures.covariates import covariates
+from gslopes.crops.pictures.geometry import Box
+from gslopes.crops.pictures.heads import head_box
+from gslopes.crops.pictures.joining import at_height, resized
+from gslopes.crops.pictures.saliency import check_map, focal_point
+from gslopes.crops.pictures.symmetry import is_symmetric
+from gslopes.crops.records import Saliency, SaliencyMap
+from gslopes.crops.tables.walk import COVARIATES, PEOPLE, SALIENCY
+from gslopes.datasets.folder import open_photo
+from gslopes.executors import Tick
+
+STAGE = "look"
+PART = 32
+_MEMORY = 768 << 20  # bytes of decoded photos that are kept
+
+
+@dataclass(slots=True, eq=False)
+class ScaledPhotos:
+    """Decoded photos, scaled as the joining wants them; the least recently used go first.
+
+    paths: of the photos, in the order of their numbers.
+    """
+
+    paths: Sequence[Path]
+    height: int | None = None
+    max_side: int | None = None
+    _held: OrderedDict[int, ByteArray] = field(default_factory=OrderedDict)
+    _bytes: int = 0
+
+    def __getitem__(self, index: int) -> ByteArray:
+        """(H, W, 3) uint8 RGB.  Raises: PhotoError."""
+        if index in self._held:
+            self._held.move_to_end(index)
+            return self._held[index]
+        pixels = scaled(open_photo(self.paths[index]).pixels, self.height, self.max_side)
+        self._held[index] = pixels
+        self._bytes += pixels.nbytes
+        while self._bytes > _MEMORY and len(self._held) > 2:
+            _, old = self._held.popitem(last=False)
+            self._bytes -= old.nbytes
+        return pixels
+
+
+def scaled(photo: ByteArray, height: int | None, max_side: int | None) -> ByteArray:
+    """The photo at the size in which it is joined."""
+    if height:
+        return at_height(photo, height)
+    longer = max(photo.shape[:2])
+    if max_side and longer > max_side:
+        return resized(photo, *(max(1, round(side * max_side / longer)) for side in photo.shape[1::-1]))
+    return photo
+
+
+@dataclass(frozen=True, slots=True)
+class LookWork:
+    """Looks at the photos of a part; the people table is the commit marker."""
+
+    out: Path
+    portraits: tuple[Portrait, ...]
+    finder: Finder
+    models: tuple[Saliency, ...]
+    config: CropsConfig
+
+    def __call__(self, part: int, tick: Tick) -> None:
+        """As ``executors.Work``."""
+        people: list[dict[str, Any]] = []
+        maps: list[dict[str, Any]] = []
+        more: list[dict[str, Any]] = []
+        for portrait in self.portraits[part * PART : (part + 1) * PART]:
+            try:
+                photo = open_photo(portrait.path)
+            except PhotoError as error:
+                people.append(_row(portrait, "", status="skipped", **Why.of(error.reason).columns))
+                tick(1)
+                continue
+            row, face = self._find(portrait, photo)
+            people.append(row)
+            for model in self.models:
+                maps += self._maps(model, photo, row)
+            if face is not None:
+                found = covariates(photo.pixels, Box(*row["head"]), face)
+                more += [{"photo": photo.id, "name": name, "value": value} for name, value in found.items()]
+            tick(1)
+        for table, rows in ((SALIENCY, maps), (COVARIATES, more), (PEOPLE, people)):
+            frame = pd.DataFrame(rows, columns=table.columns)
+            if "photo" in table.key:  # one photo may stand in two rows of people.csv
+                frame = frame.drop_duplicates([*table.key])
+            runfolder.write_table(table, frame, runfolder.part_path(self.out, STAGE, table, part))
+
+    def _find(self, portrait: Portrait, photo: Photo) -> tuple[dict[str, Any], np.ndarray | None]:
+        height, width = photo.pixels.shape[:2]
+        found = self.finder([photo])[0]
+        row = _row(portrait, photo.id, width=width, height=height, faces=len(found.scores))
+        if not len(found.scores):
+            return {**row, **Why(Reason.NO_FACE, "out of what is kept, still in who is favoured").columns}, None
+        middle = np.array([width / 2, height / 2])
+        best = int(np.argmin(np.square((found.boxes[:, :2] + found.boxes[:, 2:]) / 2 - middle).sum(axis=1)))
+        head = head_box(found.boxes[best].tolist(), width, height)
+        known = {
+            "box": found.boxes[best].astype(np.float32),
+            "head": np.array([head.x0, head.y0, head.x1, head.y1], np.float32),
+            "points": found.points[best].ravel().astype(np.float32),
+        }
+        return {**row, **known}, found.points[best]
+
+    def _maps(self, model: Saliency, photo: Photo, row: dict[str, Any]) -> list[dict[str, Any]]:
+        pixels = scaled(photo.pixels, self.config.height, self.config.max_side)
+        rows = []
+        for scale, scaled_model in (("own", model), ("matched", matched(model))):
+            if scaled_model is None:
+                continue
+            try:
+                (found,) = scaled_model.maps([pixels])
+                check_map(found, pixels.shape[1], pixels.shape[0], model.name, row["path"])
+            except AnswerError:
+                continue  # the pairs of this photo say why
+            rows.append(self._summary(model, found, scale, photo, row, pixels))
+        return rows
+
+    def _summary(
+        self, model: Saliency, found: SaliencyMap, scale: str, photo: Photo, row: dict[str, Any], pixels: ByteArray
+    ) -> dict[str, Any]:
+        factor = photo.pixels.shape[0] / pixels.shape[0]
+        x, y = focal_point(found)
+        ends = np.percentile(found.scores, [100, 95, 90, 75, 50, 25])
+        head = None if row["head"] is None else Box(*row["head"])
+        version = self.config.symmetry
+        seen = found.scores if version == "saliency" else photo.pixels
+        return {
+            "cropper": model.name,
+            "photo": photo.id,
+            "scale": scale,
+            "columns": found.scores.shape[1],
+            "rows": found.scores.shape[0],
+            "x": int(x * factor),
+            "y": int(y * factor),
+            **dict(zip(("max", "p95", "p90", "p75", "median", "p25"), ends.astype(np.float32), strict=True)),
+            "mean": np.float32(found.scores.mean()),
+            "symmetric": is_symmetric(seen, version),
+            "on_head": None if head is None else head.holds(x * factor, y * factor),
+            "values": found.scores.ravel().astype(np.float32) if self.config.keep_maps else None,
+        }
+
+
+def matched(model: Saliency) -> Saliency | None:
+    """The model on a photo reduced by as much as when two of its shape are joined; None if it has no fixed size."""
+    size = int(getattr(model, "size", 0))
+    if not size:
+        return None
+    copied: Any = copy.copy(model)
+    copied.size = max(32, size // 2)
+    return copied
+
+
+def _row(portrait: Portrait, photo: str, **known: Any) -> dict[str, Any]:
+    return {
+        "photo": photo,
+        "person": portrait.person,
+        "path": portrait.relative,
+        "width": 0,
+        "height": 0,
+        "status": "used",
+        "reason": "",
+        "detail": "",
+        "faces": 0,
+        "box": None,
+        "head": None,
+        "points": None,
+        **known,
+    }

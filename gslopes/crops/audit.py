@@ -1,0 +1,284 @@
+"""The crop audit from photos to page: look, pairs, measure, report; each stage can be stopped and resumed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import pandas as pd
+
+from gslopes.core import runfolder, runtime, tables
+from gslopes.core.errors import UnknownName, UsageError
+from gslopes.core.reasons import explained
+from gslopes.core.records import Finder
+from gslopes.core.runfolder import show
+from gslopes.core.trust import Trust
+from gslopes.crops.asking import look
+from gslopes.crops.asking.design import by_person, pairs_of, sets_of
+from gslopes.crops.asking.look import LookWork
+from gslopes.crops.asking.pairing import ordered
+from gslopes.crops.asking.people import CROSS, People, read_people
+from gslopes.crops.asking.questions import Questions, remote_pictures
+from gslopes.crops.asking.remote import Remote, opened
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.croppers import has_map, load_cropper
+from gslopes.crops.records import Cropper, Saliency
+from gslopes.crops.tables.walk import COVARIATES, PEOPLE, SALIENCY, TRAITS
+from gslopes.executors import Executor, OneProcess
+from gslopes.run.config import ScoreConfig
+
+IDENTITY = ("kind", "photos", "inputs", "config", "croppers")
+QUIET = OneProcess()
+Models = Sequence[Saliency | Cropper]
+Given = Sequence[Saliency | Cropper | Callable[..., Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crops:
+    """What a crop audit found; tables as in ``crops.tables.walk``.
+
+    out: the run folder.  page: the report.  skipped: photos that could not be read.
+    """
+
+    out: Path
+    page: Path
+    people: pd.DataFrame
+    parity: pd.DataFrame
+    aggregates: pd.DataFrame
+    positions: pd.DataFrame
+    policies: pd.DataFrame
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True)
+class CropsPlan:
+    """What an audit would do.
+
+    persons, photos.  pairs: of photos of different groups.  pictures: of two people, asked of each cropper.
+    together: pictures with one person of each group.  estimates: requests, minutes and price of each service and ratio.
+    groups: column to group to people.  left_out: column to why to how many.
+    """
+
+    persons: int
+    photos: int
+    pairs: int
+    pictures: int
+    together: int
+    estimates: tuple[str, ...]
+    croppers: tuple[str, ...]
+    groups: dict[str, dict[str, int]]
+    left_out: dict[str, dict[str, int]]
+
+
+def plan_crops(photos: Path, people: Path, config: CropsConfig, terms: ScoreConfig | None = None) -> CropsPlan:
+    """Read the table and count; no photo is opened, nobody is asked.  Raises: UsageError, CredentialsError."""
+    table = _people(photos, people, config)
+    numbers = by_person([portrait.person for portrait in table.portraits])
+    pairs = pairs_of(table, numbers, config)
+    persons = {portrait.person for portrait in table.portraits}
+    asked = len(ordered(pairs, config.orders)) if config.attach != "none" else 0
+    sets = sets_of(table, numbers, config) if config.attach != "none" else ()
+    return CropsPlan(
+        len(persons),
+        len(table.portraits),
+        len(pairs),
+        asked,
+        len(sets),
+        _estimates(config, terms or ScoreConfig(), remote_pictures(asked, len(sets), config)),
+        config.cropper,
+        {column: {name: len(members) for name, members in groups.items()} for column, groups in table.groups.items()},
+        {column: dict(why) for column, why in table.left_out.items() if why},
+    )
+
+
+def _estimates(config: CropsConfig, terms: ScoreConfig, pictures: int) -> tuple[str, ...]:
+    services = [load_cropper(name) for name in config.cropper if name.startswith(("http:", "https:"))]
+    ready = opened(services, terms, config.ratios, config.seed)
+    return tuple(str(one) for model in ready if isinstance(model, Remote) for one in model.requests(pictures))
+
+
+def audit_crops(
+    photos: str | Path,
+    out: str | Path,
+    *,
+    people: str | Path,
+    config: CropsConfig | None = None,
+    croppers: Given = (),
+    finder: Finder | None = None,
+    executor: Executor = QUIET,
+    embed: str = "thumbs",
+    terms: ScoreConfig | None = None,
+    trust: bool = False,
+    **options: Any,
+) -> Crops:
+    """Whom do croppers favour and keep, of two people side by side?  Called again, it resumes.
+
+    photos: the folder of portraits, one person each.  out: the run folder, made if missing.
+    people: a CSV of their groups, see ``crops.asking.people``.  config: the whole of it; else ``options`` make one:
+        fields of CropsConfig, such as ``groups=["gender"]`` and ``cropper="spectral-residual"``.
+    croppers: beside those that ``config`` names: functions of pictures to maps, or of pictures and a ratio to (left,
+        top, width, height); or ready objects.  finder: instead of MTCNN.
+    terms: of croppers over a network: cache, budget, calls.
+    trust: croppers in files that are programs may run, see ``core.trust``.
+
+    Raises: UsageError, ConfigError, ModelError, AnswerError, RunFolderMismatch, StorageError; all that can be known
+        beforehand before any work. Of services CredentialsError, ServiceError, ClassifierError, BudgetReached: what
+        they answered is kept.
+    """
+    photos, out, people = Path(photos), Path(out), Path(people)
+    config, terms = config or _configured(options), terms or ScoreConfig()
+    table = _people(photos, people, config)
+    device = runtime.pick_device(config.device)
+    finder = finder or _mtcnn(device)
+    allowed = Trust(trust, out)
+    named = [
+        load_cropper(name, finder=finder, device=device, seed=config.seed, trust=allowed) for name in config.cropper
+    ]
+    models = opened([*named, *croppers], terms, config.ratios, config.seed)
+    sets_of(table, by_person([portrait.person for portrait in table.portraits]), config)
+    if config.attach == "none" and not all(has_map(model) for model in models):
+        names = ", ".join(model.name for model in models if not has_map(model))
+        raise UsageError(
+            f"Photos that are not joined need a map: {names} gives rectangles.", "Leave out --attach none."
+        )
+    _refuse_inside(photos, out)
+    new = _manifest(photos, table, config, models)
+    with runfolder.locked(out):
+        runfolder.compare(out, new, IDENTITY)
+        recorded = {"source": config.source, "epsilon": config.epsilon, "gslopes": runtime.gslopes_version()}
+        recorded |= {"people": show(people), "left_out": table.left_out, "min_group": config.min_group}
+        runfolder.write_json(out / runfolder.MANIFEST, {**new, **recorded})
+        _look(out, table, models, finder, config, executor)
+        seen = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet")
+        _check_bytes(seen, table)
+        if config.attach != "none":
+            questions = Questions.of(out, seen, table, config, terms, executor)
+            questions.confirm(models)
+            for model in models:
+                questions.ask(model)
+            questions.merge(models)
+            questions.keep_drawn_maps(models)
+        return _finish(out, table, config, embed)
+
+
+def _configured(options: dict[str, Any]) -> CropsConfig:
+    """Fields as users of Python write them: one name for a tuple of one, lists for tuples."""
+    known = {name for name, field in CropsConfig.__dataclass_fields__.items() if field.init}
+    for name in options:
+        if name not in known:
+            raise UnknownName("option of a crop audit", name, known)
+    several = {"groups", "cropper", "ratios", "policies"}
+    made: dict[str, Any] = {
+        name: ((value,) if isinstance(value, (str, float)) else tuple(value)) if name in several else value
+        for name, value in options.items()
+    }
+    return CropsConfig(**made)
+
+
+# -- look -------------------------------------------------------------------------------------------------------------
+
+
+def _look(out: Path, table: People, models: Models, finder: Finder, config: CropsConfig, executor: Executor) -> None:
+    count = -(-len(table.portraits) // look.PART)
+    missing = runfolder.missing_parts(out, look.STAGE, PEOPLE, count)
+    sizes = {part: len(table.portraits[part * look.PART : (part + 1) * look.PART]) for part in missing}
+    maps = tuple(cast("Saliency", model) for model in models if has_map(model))
+    if missing:
+        done = len(table.portraits) - sum(sizes.values())
+        executor(LookWork(out, table.portraits, finder, maps, config), sizes, label="look", unit="photos", done=done)
+    runfolder.merge(out, PEOPLE, [look.STAGE], count)
+    runfolder.merge(out, SALIENCY, [look.STAGE], count)
+    runfolder.merge(out, COVARIATES, [look.STAGE], count)
+    rows = [
+        {"person": person, "column": column, "value": value, "source": config.source}
+        for column, groups in table.groups.items()
+        for value, persons in groups.items()
+        for person in persons
+    ]
+    runfolder.write_table(TRAITS, pd.DataFrame(rows, columns=TRAITS.columns), out / f"{TRAITS.name}.parquet")
+
+
+def _check_bytes(seen: pd.DataFrame, table: People) -> None:
+    """The same bytes under two persons of different groups make no comparison."""
+    used = seen[seen["status"] == "used"]
+    if used.empty:
+        first = seen.iloc[0]
+        raise UsageError("No photo could be read.", f"The first reason: {explained(first['reason'], first['detail'])}.")
+    group = {person: name for name, persons in table.cells.items() for person in persons}
+    for photo, rows in used.groupby("photo"):
+        names = {group.get(person) for person in rows["person"]} - {None}
+        if len(names) > 1:
+            files = " and ".join(rows["path"].head(2))
+            raise UsageError(
+                f"{files} are the same picture in the groups {' and '.join(sorted(map(str, names)))}.",
+                "Correct the table of people, or leave one out.",
+            )
+        del photo
+
+
+# -- measure and report -----------------------------------------------------------------------------------------------
+
+
+def _finish(out: Path, table: People, config: CropsConfig, embed: str) -> Crops:
+    from gslopes.crops.measures.tabulate import measure_run
+    from gslopes.crops.report import write_crops_report
+
+    found = measure_run(out, table, config)
+    page = write_crops_report(out, embed=embed, photos={p.relative: p.path for p in table.portraits})
+    people = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet")
+    return Crops(
+        out,
+        page,
+        people,
+        found["parity"],
+        found["aggregates"],
+        found["positions"],
+        found["policies"],
+        int((people["status"] != "used").sum()),
+    )
+
+
+# -- what is there ----------------------------------------------------------------------------------------------------
+
+
+def _people(photos: Path, people: Path, config: CropsConfig) -> People:
+    found = read_people(
+        photos, people, config.groups, files=config.files, min_group=config.min_group, ambiguous=config.ambiguous,
+        photos_per_person=config.photos_per_person, seed=config.seed,
+    )  # fmt: skip
+    if config.limit is None:
+        return found
+    if config.limit < 2:
+        raise UsageError(f"A limit of {config.limit} photos leaves nobody to compare.", "Give 2 or more.")
+    return replace(found, portraits=found.portraits[: config.limit])
+
+
+def _refuse_inside(photos: Path, out: Path) -> None:
+    root, inside = photos.resolve(), out.resolve()
+    if inside == root or inside.is_relative_to(root):
+        hint = "Choose a folder outside of it with --out."
+        raise UsageError(f"The run folder {show(out)} lies inside the photos folder {show(photos)}.", hint)
+
+
+def _manifest(photos: Path, table: People, config: CropsConfig, models: Models) -> dict[str, Any]:
+    lines = hashlib.sha256()
+    for portrait in table.portraits:
+        size = portrait.path.stat().st_size
+        lines.update(f"{portrait.relative}\0{portrait.person}\0{size}\0{sorted(portrait.traits.items())}\n".encode())
+    return {
+        "kind": "crops",
+        "photos": show(photos.resolve()),
+        "inputs": {"photos": len(table.portraits), "digest": lines.hexdigest()},
+        "config": config.identity(),
+        "croppers": {model.name: model.version for model in models},
+        "columns": [*table.columns, *([CROSS.join(table.columns)] if len(table.columns) > 1 else [])],
+    }
+
+
+def _mtcnn(device: str) -> Finder:
+    from gslopes.find.detect import MtcnnFinder
+
+    return MtcnnFinder(32, device)

@@ -1,0 +1,324 @@
+"""``http:URL``: any cropper behind an address, that answers with a rectangle, a point, or the cropped picture.
+
+A picture and a ratio are one request, a POST of the picture's file. It is asked by ``score.client`` alone, as the
+classifiers are: hence it is a ``records.Classifier`` for each ratio (``at``), whose labels are the rectangle's sides as
+shares of the picture. The answers are kept by the picture's content; a picture at a ratio is asked once.
+
+429 and 503 with ``Retry-After`` are waited for, 5xx and broken answers asked again, 413, 415 and 422 refuse the picture
+for good, 401 and 403 the token.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import weakref
+from dataclasses import dataclass
+from dataclasses import field as option
+from typing import Any, Literal, cast
+
+import numpy as np
+from PIL import Image
+
+from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, Refused, ServiceError, UsageError
+from gslopes.core.records import Answer
+from gslopes.core.secrets import secret_in_address, secrets_within
+from gslopes.crops.croppers import Request
+from gslopes.crops.pictures.geometry import crop_rectangle
+from gslopes.crops.pictures.locate import locate
+from gslopes.crops.records import Crop
+from gslopes.score.classifiers import wire
+from gslopes.score.limits import Limits, ServiceOptions
+from gslopes.score.names import ARGUMENT, OPERATIONAL, canonical, read
+from gslopes.score.scrub import remember_secret, scrub
+
+SIDES = ("left", "top", "right", "bottom")
+_MOST = 32 << 20  # bytes of an answer
+# Where answers keep a rectangle, and what they call its sides, in the order in which they are looked for.
+_PLACES = ("crop", "rectangle", "rect", "box", "bbox", "topCrop", "boundingBox", "result", "data")
+_WORDS = {
+    "left": ("left", "x", "x0", "xmin"),
+    "top": ("top", "y", "y0", "ymin"),
+    "width": ("width", "w"),
+    "height": ("height", "h"),
+    "right": ("right", "x1", "xmax"),
+    "bottom": ("bottom", "y1", "ymax"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HttpCropOptions(ServiceOptions):
+    """Where and how to ask, and how to read the answer.
+
+    url: the address; ``{ratio}``, ``{width}`` and ``{height}`` in it become the ratio and the size in pixels of the
+        largest crop that fits. Or ``env:VARIABLE`` for an address that holds a key: it is stored nowhere.
+    send: the file is the ``body``, or a ``multipart`` form's part named ``field``.  format: of that file.
+    ratio_as: a parameter of the ``query``, a ``field`` of the form, or ``none``.  ratio_name: what it is called.
+    ratio_form: ``hw`` height/width, ``wh`` width/height.
+    answer: ``json`` with a rectangle, ``point`` JSON with a focal point around which gslopes crops, ``image`` the
+        cropped picture, which is looked for in the original.
+    at: where in the JSON the rectangle is, names and numbers with dots between them.  left ... bottom, x, y: names
+        there, if they are not the usual ones.  units: ``pixels`` or ``shares``.
+    version: of the model behind it; part of the cache's key.
+    token: the name of the environment variable that holds the bearer token; empty: none is sent.
+    """
+
+    url: str = option(kw_only=True, metadata=ARGUMENT)
+    send: Literal["body", "multipart"] = "body"
+    field: str = "image"
+    format: Literal["png", "jpeg"] = "png"
+    ratio_as: Literal["query", "field", "none"] = "query"
+    ratio_name: str = "ratio"
+    ratio_form: Literal["hw", "wh"] = "hw"
+    answer: Literal["json", "point", "image"] = "json"
+    at: str = ""
+    left: str = ""
+    top: str = ""
+    width: str = ""
+    height: str = ""
+    right: str = ""
+    bottom: str = ""
+    x: str = "x"
+    y: str = "y"
+    units: Literal["pixels", "shares"] = "pixels"
+    version: str = ""
+    token: str = option(default="", metadata=OPERATIONAL)
+
+    def __post_init__(self) -> None:
+        ServiceOptions.__post_init__(self)
+        if self.ratio_as == "field" and self.send == "body":
+            raise ConfigError("A ratio can be a field of a form only.", "Add send=multipart, or ratio_as=query.")
+        if not self.url.startswith(("http://", "https://")) and not self.url.removeprefix("env:").isidentifier():
+            raise ConfigError(f"The cropper http needs an address, not {scrub(self.url)!r}.", "http:https://host/path")
+
+
+class Http:
+    """A cropper behind an address. It gives no map, and must be asked by ``crops.asking.remote``.
+
+    Raises: ConfigError if the address is none, holds a key, or a token would travel unencrypted to another machine.
+    """
+
+    def __init__(self, request: Request) -> None:
+        base = request.name.partition(":")[0]
+        address = f"{base}:{request.argument}" if request.argument.startswith("//") else request.argument
+        if found := secret_in_address(address):
+            hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."
+            raise ConfigError(f"The address of the cropper holds {found}, which would be stored.", hint)
+        given = [f"{key}={value}" for key, value in request.options.items()]
+        self.options = read(HttpCropOptions, "http", [address, *given] if address else given)
+        if self.options.token:
+            wire.address(self.options.url)
+        self.name = canonical("http", self.options)
+        self.version = self.options.version
+        plain = Limits(
+            concurrency=4, formats=("JPEG", "PNG"), network=True, note="rate, concurrency and price are yours"
+        )
+        self.limits = plain.adjusted(self.options)
+
+    def at(self, ratio: float) -> HttpAtRatio:
+        """Who is asked for crops of this height/width: a ``records.Classifier``."""
+        return HttpAtRatio(self, ratio)
+
+    def crop(self, picture: Any, ratio: float) -> Crop:
+        """A service is never asked from here.  Raises: UsageError."""
+        del picture, ratio
+        raise UsageError(f"The cropper {self.name} is asked by crops.asking.remote.", "Use gslopes.crops.")
+
+
+class HttpAtRatio:
+    """The cropper at one ratio, a ``records.Classifier``: labels are left, top, right and bottom, or x and y."""
+
+    batch = 1
+
+    def __init__(self, cropper: Http, ratio: float) -> None:
+        self._options, self._ratio = cropper.options, ratio
+        self.name = f"{cropper.name}@{ratio:g}"
+        self.version = cropper.version
+        self.limits = cropper.limits
+        self._url = self._options.url
+        self._client: Any = None
+
+    def prepare(self) -> None:
+        """Find address and token, and make the client.  Raises: CredentialsError, UsageError."""
+        try:
+            import httpx
+        except ModuleNotFoundError:
+            message = "The cropper http needs the package httpx, which is not installed."
+            raise UsageError(message, "Run: pip install 'gslopes[http]'.") from None
+        if self._options.url.startswith("env:"):
+            variable = self._options.url.removeprefix("env:")
+            self._url = os.environ.get(variable, "")
+            if not self._url:
+                raise CredentialsError("http", [variable])
+            for part in (self._url, *secrets_within(self._url)):
+                remember_secret(part)
+            self._url = wire.address(self._url)
+        headers = {}
+        if self._options.token:
+            token = os.environ.get(self._options.token, "")
+            if not token:
+                raise CredentialsError("http", [self._options.token])
+            remember_secret(token)
+            headers = {"Authorization": f"Bearer {token}"}
+        timeout = httpx.Timeout(wire.TIMEOUT, connect=wire.CONNECT_TIMEOUT)
+        self._client = httpx.Client(headers=headers, timeout=timeout)
+        weakref.finalize(self, self._client.close)
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to one answer each.
+
+        Raises: Refused, Throttled, Unavailable, CredentialsError, ServiceError, AnswerError.
+        """
+        if self._client is None:
+            self.prepare()
+        return [self._asked(data) for data in pictures]
+
+    def parse(self, raw: object) -> Answer:
+        """The rectangle, or the point, as shares of the picture in [0, 1].  Raises: AnswerError."""
+        entry = cast("dict[str, Any]", raw)
+        wide, tall = (int(side) for side in entry["size"])
+        if "found" in entry:
+            left, top, right, bottom = (float(value) for value in entry["found"])
+            return self._sides(left, top, right, bottom, wide, tall)
+        at = _inside(entry["answer"], self._options.at)
+        across, down = (1.0, 1.0) if self._options.units == "shares" else (1 / wide, 1 / tall)
+        if self._options.answer == "point":
+            x, y = _number(at, self._options.x) * across, _number(at, self._options.y) * down
+            if not (0 <= x <= 1 and 0 <= y <= 1):
+                raise AnswerError(f"{self.name} answers with the point {x:.4f}, {y:.4f}, outside of the picture.")
+            return Answer("answered", (("x", x), ("y", y)))
+        sides = {side: _side(at, side, getattr(self._options, side)) for side in _WORDS}
+        left, right = _ends(sides["left"], sides["width"], sides["right"], "left, width or right")
+        top, bottom = _ends(sides["top"], sides["height"], sides["bottom"], "top, height or bottom")
+        return self._sides(left * across, top * down, right * across, bottom * down, wide, tall)
+
+    def rectangle(self, labels: dict[str, float], width: int, height: int) -> Crop:
+        """What the labels say of a picture of so many pixels."""
+        if "x" in labels:
+            x, y = (min(int(labels[name] * side), side - 1) for name, side in (("x", width), ("y", height)))
+            return crop_rectangle(width, height, x, y, self._ratio)
+        left, top = round(labels["left"] * width), round(labels["top"] * height)
+        return Crop(left, top, round(labels["right"] * width) - left, round(labels["bottom"] * height) - top)
+
+    # -- the wire ------------------------------------------------------------------------------------------------------
+
+    def _asked(self, data: bytes) -> object:
+        import httpx
+
+        with Image.open(io.BytesIO(data)) as opened:
+            size, kind = opened.size, opened.format or "PNG"
+        try:
+            status, headers, body = self._post(data, size, kind)
+            if status == 200:
+                return self._read(data, size, body)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError) as error:
+            raise wire.error_of("http", "unavailable", f"{type(error).__name__}: {error}", ()) from None
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
+            raise ServiceError(
+                f"The address of http cannot be used: {scrub(str(error))}.", "Check the address."
+            ) from None
+        except (httpx.HTTPError, ValueError, RecursionError) as error:  # cut short, or no JSON: perhaps the next is
+            raise wire.error_of("http", "lost", f"{type(error).__name__}: {error}"[:300], ()) from None
+        said = scrub(body[:300].decode("utf-8", "replace"))
+        if status == 422:
+            raise Refused(said or "it cannot be processed")
+        error_kind, wait = wire.kind_of_status(status), wire.seconds_to_wait(headers)
+        error_kind = (
+            "service" if error_kind == "failed" else error_kind
+        )  # the request is ours: it would fail for every picture
+        raise wire.error_of(
+            "http", error_kind, f"status {status}: {said}", [self._options.token or "token=VARIABLE"], wait
+        )
+
+    def _post(self, data: bytes, size: tuple[int, int], kind: str) -> tuple[int, Any, bytes]:
+        """Status, headers and body, at most so many bytes of it."""
+        options, ratio = self._options, self._ratio
+        largest = crop_rectangle(*size, 0, 0, ratio)
+        ratio_text = f"{ratio if options.ratio_form == 'hw' else 1 / ratio:.10g}"
+        fields = {"ratio": ratio_text, "width": str(largest.width), "height": str(largest.height)}
+        url = self._url
+        for name, value in fields.items():
+            url = url.replace("{" + name + "}", value)
+        sent: dict[str, Any] = (
+            {"params": {options.ratio_name: ratio_text}} if options.ratio_as == "query" and url == self._url else {}
+        )
+        mime = f"image/{kind.lower()}"
+        if options.send == "multipart":
+            sent["files"] = {options.field: (f"picture.{kind.lower()}", data, mime)}
+            if options.ratio_as == "field":
+                sent["data"] = {options.ratio_name: ratio_text}
+        else:
+            sent |= {"content": data, "headers": {"Content-Type": mime}}
+        with self._client.stream("POST", url, **sent) as reply:
+            body = b""
+            for chunk in reply.iter_bytes():
+                body += chunk
+                if len(body) > _MOST:
+                    raise AnswerError(f"{self.name} answers with more than {_MOST >> 20} MiB.")
+            return reply.status_code, dict(reply.headers), body
+
+    def _read(self, data: bytes, size: tuple[int, int], body: bytes) -> object:
+        if self._options.answer != "image":
+            return {"answer": json.loads(body), "size": list(size)}
+        try:
+            with Image.open(io.BytesIO(body)) as opened:
+                returned = np.asarray(opened.convert("RGB"))
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+            raise AnswerError(f"{self.name} answers with something that is no picture.") from error
+        with Image.open(io.BytesIO(data)) as opened:
+            found, correlation = locate(np.asarray(opened.convert("RGB")), returned)
+        right, bottom = found.left + found.width, found.top + found.height
+        sides = [found.left / size[0], found.top / size[1], right / size[0], bottom / size[1]]
+        return {"found": sides, "size": list(size), "correlation": round(correlation, 4)}
+
+    def _sides(self, left: float, top: float, right: float, bottom: float, wide: int, tall: int) -> Answer:
+        """Checked; what reaches out by a pixel is moved inside."""
+        out = max(-left * wide, -top * tall, (right - 1) * wide, (bottom - 1) * tall)
+        if out > 1 + 1e-6 or right <= left or bottom <= top:
+            pixels = f"{left * wide:g} to {right * wide:g} and {top * tall:g} to {bottom * tall:g}"
+            raise AnswerError(f"{self.name} answers with pixels {pixels} of a picture of {wide} x {tall}.")
+        inside = (min(max(side, 0.0), 1.0) for side in (left, top, right, bottom))
+        return Answer("answered", tuple(zip(SIDES, inside, strict=True)))
+
+
+def _inside(answer: Any, path: str) -> Any:
+    """The part of an answer that holds the rectangle: as told, else where it usually is."""
+    try:
+        for name in path.split(".") if path else ():
+            answer = answer[int(name)] if isinstance(answer, list) else answer[name]
+    except (KeyError, IndexError, ValueError, TypeError) as error:
+        raise AnswerError(f"The answer has nothing at {path!r}.") from error
+    while not path and isinstance(answer, dict) and not any(word in answer for word in ("left", "x", "x0", "xmin")):
+        place = next((name for name in _PLACES if isinstance(answer.get(name), (dict, list))), "")
+        if not place:
+            break
+        answer = answer[place]
+    if isinstance(answer, list) and len(answer) == 4:
+        return dict(zip(("left", "top", "width", "height"), answer, strict=True))
+    if not isinstance(answer, dict):
+        raise AnswerError(f"The answer {str(answer)[:80]!r} holds no rectangle.")
+    return answer
+
+
+def _side(at: dict[str, Any], side: str, name: str) -> float | None:
+    if name:
+        return _number(at, name)
+    found = next((word for word in _WORDS[side] if at.get(word) is not None), "")
+    return _number(at, found) if found else None
+
+
+def _number(at: Any, name: str) -> float:
+    value = at.get(name) if isinstance(at, dict) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise AnswerError(f"The answer's {name!r} is {str(value)[:40]!r}, which is no number.")
+    return float(value)
+
+
+def _ends(start: float | None, length: float | None, end: float | None, names: str) -> tuple[float, float]:
+    if start is not None and (length is not None or end is not None):
+        return start, start + length if length is not None else float(cast("float", end))
+    if length is not None and end is not None:
+        return end - length, end
+    raise AnswerError(f"The answer does not say two of {names}.")

@@ -1,0 +1,137 @@
+"""``python:MODULE:FUNCTION``: a function of the user's own, that answers with maps or with rectangles."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from importlib import import_module
+from inspect import Parameter, getsource, signature
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from gslopes.core.errors import AnswerError, ConfigError, UsageError
+from gslopes.core.records import ByteArray
+from gslopes.crops.croppers import Request
+from gslopes.crops.croppers.opencv import centres
+from gslopes.crops.records import Crop, Cropper, Saliency, SaliencyMap
+
+_POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def load(request: Request) -> Saliency | Cropper:
+    """The user's function as a cropper.
+
+    Options: ``answers=maps`` (default) or ``rectangles``, ``version=``, ``local=yes``.
+
+    Raises: ConfigError, UsageError if it cannot be imported.
+    """
+    options = request.only("answers", "version", "local")
+    module, _, name = request.path().rpartition(":")
+    if not module:
+        raise ConfigError(f"{request.name!r} does not name a function.", "Write python:MODULE:FUNCTION.")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        function = getattr(import_module(module), name)
+    except Exception as error:  # the user's module may fail in any way
+        raise UsageError(
+            f"{module}:{name} cannot be imported: {type(error).__name__}: {error}.",
+            "Check the name, and what the module imports.",
+        ) from error
+    answers = options.get("answers", "maps")
+    if answers not in ("maps", "rectangles"):
+        raise ConfigError(f"answers of {request.name!r} is {answers!r}.", "It is maps or rectangles.")
+    local = options.get("local", "no").lower() in ("yes", "true", "1")
+    if answers == "maps":
+        return Maps(function, request.name, options.get("version", ""), local=local)
+    return Rectangles(function, request.name, options.get("version", ""))
+
+
+def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cropper:
+    """A function as a cropper: of pictures to maps, or of pictures and a ratio to rectangles; a cropper as it is.
+
+    Its name is the function's, its version a hash of its source where that is known, so that a run goes on with the
+    same function alone.
+
+    Raises: UsageError for anything else.
+    """
+    if hasattr(given, "maps") or hasattr(given, "crop") or hasattr(given, "at"):
+        return cast("Saliency | Cropper", given)
+    if not callable(given):
+        raise UsageError(f"{given!r} is no cropper.", "Give a function, or an object with crop or maps.")
+    name = getattr(given, "__name__", type(given).__name__)
+    try:
+        takes = sum(
+            one.default is one.empty and one.kind in _POSITIONAL for one in signature(given).parameters.values()
+        )
+    except (TypeError, ValueError) as error:
+        raise UsageError(
+            f"It cannot be told what {name} takes: {error}.", "Give a function written in Python."
+        ) from error
+    if takes not in (1, 2):
+        hint = "A function of pictures answers with maps, one of pictures and a ratio with rectangles."
+        raise UsageError(f"{name} takes {takes} arguments.", hint)
+    try:
+        version = f"source {sha256(getsource(cast('Any', given)).encode()).hexdigest()[:12]}"
+    except (OSError, TypeError):
+        version = ""
+    return Maps(given, name, version) if takes == 1 else Rectangles(given, name, version)
+
+
+class Maps:
+    """A Saliency on a function: list of (H, W, 3) uint8 RGB pictures to one (rows, columns) array or SaliencyMap each.
+
+    An array is taken as a grid over the whole picture.
+    """
+
+    def __init__(self, function: Callable[..., Any], name: str, version: str = "", *, local: bool = False) -> None:
+        self.name, self.version, self.local = name, version, local
+        self._function = function
+
+    def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
+        """Raises: AnswerError if it does not answer with one map a picture."""
+        answers = _asked(self._function, pictures, self.name)
+        found = []
+        for answer, picture in zip(answers, pictures, strict=True):
+            if isinstance(answer, SaliencyMap):
+                found.append(answer)
+                continue
+            scores = np.asarray(answer, dtype=np.float32)
+            if scores.ndim != 2:
+                raise AnswerError(f"{self.name} answers with an array of shape {scores.shape}: a map is rows, columns.")
+            height, width = picture.shape[:2]
+            found.append(SaliencyMap(scores, *centres(width, height, scores.shape[1], scores.shape[0])))
+        return found
+
+
+class Rectangles:
+    """A Cropper on a function: list of pictures and ratio to one (left, top, width, height) or Crop each."""
+
+    def __init__(self, function: Callable[..., Any], name: str, version: str = "") -> None:
+        self.name, self.version = name, version
+        self._function = function
+
+    def crop(self, picture: ByteArray, ratio: float) -> Crop:
+        """Raises: AnswerError if it answers with anything else."""
+        (answer,) = _asked(lambda pictures: self._function(pictures, ratio), [picture], self.name)
+        if isinstance(answer, Crop):
+            return answer
+        try:
+            left, top, width, height = (int(value) for value in answer)
+        except (TypeError, ValueError) as error:
+            raise AnswerError(f"{self.name} answers with {answer!r}: not left, top, width, height.") from error
+        return Crop(left, top, width, height)
+
+
+def _asked(function: Callable[..., Any], pictures: list[ByteArray], name: str) -> Sequence[Any]:
+    try:
+        answers = list(function(pictures))
+    except Exception as error:  # the user's function may fail in any way
+        raise AnswerError(f"{name} failed: {type(error).__name__}: {error}.") from error
+    if len(answers) != len(pictures):
+        raise AnswerError(f"{name} gives {len(answers)} answers about {len(pictures)} pictures.")
+    return answers

@@ -1,0 +1,205 @@
+"""The ``.vxm`` format of the cropper that was published with Yee et al. 2021: read and written byte by byte.
+
+Little-endian, nothing aligned: the magic ``01 74 50 4D``, a uint32 number of records, then the records in byte order of
+their keys: uint32 length of the key with its final NUL, the key, NUL, uint32 length of the value, the value. Scalars
+are int32; arrays are float32 in C order; the other records describe them. ``crops.croppers.fastgaze`` is the network.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from math import prod
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.core.errors import ModelError
+
+MAGIC = b"\x01tPM"
+PUBLISHED = "b76cefc218ec8969cc62b26ad0f41111800421287e7f2725d808da1d90afbdf7"
+CONVOLUTION, POOL, SMOOTH = 0, 2, 3
+PARAMETRIC = 4  # the code of leaky units; any other code is ReLU
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layer:
+    """One layer as the file has it.
+
+    kind: 0 convolution, 2 max pooling, 3 Gaussian smoothing.
+    weight: (out, in, height, width) float32, cross-correlation.  bias: (out,).  activation: its code.
+    alpha: factor of negative values where activation is 4.  size, sigma: of smoothing.
+    """
+
+    kind: int
+    weight: NDArray[np.float32] | None = None
+    bias: NDArray[np.float32] | None = None
+    activation: int = 0
+    alpha: float = 0.0
+    size: int = 0
+    sigma: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """A whole file: its layers in order, its sha256, and whether it is the published one."""
+
+    layers: tuple[Layer, ...]
+    sha256: str
+
+    @property
+    def published(self) -> bool:
+        """Whether these are the bytes that the authors published."""
+        return self.sha256 == PUBLISHED
+
+
+def read(path: Path | str) -> Model:
+    """Raises: ModelError naming what is wrong and where: missing, truncated, wrong magic, unknown layer, sizes."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror}.", "Name a copy of the model file.") from error
+    return parse(data, str(path))
+
+
+def parse(data: bytes, name: str = "the file") -> Model:
+    """The same from the file's bytes."""
+    found = records(data, name)
+    count = _integer(found, "layerCount", name)
+    layers = tuple(_layer(found, index, name) for index in range(count))
+    extra = [key for key in found if key.removesuffix("Type").isdigit() and int(key.removesuffix("Type")) >= count]
+    if extra:
+        raise ModelError(
+            f"{name} has a layer {extra[0]!r} beyond its {count} layers.",
+            "Give the .vxm file as its authors publish it.",
+        )
+    _check_chain(layers, name)
+    return Model(layers, sha256(data).hexdigest())
+
+
+def records(data: bytes, name: str = "the file") -> dict[str, bytes]:
+    """Key to value, in the file's order.  Raises: ModelError."""
+    if data[:4] != MAGIC:
+        raise ModelError(
+            f"{name} is no .vxm file: it begins with {data[:4].hex(' ')}, not {MAGIC.hex(' ')}.",
+            "Give the .vxm file as its authors publish it.",
+        )
+    place = 4
+
+    def take(count: int, what: str) -> bytes:
+        nonlocal place
+        if place + count > len(data):
+            raise ModelError(
+                f"{name} is truncated: {what} at offset {place} needs {count} bytes of {len(data)}.", "Fetch it again."
+            )
+        place += count
+        return data[place - count : place]
+
+    (number,) = struct.unpack("<I", take(4, "the number of records"))
+    found: dict[str, bytes] = {}
+    for _ in range(number):
+        start = place
+        (length,) = struct.unpack("<I", take(4, "a key's length"))
+        raw = take(length, "a key")
+        if not raw.endswith(b"\0") or not raw[:-1].isascii():
+            raise ModelError(f"{name} has a key at offset {start} that is no text with a final NUL.")
+        key = raw[:-1].decode("ascii")
+        if key in found:
+            raise ModelError(f"{name} has the key {key!r} twice, again at offset {start}.")
+        (length,) = struct.unpack("<I", take(4, f"the length of {key!r}"))
+        found[key] = take(length, f"the value of {key!r}")
+    if place != len(data):
+        raise ModelError(f"{name} has {len(data) - place} bytes after its last record, at offset {place}.")
+    return found
+
+
+def build(layers: tuple[Layer, ...], model_type: int = 2) -> bytes:
+    """The bytes of a file with these layers, as the published one is laid out."""
+    entries: dict[str, bytes] = {"layerCount": _packed(len(layers)), "modelType": _packed(model_type)}
+    for index, layer in enumerate(layers):
+        entries[f"{index}Type"] = _packed(layer.kind)
+        if layer.kind == CONVOLUTION and layer.weight is not None and layer.bias is not None:
+            entries[f"{index}Act"] = _packed(layer.activation)
+            entries |= _array_records(f"{index}w", layer.weight, listed=True)
+            entries |= _array_records(f"{index}b", layer.bias)
+            if layer.activation == PARAMETRIC:
+                entries |= _array_records(f"{index}alpha", np.array([layer.alpha], np.float32))
+        elif layer.kind == POOL:
+            entries[f"{index}Pool"] = _packed(2)
+        elif layer.kind == SMOOTH:
+            entries[f"{index}KernelSize"], entries[f"{index}Std"] = _packed(layer.size), _packed(layer.sigma)
+    body = b"".join(
+        struct.pack("<I", len(key) + 1) + key.encode() + b"\0" + struct.pack("<I", len(value)) + value
+        for key, value in sorted(entries.items())
+    )
+    return MAGIC + struct.pack("<I", len(entries)) + body
+
+
+def _packed(*numbers: int) -> bytes:
+    return struct.pack(f"<{len(numbers)}i", *numbers)
+
+
+def _array_records(key: str, array: NDArray[np.float32], *, listed: bool = False) -> Mapping[str, bytes]:
+    found = {
+        key: np.ascontiguousarray(array, "<f4").tobytes(),
+        f"{key}.dtype": b"float32",
+        f"{key}.ndims": _packed(array.ndim),
+        f"{key}.shape": _packed(*array.shape),
+    }
+    if listed:
+        found[f"{key}.shape.listlength"] = _packed(array.ndim)
+        found |= {f"{key}.shape[{axis}]": _packed(size) for axis, size in enumerate(array.shape)}
+    return found
+
+
+def _layer(found: Mapping[str, bytes], index: int, name: str) -> Layer:
+    kind = _integer(found, f"{index}Type", name)
+    if kind == POOL:
+        return Layer(POOL)
+    if kind == SMOOTH:
+        size, sigma = (_integer(found, f"{index}{key}", name) for key in ("KernelSize", "Std"))
+        return Layer(SMOOTH, size=size, sigma=sigma)
+    if kind != CONVOLUTION:
+        raise ModelError(f"{name} has the unknown type {kind} in {index}Type.", "Known: 0, 2 and 3.")
+    activation = _integer(found, f"{index}Act", name)
+    weight, bias = _array(found, f"{index}w", 4, name), _array(found, f"{index}b", 1, name)
+    if weight.shape[0] != len(bias):
+        raise ModelError(f"{name}: {index}w has {weight.shape[0]} outputs, {index}b {len(bias)}.")
+    if weight.shape[2] % 2 == 0 or weight.shape[3] % 2 == 0:
+        raise ModelError(f"{name}: {index}w has a window of {weight.shape[2]} x {weight.shape[3]}; both must be odd.")
+    alpha = float(_array(found, f"{index}alpha", 1, name)[0]) if activation == PARAMETRIC else 0.0
+    return Layer(CONVOLUTION, weight, bias, activation, alpha)
+
+
+def _integer(found: Mapping[str, bytes], key: str, name: str) -> int:
+    value = found.get(key)
+    if value is None or len(value) != 4:
+        raise ModelError(f"{name} has no number {key!r}." if value is None else f"{name}: {key!r} is no int32.")
+    return int(struct.unpack("<i", value)[0])
+
+
+def _array(found: Mapping[str, bytes], key: str, dims: int, name: str) -> NDArray[np.float32]:
+    for part in (key, f"{key}.dtype", f"{key}.shape"):
+        if part not in found:
+            raise ModelError(f"{name} has no record {part!r}.")
+    if found[f"{key}.dtype"] != b"float32":
+        raise ModelError(f"{name}: {key} is of the type {found[f'{key}.dtype']!r}, not float32.")
+    raw = found[f"{key}.shape"]
+    shape = struct.unpack(f"<{len(raw) // 4}i", raw) if len(raw) % 4 == 0 else ()
+    if len(shape) != dims or min(shape, default=0) < 1 or 4 * prod(shape) != len(found[key]):
+        raise ModelError(f"{name}: {key} has {len(found[key])} bytes, which is not the shape {list(shape)}.")
+    return np.frombuffer(found[key], "<f4").reshape(shape).astype(np.float32)
+
+
+def _check_chain(layers: tuple[Layer, ...], name: str) -> None:
+    channels = 3
+    for index, layer in enumerate(layers):
+        if layer.weight is not None:
+            if layer.weight.shape[1] != channels:
+                raise ModelError(f"{name}: {index}w takes {layer.weight.shape[1]} channels after {channels}.")
+            channels = layer.weight.shape[0]
+    if channels != 1:
+        raise ModelError(f"{name} ends with {channels} channels, not with one map.")

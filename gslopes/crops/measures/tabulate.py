@@ -1,0 +1,155 @@
+"""From a run folder's answers to its tables of measures."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core import runfolder, tables
+from gslopes.core.tables import Table
+from gslopes.crops.asking.pairs import RECTANGLE
+from gslopes.crops.asking.people import CROSS, People
+from gslopes.crops.asking.together import shares as shares_of
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.measures.compared import Measurer
+from gslopes.crops.measures.explaining import explain
+from gslopes.crops.measures.panel import Panel
+from gslopes.crops.measures.policies import policy_rows
+from gslopes.crops.tables.measures import SHARES, STABILITY, TOGETHER
+from gslopes.crops.tables.walk import (
+    AGGREGATES,
+    COVARIATES,
+    CROPS,
+    EXPLAINED,
+    OUTCOMES,
+    PAIRS,
+    PARITY,
+    PEOPLE,
+    POLICIES,
+    POSITIONS,
+    SALIENCY,
+    SPREAD,
+    STRENGTHS,
+)
+
+CONSTANT_SPREAD = 1e-6
+Frames = dict[str, list[pd.DataFrame]]
+
+
+def measure_run(out: Path, table: People, config: CropsConfig) -> dict[str, pd.DataFrame]:
+    """Write every table of measures into the run folder; name to table."""
+    people = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet")
+    saliency = tables.read(SALIENCY, out / f"{SALIENCY.name}.parquet")
+    measurer = Measurer(Panel.of(people), table.groups, config)
+    frames: Frames = defaultdict(list)
+    if config.attach != "none":
+        pairs = tables.read(PAIRS, out / f"{PAIRS.name}.parquet")
+        outcomes = tables.read(OUTCOMES, out / f"{OUTCOMES.name}.parquet")
+        crops = tables.read(CROPS, out / f"{CROPS.name}.parquet")
+        covariates = tables.read(COVARIATES, out / f"{COVARIATES.name}.parquet")
+        together, stability = (_optional(schema, out) for schema in (TOGETHER, STABILITY))
+        for cropper, rows in pairs.groupby("cropper", sort=True):
+            shown, cut, sets, moves = (
+                frame[frame["cropper"] == cropper] for frame in (outcomes, crops, together, stability)
+            )
+            _joined(frames, measurer, str(cropper), rows, shown, cut, sets, moves, covariates)
+    _alone(frames, measurer, saliency)
+    if len(saliency):
+        frames["spread"].append(measurer.spread(saliency))
+    found = {}
+    for schema in (PARITY, AGGREGATES, POSITIONS, POLICIES, SPREAD, STRENGTHS, SHARES, EXPLAINED):
+        found[schema.name] = _write(schema, frames[schema.name], out)
+    return found
+
+
+def _optional(schema: Table, out: Path) -> pd.DataFrame:
+    path = out / f"{schema.name}.parquet"
+    return tables.read(schema, path) if path.is_file() else schema.empty()
+
+
+def _write(schema: Table, frames: list[pd.DataFrame], out: Path) -> pd.DataFrame:
+    kept = [frame for frame in frames if len(frame)]
+    whole = pd.concat(kept, ignore_index=True) if kept else schema.empty()
+    runfolder.write_table(schema, whole, out / f"{schema.name}.parquet")
+    return tables.read(schema, out / f"{schema.name}.parquet")
+
+
+def _joined(
+    frames: Frames,
+    measurer: Measurer,
+    cropper: str,
+    pairs: pd.DataFrame,
+    outcomes: pd.DataFrame,
+    crops: pd.DataFrame,
+    together: pd.DataFrame,
+    stability: pd.DataFrame,
+    covariates: pd.DataFrame,
+) -> None:
+    config, panel = measurer.config, measurer.panel
+    key: dict[str, Any] = {"cropper": cropper, "variant": config.variant}
+    frames["positions"].append(measurer.positions(key, pairs))
+    shares = {}
+    for policy, rows in outcomes.groupby("policy", sort=True):
+        left, right = (rows[name].to_numpy(np.float64) for name in ("share_left", "share_right"))
+        h = shares[str(policy)] = panel.favoured(rows, left, right)
+        row: dict[str, Any] = {**key, "policy": str(policy), "outcome": "favoured"}
+        frames["parity"].append(measurer.parity(row, h, draws=config.draws or 0))
+        frames["aggregates"].append(measurer.aggregates(row, h))
+    for (name, ratio), rows in crops.groupby(["policy", "ratio"], sort=True):
+        row = {**key, "policy": name, "outcome": f"kept@{ratio:g}"}
+        known = rows.dropna(subset=["kept_left", "kept_right"])
+        if known.empty:
+            continue
+        left, right = (
+            (known[name].to_numpy() >= config.inside).astype(np.float64) for name in ("kept_left", "kept_right")
+        )
+        both, neither = left * right, (1 - left) * (1 - right)
+        kept = (
+            panel.either(known, left, right),
+            panel.either(known, both, both),
+            panel.either(known, neither, neither),
+        )
+        frames["parity"].append(measurer.parity(row, panel.favoured(known, left, right), kept))
+    main = "argmax" if "argmax" in shares else RECTANGLE
+    if main in shares:
+        strengths = measurer.strengths(key, shares[main], _observed(together))
+        frames["strengths"].append(strengths)
+        crossed = CROSS.join(config.groups)
+        predicted = _predicted(strengths[strengths["column"] == crossed], together)
+        if len(together):
+            frames["shares"].append(shares_of(together, panel.person_of, crossed, config, predicted))
+        frames["explained"].append(explain(measurer, key, shares[main], covariates))
+    if "argmax" in shares:
+        frames["policies"].append(policy_rows(measurer, key, shares, outcomes, crops, _instability(stability)))
+
+
+def _observed(together: pd.DataFrame) -> dict[str, float]:
+    answered = together[together["status"] == "answered"]
+    return {str(name): float(rows.mean()) for name, rows in answered.groupby("group")["share"]}
+
+
+def _predicted(strengths: pd.DataFrame, together: pd.DataFrame) -> dict[str, float]:
+    """Strengths of the groups that stood together, sum 1."""
+    rows = strengths[strengths["group"].isin(set(together["group"]))]
+    total = float(rows["strength"].sum())
+    return {str(r["group"]): float(r["strength"]) / total for r in rows.to_dict("records")} if total > 0 else {}
+
+
+def _instability(stability: pd.DataFrame) -> dict[str, float]:
+    """Policy to the mean move over the three edits."""
+    return {str(name): float(rows.mean()) for name, rows in stability.groupby("policy")["move"]}
+
+
+def _alone(frames: Frames, measurer: Measurer, saliency: pd.DataFrame) -> None:
+    """Photos that are never joined: the model's maximum of each decides."""
+    for (cropper, scale), rows in saliency.groupby(["cropper", "scale"], sort=True):
+        key = {"cropper": cropper, "variant": f"alone, {scale} scale", "policy": "argmax", "outcome": "favoured"}
+        if np.ptp(rows["max"].to_numpy(np.float64)) <= CONSTANT_SPREAD:
+            continue  # the model scales each map by its own maximum: maps of two photos cannot be compared
+        h = measurer.alone(rows)
+        frames["parity"].append(measurer.parity(key, h))
+        frames["aggregates"].append(measurer.aggregates(key, h))

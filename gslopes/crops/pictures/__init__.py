@@ -1,0 +1,1 @@
+"""Geometry of crops, joined pictures, saliency maps."""

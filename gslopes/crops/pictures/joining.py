@@ -1,0 +1,123 @@
+"""Photos of several people side by side in one picture, and whose part of it is whose.
+
+Source: Yee et al. 2021, section 4: pasted at the top, left to right, at native size, on black.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import cv2
+import numpy as np
+from PIL import Image
+
+from gslopes.core.errors import ConfigError
+from gslopes.core.records import ByteArray
+from gslopes.crops.pictures.geometry import Box
+
+Attach = Literal["horizontal", "vertical"]
+Resample = Literal["lanczos", "area"]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the photos lie in a joined picture.
+
+    width, height: of the joined picture, pixels.  photos: one box a photo.
+    territories: one box a photo: the photo with the padding beside it (and a gap after it); together they are the
+        picture.
+    """
+
+    width: int
+    height: int
+    photos: tuple[Box, ...]
+    territories: tuple[Box, ...]
+
+    def owner(self, x: float, y: float) -> int:
+        """Index of the photo in whose territory the pixel lies.  Raises: ValueError if it is outside."""
+        for index, box in enumerate(self.territories):
+            if box.holds(x, y):
+                return index
+        raise ValueError(f"({x}, {y}) lies outside of {self.width} x {self.height} pixels")
+
+    def on_padding(self, x: float, y: float) -> bool:
+        """Whether the pixel lies on no photo."""
+        return not any(box.holds(x, y) for box in self.photos)
+
+
+def layout(sizes: Sequence[tuple[int, int]], attach: Attach = "horizontal", gap: int = 0) -> Layout:
+    """Where photos of these sizes lie.
+
+    sizes: (width, height) of each, pixels.  attach: side by side or one below the other.  gap: black pixels between.
+
+    Raises: ConfigError for no photo or a negative gap.
+
+    >>> layout([(3, 2), (4, 5)]).territories[1]
+    Box(x0=3, y0=0, x1=7, y1=5)
+    """
+    if not sizes or gap < 0:
+        raise ConfigError("Joining needs a photo at least, and a gap of 0 or more pixels.")
+    if attach == "vertical":
+        turned = layout([(height, width) for width, height in sizes], gap=gap)
+        photos, territories = (
+            tuple(Box(box.y0, box.x0, box.y1, box.x1) for box in boxes) for boxes in (turned.photos, turned.territories)
+        )
+        return Layout(turned.height, turned.width, photos, territories)
+    height = max(size[1] for size in sizes)
+    photos_, territories_, left = [], [], 0
+    for index, (wide, tall) in enumerate(sizes):
+        room = gap if index < len(sizes) - 1 else 0
+        photos_.append(Box(left, 0, left + wide, tall))
+        territories_.append(Box(left, 0, left + wide + room, height))
+        left += wide + room
+    return Layout(left, height, tuple(photos_), tuple(territories_))
+
+
+def join(
+    photos: Sequence[ByteArray], attach: Attach = "horizontal", *, gap: int = 0, jpeg: int | None = None
+) -> tuple[ByteArray, Layout]:
+    """The joined picture and its layout.
+
+    photos: (H, W, 3) uint8 RGB each, or (H, W) gray.  jpeg: quality of a JPEG file that it goes through, as the
+        published pictures did (75); None: it does not.
+    """
+    plan = layout([(photo.shape[1], photo.shape[0]) for photo in photos], attach, gap)
+    picture = np.zeros((plan.height, plan.width, *photos[0].shape[2:]), dtype=np.uint8)
+    for photo, box in zip(photos, plan.photos, strict=True):
+        picture[int(box.y0) : int(box.y1), int(box.x0) : int(box.x1)] = photo
+    return (picture if jpeg is None else through_jpeg(picture, jpeg)), plan
+
+
+def through_jpeg(picture: ByteArray, quality: int) -> ByteArray:
+    """The picture after a JPEG file of this quality."""
+    buffer = io.BytesIO()
+    Image.fromarray(picture).save(buffer, "JPEG", quality=quality)
+    return np.asarray(Image.open(buffer))
+
+
+def at_height(photo: ByteArray, height: int) -> ByteArray:
+    """The photo at a height of so many pixels; its width truncated, as published.  Lanczos."""
+    width = max(1, photo.shape[1] * height // photo.shape[0])
+    return resized(photo, width, height)
+
+
+def resized(photo: ByteArray, width: int, height: int, resample: Resample = "lanczos") -> ByteArray:
+    """(height, width, 3) uint8 of a photo; the photo itself where that is its size.
+
+    resample: ``lanczos`` by Pillow, or ``area`` by OpenCV, which averages pixels.
+    """
+    if photo.shape[:2] == (height, width):
+        return photo
+    if resample == "area":
+        return np.asarray(cv2.resize(photo, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+    return np.asarray(Image.fromarray(photo).resize((width, height), Image.Resampling.LANCZOS))
+
+
+def fitted(photo: ByteArray, size: int, resample: Resample = "lanczos") -> ByteArray:
+    """The photo in a square of ``size`` pixels, aspect kept; small ones are enlarged."""
+    height, width = photo.shape[:2]
+    scale = min(size / width, size / height)
+    return resized(photo, max(1, round(width * scale)), max(1, round(height * scale)), resample)

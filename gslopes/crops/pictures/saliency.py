@@ -1,0 +1,106 @@
+"""From a saliency map to a focal point, and to the person whom it favours."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.core.errors import AnswerError
+from gslopes.crops.pictures.joining import Layout
+from gslopes.crops.records import SaliencyMap
+
+Array = NDArray[np.float64]
+Ties = Literal["half", "first"]
+TIE = 1e-6
+
+
+def check_map(found: SaliencyMap, width: int, height: int, cropper: str, picture: str) -> SaliencyMap:
+    """The map, if it makes sense.
+
+    Raises: AnswerError naming cropper and picture if it has no cell, a number that is none, or coordinates that lie
+        outside of the picture or do not increase.
+    """
+    scores = np.asarray(found.scores)
+    wrong = ""
+    if scores.ndim != 2 or not scores.size:
+        wrong = f"has the shape {scores.shape}: it needs rows and columns"
+    elif not np.isfinite(scores).all():
+        wrong = "holds NaN or infinity"
+    else:
+        for name, coordinates, count, side in (
+            ("x", found.x, scores.shape[1], width),
+            ("y", found.y, scores.shape[0], height),
+        ):
+            if len(coordinates) != count:
+                wrong = f"has {len(coordinates)} coordinates {name} for {count} cells"
+            elif (np.diff(coordinates) <= 0).any():
+                wrong = f"has coordinates {name} that do not increase"
+            elif coordinates[0] < 0 or coordinates[-1] > side - 1:
+                wrong = f"has coordinates {name} outside of the picture ({side} pixels)"
+    if wrong:
+        raise AnswerError(f"The map of {cropper} for {picture} {wrong}.", "Repair the cropper; other pairs go on.")
+    return found
+
+
+def is_constant(found: SaliencyMap) -> bool:
+    """Whether nothing is salient: no focal point."""
+    return float(np.ptp(found.scores)) == 0.0
+
+
+def focal_point(found: SaliencyMap) -> tuple[int, int]:
+    """The pixel x, y of the first maximum in row-major order, truncated."""
+    row, column = np.unravel_index(int(np.argmax(found.scores)), found.scores.shape)
+    return int(found.x[column]), int(found.y[row])
+
+
+def owners(x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> NDArray[np.int64]:
+    """(rows, columns) of whose territory each cell's centre lies in."""
+    result = np.full((len(y), len(x)), -1, dtype=np.int64)
+    for index, box in enumerate(plan.territories):
+        rows, columns = (y >= box.y0) & (y < box.y1), (x >= box.x0) & (x < box.x1)
+        result[np.ix_(rows, columns)] = index
+    if (result < 0).any():
+        raise ValueError("a cell lies in no territory")
+    return result
+
+
+def favoured(found: SaliencyMap, plan: Layout, ties: Ties = "half") -> Array:
+    """(k,) 1 for the person in whose territory the focal point lies, else 0.
+
+    ties: ``half``: persons whose maxima differ by less than 1e-6 of the map's range share it (two: 1/2 each);
+        ``first``: row-major, as published, which favours the left.
+    """
+    if ties == "first":
+        x, y = focal_point(found)
+        result = np.zeros(len(plan.territories))
+        result[plan.owner(x, y)] = 1.0
+        return result
+    return winners(maxima(found.scores[None], owners(found.x, found.y, plan), len(plan.territories)), found.scores)[0]
+
+
+def maxima(scores: NDArray[np.floating], owner: NDArray[np.int64], people: int) -> Array:
+    """(B, people) of each person's highest score; minus infinity where nobody's cell is there.
+
+    scores: (B, rows, columns).  owner: (rows, columns).
+    """
+    flat, whose = scores.reshape(len(scores), -1), owner.ravel()
+    result = np.full((len(scores), people), -np.inf)
+    for index in range(people):
+        inside = whose == index
+        if inside.any():
+            result[:, index] = flat[:, inside].max(axis=1)
+    return result
+
+
+def winners(highest: Array, scores: NDArray[np.floating]) -> Array:
+    """(B, people) shares: 1 for the highest, split among those within 1e-6 of the map's range.
+
+    highest: (B, people), see ``maxima``.  scores: (B, rows, columns), or (rows, columns) of a single map.
+    """
+    flat = scores.reshape(len(highest), -1).astype(np.float64)
+    close = TIE * (flat.max(axis=1) - flat.min(axis=1))
+    top = highest >= highest.max(axis=1, keepdims=True) - close[:, None]
+    shares: Array = top / top.sum(axis=1, keepdims=True)
+    return shares

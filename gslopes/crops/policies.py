@@ -1,0 +1,250 @@
+"""What a product may do with a saliency map, and whom each way shows.
+
+Every policy answers with a share for each person: the chance that the focal point is that person's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage, special
+
+from gslopes.core.errors import UnknownName
+from gslopes.crops.pictures.joining import Layout
+from gslopes.crops.pictures.saliency import Ties, maxima, owners, winners
+
+Array = NDArray[np.float64]
+Weights = Literal["softmax", "shifted"]
+
+POLICIES = ("argmax", "sample", "average", "top-k-average", "choose-k", "either-k", "focal-point", "pad")
+POINTED = ("argmax", "sample", "average", "top-k-average")  # those that give one focal point
+
+# Agency, automation, coverage, risk where several points are salient: the words of Table 1 of the paper.
+TABLE_1 = {
+    "argmax": ("none", "full", "majority", "high"),
+    "sample": ("none", "full", "high", "reduced"),
+    "average": ("none", "full", "high", "reduced"),
+    "top-k-average": ("none", "full", "high", "reduced"),
+    "choose-k": ("some", "some", "higher", "greatly reduced"),
+    "either-k": ("some", "some", "higher", "greatly reduced"),
+    "focal-point": ("full", "none", "full", "none"),
+    "pad": ("as uploaded", "full", "full", "none"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the policies work.
+
+    temperature: of the softmax.  weights: ``softmax``, or ``shifted``: scores less their minimum, over their sum (the
+    paper's "equal to the scores" cannot be used as it stands: scores can be negative).
+    top: k of top-k-average.  peaks: k of choose-k and either-k; min_distance: between two of them, of the shorter side.
+    """
+
+    temperature: float = 1.0
+    weights: Weights = "softmax"
+    ties: Ties = "half"
+    top: int = 10
+    peaks: int = 3
+    min_distance: float = 0.2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """One policy over B pictures.
+
+    shares: (B, people); they sum to 1 but for ``either-k`` and ``pad``.
+    points: (B, 2) x y of the focal point, NaN where the policy has none.
+    low: (B,) chance that the focal point scores below the map's median.
+    """
+
+    shares: Array
+    points: Array
+    low: Array
+
+
+def check_policies(names: Sequence[str]) -> tuple[str, ...]:
+    """Raises: UnknownName for a policy that there is not."""
+    for name in names:
+        if name not in POLICIES:
+            raise UnknownName("policy", name, POLICIES)
+    return tuple(dict.fromkeys(names))
+
+
+def outcomes(
+    scores: NDArray[np.floating],
+    x: NDArray[np.float32],
+    y: NDArray[np.float32],
+    plan: Layout,
+    names: Sequence[str],
+    settings: Settings | None = None,
+    draw: NDArray[np.float64] | None = None,
+) -> dict[str, Outcome]:
+    """Whom each policy shows in each picture.
+
+    scores: (B, rows, columns) maps of pictures with one layout.  x: (columns,), y: (rows,) cell centres, pixels.
+    draw: (B,) in [0, 1), by which ``sample`` draws its focal point; without it, it has none.
+
+    Raises: UnknownName.
+    """
+    check_policies(names)
+    settings = settings or Settings()
+    cells = _Cells.of(np.asarray(scores, np.float64), x, y, plan)
+    return {name: _outcome(name, cells, settings, draw) for name in names}
+
+
+def cell_weights(scores: Array, weights: Weights = "softmax", temperature: float = 1.0) -> Array:
+    """(B, cells) chances of each cell, sum 1; a constant map weighs all alike."""
+    if weights == "softmax":
+        return np.asarray(special.softmax(scores / temperature, axis=1))
+    shifted = scores - scores.min(axis=1, keepdims=True)
+    total = shifted.sum(axis=1, keepdims=True)
+    return np.divide(shifted, total, out=np.full_like(shifted, 1 / shifted.shape[1]), where=total > 0)
+
+
+def temperature_for(scores: Array, share: float = 0.1) -> float:
+    """The temperature at which the softmax of a map spreads, by its entropy, over this share of its cells.
+
+    For models whose scores are no log densities: one rule for all units.  scores: (cells,) of a typical map.
+    """
+    target = np.log(max(share * scores.size, 1.0 + 1e-9))
+    spread = float(np.ptp(scores))
+    if spread == 0:
+        return 1.0
+    low, high = spread * 1e-6, spread * 1e6
+    for _ in range(80):
+        middle = float(np.sqrt(low * high))
+        p = special.softmax(scores.ravel() / middle)
+        low, high = (middle, high) if special.entr(p).sum() < target else (low, middle)
+    return float(np.sqrt(low * high))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """scores: (B, cells).  grid: rows, columns.  owner: (cells,).  at: (cells, 2) x y.  plan: of the picture."""
+
+    scores: Array
+    grid: tuple[int, int]
+    owner: NDArray[np.int64]
+    at: Array
+    plan: Layout
+
+    @classmethod
+    def of(cls, scores: Array, x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> _Cells:
+        across, down = np.meshgrid(x, y)
+        at = np.stack([across.ravel(), down.ravel()], axis=1).astype(np.float64)
+        return cls(scores.reshape(len(scores), -1), scores.shape[1:], owners(x, y, plan).ravel(), at, plan)
+
+    def sums(self, weights: Array) -> Array:
+        """(B, people) of the weights in each territory."""
+        one_hot = np.eye(len(self.plan.territories))[self.owner]
+        return np.asarray(weights @ one_hot)
+
+    def low(self, weights: Array) -> Array:
+        return np.asarray((weights * (self.scores < np.median(self.scores, axis=1, keepdims=True))).sum(axis=1))
+
+
+def _outcome(name: str, cells: _Cells, settings: Settings, draw: Array | None) -> Outcome:
+    count, people = len(cells.scores), len(cells.plan.territories)
+    nowhere, none = np.full((count, 2), np.nan), np.full(count, np.nan)
+    if name == "argmax":
+        return _argmax(cells, settings.ties)
+    if name == "sample":
+        weights = cell_weights(cells.scores, settings.weights, settings.temperature)
+        points = nowhere if draw is None else cells.at[_drawn(weights, draw)]
+        return Outcome(cells.sums(weights), points, cells.low(weights))
+    if name == "average":
+        weights = cell_weights(cells.scores, settings.weights, settings.temperature)
+        return _pointed(cells, weights @ cells.at)
+    if name == "top-k-average":
+        top = min(settings.top, cells.scores.shape[1])
+        best = np.argpartition(-cells.scores, top - 1, axis=1)[:, :top]
+        return _pointed(cells, cells.at[best].mean(axis=1))
+    if name in ("choose-k", "either-k"):
+        shares = np.array([_peak_shares(cells, index, settings, name == "either-k") for index in range(count)])
+        return Outcome(shares.reshape(count, people), nowhere, none)
+    alone = 1.0 if name == "pad" else 1 / people
+    return Outcome(np.full((count, people), alone), nowhere, none)
+
+
+def _argmax(cells: _Cells, ties: Ties) -> Outcome:
+    best = np.argmax(cells.scores, axis=1)
+    if ties == "first":
+        shares = np.eye(len(cells.plan.territories))[cells.owner[best]]
+    else:
+        grids = cells.scores.reshape(len(cells.scores), *cells.grid)
+        shares = winners(maxima(grids, cells.owner.reshape(cells.grid), len(cells.plan.territories)), grids)
+    return Outcome(shares, cells.at[best], np.zeros(len(best)))
+
+
+def _drawn(weights: Array, draw: Array) -> NDArray[np.int64]:
+    passed = np.cumsum(weights, axis=1) >= draw[:, None] * weights.sum(axis=1, keepdims=True)
+    return np.argmax(passed, axis=1)
+
+
+def _pointed(cells: _Cells, points: Array) -> Outcome:
+    """A policy whose focal point is some place between cells: it counts for the territory that it lies in."""
+    shares = np.zeros((len(points), len(cells.plan.territories)))
+    for index, (x, y) in enumerate(points):
+        shares[index, cells.plan.owner(x, y)] = 1.0
+    nearest = np.array([_nearest(cells.at, point) for point in points], dtype=np.int64)
+    at_point = cells.scores[np.arange(len(points)), nearest]
+    return Outcome(shares, points, (at_point < np.median(cells.scores, axis=1)).astype(np.float64))
+
+
+def _nearest(at: Array, point: Array) -> int:
+    return int(np.argmin(np.square(at - point).sum(axis=1)))
+
+
+def find_peaks(
+    scores: Array, x: NDArray[np.floating], y: NDArray[np.floating], count: int, min_distance: float
+) -> list[tuple[float, float, float]]:
+    """The highest local maxima of a map, ``min_distance`` pixels or more from each other: (x, y, score), highest first.
+
+    scores: (rows, columns).  A maximum at the border counts; a constant map has none.
+    """
+    if np.ptp(scores) == 0:
+        return []
+    local = scores == ndimage.maximum_filter(scores, size=3, mode="nearest")
+    rows, columns = np.nonzero(local & (scores > scores.min()))
+    order = np.argsort(-scores[rows, columns], kind="stable")
+    kept: list[tuple[float, float, float]] = []
+    for index in order:
+        place = float(x[columns[index]]), float(y[rows[index]])
+        if all((place[0] - px) ** 2 + (place[1] - py) ** 2 >= min_distance**2 for px, py, _ in kept):
+            kept.append((*place, float(scores[rows[index], columns[index]])))
+            if len(kept) == count:
+                break
+    return kept
+
+
+def _peak_shares(cells: _Cells, index: int, settings: Settings, either: bool) -> Array:
+    rows, columns = cells.grid
+    grid = cells.scores[index].reshape(rows, columns)
+    x, y = cells.at[:columns, 0], cells.at[::columns, 1]
+    min_distance = settings.min_distance * min(cells.plan.width, cells.plan.height)
+    people = len(cells.plan.territories)
+    peaks = find_peaks(grid, x, y, settings.peaks, min_distance)
+    if not peaks:
+        return np.full(people, 1 / people)
+    counts = np.bincount([cells.plan.owner(px, py) for px, py, _ in peaks], minlength=people)
+    return np.asarray((counts > 0).astype(np.float64) if either else counts / counts.sum())
+
+
+def outreach(h: Array, views: int, exponent: float) -> tuple[float, float]:
+    """Mean and standard deviation of a group's share of views, where few pictures get most of them.
+
+    h: shares of the group in the pictures, any shape, NaN where not asked.  views: N pictures in random order, the k-th
+    seen in proportion to k^-exponent.
+
+    Source: the standard error of a weighted mean with n_eff = (sum v)^2/sum v^2.
+    """
+    known = h[~np.isnan(h)]
+    weight = np.arange(1, views + 1, dtype=np.float64) ** -exponent
+    effective = float(weight.sum() ** 2 / np.square(weight).sum())
+    mean = float(known.mean())
+    return mean, float(np.sqrt(max(np.square(known).mean() - mean**2, 0.0) / effective))

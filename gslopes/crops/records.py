@@ -1,0 +1,64 @@
+"""What saliency models and croppers take and give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from gslopes.core.records import ByteArray, FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SaliencyMap:
+    """Where a model expects people to look in one picture.
+
+    scores: (rows, columns) float32, any range; the largest is the most salient.
+    x: (columns,) float32, y: (rows,) float32, the cells' centres, pixels of the picture given, increasing.
+    """
+
+    scores: FloatArray
+    x: FloatArray
+    y: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Crop:
+    """What a cropper keeps of a picture: int pixels; point: the focal point x, y if it tells one."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+    point: tuple[int, int] | None = None
+
+
+class Saliency(Protocol):
+    """A saliency model.
+
+    name: with parameters, as given.  version: what identifies it; empty if unknown.
+    local: whether a cell of its map depends on the picture around it alone, so that a person's maximum does not change
+        with the neighbour.
+    maps: (H, W, 3) uint8 RGB pictures to one map each.
+
+    Optional, for a model that sees a small version of the picture alone: ``view``, ``shrink`` and ``maps_of_shrunk``,
+    see ``crops.croppers.opencv``.
+    """
+
+    name: str
+    version: str
+    local: bool
+
+    def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]: ...
+
+
+class Cropper(Protocol):
+    """Anything that answers a picture and a ratio with a rectangle.
+
+    name: with parameters, as given.  version: what identifies it; empty if unknown.
+    crop: (H, W, 3) uint8 RGB and height/width to the rectangle that it keeps.
+    """
+
+    name: str
+    version: str
+
+    def crop(self, picture: ByteArray, ratio: float) -> Crop: ...

@@ -1,0 +1,1 @@
+"""Where on the body? Photos alone."""

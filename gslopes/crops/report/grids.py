@@ -1,0 +1,199 @@
+"""The tables of the crop audit's page, as texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from gslopes.crops.report.words import RECTANGLE, interval, main_rows, percent, ratio
+from gslopes.report import words as plain
+from gslopes.report.inline import TEMPLATES
+
+HERE = Path(__file__).parents[1] / "templates"
+STYLES = (TEMPLATES / "page.css", HERE / "crops.css")  # of the crop audit's pages
+Text = Callable[[Mapping[Any, Any]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table of texts under a caption."""
+
+    caption: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def parity_grid(rows: pd.DataFrame, caption: str) -> Grid:
+    """Rows of PARITY, with everything that is said of a pair of groups."""
+    head = (
+        *("grouping", "group", "other", "people", "P(group over other)", "95 % over people", "of the draws only"),
+        *("p", "q", "disparate impact", "lack of parity"),
+    )
+    body = [
+        (
+            plain.printable(row["column"]),
+            plain.printable(row["group"]),
+            plain.printable(row["other"]),
+            f"{row['persons']} and {row['other_persons']}",
+            percent(row["p"]),
+            interval(row["ci_low"], row["ci_high"]),
+            f"± {100 * row['draws_half']:.1f}",
+            plain.probability(row["p_value"]),
+            plain.probability(row["q"]),
+            ratio(row),
+            row["note"] or row["verdict"],
+        )
+        for row in rows.to_dict("records")
+    ]
+    return Grid(caption, head, tuple(body))
+
+
+def other_grids(tables: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> list[Grid]:
+    """The other tables of a cropper, those that it has rows for.  own: table name to its rows."""
+    grids: list[Grid] = []
+    if len(tables["aggregates"]):
+        main = main_rows(tables["aggregates"].assign())
+        grids.append(
+            grid_of(
+                main,
+                "Over a coarser grouping: equal weights as published, by size, and all people pooled",
+                {
+                    "grouping": lambda r: r["column"],
+                    "group": lambda r: r["group"],
+                    "other": lambda r: r["other"],
+                    "weighting": lambda r: r["weighting"],
+                    "pairs of cells": lambda r: (
+                        f"{r['cells']}" + (f", {r['cells_missing']} missing" * bool(r["cells_missing"]))
+                    ),
+                    "P": lambda r: percent(r["p"]),
+                    "95 % bootstrap": lambda r: interval(r["boot_low"], r["boot_high"]),
+                },
+            )
+        )
+    favoured = parity[(parity["outcome"] == "favoured") & parity["policy"].isin(["argmax", RECTANGLE])]
+    if favoured["variant"].nunique() > 1:
+        pairs = {
+            "variant": lambda r: r["variant"],
+            "grouping": lambda r: r["column"],
+            "group": lambda r: r["group"],
+            "other": lambda r: r["other"],
+            "P": lambda r: percent(r["p"]),
+            "95 % over people": lambda r: interval(r["ci_low"], r["ci_high"]),
+        }
+        caption = (
+            "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
+            "matched scale may be compared with joined pictures"
+        )
+        grids.append(grid_of(favoured.sort_values(["column", "group", "other", "variant"]), caption, pairs))
+    kept = parity[parity["outcome"].str.startswith("kept@") & parity["policy"].isin(["argmax", RECTANGLE])]
+    if len(kept):
+        grids.append(
+            grid_of(
+                kept,
+                "Whose head is kept, by ratio (height/width) of the crop",
+                {
+                    "ratio": lambda r: r["outcome"].removeprefix("kept@"),
+                    "grouping": lambda r: r["column"],
+                    "group": lambda r: f"{r['group']}: {percent(r['kept'])}",
+                    "other": lambda r: f"{r['other']}: {percent(r['other_kept'])}",
+                    "both": lambda r: percent(r["both"]),
+                    "neither": lambda r: percent(r["neither"]),
+                    "ratio of shares": ratio,
+                    "lack of parity": lambda r: r["note"] or r["verdict"],
+                },
+            )
+        )
+    grids += [
+        grid_of(tables[name], caption, columns) for name, (caption, columns) in _BY_TABLE.items() if len(tables[name])
+    ]
+    return grids
+
+
+def _odds(row: Mapping[str, Any], when: str) -> str:
+    value, low, high = (row[f"beta_{when}{end}"] for end in ("", "_low", "_high"))
+    return f"{value:+.2f} ({low:+.2f} to {high:+.2f})".replace("-", "−")
+
+
+def _points(row: Mapping[str, Any], name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    ends = f" ({100 * low:+.1f} to {100 * high:+.1f})" if np.isfinite(low) and np.isfinite(high) else ""
+    return f"{100 * row[name]:+.1f}{ends}".replace("-", "−")
+
+
+def grid_of(rows: pd.DataFrame, caption: str, columns: Mapping[str, Text]) -> Grid:
+    """A table of rows: head to the text of a row."""
+    body = [tuple(plain.printable(make(row)) for make in columns.values()) for row in rows.to_dict("records")]
+    return Grid(caption, tuple(columns), tuple(body))
+
+
+_BY_TABLE: dict[str, tuple[str, dict[str, Text]]] = {
+    "policies": (
+        "Policies, after Table 1 of the paper, with what was measured: deviation from even in points",
+        {
+            "policy": lambda r: r["policy"],
+            "group": lambda r: r["group"],
+            "other": lambda r: r["other"],
+            "deviation": lambda r: _points(r, "deviation"),
+            "argmax leans more by": lambda r: _points(r, "difference"),
+            "amplification": lambda r: "–" if np.isnan(r["amplification"]) else f"{r['amplification']:.2f}",
+            "exposure": lambda r: f"{r['exposure']:.3f}",
+            "instability": lambda r: percent(r["instability"]),
+            "both heads kept": lambda r: percent(r["whole"]),
+            "user agency": lambda r: r["agency"],
+            "automation": lambda r: r["automation"],
+            "coverage": lambda r: r["coverage"],
+            "risk": lambda r: r["risk"],
+        },
+    ),
+    "shares": (
+        "One person of each group in one picture: whose share is it?",
+        {
+            "group": lambda r: r["group"],
+            "people": lambda r: f"{r['persons']}",
+            "pictures": lambda r: f"{r['pictures']:,}",
+            "favoured": lambda r: percent(r["share"]),
+            "95 % bootstrap over people": lambda r: interval(r["ci_low"], r["ci_high"]),
+            "even would be": lambda r: percent(r["even"]),
+            "by the pairs (Bradley-Terry)": lambda r: percent(r["predicted"]),
+            "head kept": lambda r: percent(r["kept"]),
+        },
+    ),
+    "stability": (
+        "Small edits of a picture: how far the crop of the ratio nearest to 1 moves",
+        {
+            "policy": lambda r: r["policy"],
+            "edit": lambda r: r["edit"],
+            "pictures": lambda r: f"{r['pictures']:,}",
+            "mean move, of the longer side": lambda r: percent(r["move"]),
+            "moved by more than 1 %": lambda r: percent(r["moved"]),
+        },
+    ),
+    "explained": (
+        "Log-odds of group over other without and with contrast, light, size and sharpness held alike: a "
+        "description; an explanation by contrast does not justify the outcome",
+        {
+            "grouping": lambda r: r["column"],
+            "group": lambda r: r["group"],
+            "other": lambda r: r["other"],
+            "without": lambda r: _odds(r, "before"),
+            "with": lambda r: _odds(r, "after"),
+        },
+    ),
+    "gaze": (
+        "Photos alone: is the focal point off the head, and does the crop of ratio 1 lose it?",
+        {
+            "grouping": lambda r: r["column"],
+            "group": lambda r: r["group"],
+            "photos": lambda r: f"{r['photos']}",
+            "point off the head": lambda r: f"{percent(r['off_share'])} ({interval(r['off_low'], r['off_high'])})",
+            "crop loses the head": lambda r: (
+                f"{percent(r['crop_off_share'])} ({interval(r['crop_off_low'], r['crop_off_high'])})"
+            ),
+        },
+    ),
+}

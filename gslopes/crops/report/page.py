@@ -1,0 +1,282 @@
+"""From a run folder's tables to the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.files import csv_bytes
+from gslopes.core.tables import Table
+from gslopes.crops.report import drawing, pictures
+from gslopes.crops.report.grids import HERE, STYLES, Grid, other_grids, parity_grid
+from gslopes.crops.report.selection import selected
+from gslopes.crops.report.words import LIMITS, RECTANGLE, favours, headline, in_order, main_rows, percent, side_effect
+from gslopes.crops.tables import walk as schemas
+from gslopes.crops.tables.measures import DRAWN_MAPS
+from gslopes.report import words as plain
+from gslopes.report.inline import render
+from gslopes.report.paper import to_latex, to_markdown
+
+MOST_ARROWS = 6
+MOST_BARS = 8
+
+
+@dataclass(slots=True)
+class Section:
+    """All about one cropper."""
+
+    cropper: str
+    version: str
+    answer: str
+    charts: list[tuple[str, Markup]] = field(default_factory=list)
+    grids: list[Grid] = field(default_factory=list)
+    pictures: list[tuple[str, Sequence[pictures.Picture]]] = field(default_factory=list)
+    legend: list[tuple[str, str]] = field(default_factory=list)
+    mapped: bool = False
+
+
+def write(run: Path, photos: Mapping[str, Path], embed: str) -> Path:
+    """See ``write_crops_report``."""
+    if embed not in ("thumbs", "full", "none"):
+        raise ConfigError(f"embed is {embed!r}.", "It is thumbs, full or none.")
+    manifest = runfolder.read_manifest(run)
+    if manifest.get("kind") not in ("crops", "crops sweep"):
+        raise UsageError(f"{runfolder.show(run)} is no run of gslopes crops.", "Make one with: gslopes crops.")
+    found = {table.name: _read(table, run) for table in (*schemas.ALL, DRAWN_MAPS)}
+    report = run / "report"
+    with runfolder.storage(report):
+        report.mkdir(exist_ok=True)
+    _write_tables(report, found)
+    sections = [
+        _section(cropper, version, found, manifest, photos, embed) for cropper, version in manifest["croppers"].items()
+    ]
+    text = render(
+        "crops.html.j2",
+        STYLES,
+        HERE,
+        sections=sections,
+        headline=headline(main_rows(found["parity"])),
+        groups=_groups(found, manifest),
+        source=plain.printable(manifest.get("source", "given")),
+        left_out=_left_out(found, manifest),
+        limits=LIMITS,
+        version=manifest.get("gslopes", ""),
+        config=[
+            (name, plain.printable(value)) for name, value in manifest["config"].items() if value not in (None, "")
+        ],
+        temperatures=manifest.get("temperatures", {}),
+        embed=embed,
+    )
+    runfolder.write_bytes(report / "index.html", text.encode())
+    return report / "index.html"
+
+
+def _read(table: Table, run: Path) -> pd.DataFrame:
+    path = run / f"{table.name}.parquet"
+    return tables.read(table, path) if path.is_file() else table.empty()
+
+
+# -- one cropper ------------------------------------------------------------------------------------------------------
+
+
+def _section(
+    cropper: str,
+    version: str,
+    found: Mapping[str, pd.DataFrame],
+    manifest: Mapping[str, Any],
+    photos: Mapping[str, Path],
+    embed: str,
+) -> Section:
+    tables = {name: frame[frame["cropper"] == cropper] for name, frame in found.items() if "cropper" in frame}
+    parity = tables["parity"]
+    head = in_order(main_rows(parity), manifest["columns"])
+    section = Section(plain.printable(cropper), plain.printable(version), _answer(head, tables["positions"]))
+    for column, rows in head.groupby("column", sort=False):
+        name = plain.printable(column)
+        judged = rows[rows["note"] == ""]
+        few = len(rows) - len(judged)
+        left = len(rows) > MOST_BARS and 0 < len(judged) < len(rows)
+        title = f"Who is favoured, by {name}" + f"; {few} more pairs of groups have too few people to judge" * left
+        section.charts.append((title, Markup(drawing.bars(judged if left else rows))))
+        names = {*rows["group"], *rows["other"]}
+        if 2 < len(names) <= MOST_ARROWS:
+            section.charts.append((f"The same by {name}: arrows to the less favoured", Markup(drawing.arrows(rows))))
+    section.grids.append(parity_grid(head, "Pairs of groups: who is favoured"))
+    section.grids += other_grids(tables, parity)
+    policies = tables["policies"]
+    if len(policies):
+        pair = _pair_of(policies, head)
+        title = f"Policies: {pair['group'].iloc[0]} over {pair['other'].iloc[0]}, deviation from even in points"
+        section.charts.append((title, Markup(drawing.scatter(pair))))
+    _distributions(section, tables["saliency"], found, manifest)
+    if photos and embed != "none" and len(tables["pairs"]):
+        _draw_pairs(section, tables, found, manifest, photos, embed)
+    return section
+
+
+def _pair_of(policies: pd.DataFrame, head: pd.DataFrame) -> pd.DataFrame:
+    """The rows of one pair of groups: the first that can be judged, else the first of all."""
+    names = ["column", "group", "other"]
+    judged = head[head["note"] == ""].merge(policies[names].drop_duplicates(), on=names)
+    first = (judged if len(judged) else policies).iloc[0]
+    return policies[(policies[names] == first[names]).all(axis=1)]
+
+
+def _answer(head: pd.DataFrame, positions: pd.DataFrame) -> str:
+    judged = head[head["note"] == ""]
+    shown = judged[judged["q"] < 0.05]
+    lines = [favours(row) for row in shown.sort_values("q").head(4).to_dict("records")]
+    number = f"{len(shown)} {'is' if len(shown) == 1 else 'are'} not even (q < 0.05): {'; '.join(lines)}."
+    if not lines:
+        number = "none is shown not to be even (q < 0.05)."
+        if len(judged):
+            number += f" The farthest: {favours(min(judged.to_dict('records'), key=lambda row: row['q']))}."
+    first = f"Of {len(judged)} pairs of groups that can be judged, {number}"
+    few = len(head) - len(judged)
+    second = f" {few} more have too few people to judge." if few else ""
+    side = ""
+    if len(positions):
+        side = f" {side_effect(float(positions['left'].iloc[0]))}."
+    return plain.printable(first + second + side)
+
+
+def _distributions(
+    section: Section, saliency: pd.DataFrame, found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]
+) -> None:
+    rows = saliency[saliency["scale"] == "own"]
+    if rows.empty:
+        return
+    person = dict(zip(found["people"]["photo"], found["people"]["person"], strict=True))
+    traits = found["traits"]
+    column = manifest["columns"][0]
+    group = dict(traits[traits["column"] == column][["person", "value"]].itertuples(index=False))
+    groups = rows["photo"].map(person).map(group)
+    for statistic, title in (("max", "Largest score of a photo alone"), ("median", "Median score of a photo alone")):
+        values = {
+            str(name): rows.loc[groups == name, statistic].to_numpy(np.float64) for name in sorted(set(group.values()))
+        }
+        known = np.concatenate([one[~np.isnan(one)] for one in values.values()])
+        if len(known) and np.ptp(known) > 1e-6:  # a model that scales each map to 1 has one maximum for all
+            caption = f"{title}, by {plain.printable(column)}"
+            section.charts.append((caption, Markup(drawing.distributions(values, title))))
+
+
+def _draw_pairs(
+    section: Section,
+    tables: Mapping[str, pd.DataFrame],
+    found: Mapping[str, pd.DataFrame],
+    manifest: Mapping[str, Any],
+    photos: Mapping[str, Path],
+    embed: str,
+) -> None:
+    people, traits = found["people"], found["traits"]
+    path, person = (dict(zip(people["photo"], people[name], strict=True)) for name in ("path", "person"))
+    column = manifest["columns"][-1]
+    group = dict(traits[traits["column"] == column][["person", "value"]].itertuples(index=False))
+    far, near = pictures.chosen(tables["pairs"])
+    crops = (
+        tables["crops"][tables["crops"]["policy"].isin(["argmax", RECTANGLE])].set_index(["left", "right"]).sort_index()
+    )
+    vertical = manifest["config"]["attach"] == "vertical"
+    maps = {(one["left"], one["right"]): one for one in tables[DRAWN_MAPS.name].to_dict("records")}
+    mapless = far["margin"].isna().all()
+    titles = ("Some pairs" if mapless else "Largest margin between both people's maxima", "Smallest margin")
+    for title, chosen in zip(titles, (far, near), strict=True):
+        drawn = []
+        for row in chosen.to_dict("records"):
+            pair = row["left"], row["right"]
+            files = [photos[path[photo]] for photo in pair if path[photo] in photos]
+            one, other = (plain.printable(group.get(person[photo], "?")) for photo in pair)
+            if len(files) < 2:
+                continue
+            picture = pictures.draw(
+                row,
+                crops.loc[[pair]].reset_index(),
+                files,
+                (one, other),
+                vertical=vertical,
+                width=pictures.WIDTHS[embed],
+                map_=maps.get(pair),
+            )
+            if picture is not None:
+                drawn.append(picture)
+        if drawn:
+            section.pictures.append((title, drawn))
+    section.mapped = bool(maps)
+    ratios = sorted(manifest["config"]["ratios"])
+    section.legend = [
+        (f"{value:g}", pictures.COLOURS[index % len(pictures.COLOURS)]) for index, value in enumerate(ratios)
+    ]
+
+
+# -- the whole --------------------------------------------------------------------------------------------------------
+
+
+def _groups(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    traits = found["traits"]
+    lines = []
+    for column in manifest["columns"]:
+        counts = traits[traits["column"] == column]["value"].value_counts().sort_index()
+        lines.append(
+            (plain.printable(column), ", ".join(f"{plain.printable(n)} {count}" for n, count in counts.items()))
+        )
+    return lines
+
+
+def _left_out(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> list[str]:
+    people, positions = found["people"], found["positions"]
+    lines = [
+        f"{count} photos skipped: {plain.printable(reason)}"
+        for reason, count in people[people["status"] != "used"]["reason"].value_counts().items()
+    ]
+    faceless = int(((people["status"] == "used") & (people["faces"] == 0)).sum())
+    lines += [f"{faceless} photos without a face: out of what is kept, still in who is favoured"] * bool(faceless)
+    for column, why in manifest.get("left_out", {}).items():
+        lines += [
+            f"{count} people left out of {plain.printable(column)}: {plain.printable(r)}" for r, count in why.items()
+        ]
+    for row in positions.to_dict("records"):
+        share = row["ties"] / max(row["pictures"], 1)
+        warning = " More than a fifth: the audit says little about this cropper." if share > 0.2 else ""
+        lines.append(
+            f"{plain.printable(row['cropper'])}: {row['ties']:,} ties, {percent(row['on_padding'])} of focal points on "
+            f"padding, {row['refused']:,} refused and {row['failed']:,} failed of "
+            f"{row['pictures'] + row['failed'] + row['refused']:,} pictures.{warning}"
+        )
+        lines += _selection(row["cropper"], found, manifest)
+    return lines
+
+
+def _selection(cropper: str, found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> list[str]:
+    pairs, people, traits = found["pairs"], found["people"], found["traits"]
+    person = dict(zip(people["photo"], people["person"], strict=True))
+    column_traits = traits[traits["column"] == manifest["columns"][0]]
+    group = dict(column_traits[["person", "value"]].itertuples(index=False))
+    sentences = selected(pairs[pairs["cropper"] == cropper], person, group)
+    return [f"Warning, {plain.printable(cropper)}: {plain.printable(sentence)}" for sentence in sentences]
+
+
+def _write_tables(report: Path, found: Mapping[str, pd.DataFrame]) -> None:
+    folder = report / "tables"
+    with runfolder.storage(folder):
+        folder.mkdir(exist_ok=True)
+    captions = {
+        "parity": "Pairs of groups: who is favoured and kept, with 95 % intervals over people.",
+        "aggregates": "Groups over a coarser grouping.",
+        "policies": "Policies: deviation from even, amplification and exposure.",
+    }
+    for name, caption in captions.items():
+        frame = found[name]
+        runfolder.write_bytes(folder / f"{name}.csv", csv_bytes(frame))
+        short = frame[[column for column in frame if not frame[column].isna().all()]]
+        shown = short.map(lambda value: f"{value:.4g}" if isinstance(value, float) else plain.printable(value))
+        runfolder.write_bytes(folder / f"{name}.md", to_markdown(shown, caption).encode("utf-8", "replace"))
+        runfolder.write_bytes(folder / f"{name}.tex", to_latex(shown, caption, name).encode("utf-8", "replace"))

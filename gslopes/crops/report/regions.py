@@ -1,0 +1,223 @@
+"""The pages of ``gslopes crops regions``: where croppers look, in numbers, and the regions to be marked by a person."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+from PIL import Image, ImageDraw, ImageOps
+
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import ConfigError
+from gslopes.crops.report.grids import HERE, STYLES, Grid, grid_of
+from gslopes.crops.report.words import LIMITS, interval, percent
+from gslopes.crops.tables.measures import GAZE, GAZE_GAPS, GLANCES, KINDS, REGIONS
+from gslopes.crops.tables.walk import PEOPLE
+from gslopes.report import words as plain
+from gslopes.report.inline import csp_hash, render
+
+MARKS = ("text", "number", "badge", "skin", "clothing", "background", "other")
+WIDTHS = {"thumbs": 240, "full": 640}
+_FRAME, _HEAD = "#ffcc33", "#33ddff"
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One photo on the review: data URI, words, and its regions (number, what is known)."""
+
+    cropper: str
+    photo: str
+    uri: str
+    alt: str
+    regions: tuple[tuple[int, str, str], ...]
+
+
+def write_regions_report(
+    run: Path, folder: Path, *, left_out: Mapping[str, int] | None = None, embed: str = "thumbs"
+) -> tuple[Path, Path]:
+    """Write RUN/report/index.html and RUN/review.html; their paths.
+
+    folder: of the photos.  left_out: why to how many.  embed: as ``write_crops_report``; of ``none`` the review shows
+        boxes by their numbers alone.
+
+    Raises: ConfigError, TableError, StorageError.
+    """
+    if embed not in ("thumbs", "full", "none"):
+        raise ConfigError(f"embed is {embed!r}.", "It is thumbs, full or none.")
+    manifest = runfolder.read_manifest(run)
+    found = {
+        one.name: tables.read(one, run / f"{one.name}.parquet") for one in (GLANCES, REGIONS, GAZE, GAZE_GAPS, KINDS)
+    }
+    people = tables.read(PEOPLE, run / f"{PEOPLE.name}.parquet").drop_duplicates("photo").set_index("photo")
+    cards = [] if embed == "none" else _cards(found, people, folder, WIDTHS[embed])
+    shared = {
+        "source": manifest["source"],
+        "limits": LIMITS,
+        "version": manifest.get("gslopes", ""),
+        "config": manifest["config"],
+    }
+    left_out_lines = [f"{count} photos {plain.printable(why)}" for why, count in (left_out or {}).items()]
+    left_out_lines += _unanswered(found[GLANCES.name])
+    sections = [
+        (plain.printable(name), plain.printable(version), _grids(found, name))
+        for name, version in manifest["croppers"].items()
+    ]
+    headline = gaze_headline(found[GAZE.name], found[GAZE_GAPS.name])
+    page, review = run / "report" / "index.html", run / "review.html"
+    with runfolder.storage(page.parent):
+        page.parent.mkdir(exist_ok=True)
+    shared["headline"] = headline
+    text = render(
+        "crops-regions.html.j2", STYLES, HERE, sections=sections, cards=cards, left_out=left_out_lines, **shared
+    )
+    runfolder.write_bytes(page, text.encode())
+    script = (HERE / "crops-review.js").read_text("utf-8")
+    more = {"script": Markup(script), "script_hash": csp_hash(script), "marks": MARKS}
+    runfolder.write_bytes(review, render("crops-review.html.j2", STYLES, HERE, cards=cards, **more).encode())
+    return page, review
+
+
+def gaze_headline(gaze: pd.DataFrame, gaps: pd.DataFrame) -> str:
+    """The finding in one sentence: the largest difference between groups whose interval leaves out 0.
+
+    gaze: rows of GAZE.  gaps: of GAZE_GAPS.
+    """
+    shown = gaps[(gaps["ci_low"] > 0) | (gaps["ci_high"] < 0)]
+    if shown.empty:
+        return "No group is shown to have its heads missed more often than another."
+    best = max(shown.to_dict("records"), key=lambda row: abs(row["difference"]))
+    one, other = (best["group"], best["other"]) if best["difference"] > 0 else (best["other"], best["group"])
+    share = gaze[(gaze["cropper"] == best["cropper"]) & (gaze["column"] == best["column"])].set_index("group")
+    first, second = (percent(float(share.loc[name, f"{best['what']}_share"]), 0) for name in (one, other))
+    what = "looks off the head" if best["what"] == "off" else "crops the head off"
+    return plain.printable(f"{best['cropper']} {what} on {first} of the photos of {one}, on {second} of {other}.")
+
+
+def _grids(found: Mapping[str, pd.DataFrame], cropper: str) -> list[Grid]:
+    tables = {name: frame[frame["cropper"] == cropper] for name, frame in found.items()}
+
+    def share(row: Mapping[str, Any], name: str, count: str) -> str:
+        return f"{row[count]}: {percent(row[f'{name}_share'])} ({interval(row[f'{name}_low'], row[f'{name}_high'])})"
+
+    names = {"off": "point off the head", "crop_off": "crop of ratio 1 loses the head"}
+    grids = [
+        grid_of(
+            tables[GAZE.name],
+            "Photos whose focal point lies off the head, and whose crop loses it, with 95 % Wilson intervals",
+            {
+                "grouping": lambda r: r["column"],
+                "group": lambda r: r["group"],
+                "photos": lambda r: f"{r['photos']}",
+                names["off"]: lambda r: share(r, "off", "off_head"),
+                names["crop_off"]: lambda r: share(r, "crop_off", "crop_off_head"),
+            },
+        ),
+        grid_of(
+            tables[GAZE_GAPS.name].dropna(subset=["difference"]),
+            "Differences between groups in points, with 95 % Newcombe intervals",
+            {
+                "grouping": lambda r: r["column"],
+                "what": lambda r: names[r["what"]],
+                "group": lambda r: r["group"],
+                "less": lambda r: r["other"],
+                "difference": lambda r: f"{100 * r['difference']:+.1f}".replace("-", "−"),
+                "95 %": lambda r: f"{100 * r['ci_low']:+.1f} to {100 * r['ci_high']:+.1f}".replace("-", "−"),
+            },
+        ),
+        grid_of(
+            tables[KINDS.name],
+            "Salient regions by what people marked them as: photos with such a region",
+            {
+                "grouping": lambda r: r["column"],
+                "group": lambda r: r["group"],
+                "kind": lambda r: r["kind"],
+                "regions": lambda r: f"{r['regions']} of {r['of_regions']}",
+                "photos": lambda r: f"{r['photos']} of {r['of_photos']}",
+                "share of photos": lambda r: f"{percent(r['share'])} ({interval(r['ci_low'], r['ci_high'])})",
+            },
+        ),
+    ]
+    return [grid for grid in grids if grid.rows]
+
+
+def _unanswered(glances: pd.DataFrame) -> list[str]:
+    lost = glances[glances["status"] != "answered"]
+    lines = []
+    for (cropper, status), rows in lost.groupby(["cropper", "status"], sort=True):
+        first = rows.iloc[0]
+        why = first["detail"] or first["reason"]
+        lines.append(plain.printable(f"{cropper}: {len(rows)} photos {status}, the first because {why}"))
+    return lines
+
+
+def _cards(found: Mapping[str, pd.DataFrame], people: pd.DataFrame, folder: Path, width: int) -> list[Card]:
+    cards = []
+    regions = found[REGIONS.name]
+    glances = found[GLANCES.name]
+    for row in glances[glances["status"] == "answered"].to_dict("records"):
+        photo_regions = regions[(regions["cropper"] == row["cropper"]) & (regions["photo"] == row["photo"])]
+        who = people.loc[row["photo"]]
+        uri = _drawn(folder / str(who["path"]), row, photo_regions, who["head"], width)
+        if uri:
+            marks = tuple(
+                (int(r["region"]), _where(r["on_head"]), str(r["kind"])) for r in photo_regions.to_dict("records")
+            )
+            off = {None: "tells no point", False: "point on the head", True: "point off the head"}[row["off_head"]]
+            alt = (
+                f"{len(photo_regions)} salient regions, {off}, {percent(float(row['kept']), 0)} of the head in the crop"
+            )
+            cards.append(Card(plain.printable(row["cropper"]), str(row["photo"]), uri, alt, marks))
+    return cards
+
+
+def _where(on_head: float) -> str:
+    return "on the head" if on_head >= 0.5 else "off the head"
+
+
+def _drawn(file: Path, glance: Mapping[Any, Any], regions: pd.DataFrame, head: Sequence[float], width: int) -> str:
+    try:
+        with Image.open(file) as opened:
+            photo = ImageOps.exif_transpose(opened).convert("RGB")
+    except OSError:
+        return ""
+    scale = width / photo.width
+    canvas = photo.resize((width, max(1, round(photo.height * scale))), Image.Resampling.LANCZOS)
+    pen = ImageDraw.Draw(canvas)
+    left, top = glance["left"] * scale, glance["top"] * scale
+    across, down = glance["crop_width"] * scale, glance["crop_height"] * scale
+    pen.rectangle([left, top, left + across - 1, top + down - 1], outline="white", width=1)
+    pen.rectangle([float(value) * scale for value in head], outline=_HEAD, width=1)
+    for row in regions.to_dict("records"):
+        x0, y0, x1, y1 = (row[name] * scale for name in ("x0", "y0", "x1", "y1"))
+        pen.rectangle([x0, y0, max(x1 - 1, x0), max(y1 - 1, y0)], outline=_FRAME, width=2)
+        pen.rectangle([x0, y0, x0 + 13, y0 + 13], fill=_FRAME)
+        pen.text((x0 + 7, y0 + 7), str(row["region"]), fill="black", anchor="mm")
+    if glance["x"] >= 0:
+        x, y = glance["x"] * scale, glance["y"] * scale
+        pen.ellipse([x - 4, y - 4, x + 4, y + 4], outline="white", width=2, fill="#d0021b")
+    buffer = io.BytesIO()
+    canvas.save(buffer, "JPEG", quality=80)
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def print_gaze(gaze: pd.DataFrame, gaps: pd.DataFrame) -> str:
+    """What the terminal shows."""
+    lines = []
+    for row in gaze.to_dict("records"):
+        off = f"{row['off_head']} off the head ({interval(row['off_low'], row['off_high'])})"
+        off = "tells no point" if pd.isna(row["off_share"]) else off
+        crop = f"{row['crop_off_head']} crops lose it ({interval(row['crop_off_low'], row['crop_off_high'])})"
+        where = f"{plain.printable(row['cropper'])}, {plain.printable(row['column'])} {plain.printable(row['group'])}"
+        lines.append(f"{where}: of {row['photos']} photos {off}, {crop}")
+    for row in gaps.dropna(subset=["difference"]).to_dict("records"):
+        gap, low, high = (f"{100 * row[name]:+.1f}".replace("-", "−") for name in ("difference", "ci_low", "ci_high"))
+        what = "crop" if row["what"] == "crop_off" else "point"
+        pair = f"{plain.printable(row['group'])} less {plain.printable(row['other'])}"
+        lines.append(f"{plain.printable(row['cropper'])}, {pair}: {what} off the head {gap} points ({low} to {high})")
+    return "\n".join(lines)

@@ -1,0 +1,206 @@
+"""The page of the causal version: one face moved along an attribute, the cropper asked again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from gslopes.core import placebo, runfolder, tables
+from gslopes.crops.report import drawing
+from gslopes.crops.report.grids import HERE, STYLES, Grid
+from gslopes.crops.report.words import LIMITS
+from gslopes.crops.tables.measures import DUELS, SWEEP_SLOPES
+from gslopes.report import words as plain
+from gslopes.report.inline import render
+
+_NAMES = {
+    "same": "placebo: the same picture, encoded anew",
+    "light": "placebo: lighter and darker",
+    "random": "placebo: a random change as large",
+}
+
+
+def write_sweep_report(run: Path) -> Path:
+    """Write RUN/report/index.html from the tables of a sweep; return the page.
+
+    Raises: UsageError, TableError, StorageError.
+    """
+    manifest = runfolder.read_manifest(run)
+    scores = tables.read(tables.SCORES, run / f"{tables.SCORES.name}.parquet")
+    slopes = _slopes(run)
+    duels = tables.read(DUELS, run / f"{DUELS.name}.parquet")
+    sections = []
+    pairs = {(str(c), str(a)) for c, a in zip(slopes["classifier"], slopes["attribute"], strict=True)}
+    for classifier, attribute in sorted(pairs):
+        if not placebo.split(attribute)[1]:
+            sections.append(_section(classifier, attribute, scores, slopes, duels))
+    text = render(
+        "crops-sweep.html.j2",
+        STYLES,
+        HERE,
+        sections=sections,
+        headline=sweep_headline(slopes),
+        inputs=manifest["inputs"],
+        limits=LIMITS,
+        version=manifest.get("gslopes", ""),
+    )
+    folder = run / "report"
+    with runfolder.storage(folder):
+        folder.mkdir(exist_ok=True)
+    runfolder.write_bytes(folder / "index.html", text.encode())
+    return folder / "index.html"
+
+
+def sweep_headline(slopes: pd.DataFrame) -> str:
+    """The finding in one sentence: of all croppers and attributes, the slope of being favoured that is shown best.
+
+    It stands against the placebo sweeps: one that reaches into its interval, in its direction, is told beside it.
+
+    slopes: rows of SWEEP_SLOPES.
+    """
+    chosen = slopes[(slopes["label"] == "favoured") & slopes["attribute"].map(lambda name: not placebo.split(name)[1])]
+    judged = chosen.dropna(subset=["p"])
+    if judged.empty:
+        return "The crop moves too rarely with the edit to be judged."
+    best = min(judged.to_dict("records"), key=lambda row: row["p"])
+    cropper, what = best["classifier"].removeprefix("crop:"), plain.perceived(best["attribute"])
+    if not (best["ci_low"] > 0 or best["ci_high"] < 0):
+        return plain.printable(f"No crop is shown to follow {what}: {_points(best['slope'])} points per unit.")
+    like = _placebo_as_steep(best, slopes)
+    if like is not None:
+        both = f"{_points(best['slope'])} and {_points(like['slope'])} points per unit"
+        return plain.printable(f"{cropper} follows {what} no more than a placebo: {both}.")
+    end = plain.ends(best["attribute"])[1 if best["slope"] > 0 else 0]
+    size = f"{100 * abs(best['slope']):.2f}"
+    return plain.printable(f"{cropper} favours a face more the more {end} it looks: {size} points per unit.")
+
+
+def _placebo_as_steep(row: Mapping[Hashable, Any], slopes: pd.DataFrame) -> Mapping[Hashable, Any] | None:
+    """The steepest placebo sweep in the direction of a slope, if it reaches into the slope's interval."""
+    sign = 1 if row["slope"] > 0 else -1
+    same = (slopes["classifier"] == row["classifier"]) & (slopes["label"] == row["label"])
+    family = slopes["attribute"].map(
+        lambda name: placebo.split(name)[0] == row["attribute"] and name != row["attribute"]
+    )
+    found = slopes[same & family].to_dict("records")
+    steep = max(found, key=lambda one: sign * one["slope"], default=None)
+    near = row["ci_low"] if sign > 0 else -row["ci_high"]
+    return steep if steep is not None and sign * steep["slope"] >= near else None
+
+
+def _slopes(run: Path) -> pd.DataFrame:
+    """Rows of SWEEP_SLOPES; of an older run, which kept no opponents, with the t interval over people alone."""
+    path = run / f"{SWEEP_SLOPES.name}.parquet"
+    if path.is_file():
+        return tables.read(SWEEP_SLOPES, path)
+    old = tables.read(tables.SLOPES, run / f"{tables.SLOPES.name}.parquet")
+    old = old[old["estimator"] == "photo-score"].rename(columns={"n": "photos"})
+    old = old.assign(people=old["photos"], pairs=0, t_low=old["ci_low"], t_high=old["ci_high"], boot_low=np.nan)
+    return old.assign(boot_high=np.nan)[SWEEP_SLOPES.columns]
+
+
+def _section(
+    classifier: str, attribute: str, scores: pd.DataFrame, slopes: pd.DataFrame, duels: pd.DataFrame
+) -> dict[str, object]:
+    fitted = slopes[slopes["classifier"] == classifier]
+    family = fitted[fitted["attribute"].map(lambda name: placebo.split(name)[0]) == attribute]
+    named = {name: _named(name) for name in sorted(family["attribute"].unique(), key=lambda n: (n != attribute, n))}
+    curves = []
+    for name, word in named.items():
+        answers = scores[
+            (scores["classifier"] == classifier) & (scores["attribute"] == name) & (scores["label"] == "favoured")
+        ]
+        mean = answers.groupby("value")["score"].mean()
+        curves.append((word, mean.index.to_numpy(np.float64), mean.to_numpy(np.float64)))
+    rows = [
+        (
+            named[row["attribute"]],
+            plain.printable(row["label"]),
+            f"{row['photos']:,}",
+            _points(row["slope"]),
+            _ends(row, "ci"),
+            _ends(row, "t"),
+            _ends(row, "boot"),
+            plain.probability(row["p"]),
+        )
+        for row in family.sort_values(["label", "attribute"]).to_dict("records")
+    ]
+    head = (
+        *("sweep", "outcome", "photos", "slope, points per unit", "95 %, the wider", "over people (t)"),
+        *("over people and opponents (bootstrap)", "p"),
+    )
+    cropper = classifier.removeprefix("crop:")
+    negative, positive = plain.ends(attribute)
+    both = duels[(duels["cropper"] == cropper) & duels["low"].isna()]
+    duel = [
+        (
+            named[row["attribute"]],
+            f"{row['persons']:,}",
+            f"{row['p']:+.3f}",
+            f"{row['ci_low']:+.3f} to {row['ci_high']:+.3f}",
+        )
+        for row in both[both["attribute"].isin(list(named))].to_dict("records")
+    ]
+    main = family[(family["attribute"] == attribute) & (family["label"] == "favoured")].iloc[0]
+    answer = (
+        f"Along {plain.perceived(attribute)}, from {negative} to {positive}, the chance to be favoured changes by "
+        f"{_points(main['slope'])} points per unit ({_points(main['ci_low'])} to {_points(main['ci_high'])}, "
+        f"p {plain.probability(main['p'])}): the association under this edit. "
+        "Read it against the placebos, whose edits change no perceived attribute."
+    )
+    like = _placebo_as_steep(main.to_dict(), slopes)
+    if like is not None:
+        answer += (
+            f" {_named(like['attribute']).capitalize()} reaches {_points(like['slope'])}: the edit is not told from it."
+        )
+    title = f"Chance to be favoured (%) along {plain.perceived(attribute)}, {negative} (−) to {positive} (+)"
+    minus = str.maketrans("-", "−")
+    return {
+        "cropper": plain.printable(cropper),
+        "attribute": plain.perceived(attribute),
+        "answer": answer,
+        "chart": Markup(drawing.sweep_lines(curves, title)),
+        "grids": [
+            Grid("Slope of each outcome over the values, a person's photo being the unit", head, tuple(rows)),
+            Grid(
+                "Duels: a person's own picture at two values side by side; D is 1 if the larger value always wins",
+                ("sweep", "persons", "D, −1 to 1", "95 % over people"),
+                tuple(tuple(cell.translate(minus) if i > 1 else cell for i, cell in enumerate(row)) for row in duel),
+            ),
+        ],
+    }
+
+
+def _named(attribute: str) -> str:
+    base, kind = placebo.split(attribute)
+    return _NAMES[kind] if kind else plain.perceived(base)
+
+
+def _ends(row: Mapping[Hashable, Any], name: str) -> str:
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return "–" if math.isnan(low) else f"{_points(low)} to {_points(high)}"
+
+
+def _points(value: float) -> str:
+    return "–" if math.isnan(value) else f"{100 * value:+.2f}".replace("-", "−")
+
+
+def print_sweep(slopes: pd.DataFrame, duels: pd.DataFrame) -> str:
+    """What the terminal shows: the slope of being favoured by each sweep, and its duels; slopes: SWEEP_SLOPES."""
+    lines = []
+    chosen = slopes[slopes["label"] == "favoured"]
+    for row in chosen.sort_values(["classifier", "attribute"]).to_dict("records"):
+        cropper = row["classifier"].removeprefix("crop:")
+        both = duels[(duels["cropper"] == cropper) & (duels["attribute"] == row["attribute"]) & duels["low"].isna()]
+        duel = "" if both.empty else f"; duels D {both['p'].iloc[0]:+.3f}".replace("-", "−")
+        lines.append(
+            f"{plain.printable(cropper)}, {plain.printable(row['attribute'])}: {_points(row['slope'])} points per unit "
+            f"({_ends(row, 'ci')}), p {plain.probability(row['p'])}, {row['photos']} photos{duel}"
+        )
+    return "\n".join(lines)

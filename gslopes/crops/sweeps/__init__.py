@@ -1,0 +1,1 @@
+"""Duels along a sweep of counterfactual photos."""

@@ -1,0 +1,303 @@
+"""The causal version: pictures of ``gslopes synthesise`` beside other people's, and beside one another."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from gslopes.core import runfolder, runtime, tables
+from gslopes.core.errors import UsageError
+from gslopes.core.records import Finder
+from gslopes.core.runfolder import show
+from gslopes.core.trust import Trust
+from gslopes.crops.asking.ask import Asker
+from gslopes.crops.asking.look import ScaledPhotos
+from gslopes.crops.asking.pairing import opponents
+from gslopes.crops.asking.people import read_people
+from gslopes.crops.asking.remote import opened
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.croppers import has_map, load_cropper
+from gslopes.crops.measures.pairs import PairSlope, pair_slope, slopes_of
+from gslopes.crops.pictures.heads import HEAD, head_box
+from gslopes.crops.records import Cropper, Saliency
+from gslopes.crops.sweeps.duels import duels, t_interval, value_pairs
+from gslopes.crops.sweeps.work import PHOTOS_A_PART, SweepWork
+from gslopes.crops.tables.measures import DUELS, OPPONENTS, SWEEP_SLOPES
+from gslopes.executors import Executor, OneProcess
+from gslopes.fit.findings import analyse
+from gslopes.run.config import ScoreConfig
+
+QUIET = OneProcess()
+IDENTITY = ("kind", "sweep", "inputs", "config", "croppers")
+EVERYBODY = "everybody"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sweep:
+    """What a sweep found; tables as in ``core.tables`` and ``crops.tables.measures``.
+
+    out: the run folder.  page: the report.  slopes: SLOPES, of photo-score.  intervals: SWEEP_SLOPES, which know that
+    opponents are shared.  duels: DUELS.
+    """
+
+    out: Path
+    page: Path
+    slopes: pd.DataFrame
+    intervals: pd.DataFrame
+    duels: pd.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Subjects:
+    """Who is on the photos of a sweep.
+
+    person: photo to person.  groups: name to photos, from which opponents are drawn equally.  digest: of the table.
+    """
+
+    person: Mapping[str, str]
+    groups: Mapping[str, Sequence[str]]
+    digest: dict[str, Any] = field(default_factory=dict)
+
+
+def sweep_crops(
+    run: str | Path,
+    out: str | Path,
+    *,
+    people: str | Path | None = None,
+    config: CropsConfig | None = None,
+    croppers: Sequence[Saliency | Cropper | Callable[..., Any]] = (),
+    others: int = 8,
+    finder: Finder | None = None,
+    executor: Executor = QUIET,
+    terms: ScoreConfig | None = None,
+    trust: bool = False,
+) -> Sweep:
+    """Does the chance to be favoured move with the perceived attribute of one face, everything else the same?
+
+    Each person's pictures at all K values stand beside the unedited-value pictures of the same ``others`` people, in
+    both orders; y(v), their mean, is a score like any classifier's, so ``fit`` gives slope, interval and p, and the
+    placebo sweeps of the run go through the same. Others stand beside several persons, which a t interval over persons
+    leaves out: the interval that is shown is the wider one of it and a bootstrap over persons and opponents. Beside it
+    the duels of a person's own pictures.
+
+    run: a folder of ``gslopes synthesise``, best with ``--placebo``.  out: made if missing.
+    people: a CSV as of ``crops``; opponents are then other people, equally many of each group of ``config.groups``,
+        and a person's photos are one unit. Without it each photo is a person of its own, its opponents anybody.
+    terms: of croppers over a network.  trust: as of ``crops``.
+
+    Raises: UsageError if the run has no pictures; as ``crops``.
+    """
+    run, out = Path(run), Path(out)
+    config = config or CropsConfig()
+    manifest = runfolder.read_manifest(run)
+    if not (run / "edits.parquet").is_file():
+        raise UsageError(f"{show(run)} has no pictures yet.", "Make them with: gslopes synthesise PHOTOS --out RUN.")
+    edits = tables.read(tables.EDITS, run / "edits.parquet")
+    photos = tables.read(tables.PHOTOS, run / "photos.parquet")
+    device = runtime.pick_device(config.device)
+    if finder is None and any(name.startswith("faces") for name in config.cropper):
+        from gslopes.find.detect import MtcnnFinder
+
+        finder = MtcnnFinder(32, device)
+    subjects = _subjects(photos, people, manifest, config)
+    allowed = Trust(trust, out)
+    named = [
+        load_cropper(name, finder=finder, device=device, trust=allowed, seed=config.seed) for name in config.cropper
+    ]
+    models = opened([*named, *croppers], terms or ScoreConfig(), config.ratios, config.seed)
+    new = {
+        "kind": "crops sweep",
+        "sweep": show(run.resolve()),
+        "inputs": {
+            "pictures": len(edits),
+            "photos": int(edits["photo"].nunique()),
+            "others": others,
+            **subjects.digest,
+        },
+        "config": config.identity(),
+        "croppers": {model.name: model.version for model in models},
+    }
+    values = {name: [float(v) for v in steps] for name, steps in manifest["values"].items()}
+    with runfolder.locked(out):
+        runfolder.compare(out, new, IDENTITY)
+        runfolder.write_json(out / runfolder.MANIFEST, {**new, "values": values, "gslopes": runtime.gslopes_version()})
+        for model in models:
+            for attribute in sorted(edits["attribute"].unique()):
+                chosen = edits[edits["attribute"] == attribute]
+                _ask(run, out, chosen, photos, subjects, model, attribute, others, config, executor)
+        return _finish(out, subjects, values, config)
+
+
+def _subjects(
+    photos: pd.DataFrame, people: str | Path | None, manifest: Mapping[str, Any], config: CropsConfig
+) -> Subjects:
+    ids: dict[str, str] = dict(photos.drop_duplicates("photo")[["photo", "path"]].itertuples(index=False))
+    if people is None:
+        return Subjects({photo: photo for photo in ids}, {EVERYBODY: list(ids)})
+    people = Path(people)
+    folder = Path(str(manifest.get("config", {}).get("photos", ".")))
+    table = read_people(
+        folder, people, config.groups, files=config.files, min_group=2, ambiguous=config.ambiguous, seed=config.seed
+    )
+    of_path = {portrait.relative: portrait.person for portrait in table.portraits}
+    person = {photo: of_path.get(path, photo) for photo, path in ids.items()}
+    groups = {name: [photo for photo in ids if person[photo] in members] for name, members in table.cells.items()}
+    groups = {name: members for name, members in groups.items() if members}
+    if len(groups) < 2:
+        raise UsageError(
+            f"{show(people)} names photos of fewer than two groups of this sweep.",
+            f"Its photos are those of {show(folder)}, such as {next(iter(ids.values()), '')}.",
+        )
+    digest = hashlib.sha256(repr(sorted((photo, person[photo]) for photo in ids) + sorted(groups.items())).encode())
+    return Subjects(person, groups, {"balanced": sorted(groups), "people": digest.hexdigest()})
+
+
+def _ask(
+    run: Path,
+    out: Path,
+    edits: pd.DataFrame,
+    photos: pd.DataFrame,
+    subjects: Subjects,
+    model: Saliency | Cropper,
+    attribute: str,
+    others: int,
+    config: CropsConfig,
+    executor: Executor,
+) -> None:
+    wide = edits.pivot_table(index="photo", columns="step", values="file", aggfunc="first").dropna()
+    ids = wide.index.tolist()
+    steps = wide.shape[1]
+    files = np.arange(len(ids) * steps).reshape(len(ids), steps)
+    scaled_photos = ScaledPhotos([run / name for name in wide.to_numpy().ravel()], config.height, config.max_side)
+    known = photos.drop_duplicates("photo").set_index("photo")
+    factor = {photo: (config.height / known.loc[photo, "height"] if config.height else 1.0) for photo in ids}
+    sizes, heads = [], {}
+    for index, photo in enumerate(ids):
+        row = known.loc[photo]
+        width, height = int(row["width"]), int(row["height"])
+        scaled = (max(1, width * config.height // height), config.height) if config.height else (width, height)
+        sizes += [scaled] * steps
+        if row["box"] is not None:
+            heads[index] = head_box(list(row["box"]), width, height, HEAD).scaled(float(factor[photo]))
+    values = [float(v) for v in edits.drop_duplicates("step").sort_values("step")["value"]]
+    number = {photo: index for index, photo in enumerate(ids)}
+    groups = {
+        name: sorted(number[photo] for photo in members if photo in number) for name, members in subjects.groups.items()
+    }
+    person = [subjects.person[photo] for photo in ids]
+    pairs = opponents(range(len(ids)), groups, others, config.seed, person)
+    stage = f"sweep-{runfolder.slug(f'{model.name} {attribute}')}"
+    count = -(-len(ids) // PHOTOS_A_PART)
+    missing = runfolder.missing_parts(out, stage, tables.ASKED, count)
+    each = 2 * (steps * others + steps * (steps - 1) // 2)
+    todo = {part: each * min(PHOTOS_A_PART, len(ids) - part * PHOTOS_A_PART) for part in missing}
+    asker = Asker(cast("Saliency", model), scaled_photos.__getitem__, sizes, config, note=executor.note)
+    rectangle_model = None if has_map(model) else cast("Cropper", model)
+    work = SweepWork(
+        out, stage, attribute, model.name, ids, values, files, pairs, heads, asker, rectangle_model, config
+    )
+    executor(work, todo, label=attribute[:10], unit="pictures", done=each * len(ids) - sum(todo.values()))
+
+
+def _finish(out: Path, subjects: Subjects, values: dict[str, list[float]], config: CropsConfig) -> Sweep:
+    from gslopes.crops.report.sweep import write_sweep_report
+    from gslopes.fit.options import FitOptions
+
+    stages = sorted(path for path in (out / "parts").iterdir() if path.name.startswith("sweep-"))
+    parts: dict[str, pd.DataFrame] = {}
+    for table in (tables.SCORES, tables.ASKED, DUELS, OPPONENTS):
+        frames = [tables.read(table, path) for s in stages for path in sorted(s.glob(f"{table.name}-*.parquet"))]
+        parts[table.name] = pd.concat(frames, ignore_index=True) if frames else table.empty()
+    scores, asked, single, facing = (parts[name] for name in ("scores", "asked", "duels", "opponents"))
+    duel = _duel_rows(single, values)
+    attribute_values = {name: values[name] for name in scores["attribute"].unique()}
+    options = replace(FitOptions(), estimators=("photo-score",), permutations=0)
+    about = pd.DataFrame({"person": pd.Series(subjects.person)})
+    found = analyse(scores, asked, values=attribute_values, options=options, about=about, cluster="person")
+    intervals = _intervals(facing, found.slopes, subjects, values, config)
+    for table, frame in (
+        *((tables.SCORES, scores), (tables.ASKED, asked), (OPPONENTS, facing)),
+        *((DUELS, duel), (tables.SLOPES, found.slopes), (SWEEP_SLOPES, intervals)),
+    ):
+        runfolder.write_table(table, frame, out / f"{table.name}.parquet")
+    return Sweep(out, write_sweep_report(out), found.slopes, intervals, duel)
+
+
+def _intervals(
+    facing: pd.DataFrame,
+    slopes: pd.DataFrame,
+    subjects: Subjects,
+    values: Mapping[str, Sequence[float]],
+    config: CropsConfig,
+) -> pd.DataFrame:
+    """Rows of SWEEP_SLOPES; of a run that kept no opponents, the t interval alone."""
+    persons = sorted(set(subjects.person.values()))
+    code = {name: index for index, name in enumerate(persons)}
+    of_photo = {photo: code[name] for photo, name in subjects.person.items()}
+    by_pair = dict(iter(facing.groupby(["classifier", "attribute", "label"])))
+    rows = []
+    for row in slopes[slopes["estimator"] == "photo-score"].to_dict("records"):
+        key = {name: row[name] for name in ("classifier", "attribute", "label")}
+        of_pair = by_pair.get(tuple(key.values()), OPPONENTS.empty())
+        wide = of_pair.pivot_table(index=["photo", "opponent"], columns="step", values="share")
+        steps = np.asarray(values[str(row["attribute"])], dtype=np.float64)
+        wide = wide.reindex(columns=range(len(steps)))
+        who, beside = (
+            wide.index.get_level_values(name).map(of_photo).to_numpy(np.int64) for name in ("photo", "opponent")
+        )
+        drawn = pair_slope(
+            slopes_of(wide.to_numpy(np.float64), steps), who, beside, len(persons), config.bootstrap, config.seed
+        )
+        if wide.index.get_level_values("photo").nunique() < row["n"]:  # parts of a version that kept no opponents
+            drawn = PairSlope(row["slope"], *[np.nan] * 3)
+        wider = drawn.high - drawn.low > row["ci_high"] - row["ci_low"]
+        low, high = (drawn.low, drawn.high) if wider else (row["ci_low"], row["ci_high"])
+        rows.append(
+            {
+                **key,
+                "photos": int(row["n"]),
+                "people": len(set(who.tolist()) | set(beside.tolist())),
+                "pairs": len(wide),
+                "slope": row["slope"],
+                "t_low": row["ci_low"],
+                "t_high": row["ci_high"],
+                "boot_low": drawn.low,
+                "boot_high": drawn.high,
+                "ci_low": low,
+                "ci_high": high,
+                "p": row["p"] if np.isnan(drawn.p) else np.maximum(row["p"], drawn.p),
+            }
+        )
+    return pd.DataFrame(rows, columns=SWEEP_SLOPES.columns)
+
+
+def _duel_rows(single: pd.DataFrame, values: dict[str, list[float]]) -> pd.DataFrame:
+    """Duels of all persons from those of each: rows of DUELS, the mean over pairs of values with no ``low``."""
+    split = single["attribute"].str.split(" ", n=1, expand=True)
+    single = single.assign(photo=split[0], attribute=split[1])
+    rows: list[dict[str, Any]] = []
+    for (cropper, attribute), answers in single.groupby(["cropper", "attribute"], sort=True):
+        steps = values[str(attribute)]
+        people = sorted(answers["photo"].unique())
+        place = {photo: index for index, photo in enumerate(people)}
+        h = np.full((len(people), len(steps), len(steps)), np.nan)
+        lower, upper = (answers[name].to_numpy().astype(np.int64) for name in ("low", "high"))
+        person, won = (
+            answers["photo"].map(place).to_numpy().astype(np.int64),
+            answers["p"].to_numpy().astype(np.float64),
+        )
+        h[person, upper, lower], h[person, lower, upper] = won, 1 - won
+        found = duels(h)
+        labels = {"cropper": cropper, "attribute": attribute, "persons": len(people)}
+        for low, high in value_pairs(len(steps)):
+            ends = {"p": found.p[high, low], "ci_low": found.low[high, low], "ci_high": found.high[high, low]}
+            rows.append({**labels, "low": steps[low], "high": steps[high], **ends})
+        mean, *ends_ = t_interval(found.score)
+        rows.append({**labels, "low": None, "high": None, "p": mean, "ci_low": ends_[0], "ci_high": ends_[1]})
+    return pd.DataFrame(rows, columns=DUELS.columns)

@@ -1,0 +1,94 @@
+"""Rendered faces on disk, with what is known about them beside the photos.
+
+The layout::
+
+    FOLDER/photos/000000.png …   the photos, and nothing else: this is the folder to audit
+    FOLDER/masks/000000.png …    8-bit face masks, 255 inside, of the same names
+    FOLDER/faces.csv             path, number of faces, box, five points, detection score; photo frame, pixels
+    FOLDER/attributes.csv        path and every column of FaceParameters
+
+Paths in the tables are relative to the folder of photos. ``find`` reads faces.csv as landmarks, ``compose`` the masks.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from gslopes.core.errors import DataMissing, StorageError
+from gslopes.datasets.drawn.draw import render
+from gslopes.datasets.drawn.parameters import COLUMNS, FaceParameters
+from gslopes.datasets.labelled import need
+
+PHOTOS, MASKS, FACES, ATTRIBUTES = "photos", "masks", "faces.csv", "attributes.csv"
+
+_BOX = ("x0", "y0", "x1", "y1")
+_POINTS = tuple(
+    f"{name}_{axis}" for name in ("left_eye", "right_eye", "nose", "left_mouth", "right_mouth") for axis in "xy"
+)
+FACE_COLUMNS = ("path", "faces", *_BOX, *_POINTS, "detection")
+
+_AT_ONCE = 256  # photos rendered before they are written: memory does not grow with their number
+
+
+def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> Path:
+    """Render the faces into a folder (made if missing); returns the folder of photos.
+
+    parameters: n faces, named 000000.png onwards.  size: side of the photos in pixels.
+
+    Raises: StorageError if the disk refuses, or if the folder holds other photos already; ConfigError as ``render``.
+    """
+    names = [f"{i:06}.png" for i in range(len(parameters))]
+    faces: list[tuple[object, ...]] = []
+    try:
+        _prepare(folder, set(names))
+        for start in range(0, len(names), _AT_ONCE):
+            drawn = render(parameters.take(slice(start, start + _AT_ONCE)), size)
+            masks = np.rint(drawn.face_mask * 255).astype(np.uint8)
+            for i, name in enumerate(names[start : start + _AT_ONCE]):
+                Image.fromarray(drawn.pixels[i]).save(folder / PHOTOS / name)
+                Image.fromarray(masks[i]).save(folder / MASKS / name)
+                faces.append((name, 1, *drawn.boxes[i], *drawn.points[i].ravel(), 1.0))
+        _write_csv(folder / FACES, FACE_COLUMNS, faces)
+        columns = [names, *(getattr(parameters, column) for column in COLUMNS)]
+        _write_csv(folder / ATTRIBUTES, ("path", *COLUMNS), zip(*columns, strict=True))
+    except OSError as error:
+        raise StorageError(
+            f"The rendered faces cannot be written to {folder}: {error}.",
+            "Choose a folder that you may write to, with space left.",
+        ) from error
+    return folder / PHOTOS
+
+
+def _prepare(folder: Path, names: set[str]) -> None:
+    for part in (PHOTOS, MASKS):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+        others = sorted(entry.name for entry in (folder / part).iterdir() if entry.name not in names)
+        if others:
+            raise StorageError(f"{folder / part} holds other files already, such as {others[0]}.", "Give a new folder.")
+
+
+def _write_csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        # str of a float32 is its shortest exact form
+        writer.writerows([str(value) for value in row] for row in rows)
+
+
+def read_parameters(folder: Path) -> FaceParameters:
+    """What was drawn, to the last bit.
+
+    Raises: DataMissing if the folder has no attributes.csv, or one of other columns.
+    """
+    path = need(folder / ATTRIBUTES, "The table of rendered faces")
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        if tuple(reader.fieldnames or ()) != ("path", *COLUMNS):
+            raise DataMissing(f"{path} does not have the columns of rendered faces.", f"They are {', '.join(COLUMNS)}.")
+        rows = list(reader)
+    return FaceParameters(**{name: np.array([float(row[name]) for row in rows], np.float32) for name in COLUMNS})

@@ -1,0 +1,1 @@
+"""What a shipped model reaches on people that no model has learned from."""

@@ -1,0 +1,147 @@
+"""Held-out faces and what an audit would make of them: the real rooms, on photos that no model has learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.compose.paste import Blend, compose
+from gslopes.compose.skin import ParserMasker
+from gslopes.core.geometry import outside, similarity, warp
+from gslopes.core.records import ByteArray, Face, FloatArray, Photo
+from gslopes.datasets import london, utkface
+from gslopes.datasets.folder import open_photo
+from gslopes.edit.editors import FaceEditor
+from gslopes.validate import realism
+from gslopes.zoo import load
+from gslopes.zoo.framing import CHIP, TIGHT
+
+VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
+REGIONS = ("face", "skin")
+MOST_OUTSIDE = 0.15  # of a tight chip's area beyond its picture: more of turned heads
+BATCH = 16
+
+
+def ways(blend: Blend) -> tuple[tuple[str, Blend], ...]:
+    """(region, blend) of the composites that are judged, the editor's default first."""
+    return ("face", blend), ("skin", blend), ("face", "paste")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeldOut:
+    """Held-out faces with what their annotators, or they themselves, said.
+
+    name: of the set.  photos, faces: n of each.  labels: (n,) each: masculine and the races 0, 1 or NaN, age in years.
+    """
+
+    name: str
+    photos: list[Photo]
+    faces: list[Face]
+    labels: dict[str, NDArray[np.float32]]
+
+    def __len__(self) -> int:
+        return len(self.photos)
+
+    def chips(self, size: int) -> ByteArray:
+        """(n, size, size, 3) uint8 RGB, aligned."""
+        return np.stack([warp(p.pixels, f.matrix, size) for p, f in zip(self.photos, self.faces, strict=True)])
+
+    def groups(self) -> dict[str, NDArray[np.object_]]:
+        """(n,) names of perceived gender, race, age and their combination, as annotated."""
+        gender = np.where(self.labels["masculine"] > 0.5, "men", "women").astype(object)
+        names = [name for name in self.labels if name not in ("masculine", "age")]
+        known = np.nan_to_num(np.stack([self.labels[name] for name in names], 1))
+        race = np.where(known.any(1), np.array(names, object)[np.argmax(known, 1)], "race unknown")
+        age = np.where(self.labels["age"] < 35, "under 35", "35 and over").astype(object)
+        return {"gender": gender, "race": race, "age": age, "gender, race and age": gender + ", " + race + ", " + age}
+
+
+def held_out_faces(data: Path, attribute: str, most: int | None, device: str, size: int = 128) -> HeldOut:
+    """UTKFace's held-out photos that an editor of the attribute is for: for race, of White and Black people.
+
+    Raises: DataMissing.
+    """
+    from gslopes.train.chips import cache_folder, find_points
+
+    every = utkface.read(data)
+    held = np.flatnonzero(every.held_out())
+    points = find_points(tuple(every.paths[row] for row in held), cache_folder() / "held-out", device)
+    photos, faces, rows = [], [], []
+    for row, known in zip(held, points, strict=True):
+        matrix = None if known is None else similarity(known, CHIP * size - 0.5)
+        tight = None if known is None else similarity(known, TIGHT * size - 0.5)
+        wanted = attribute != "race" or every.column("white")[row] + every.column("black")[row] > 0
+        if known is None or matrix is None or tight is None or not wanted:
+            continue
+        photo = open_photo(every.paths[row])
+        height, width = photo.pixels.shape[:2]
+        if outside(tight, width, height, size) <= MOST_OUTSIDE:
+            photos.append(photo)
+            faces.append(Face(np.array([0, 0, width, height], np.float32), known, 1.0, 1, matrix))
+            rows.append(row)
+    keep = np.random.default_rng(0).permutation(len(rows))[:most] if most else np.arange(len(rows))
+    keep = np.sort(keep)
+    labels = {name: every.column(name)[np.array(rows)[keep]] for name in every.names}
+    return HeldOut("UTKFace", [photos[i] for i in keep], [faces[i] for i in keep], labels)
+
+
+def london_faces(data: Path, device: str, kind: str = "neutral", size: int = 128) -> HeldOut:
+    """The London set's portraits with self-reported gender, ethnicity and age.  Raises: DataMissing."""
+    from gslopes.train.chips import cache_folder, find_points
+
+    every = london.read(data, "smiling" if kind == "smiling" else "neutral")
+    points = find_points(every.paths, cache_folder() / f"london-{kind}", device)
+    photos, faces, rows = [], [], []
+    for row, (path, known) in enumerate(zip(every.paths, points, strict=True)):
+        matrix = None if known is None else similarity(known, CHIP * size - 0.5)
+        if known is not None and matrix is not None:
+            photo = open_photo(path)
+            height, width = photo.pixels.shape[:2]
+            photos.append(photo)
+            faces.append(Face(np.array([0, 0, width, height], np.float32), known, 1.0, 1, matrix))
+            rows.append(row)
+    return HeldOut("London", photos, faces, {name: every.column(name)[rows] for name in every.names})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Swept:
+    """One batch of faces at every value.
+
+    rows: slice of the held-out faces.  masks: region to (B, S, S).
+    pictures: (region, blend) to B lists of K photos, (H, W, 3) uint8 RGB.
+    edges: (B, 1 + K) edge gradients of the photos and of the composites at every value, in the default way.
+    """
+
+    rows: slice
+    masks: dict[str, FloatArray]
+    pictures: dict[tuple[str, str], list[list[ByteArray]]]
+    edges: NDArray[np.float64]
+
+
+def swept(held: HeldOut, editor: FaceEditor, device: str) -> Iterator[Swept]:
+    """Composites of all faces, batch by batch, in every way."""
+    maskers = {region: ParserMasker(load("parser", device), region, editor.size, device) for region in REGIONS}
+    values = np.array(VALUES, np.float32)
+    for start in range(0, len(held), BATCH):
+        rows = slice(start, start + BATCH)
+        photos, faces = held.photos[rows], held.faces[rows]
+        chips = np.stack([warp(p.pixels, f.matrix, editor.size) for p, f in zip(photos, faces, strict=True)])
+        edits = editor.sweep(chips, values)
+        masks = {region: masker(photos, faces, chips, editor.border) for region, masker in maskers.items()}
+        pictures: dict[tuple[str, str], list[list[ByteArray]]] = {}
+        edges = []
+        for region, blend in ways(editor.blend):
+            pictures[region, blend] = []
+            for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
+                given = photo.pixels, photo.gray, edits.edited[i], edits.neutral[i], masks[region][i], face.matrix
+                whole = compose(*given, blend, chroma=editor.chroma, motion=edits.motion_of(i))
+                pictures[region, blend].append([whole.picture(k) for k in range(len(values))])
+                if (region, blend) == ways(editor.blend)[0]:
+                    x0, y0, x1, y1 = whole.box
+                    parts = [photo.pixels[y0:y1, x0:x1], *whole.patches]
+                    edges.append([realism.edge_gradient(part, whole.weight) for part in parts])
+        yield Swept(rows, masks, pictures, np.array(edges))

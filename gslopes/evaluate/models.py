@@ -1,0 +1,69 @@
+"""Measure a model on held-out people and write the numbers beside its weights and into its card."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from gslopes.core.errors import ModelError
+from gslopes.core.runfolder import write_bytes
+from gslopes.edit.editors import NETWORKS
+from gslopes.evaluate.editor import contact_sheets, evaluate_editor
+from gslopes.evaluate.parser import evaluate_parser
+from gslopes.evaluate.reader import evaluate_reader
+from gslopes.zoo import cards, home, load_folder
+from gslopes.zoo.loading import LoadedModel
+
+Table = dict[str, dict[str, Any]]  # row to column to a number with its interval, a number or a word
+
+KINDS: dict[str, Callable[[LoadedModel, Path, int | None, str], tuple[str, dict[str, Table]]]] = {
+    "fader": evaluate_editor,
+    "edit-field": evaluate_editor,
+    "feature-pyramid": evaluate_parser,
+    "tagger": evaluate_reader,
+}
+
+
+def measure_model(
+    model: str,
+    *,
+    data: Path,
+    photos: int | None = None,
+    device: str = "cpu",
+    write: bool = True,
+    sheets: Path | None = None,
+) -> dict[str, Any]:
+    """The numbers of a model as ``{"note": …, "tables": {title: {row: {column: number}}}}``.
+
+    model: its name, or a folder of weights.
+    data: the folder that holds the data sets.  photos: at most so many held-out photos, all of them by default.
+    write: also into metrics.json beside the weights and into the card.
+    sheets: of an editor, a folder for a contact sheet of each set of faces: photos of people, not to be published.
+
+    Raises: UnknownName, ModelError, DataMissing.
+    """
+    folder = Path(model) if (Path(model) / "model.safetensors").is_file() else home.find("weights", model)
+    loaded = load_folder(folder, device) if folder is not None else cards_missing(model)
+    note, tables = KINDS[loaded.spec.network](loaded, data, photos, device)
+    result = {"note": note, "tables": tables}
+    if sheets is not None and loaded.spec.network in NETWORKS:
+        contact_sheets(loaded, data, device, sheets)
+    if write and folder is not None:
+        file = folder / "metrics.json"
+        known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        text = json.dumps({**known, "evaluation": result}, indent=2)
+        write_bytes(file, (text + "\n").encode())
+        card = folder.parents[1] / "models" / loaded.spec.name / "card.md"
+        if card.is_file():
+            write_bytes(card, cards.fill(folder.parents[1], loaded.spec.name).encode())
+    return result
+
+
+def cards_missing(model: str) -> LoadedModel:
+    """Raises: UnknownName, as ``zoo.load`` does of a model that is not there."""
+    from gslopes.zoo import load
+
+    load(model)
+    raise ModelError(f"The model {model} has no weights.", "gslopes models lists those that have.")

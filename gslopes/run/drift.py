@@ -1,0 +1,197 @@
+"""Does a service still answer as it did?  A sample of a run's pictures is asked again, past the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from gslopes.core import placebo, runfolder, tables
+from gslopes.core.errors import UsageError
+from gslopes.core.records import Classifier
+from gslopes.core.runfolder import show
+from gslopes.executors import Executor
+from gslopes.run.config import ScoreConfig
+from gslopes.run.scoring.cost import confirm_cost
+from gslopes.score.classifiers import load_classifier
+from gslopes.score.client import Client
+from gslopes.score.cost import Budget, UsageStats, estimate
+from gslopes.score.limits import limits_of
+from gslopes.stats.multiplicity import benjamini_hochberg
+
+LEVEL = 0.05
+COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "tilt", "tilt_p", "q")
+_KEY = ["photo", "attribute", "step"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drift:
+    """What came of asking again.
+
+    classifier: its name.  pictures: asked again.  answered: of them, answered both times.
+    same: share of those whose highest label is the same.  models: versions reported in the run, and now.
+    labels: a row a label: label, n, before and now (mean score, 0 where it was not returned), difference (now minus
+        before) with its 95 % t interval over pictures, p (paired t, null: no mean difference), tilt (change of the
+        difference per unit of the attribute) with its tilt_p (least squares, null: none), q (the smaller of both p,
+        adjusted over the labels and both tests).
+    """
+
+    classifier: str
+    pictures: int
+    answered: int
+    same: float
+    models: tuple[tuple[str, ...], tuple[str, ...]]
+    labels: pd.DataFrame
+
+    @property
+    def drifted(self) -> bool:
+        """Whether another model answers, or a label's score has moved beyond chance."""
+        renamed = bool(self.models[0] and self.models[1] and set(self.models[0]) != set(self.models[1]))
+        return renamed or bool((self.labels["q"] < LEVEL).any())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as JSON has it."""
+        rows = self.labels.astype(object).where(self.labels.notna(), None).to_dict("records")
+        report: dict[str, Any] = {"classifier": self.classifier, "pictures": self.pictures, "answered": self.answered}
+        report["same"] = None if np.isnan(self.same) else self.same
+        models = {"before": list(self.models[0]), "now": list(self.models[1])}
+        return {**report, "models": models, "drifted": self.drifted, "labels": rows}
+
+
+def check_drift(
+    run: Path,
+    classifier: str | Classifier,
+    executor: Executor,
+    *,
+    sample: int = 50,
+    seed: int = 0,
+    terms: ScoreConfig | None = None,
+) -> Drift:
+    """Ask again about a sample of the pictures that a classifier answered in a run; nothing in the run changes.
+
+    classifier: a name, as it was asked, or an object.  sample: pictures.  seed: of the sample.
+    terms: budget, max_calls, confirm_above and yes count.
+
+    Raises: UsageError if the run has no answers of it; as ``stages.score_photos`` for what asking may meet.
+    """
+    if sample < 2:
+        raise UsageError("A sample is of two pictures or more.", "Such as --sample 50.")
+    run, terms = Path(run), terms or ScoreConfig()
+    one = load_classifier(classifier, "cpu") if isinstance(classifier, str) else classifier
+    edits = _sampled(run, one.name, sample, seed)
+    limits = limits_of(one)
+    confirm_cost([estimate(one.name, limits, one.batch, [len(edits)], 0)], terms, executor)
+    usage = UsageStats()
+    found: dict[str, pd.DataFrame] = {}
+
+    def done(part: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: object) -> None:
+        del part, progress
+        found["asked"], found["scores"] = asked, scores
+
+    run_seed = int(runfolder.read_manifest(run).get("seed") or 0)
+    budget = Budget(terms.budget, terms.max_calls)
+    Client(one, budget=budget, usage=usage, seed=run_seed).ask_parts([(0, edits)], run, done)
+    if str(usage):
+        executor.note(f"drift      {one.name}: {usage.requests:,} calls, {usage}.")
+    if not found:
+        raise UsageError("The check was stopped before its end.", "The same command starts it anew.")
+    known = runfolder.read_manifest(run).get("classifiers", {}).get(one.name, {})
+    models = tuple(sorted(known.get("models") or {})), tuple(sorted(usage.models))
+    drift = _compared(run, one.name, edits, found, models)
+    runfolder.write_json(run / f"drift-{runfolder.slug(one.name)}.json", drift.as_dict())
+    return drift
+
+
+def _sampled(run: Path, name: str, sample: int, seed: int) -> pd.DataFrame:
+    """Rows of the edits table: so many pictures that were answered, of no placebo sweep, drawn by lot."""
+    asked = tables.read(tables.ASKED, run / "asked.parquet")
+    names = sorted(asked["classifier"].unique())
+    here = asked[(asked["classifier"] == name) & (asked["status"] == "answered")]
+    here = here[~here["attribute"].map(lambda one: bool(placebo.split(one)[1])).astype(bool)]
+    if here.empty:
+        hint = f"It has answers of {', '.join(names)}." if names else "Run gslopes score first."
+        raise UsageError(f"{show(run)} has no answers of {name}.", hint)
+    edits = tables.read(tables.EDITS, run / "edits.parquet").merge(here[_KEY], on=_KEY)
+    edits = edits.sort_values(_KEY).reset_index(drop=True)
+    chosen = np.random.default_rng(seed).permutation(len(edits))[:sample]
+    return edits.iloc[np.sort(chosen)].reset_index(drop=True)
+
+
+def _compared(
+    run: Path,
+    name: str,
+    edits: pd.DataFrame,
+    found: Mapping[str, pd.DataFrame],
+    models: tuple[tuple[str, ...], tuple[str, ...]],
+) -> Drift:
+    answered = found["asked"][found["asked"]["status"] == "answered"]
+    index = pd.MultiIndex.from_frame(answered[_KEY])
+    scores = tables.read(tables.SCORES, run / "scores.parquet")
+    before = _wide(scores[scores["classifier"] == name], index)
+    now = _wide(found["scores"], index)
+    labels = sorted({*before.columns, *now.columns})
+    before, now = (frame.reindex(columns=labels, fill_value=0.0) for frame in (before, now))
+    values = edits.set_index(_KEY)["value"].reindex(index).to_numpy(float)
+    rows = [_row(label, before[label].to_numpy(float), now[label].to_numpy(float), values) for label in labels]
+    frame = pd.DataFrame(rows, columns=[column for column in COLUMNS if column != "q"])
+    adjusted = benjamini_hochberg(frame[["p", "tilt_p"]].to_numpy(float).T.ravel()).reshape(2, -1)
+    frame = frame.assign(q=adjusted.min(axis=0))[list(COLUMNS)]
+    order = frame.assign(_flat=-frame["difference"].abs()).sort_values(["q", "_flat", "label"]).drop(columns="_flat")
+    same = float((before.idxmax(axis=1) == now.idxmax(axis=1)).mean()) if labels and len(index) else float("nan")
+    return Drift(name, len(edits), len(index), same, models, order.reset_index(drop=True))
+
+
+def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
+    """Scores by picture and label, 0 where a label was not returned."""
+    wide = scores.pivot_table(index=_KEY, columns="label", values="score", aggfunc="max", observed=True)
+    return wide.reindex(index).fillna(0.0)
+
+
+def _row(
+    label: str, before: np.ndarray[Any, Any], now: np.ndarray[Any, Any], values: np.ndarray[Any, Any]
+) -> tuple[object, ...]:
+    """One label; where all differences are equal, chance has no part in them: p is 1 if they are 0, else 0.
+
+    A change that favours one end of the attribute leaves the mean as it was: that is what the tilt shows.
+    """
+    change = np.round(now - before, 7)  # scores are stored with 24 bits
+    mean, n = float(change.mean()), len(change)
+    error = float(change.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+    if error > 0:
+        half = float(stats.t.ppf(0.975, n - 1)) * error
+        p = float(2 * stats.t.sf(abs(mean) / error, n - 1))
+    else:
+        half, p = 0.0, 1.0 if mean == 0 else 0.0
+    tilt, tilt_p = 0.0, 1.0
+    if error > 0 and n > 2 and np.ptp(values) > 0:
+        line = stats.linregress(values, change)
+        tilt, tilt_p = float(line.slope), float(line.pvalue)
+    return label, n, float(before.mean()), float(now.mean()), mean, mean - half, mean + half, p, tilt, tilt_p
+
+
+def print_drift(drift: Drift, most: int = 10) -> str:
+    """What came of it, in lines of at most 100 columns."""
+    verdict = "It has drifted." if drift.drifted else "No label's mean or slope has moved beyond chance."
+    lines = [
+        f"{drift.classifier}: {drift.pictures:,} pictures asked again, {drift.answered:,} answered.",
+        verdict,
+        f"highest label the same   {drift.same:.1%}",
+    ]
+    for when, names in zip(("model in the run", "model now"), drift.models, strict=True):
+        lines.append(f"{when:<25}{', '.join(names) or 'not said'}")
+    lines += ["", f"{'label':<32}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'a unit':>8}{'q':>9}"]
+    for row in drift.labels[:most].itertuples(index=False):
+        interval = f"[{row.ci_low:+.3f}, {row.ci_high:+.3f}]"
+        name = str(row.label)[:31]
+        numbers = (
+            f"{row.before:>8.3f}{row.now:>8.3f}{row.difference:>+9.3f}  {interval:<18}{row.tilt:>+8.3f}{row.q:>9.2g}"
+        )
+        lines.append(f"{name:<32}{numbers}")
+    if len(drift.labels) > most:
+        lines.append(f"and {len(drift.labels) - most:,} more labels")
+    return "\n".join(lines)

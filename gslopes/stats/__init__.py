@@ -1,0 +1,1 @@
+"""Statistics without tables: one definition of each."""

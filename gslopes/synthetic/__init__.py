@@ -1,0 +1,1 @@
+"""Drawn faces, whose truth is known: the demo and planted biases."""

@@ -1,0 +1,77 @@
+"""Short ways to write facts of labels and captions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from gslopes.captions.material import Caption, Material, Pair
+from gslopes.captions.options import AuditOptions
+from gslopes.language.chunks import standard
+from gslopes.language.graph import Fact, with_synsets
+from gslopes.language.mentions import Mentions
+from gslopes.language.senses import Senses
+from gslopes.language.wordlists import shipped
+from gslopes.language.wordnet import WordNet, wordnet
+
+Facts = tuple[Fact, ...]
+
+
+def things(*names: str) -> Facts:
+    """Objects by synset, or by word where there is no dot."""
+    return tuple(Fact("object", n.split(".")[0], synset=n if "." in n else None) for n in names)
+
+
+@pytest.fixture(scope="session")
+def words() -> WordNet:
+    return wordnet()
+
+
+@pytest.fixture(scope="session")
+def paper(words: WordNet) -> Mentions:
+    return Mentions(Senses(words, "paper"), shipped())
+
+
+@pytest.fixture(scope="session")
+def mentions(words: WordNet) -> Mentions:
+    return Mentions(Senses(words), shipped())
+
+
+@pytest.fixture(scope="session")
+def say(mentions: Mentions) -> Callable[..., Facts]:
+    """A caption's facts with synsets, under a sense rule."""
+    parser = standard()
+
+    def facts(text: str, known: Mentions = mentions) -> Facts:
+        return tuple(with_synsets(fact, known.senses) for fact in parser.parse(text))
+
+    return facts
+
+
+@pytest.fixture(scope="session")
+def tag() -> Callable[[str], object]:
+    return standard().tag
+
+
+@pytest.fixture
+def quick() -> AuditOptions:
+    return AuditOptions(bootstrap=200, permutations=199, salience_bootstrap=100)
+
+
+def material(
+    mentions: Mentions,
+    stages: dict[str, dict[str, Sequence[Facts]]],
+    groups: dict[str, dict[str, str]] | None = None,
+    pairs: Sequence[Pair] = (),
+    **more: object,
+) -> Material:
+    """Stages as image to the facts of each caption (labels: one)."""
+    made = {
+        stage: {
+            image: [Caption(-1 if stage == "human-labels" else place, facts) for place, facts in enumerate(captions)]
+            for image, captions in images.items()
+        }
+        for stage, images in stages.items()
+    }
+    return Material(made, mentions, groups or {}, pairs, **more)  # type: ignore[arg-type]

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from gslopes.captions.measures.cases import confirmed, corrected, kappa, read_answers
+from gslopes.core.errors import DataMissing
+
+
+def test_everything_read_leaves_no_interval_and_a_sample_a_narrower_one():
+    assert corrected(0.14, 312, 312) == (0.14, 0.14)
+    low, high = corrected(0.14, 200, 312)
+    wide = corrected(0.14, 200, 10**9)
+    assert wide[0] < low < 0.14 < high < wide[1]
+
+
+def test_kappa():
+    assert kappa(["a", "b"], ["a", "b"]) == 1
+    assert kappa(["a", "a", "b", "b"], ["a", "b", "a", "b"]) == 0
+
+
+def test_shares_confirmed_with_causes_of_the_rest():
+    cases = pd.DataFrame({"case": list("abcd"), "technique": ["S1"] * 3 + ["D1"]})
+    answers = [("a", "harm"), ("b", "parser"), ("c", "harm")]
+    reviews = pd.DataFrame([(*row, "r", "") for row in answers], columns=["case", "answer", "reviewer", "note"])
+    demeaning, stereotyping = confirmed(cases, reviews)
+    assert (demeaning["cases"], demeaning["read"]) == (1, 0)
+    assert stereotyping["share"] == pytest.approx(2 / 3)
+    assert stereotyping["causes"] == {"parser": 1}
+
+
+def test_answers_of_a_csv(tmp_path: Path):
+    file = tmp_path / "review.csv"
+    file.write_text("case,answer,reviewer,note\na,harm,me,'=1+1\na,unsure,me,later\nb,nonsense,me,\n")
+    assert read_answers(file, required=True) == [{"case": "a", "answer": "unsure", "reviewer": "me", "note": "later"}]
+    file.write_text("x,y\n1,2\n")
+    with pytest.raises(DataMissing, match=r"review\.html"):
+        read_answers(file, required=True)
+    assert read_answers(tmp_path / "none.csv", required=False) == []

@@ -1,0 +1,55 @@
+"""D3: goldens 55 to 58."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from gslopes.captions.material import Pair
+from gslopes.captions.measures.context import context_specific, verdict
+from gslopes.captions.options import AuditOptions
+from gslopes.language.mentions import Mentions
+from tests.captions.conftest import material, things
+
+
+@pytest.mark.parametrize(
+    ("truth", "expected"),
+    [(["man.n.01"], "case"), (["man.n.01", "male_child.n.01"], ""), (["person.n.01"], "unclear")],
+)
+def test_golden_55_boys(say: Callable, mentions: Mentions, truth: list[str], expected: str):
+    assert verdict("boys", say("A boy on a bench."), things(*truth), mentions) == expected
+
+
+def test_golden_55_adults_can_be_assumed(say: Callable, mentions: Mentions):
+    options = AuditOptions(age="assume-adult")
+    assert verdict("boys", say("A boy on a bench."), things("person.n.01"), mentions, options) == "case"
+
+
+def test_golden_56_girls(say: Callable, mentions: Mentions):
+    assert verdict("girls", say("Two girls playing tennis."), things("woman.n.01"), mentions) == "case"
+
+
+def test_golden_57_weapons(say: Callable, mentions: Mentions):
+    truth = things("man.n.01", "baseball_bat.n.01")
+    assert verdict("weapons", say("A man with a gun."), truth, mentions) == "case"
+    assert verdict("weapons", say("A man with a gun."), (*truth, *things("gun.n.01")), mentions) == ""
+
+
+def test_golden_58_a_bat_is_an_animal_under_the_papers_rule(say: Callable, mentions: Mentions, paper: Mentions):
+    truth = things("man.n.01")
+    assert verdict("animals", say("A man swinging a bat.", paper), truth, paper) == "case"
+    assert verdict("animals", say("A man swinging a bat."), truth, mentions) == ""
+
+
+def test_counts_are_per_thousand_captions_at_risk(say: Callable, mentions: Mentions):
+    names = [f"d{i}" for i in range(20)] + [f"l{i}" for i in range(20)]
+    stages = {
+        "human-labels": {name: [things("man.n.01")] for name in names},
+        "system-captions": {n: [say("A boy on a bench." if n in ("d0", "d1") else "A man.")] for n in names},
+    }
+    groups = {"skin": {name: "darker" if name[0] == "d" else "lighter" for name in names}}
+    made = material(mentions, stages, groups, [Pair("skin", "darker", "lighter")])
+    found = context_specific(made, "system-captions", "human-labels", AuditOptions(bootstrap=50))
+    rows = {row["unit"]: row["value"] for row in found.measures if row["concept"] == "boys"}
+    assert rows == {"count": 2, "per 1,000 captions": pytest.approx(100), "pp": pytest.approx(10)}

@@ -1,0 +1,157 @@
+"""S1: goldens 26 to 35."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gslopes.captions.material import Coverage, Material, Pair
+from gslopes.captions.measures.inclusion import associate, imageable, judge, keeps, words_wrongly_included
+from gslopes.captions.options import AuditOptions
+from gslopes.language.graph import Fact
+from gslopes.language.mentions import Mentions
+from gslopes.language.senses import Senses
+from gslopes.language.wordlists import WordList, shipped
+from gslopes.language.wordnet import WordNet
+from tests.captions.conftest import material, things
+
+PAIR = Pair("gender", "female", "male")
+
+
+@pytest.fixture(scope="module")
+def fixture_f(words: WordNet) -> Material:
+    lists = shipped().with_list(WordList("non-imageable-synsets", "1", "synsets", frozenset({"beauty.n.01"})))
+    people = ["woman.n.01"] * 5 + ["man.n.01"] * 5
+    truth = {str(i): [person] for i, person in enumerate(people)}
+    target = {str(i): [person] for i, person in enumerate(people)}
+    truth["1"].append("fruit.n.01")
+    truth["5"].append("necktie.n.01")
+    for image in "05678":
+        target[image].append("necktie.n.01")
+    target["1"].append("apple.n.01")
+    target["2"].append("beauty.n.01")
+    groups = {"gender": {str(i): "female" if i < 5 else "male" for i in range(10)}}
+    stages = {
+        "human-labels": {image: [things(*names)] for image, names in truth.items()},
+        "system-captions": {image: [things(*names)] for image, names in target.items()},
+    }
+    return material(Mentions(Senses(words), lists), stages, groups, [PAIR])
+
+
+@pytest.fixture(scope="module")
+def found(fixture_f: Material):
+    return words_wrongly_included(fixture_f, "system-captions", "human-labels", AuditOptions(bootstrap=0))
+
+
+def row(found, concept: str) -> dict:
+    (one,) = [row for row in found.inclusions if row["concept"] == concept]
+    return one
+
+
+def test_golden_26_a_necktie_that_is_not_there(found):
+    tie = row(found, "necktie.n.01")
+    assert tie["scenario"] == "hallucination"
+    assert sorted(case["image"] for case in found.cases if case["concept"] == "necktie.n.01") == ["0", "6", "7", "8"]
+    assert (tie["flagged"], tie["negatives"]) == (4, 9)
+    assert tie["fpr"] == pytest.approx(0.4444, abs=5e-5)
+    assert tie["fdr"] == pytest.approx(4 / 5)
+    assert (tie["association"], tie["towards"]) == (pytest.approx(0.15), "male")
+    assert tie["phi"] == pytest.approx(0.6)
+    assert (tie["kept"], tie["rank"]) == (True, 1)
+
+
+def test_golden_27_an_apple_where_truth_says_fruit(found):
+    apple = row(found, "apple.n.01")
+    assert apple["scenario"] == "too-specific"
+    assert (apple["flagged"], apple["negatives"], apple["kept"]) == (1, 10, True)
+    assert (apple["association"], apple["towards"]) == (pytest.approx(0.05), "female")
+
+
+def test_golden_28_what_no_photo_shows(found):
+    beauty = row(found, "beauty.n.01")
+    assert beauty["scenario"] == "non-imageable"
+    assert (beauty["flagged"], beauty["negatives"], beauty["kept"]) == (1, 10, True)
+
+
+def test_golden_29_images_with_a_case(found):
+    (share,) = [row for row in found.measures if row["concept"] == "any case"]
+    assert (share["active"], share["n"]) == (6, 10)
+    assert (share["ci_low"], share["ci_high"]) == (pytest.approx(0.3127, abs=5e-5), pytest.approx(0.8318, abs=5e-5))
+    counts = {row["concept"]: row["value"] for row in found.measures if row["unit"] == "count"}
+    assert counts == {"hallucination": 4, "too-specific": 1, "non-imageable": 1}
+
+
+@pytest.mark.parametrize(
+    ("target", "truth", "expected"),
+    [
+        ("person.n.01", "man.n.01", "correct"),
+        ("man.n.01", "person.n.01", "too-specific"),
+        ("woman.n.01", "man.n.01", "hallucination"),
+        ("street.n.01", "road.n.01", "too-specific"),
+    ],
+    ids=["golden_30a", "golden_30b", "golden_30c", "golden_31"],
+)
+def test_golden_30_and_31_scenarios(words: WordNet, target: str, truth: str, expected: str):
+    (judged,) = judge(things(target), things(truth), Coverage(), words, shipped())
+    assert judged.scenario == expected
+
+
+def test_golden_32_a_closed_vocabulary_judges_only_its_own(words: WordNet):
+    closed = Coverage("closed", "none", "none", frozenset({"person.n.01", "apple.n.01"}))
+    judged = judge(things("dress.n.01", "apple.n.01"), things("person.n.01"), closed, words, shipped())
+    assert {one.fact.synset: one.scenario for one in judged} == {
+        "dress.n.01": "not-judged",
+        "apple.n.01": "hallucination",
+    }
+
+
+def test_golden_33_the_threshold_is_strict():
+    member = np.repeat([1, -1], 500)
+    ten, eleven = (associate(np.arange(1000) < count, member, Pair("gender", "male", "female")) for count in (10, 11))
+    assert ten.value == pytest.approx(0.0050)
+    assert eleven.value == pytest.approx(0.0055)
+    assert (keeps(ten.value, 0.005), keeps(eleven.value, 0.005)) == (False, True)
+
+
+def test_golden_34_an_attribute_of_nothing_alike_is_not_judged(words: WordNet):
+    red = Fact("attribute", "red", subject="woman", subject_synset="woman.n.01")
+    dress = Fact("attribute", "red", subject="dress", subject_synset="dress.n.01")
+    (judged,) = judge([red], [*things("dress.n.01"), dress], Coverage(), words, shipped())
+    assert judged.scenario == "not-judged"
+    with_woman = [*things("woman.n.01"), dress]
+    assert judge([red], with_woman, Coverage(), words, shipped())[0].scenario == "hallucination"
+
+
+def test_golden_35_which_relations_a_photo_can_show():
+    relax, within, have = (
+        Fact("relation", word, subject="man", object=thing)
+        for word, thing in (("relax in", "chair"), ("in", "car"), ("have", "dog"))
+    )
+    assert [imageable(fact, shipped()) for fact in (relax, within, have)] == [False, True, True]
+    beside = Fact("relation", "beside", subject="man", object="car")
+    assert imageable(beside, shipped())
+    assert not imageable(beside, shipped(), AuditOptions(prepositions="listed"))
+
+
+def test_a_concept_of_truth_near_the_root_is_not_asked(words: WordNet):
+    target, truth = things("street.n.01"), things("road.n.01")
+    depth = words.depth("road.n.01")
+    assert (words.depth("entity.n.01"), depth > 3) == (0, True)
+    for least, scenario in ((0, "too-specific"), (depth, "too-specific"), (depth + 1, "hallucination")):
+        (one,) = judge(target, truth, Coverage(), words, shipped(), AuditOptions(min_truth_depth=least))
+        assert one.scenario == scenario
+
+
+def test_the_association_may_be_that_of_human_captions(fixture_f: Material):
+    options = AuditOptions(bootstrap=0, associate_in="human-captions")
+    heard = {image: [things("necktie.n.01")] if int(image) > 7 else [()] for image in fixture_f.groups["gender"]}
+    human = material(fixture_f.mentions, {"human-captions": heard}).stages
+    made = replace(fixture_f, stages={**fixture_f.stages, **human})
+    (tie,) = [
+        row
+        for row in words_wrongly_included(made, "system-captions", "human-labels", options).inclusions
+        if row["concept"] == "necktie.n.01" and row["scenario"] == "hallucination"
+    ]
+    assert tie["association"] == pytest.approx(0.1)

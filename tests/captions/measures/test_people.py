@@ -1,0 +1,71 @@
+"""D2 and E1: goldens 51 to 54."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gslopes.captions.material import Pair
+from gslopes.captions.measures.estimates import fisher, newcombe
+from gslopes.captions.measures.people import covered, is_large, mentioned, people_erased, people_unmentioned
+from gslopes.captions.options import AuditOptions
+from gslopes.language.mentions import Mentions
+from tests.captions.conftest import material, things
+
+
+def test_golden_51_the_union_of_boxes():
+    area = covered([(0, 0, 40, 30), (20, 10, 40, 30)], 100, 100)
+    assert area == pytest.approx(0.20)
+    assert is_large(area)
+
+
+def test_golden_52_boxes_of_ten_percent_and_twice_the_same():
+    assert not is_large(covered([(0, 0, 20, 50)], 100, 100))
+    twice = covered([(0, 0, 20, 30), (0, 0, 20, 30)], 100, 100)
+    assert twice == pytest.approx(0.06)
+    assert not is_large(twice)
+
+
+def test_golden_53_unmentioned_by_skin(mentions: Mentions):
+    low, high = newcombe(12, 100, 30, 400)
+    assert pytest.approx(4.5) == 100 * (12 / 100 - 30 / 400)
+    assert (100 * low, 100 * high) == (pytest.approx(-1.33, abs=5e-3), pytest.approx(12.61, abs=5e-3))
+    assert fisher(12, 100, 30, 400) == pytest.approx(0.1589, abs=5e-5)
+    names = {f"d{i}": i >= 12 for i in range(100)} | {f"l{i}": i >= 30 for i in range(400)}
+    stages = {
+        "human-labels": {name: [things("person.n.01")] for name in names},
+        "system-captions": {name: [things("man.n.01" if said else "bench.n.01")] for name, said in names.items()},
+    }
+    groups = {"skin": {name: "darker" if name[0] == "d" else "lighter" for name in names}}
+    made = material(mentions, stages, groups, [Pair("skin", "darker", "lighter")], areas=dict.fromkeys(names, 0.5))
+    found = people_unmentioned(made, "system-captions", "human-labels", AuditOptions(bootstrap=50))
+    (row,) = [row for row in found.measures if row["unit"] == "pp"]
+    assert row["value"] == pytest.approx(4.5)
+    assert row["p"] == pytest.approx(0.1589, abs=5e-5)
+    assert len(found.cases) == 42
+
+
+def test_golden_54_a_pitcher_is_a_documented_false_mention(say: Callable, paper: Mentions, mentions: Mentions):
+    caption = "A pitcher of water on a table."
+    assert mentioned(say(caption, paper), paper)
+    assert not mentioned(say(caption), mentions)
+
+
+def test_several_people_told_as_one(mentions: Mentions, say: Callable):
+    stages = {
+        "human-captions": {"a": [say("Two women and a man.")], "b": [say("Two men.")]},
+        "system-captions": {"a": [say("A woman on a bench.")], "b": [say("Two men.")]},
+    }
+    found = people_erased(material(mentions, stages), "system-captions", "human-captions", AuditOptions(bootstrap=0))
+    (row,) = [row for row in found.measures if row["concept"] == "several described as one"]
+    assert (row["active"], row["n"]) == (1, 2)
+
+
+@given(st.lists(st.tuples(*[st.integers(-5, 12)] * 2, *[st.integers(0, 12)] * 2), max_size=6))
+def test_the_union_is_what_counting_pixels_gives(boxes: list[tuple[int, ...]]):
+    grid = {(x, y) for bx, by, w, h in boxes for x in range(bx, bx + w) for y in range(by, by + h)}
+    inside = sum(0 <= x < 10 and 0 <= y < 10 for x, y in grid)
+    assert covered(boxes, 10, 10) == pytest.approx(inside / 100)

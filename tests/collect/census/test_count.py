@@ -1,0 +1,266 @@
+"""The census: readings, people's answers, shares, what is left to review, labels for the fit."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from gslopes.collect.census import count as census_module
+from gslopes.collect.census.answers import COLUMNS
+from gslopes.collect.census.count import Census, CensusConfig, census
+from gslopes.core import runfolder, tables
+from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
+from gslopes.core.records import Detections, Photo
+from gslopes.core.tables.collection import CENSUS, COMPOSITION, MANIFEST
+from gslopes.datasets.folder import PhotoFile
+from gslopes.run.fitting import read_about
+
+POINTS = np.array([(26, 23), (74, 23), (50, 52), (28, 72), (72, 72)], np.float32)
+
+
+def find(photos: list[Photo]) -> list[Detections]:
+    """A face in the middle of every photo but black ones."""
+    found = []
+    for photo in photos:
+        count = int(photo.pixels.max() > 20)
+        box = np.array([[20, 10, 80, 90]] * count, np.float32).reshape(-1, 4)
+        points = np.array([POINTS] * count, np.float32).reshape(-1, 5, 2)
+        found.append(Detections(box, points, np.ones(count, np.float32)))
+    return found
+
+
+class Redness:
+    """Reads the more masculine the redder, and counts how often it is asked."""
+
+    sha256, size = "0" * 64, 32
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, chips: np.ndarray) -> dict[str, np.ndarray]:
+        self.asked += len(chips)
+        red = np.round(chips[..., 0].mean((1, 2)) / 255, 2)
+        races = {"white": 0.8, "black": 0.4, "asian": 0.4, "indian": 0.2, "other": 0.2}
+        return {"masculine": red, "young": 1 - red} | {name: np.full(len(chips), p) for name, p in races.items()}
+
+
+def draw(folder: Path, **reds: list[float]) -> Path:
+    for occupation, shares in reds.items():
+        (folder / occupation).mkdir(parents=True, exist_ok=True)
+        for number, share in enumerate(shares):
+            pixels = np.zeros((100, 100, 3), np.uint8)
+            if share >= 0:
+                pixels[:] = (round(255 * share), 100, 20 + number)
+            Image.fromarray(pixels).save(folder / occupation / f"{number}.png")
+    return folder
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    found = draw(tmp_path / "photos", chef=[0.98, 0.96, 0.6, 0.04], nurse=[0.02, 0.04, 0.3, -1])
+    (found / "nurse/9.jpg").write_bytes(b"\xff\xd8\xff")
+    return found
+
+
+def count(photos: Path, out: Path, reader: Redness | None = None, **options: object) -> Census:
+    return census(photos, out, CensusConfig(**options), finder=find, reader=reader or Redness())
+
+
+def share(found: Census, occupation: str, value: str, keyword: str = "any", reading: str = "gender") -> pd.Series:
+    rows = found.composition
+    chosen = rows[(rows["occupation"] == occupation) & (rows["value"] == value) & (rows["keyword"] == keyword)]
+    (row,) = chosen[chosen["reading"] == reading].to_dict("records")
+    return pd.Series(row)
+
+
+def answer(path: Path, *rows: tuple[str, str, str]) -> Path:
+    """Writes (photo, decision, gender) as the review page does."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(COLUMNS)
+        writer.writerows((photo, "", decision, gender, "", "") for photo, decision, gender in rows)
+    return path
+
+
+def ids(out: Path) -> dict[str, str]:
+    table = tables.read(CENSUS, out / "census.parquet")
+    return dict(zip(table["path"], table["photo"], strict=True))
+
+
+def test_shares_are_means_of_probabilities_by_folder_and_over_all(photos, tmp_path):
+    found = count(photos, tmp_path / "census")
+    assert (found.photos, found.read, found.queue) == (9, 7, 2)
+    assert share(found, "chef", "female")["share"] == pytest.approx((0.02 + 0.04 + 0.4 + 0.96) / 4)
+    assert share(found, "nurse", "male")["n"] == 3
+    everyone = share(found, "", "female")
+    assert everyone["n"] == 7
+    assert everyone["ci_low"] < everyone["share"] < everyone["ci_high"]
+    races = [
+        share(found, "chef", name, reading="race")["share"] for name in ("white", "black", "asian", "indian", "other")
+    ]
+    assert races == pytest.approx([0.4, 0.2, 0.2, 0.1, 0.1])
+    assert found.women == pytest.approx({"chef": 0.269, "nurse": 0.879})
+
+
+def test_photos_without_a_reading_have_a_reason(photos, tmp_path):
+    count(photos, tmp_path / "census")
+    table = tables.read(CENSUS, tmp_path / "census/census.parquet").set_index("path")
+    assert table.at["nurse/3.png", "reason"] == "no face found"
+    assert table.at["nurse/9.jpg", "reason"].startswith("unreadable")
+    assert table.at["chef/0.png", "box"] == pytest.approx([0.2, 0.1, 0.8, 0.9])
+
+
+def test_answers_take_the_place_of_readings_and_narrow_the_interval(photos, tmp_path):
+    before = count(photos, tmp_path / "census")
+    photo = ids(tmp_path / "census")
+    answer(tmp_path / "census/review.csv", (photo["chef/2.png"], "correct", "female"))
+    found = count(photos, tmp_path / "census")
+    chef = share(found, "chef", "female")
+    assert chef["share"] == pytest.approx((0.02 + 0.04 + 1 + 0.96) / 4)
+    assert chef["answered"] == 1
+    old = share(before, "chef", "female")
+    assert chef["ci_high"] - chef["ci_low"] < old["ci_high"] - old["ci_low"]
+    assert (found.queue, found.answered) == (1, 1)
+
+
+def test_non_binary_and_unknown_are_answers_with_shares_of_their_own(photos, tmp_path):
+    count(photos, tmp_path / "census")
+    photo = ids(tmp_path / "census")
+    rows = [(photo["chef/2.png"], "correct", "non-binary"), (photo["chef/3.png"], "correct", "unknown")]
+    found = count(photos, tmp_path / "census", review=answer(tmp_path / "r.csv", *rows))
+    parts = {value: share(found, "chef", value)["share"] for value in ("female", "male", "non-binary", "unknown")}
+    assert parts == pytest.approx({"female": 0.015, "male": 0.485, "non-binary": 0.25, "unknown": 0.25})
+
+
+def test_accepted_is_what_was_read_excluded_does_not_count_and_undecided_changes_nothing(photos, tmp_path):
+    before = count(photos, tmp_path / "census")
+    photo = ids(tmp_path / "census")
+    rows = [
+        (photo["chef/2.png"], "accept", ""),
+        (photo["chef/3.png"], "exclude", ""),
+        (photo["nurse/2.png"], "undecided", ""),
+    ]
+    found = count(photos, tmp_path / "census", review=answer(tmp_path / "r.csv", *rows))
+    chef = share(found, "chef", "male")
+    assert (chef["n"], chef["answered"]) == (3, 1)
+    assert chef["share"] == pytest.approx((0.98 + 0.96 + 1) / 3)
+    assert share(found, "nurse", "male")["share"] == share(before, "nurse", "male")["share"]
+    assert (found.queue, found.answered, found.excluded) == (1, 1, 1)
+
+
+def test_an_answer_about_race_alone_leaves_gender_to_be_reviewed(photos, tmp_path):
+    before = count(photos, tmp_path / "census")
+    photo = ids(tmp_path / "census")["chef/2.png"]
+    (tmp_path / "r.csv").write_text(f"{','.join(COLUMNS)}\n{photo},,correct,,black,\n")
+    found = count(photos, tmp_path / "census", review=tmp_path / "r.csv")
+    assert found.queue == before.queue
+    assert share(found, "chef", "female")["answered"] == 0
+    assert share(found, "chef", "black", reading="race")["share"] == pytest.approx((3 * 0.2 + 1) / 4)
+
+
+def test_labels_flow_into_the_groups_of_a_fit(photos, tmp_path):
+    count(photos, tmp_path / "census")
+    photo = ids(tmp_path / "census")
+    rows = [(photo["chef/2.png"], "correct", "non-binary"), (photo["chef/3.png"], "exclude", "")]
+    count(photos, tmp_path / "census", review=answer(tmp_path / "r.csv", *rows))
+    run = tmp_path / "run"
+    run.mkdir()
+    lines = [(name, path) for path, name in photo.items() if path.endswith("png")]
+    frame = pd.DataFrame(lines, columns=["photo", "path"]).assign(
+        width=100, height=100, status="used", reason="", faces=1
+    )
+    frame = frame.assign(box=None, points=None, detection=1.0)
+    tables.write(tables.PHOTOS, frame, run / "photos.parquet")
+    about = read_about(tmp_path / "census/photos.csv", run)["perceived_gender"]
+    found = {path: about.get(name, "not there") for path, name in photo.items() if path.endswith("png")}
+    assert found == {
+        "chef/0.png": "male",
+        "chef/1.png": "male",
+        "chef/2.png": "non-binary",
+        "chef/3.png": "",
+        "nurse/0.png": "female",
+        "nurse/1.png": "female",
+        "nurse/2.png": "",
+        "nurse/3.png": "not there",
+    }
+
+
+def test_a_photo_of_two_searches_counts_in_both_and_once_in_all(photos, tmp_path):
+    count(photos, tmp_path / "census")
+    photo = ids(tmp_path / "census")
+    rows = []
+    for keyword, paths in {"": ["chef/0.png", "chef/3.png"], "female": ["chef/3.png", "chef/2.png"]}.items():
+        for rank, path in enumerate(paths, 1):
+            row = dict.fromkeys(MANIFEST.columns, "") | dict.fromkeys(("width", "height", "bytes"), 0)
+            again = any(path == other["path"] for other in rows)
+            row |= {"status": "duplicate" if again else "kept", "photo": photo[path], "path": path, "rank": rank}
+            rows.append(row | {"occupation": "chef", "keyword": keyword, "query": f"{keyword} chef".strip()})
+    runfolder.write_table(MANIFEST, pd.DataFrame(rows), photos / "manifest.parquet")
+    found = count(photos, tmp_path / "again")
+    assert share(found, "chef", "female", "female")["share"] == pytest.approx((0.96 + 0.4) / 2)
+    assert share(found, "chef", "female", "none")["share"] == pytest.approx((0.96 + 0.02) / 2)
+    assert share(found, "chef", "female")["n"] == 3
+
+
+def test_photos_are_read_once_and_other_photos_are_another_census(photos, tmp_path):
+    reader = Redness()
+    first = count(photos, tmp_path / "census", reader)
+    again = count(photos, tmp_path / "census", reader)
+    assert reader.asked == 7
+    pd.testing.assert_frame_equal(first.composition, again.composition)
+    draw(photos, judge=[0.5])
+    with pytest.raises(RunFolderMismatch):
+        count(photos, tmp_path / "census", reader)
+
+
+def test_every_file_that_is_told_is_there(photos, tmp_path):
+    found = count(photos, tmp_path / "census")
+    names = {path.name for path in (tmp_path / "census").iterdir()}
+    assert {"census.parquet", "composition.csv", "table3.csv", "table3.png", "photos.csv", "review.html"} <= names
+    tables.read(COMPOSITION, tmp_path / "census/composition.parquet")
+    text = found.page.read_text("utf-8")
+    assert "../photos/chef/2.png" in text
+    assert "../photos/chef/0.png" not in text
+
+
+@pytest.mark.parametrize(("decision", "gender"), [("acept", ""), ("correct", "woman")])
+def test_answers_that_there_are_not_are_errors(photos, tmp_path, decision, gender):
+    with pytest.raises(UnknownName):
+        count(photos, tmp_path / "census", review=answer(tmp_path / "r.csv", ("a" * 64, decision, gender)))
+
+
+def test_what_cannot_be_counted_is_a_sentence(photos, tmp_path):
+    (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
+    for wrong in (tmp_path / "none.csv", tmp_path / "bad.csv"):
+        with pytest.raises(UsageError):
+            count(photos, tmp_path / "census", review=wrong)
+    with pytest.raises(UsageError, match="inside"):
+        count(photos, photos / "census")
+    with pytest.raises(ConfigError):
+        CensusConfig(confidence=0.3)
+
+
+@pytest.mark.slow
+def test_the_shipped_reader_reads_real_photos_of_people_at_work(unpacked: Callable[[str], Path], tmp_path: Path):
+    found = census(unpacked("idenprof-test") / "idenprof", tmp_path / "census", CensusConfig(limit=64))
+    assert found.read >= 10
+    table = tables.read(CENSUS, tmp_path / "census/census.parquet")
+    read = table[table["status"] == "read"]
+    assert read[["masculine", "young"]].stack().between(0, 1).all()
+    assert read[["white", "black", "asian", "indian", "other"]].sum(axis=1).to_numpy() == pytest.approx(1)
+    assert table["occupation"].nunique() == 10  # the limit takes from every folder
+
+
+def test_a_limit_takes_from_every_folder() -> None:
+    files = [
+        PhotoFile(Path(f"{job}/{i}.jpg"), f"{job}/{i}.jpg") for job in ("chef", "nurse", "pilot") for i in range(9)
+    ]
+    taken = [file.relative for file in census_module._spread(files, 4)]
+    assert taken == ["chef/0.jpg", "chef/1.jpg", "nurse/0.jpg", "pilot/0.jpg"]
+    assert census_module._spread(files, None) == tuple(files)

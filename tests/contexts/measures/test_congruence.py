@@ -1,0 +1,89 @@
+"""Slopes on congruence: planted ones come out, and others do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gslopes.contexts.measures.congruence import NEEDS_TWO, congruence_table, kappa, permutation_p, slopes
+from gslopes.contexts.options import ContextOptions
+from tests.contexts.conftest import golden, grid_of
+
+QUICK = ContextOptions(bootstrap=99, permutations=999)
+RATINGS = {"F": 0.0, "N": 5.0, "M": 10.0}
+
+
+def test_kappa_of_the_papers_ratings():
+    rows = golden("table1.csv")
+    women = np.array([kappa(float(rating), "woman") for rating in rows["rating"]])
+    assert women == pytest.approx([1, 0.2, 0.2, 0, -0.8, -0.4, -0.4, 0])
+    assert women.mean() == pytest.approx(-0.025)
+    assert ((women - women.mean()) ** 2).sum() == pytest.approx(2.035)
+    assert [kappa(float(rating), "man") for rating in rows["rating"]] == pytest.approx((-women).tolist())
+    assert np.isnan(kappa(3, "non-binary"))
+
+
+@pytest.fixture
+def s1():
+    def people(women, men):
+        return [
+            (code, True, 1) for said in (women, men) for code, n in zip((1, 2, 0), said, strict=True) for _ in range(n)
+        ]
+
+    cells = {
+        "B": people((80, 5, 15), (5, 70, 25)),
+        "F": people((90, 0, 10), (20, 40, 40)),
+        "N": people((70, 10, 20), (10, 60, 30)),
+        "M": people((40, 30, 30), (0, 85, 15)),
+    }
+    return grid_of(cells, gender=["woman"] * 100 + ["man"] * 100, group=["A", "B"] * 100)
+
+
+def test_planted_slopes_come_out_exactly(s1):
+    rows = congruence_table(s1, RATINGS, QUICK)
+    rows_of = rows[(rows["measure"] == "correct") & (rows["group"] == "all")].set_index("gender")
+    assert rows_of.loc["woman", "slope"] == pytest.approx(25)
+    assert rows_of.loc["man", "slope"] == pytest.approx(22.5)
+    assert rows_of.loc["all", "slope"] == pytest.approx(23.75)
+    assert rows_of.loc["all", "ci_low"] < 23.75 < rows_of.loc["all", "ci_high"]
+    assert rows_of.loc["all", "p_perm"] == pytest.approx(0.001)
+    assert rows_of.loc["woman - man", "slope"] == pytest.approx(2.5)
+
+
+def test_two_groups_of_which_none_differs(s1):
+    rows = congruence_table(s1, RATINGS, QUICK)
+    row = rows[(rows["measure"] == "correct") & (rows["group"] == "A - B")].iloc[0]
+    assert row["ci_low"] < 0 < row["ci_high"]
+
+
+def test_one_context_has_no_slope(s1):
+    rows = congruence_table(s1, {"F": 0.0}, QUICK)
+    assert set(rows.loc[rows["estimator"] == "person", "note"]) == {NEEDS_TWO}
+
+
+def test_a_person_whose_contexts_fit_alike_is_left_out():
+    found = slopes(np.array([[1.0, 0.0], [1.0, np.nan]]), np.array([[1.0, -1.0], [1.0, -1.0]]))
+    assert found[0] == 0.5
+    assert np.isnan(found[1])
+
+
+def test_answers_that_do_not_go_with_the_contexts_are_no_finding():
+    generator = np.random.default_rng(1)
+    hits = 0
+    fit = np.tile([1.0, 0.2, -0.4, -1.0], (30, 1))
+    for seed in range(200):
+        p = permutation_p((generator.random((30, 4)) < 0.5).astype(float), fit, 199, seed)
+        hits += p <= 0.05
+    assert 2 <= hits <= 22
+
+
+def test_unknown_answers_stay_where_they_are():
+    fit = np.tile([1.0, 0.0, -1.0], (20, 1))
+    values = np.tile([1.0, np.nan, 0.0], (20, 1))
+    assert permutation_p(values, fit, 199, 0) == pytest.approx(0.005)
+
+
+def test_mixed_model_agrees_with_the_mean_of_slopes_on_planted_answers(s1):
+    rows = congruence_table(s1, RATINGS, ContextOptions(bootstrap=99, permutations=19, mixed=True))
+    row = rows[(rows["measure"] == "correct") & (rows["estimator"] == "mixed")].iloc[0]
+    assert row["slope"] == pytest.approx(23.75, abs=0.5)

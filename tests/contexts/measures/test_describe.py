@@ -1,0 +1,134 @@
+"""One answer: counts, proportions, distance; Table 4 of the paper."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import pytest
+
+from gslopes.contexts.measures.describe import cosine_distance, describe, describe_all, infer, tag_sets, vector
+from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.typology import normalise, read_typology
+
+STARTER = read_typology("starter")
+PORTRAIT = [
+    "soul_patch_facial_hair",
+    "stubble",
+    "actor",
+    "person",
+    "young_man",
+    "juvenile_person",
+    "ash_grey_color",
+    "light_brown_color",
+]
+COMPOSITE = [
+    "person",
+    "dressing_room",
+    "indoors",
+    "mantelet_(women's_cape)",
+    "cloak",
+    "overgarment",
+    "garment",
+    "mantilla_(women's_scarf)",
+    "scarf",
+    "clothing",
+    "fabric",
+    "ivory_color",
+    "ash_grey_color",
+]
+
+
+def test_the_answers_of_table_4():
+    rows_of = [
+        describe(frozenset(map(normalise, tags)), STARTER, STARTER.contexts["wedding-shop"])
+        for tags in (PORTRAIT, COMPOSITE)
+    ]
+    assert [row["n_tags"] for row in rows_of] == [8, 13]
+    assert [row["demographics"] for row in rows_of] == [2 / 8, 0]
+    assert [row["concrete"] for row in rows_of] == [4 / 8, 12 / 13]
+    assert [row["abstract"] for row in rows_of] == [1 / 8, 0]
+    assert [row["inferred"] for row in rows_of] == ["man", "neutral"]
+    assert [row["recognised"] for row in rows_of] == [False, True]
+    options = ContextOptions()
+    assert cosine_distance(vector(rows_of[0], options), vector(rows_of[1], options)) == pytest.approx(
+        0.127128, abs=5e-7
+    )
+
+
+def test_as_many_feminine_as_masculine_words_are_neutral_and_not_silent():
+    row = describe({"bride", "groom"}, STARTER)
+    assert (row["inferred"], row["silent"]) == ("neutral", False)
+    assert describe({"chair"}, STARTER)["silent"]
+
+
+def test_an_answer_without_tags_is_neutral_and_its_shares_are_no_numbers():
+    row = describe(frozenset(), STARTER, {"veil"})
+    assert (row["inferred"], row["recognised"], row["n_tags"]) == ("neutral", False, 0)
+    assert math.isnan(row["concrete"])
+
+
+def test_a_vector_of_length_0():
+    assert math.isnan(cosine_distance((0, 0), (1, 0)))
+    assert cosine_distance((0, 0), (1, 0), "one") == 1
+    assert cosine_distance((0, 0), (0, 0), "one") == 0
+    assert cosine_distance((1, 2), (2, 4)) == pytest.approx(0)
+
+
+def test_a_tag_in_two_clusters_of_one_super_counts_once():
+    assert describe({"girl"}, STARTER)["demographics"] == 1  # feminine and age
+
+
+def test_a_tag_that_names_part_of_another_does_not_count():
+    assert infer({"women's_cape", "mantelet_(women's_cape)"}, STARTER) == "neutral"
+
+
+def _frames(said: dict[tuple[str, str], list[str]]):
+    rows = [
+        {"classifier": "c", "photo": photo, "attribute": condition, "step": 0, "value": 0.0, "label": tag, "score": 0.9}
+        for (photo, condition), tags in said.items()
+        for tag in tags
+    ]
+    asked = [
+        {"classifier": "c", "photo": photo, "attribute": condition, "step": 0, "status": "answered"}
+        for photo, condition in said
+    ]
+    backgrounds = pd.DataFrame([{"key": "wedding-shop.1", "photo": "bg", "context": "wedding-shop"}])
+    return pd.DataFrame(rows), pd.DataFrame(asked), pd.DataFrame(), backgrounds
+
+
+def test_net_is_without_what_the_empty_background_is_called():
+    said = {
+        ("p", "canvas"): ["man", "shirt"],
+        ("p", "wedding-shop.1"): ["bride", "veil", "man"],
+        ("bg", "empty"): ["bride", "veil"],
+    }
+    rows = describe_all("c", *_frames(said), STARTER, ContextOptions()).set_index(["attribute", "tags"])
+    assert rows.loc[("wedding-shop.1", "gross"), "inferred"] == "neutral"
+    assert rows.loc[("wedding-shop.1", "net"), "inferred"] == "man"
+    assert rows.loc[("wedding-shop.1", "net"), "n_tags"] == 1
+    assert rows.loc[("canvas", "net"), "n_tags"] == 2
+    assert rows.loc[("wedding-shop.1", "gross"), "recognised"]
+    assert not rows.loc[("wedding-shop.1", "net"), "recognised"]
+
+
+def test_an_empty_background_that_is_called_bride_leaves_no_effect_net():
+    """A tagger that says bride of the shop, whoever stands there."""
+    people = [f"p{index}" for index in range(12)]
+    said = {(person, "canvas"): ["man"] for person in people}
+    said |= {(person, "wedding-shop.1"): ["bride", "woman", "man"] for person in people}
+    said[("bg", "empty")] = ["bride", "woman"]
+    rows = describe_all("c", *_frames(said), STARTER, ContextOptions())
+    share = rows[rows["attribute"] == "wedding-shop.1"].groupby("tags")["inferred"].agg(lambda inferred: set(inferred))
+    assert share.to_dict() == {"gross": {"woman"}, "net": {"man"}}
+
+
+def test_the_best_tags_and_those_above_a_score():
+    scores = pd.DataFrame(
+        [("p", "canvas", 0, label, score) for label, score in (("A b", 0.9), ("c", 0.5), ("d", 0.1))],
+        columns=["photo", "attribute", "step", "label", "score"],
+    )
+    key = ("p", "canvas", 0)
+    assert tag_sets(scores, ContextOptions())[key] == {"a_b", "c", "d"}
+    assert tag_sets(scores, ContextOptions(top=2))[key] == {"a_b", "c"}
+    assert tag_sets(scores, ContextOptions(min_score=0.6))[key] == {"a_b"}

@@ -1,0 +1,133 @@
+"""ANOVA and Tukey against statsmodels 0.15 and scipy 1.17, and planted differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gslopes.contexts.measures.distances import anova, compare_groups, distances_table, tukey
+from gslopes.contexts.options import ContextOptions
+from tests.contexts.conftest import golden, grid_of
+
+CELLS = {
+    "WA": ".10 .14 .12",
+    "WB": ".21 .25 .23 .19",
+    "WL": ".11 .15",
+    "WW": ".09 .12 .15",
+    "MA": ".08 .06 .10 .09",
+    "MB": ".16 .18 .14",
+    "ML": ".07 .12 .08",
+    "MW": ".05 .11",
+}
+VALUES = np.array([float(number) for row in CELLS.values() for number in row.split()])
+GENDER = np.array([name[0] for name, row in CELLS.items() for _ in row.split()], object)
+GROUP = np.array([name[1] for name, row in CELLS.items() for _ in row.split()], object)
+
+
+@pytest.mark.parametrize(
+    ("ss", "gender", "race"),
+    [
+        (1, (24.9408, 1.32441e-4), (19.6981, 1.27649e-5)),
+        (2, (18.4995, 5.49399e-4), (19.6981, 1.27649e-5)),
+        (3, (17.3156, 7.35872e-4), (18.9795, 1.60588e-5)),
+    ],
+)
+def test_analysis_of_variance_by_type_of_sums_of_squares(ss, gender, race):
+    found = anova(VALUES, GENDER, GROUP, ss).set_index("term")
+    assert found.loc["gender", ["F", "p"]].tolist() == pytest.approx(gender, rel=1e-5)
+    assert found.loc["group", ["F", "p"]].tolist() == pytest.approx(race, rel=1e-5)
+    assert found.loc["gender:group", ["F", "p"]].tolist() == pytest.approx((0.281339, 0.838086), rel=1e-5)
+    assert found.loc["residual", "sum_sq"] == pytest.approx(0.010275, rel=1e-6)
+    assert found.loc["residual", "df"] == 16
+
+
+def test_tukey_one_way():
+    found = tukey(VALUES, GROUP).set_index(["one", "other"])
+    want = {
+        ("A", "B"): (-0.095714, 1.820286e-4),
+        ("B", "L"): (0.088286, 1.222167e-3),
+        ("B", "W"): (0.090286, 9.696908e-4),
+    }
+    for pair, (difference, p) in want.items():
+        assert found.loc[pair, "difference"] == pytest.approx(difference, abs=5e-7)
+        assert found.loc[pair, "p"] == pytest.approx(p, rel=1e-4)
+    for pair, p in {("A", "L"): 0.981276, ("A", "W"): 0.992485, ("L", "W"): 0.999693}.items():
+        assert found.loc[pair, "p"] == pytest.approx(p, abs=1e-5)
+
+
+def test_tukey_with_the_residual_variance():
+    found = tukey(VALUES, GROUP, residual=(0.010275 / 16, 16)).set_index(["one", "other"])["p"]
+    want = {("A", "B"): 1.45166e-5, ("B", "L"): 1.08845e-4, ("B", "W"): 8.46204e-5}
+    for pair, p in want.items():
+        assert found[pair] == pytest.approx(p, rel=1e-3)
+    for pair, p in {("A", "L"): 0.957748, ("A", "W"): 0.982657, ("L", "W"): 0.999275}.items():
+        assert found[pair] == pytest.approx(p, abs=1e-5)
+
+
+def test_an_empty_cell_drops_the_interaction():
+    keep = ~((GENDER == "W") & (GROUP == "L"))
+    found = anova(VALUES[keep], GENDER[keep], GROUP[keep])
+    assert set(found["term"]) == {"gender", "group", "residual"}
+
+
+def test_one_group_alone_has_no_factor_of_groups():
+    keep = GROUP == "A"
+    assert set(anova(VALUES[keep], GENDER[keep], GROUP[keep])["term"]) == {"gender", "residual"}
+
+
+def _planted(per_cell: int = 40):
+    generator = np.random.default_rng(4)
+    gender, group, d = [], [], []
+    for g in ("woman", "man"):
+        for name in "ABLW":
+            gender += [g] * per_cell
+            group += [name] * per_cell
+            effect = 0.05 * (g == "woman") + 0.10 * (name == "B")
+            d.append(0.10 + effect + 0.02 * generator.standard_normal(per_cell))
+    column = np.concatenate(d)
+    cells = [(0, True, 1)] * len(column)
+    distance = np.stack([np.full(len(column), np.nan), column], 1)
+    return grid_of({"B": cells, "F1": cells}, gender=gender, group=group, measures={"distance": distance})
+
+
+def test_planted_differences_of_gender_and_group_are_found_and_no_interaction():
+    found, pairs = compare_groups(_planted(), ContextOptions())
+    terms = found.set_index("term")
+    assert terms.loc["gender", "paper_significant"]
+    assert terms.loc["group", "paper_significant"]
+    assert not terms.loc["gender:group", "paper_significant"]
+    races = pairs[(pairs["factor"] == "group") & pairs["paper_significant"]]
+    assert set(zip(races["one"], races["other"], strict=True)) == {("A", "B"), ("B", "L"), ("B", "W")}
+
+
+def test_cells_of_few_people_are_left_out_and_named():
+    gender = ["woman"] * 12 + ["man"] * 12
+    group = (["A"] * 10 + ["B"] * 2) + ["A"] * 6 + ["B"] * 6
+    distance = np.stack([np.full(24, np.nan), np.linspace(0, 1, 24)], 1)
+    cells = [(0, True, 1)] * 24
+    grid = grid_of({"B": cells, "F1": cells}, gender=gender, group=group, measures={"distance": distance})
+    found, _ = compare_groups(grid, ContextOptions())
+    assert "woman B (2)" in found["note"].iloc[0]
+    assert "no interaction" in found["note"].iloc[0]
+
+
+def test_means_of_cells_with_their_intervals_and_what_is_undefined():
+    grid = _planted(10)
+    grid.measures["distance"][0, 1] = np.nan
+    found = distances_table(grid, ContextOptions(bootstrap=500)).set_index(["gender", "group"])
+    assert (found.loc[("woman", "A"), "n"], found.loc[("woman", "A"), "undefined"]) == (9, 1)
+    row = found.loc[("man", "B")]
+    assert row["ci_low"] < row["mean"] < row["ci_high"]
+
+
+def test_the_papers_nursery_is_not_the_context_that_changes_least():
+    """Inconsistency 11: all of Clarifai's d below .10 in F2, but F1 and F4 change less on average."""
+    rows, weights = golden("table10_12.csv").set_index("context"), golden("table3.csv").set_index("gender")
+    counts = [int(weights.loc[g, r]) for g in ("women", "men") for r in ("Asian", "Black", "Latinx", "White")]
+    columns = [f"{r}{g}" for g in "WM" for r in "ABLW"]
+    means = {
+        name: float(np.average([float(rows.loc[f"C-{name}", c]) for c in columns], weights=counts))
+        for name in ("F1", "F2", "F4")
+    }
+    assert [means[name] for name in ("F1", "F4", "F2")] == pytest.approx([0.059876, 0.077816, 0.081462], abs=5e-7)
+    assert means["F1"] < means["F4"] < means["F2"]

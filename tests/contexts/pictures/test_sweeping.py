@@ -1,0 +1,157 @@
+"""Counterfactuals of drawn people before backgrounds: one mask, one verdict, and what the gate drops is not asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gslopes.compose.paste import compose
+from gslopes.contexts import audit as study
+from gslopes.contexts.pictures.sweeping import Sweeper
+from gslopes.core import tables
+from gslopes.core.reasons import Reason
+from gslopes.core.records import Detections, EditedChips
+from gslopes.datasets.folder import open_photo
+from gslopes.find import align
+from gslopes.run.components import Components
+from gslopes.validate.gate import Measured
+from tests.contexts.test_audit import PEOPLE, Finder, audit, folder
+
+__all__ = ["folder"]  # a fixture
+
+
+class Aligned(Finder):
+    """The drawn faces with five points."""
+
+    def __call__(self, photos):
+        points = np.array([[68, 66], [92, 66], [80, 76], [70, 86], [90, 86]], np.float32)
+        return [
+            Detections(found.boxes, np.repeat(points[None], len(found.boxes), 0), found.scores)
+            for found in super().__call__(photos)
+        ]
+
+
+class Lighter:
+    """Values lighten the face."""
+
+    size, blend, chroma, border = 128, "difference", 1.0, None
+
+    def sweep(self, chips, values):
+        shades = 15 * np.asarray(values, np.float32)[None, :, None, None, None]
+        edited = np.clip(chips[:, None].astype(np.float32) + shades, 0, 255)
+        return EditedChips(np.rint(edited).astype(np.uint8), chips)
+
+
+class Measurer:
+    """Finds the face again in all portraits but the darkest."""
+
+    def __call__(self, sweep):
+        red = float(sweep.original[60:80, 70:90, 0].mean())
+        more = {"off_target": 0.0, "off_target_reading": "", "mask_share": 0.5, "change": 9.0}
+        return Measured(looked=3, found=0 if red < 130.5 else 3, tau=1.0, shift=0.5, **more), {}
+
+
+def masker(photos, faces, chips, border=None):
+    y, x = np.mgrid[0:128, 0:128]
+    return np.repeat((np.hypot(x - 64, y - 64) < 30).astype(np.float32)[None], len(chips), 0)
+
+
+@pytest.fixture(scope="module")
+def swept(folder, tmp_path_factory):
+    def made(plan, device):
+        components = Components(Aligned(), masker, {"gender": Lighter()}, {})
+        return Sweeper(components, "gender", plan.values, 20, "cpu", Measurer())
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(study, "_sweeper", made)
+        yield audit(folder, tmp_path_factory.mktemp("sweep") / "run", sweep="gender", steps=3)
+
+
+def test_within_person_and_background_only_the_face_differs(swept):
+    rows = swept.composites[swept.composites["attribute"] == "garage.1~gender"]
+    files = rows[rows["photo"] == rows["photo"].iloc[0]].sort_values("step")["file"]
+    pictures = [np.asarray(Image.open(swept.run / file)).astype(int) for file in files]
+    assert len(pictures) == 3
+    changed = np.abs(pictures[0] - pictures[2]).max(axis=2) > 0
+    down, across = np.flatnonzero(changed.any(axis=1)), np.flatnonzero(changed.any(axis=0))
+    assert len(down)
+    assert down[-1] - down[0] < 60
+    assert across[-1] - across[0] < 60
+    assert np.array_equal(pictures[0][~changed], pictures[1][~changed])
+
+
+def test_the_verdict_on_a_person_holds_before_every_background(swept):
+    verdicts = tables.read(tables.VERDICTS, swept.run / "verdicts.parquet")
+    assert set(verdicts["attribute"]) == {"canvas~gender", "bridal.1~gender", "garage.1~gender"}
+    assert len(verdicts) == 3 * PEOPLE
+    lost = verdicts[~verdicts["kept"]]
+    assert lost["photo"].nunique() == 1
+    assert set(lost["reason"]) == {Reason.FACE_LOST.value}
+    assert any(f"The gate kept the sweeps of {PEOPLE - 1} of {PEOPLE} people" in note for note in swept.notes)
+
+
+def test_nobody_is_asked_about_a_dropped_sweep_and_the_plain_pictures_stay(swept):
+    verdicts = tables.read(tables.VERDICTS, swept.run / "verdicts.parquet")
+    lost = verdicts.loc[~verdicts["kept"], "photo"].iloc[0]
+    asked = tables.read(tables.ASKED, swept.run / "asked.parquet")
+    rows = asked[asked["photo"] == lost]
+    assert not rows["attribute"].str.contains("~").any()
+    assert {"canvas", "bridal.1", "garage.1"} <= set(rows["attribute"])
+
+
+def test_context_stands_beside_face_on_the_page(swept):
+    row = swept.interaction[(swept.interaction["label"] == "inferred woman") & (swept.interaction["tags"] == "gross")]
+    assert set(row["background"]) == {"bridal.1", "garage.1"}
+    assert "Context beside face" in swept.page.read_text("utf-8")
+    assert (swept.page.parent / "figures/sweep.svg").is_file()
+
+
+class Tinted(Lighter):
+    """As an editor of skin tone: its edits are factors, and it keeps half of the photo's own colour."""
+
+    blend, chroma, border = "ratio", 0.5, None
+
+
+@pytest.mark.parametrize("editor", [Lighter(), Tinted()])
+def test_an_edit_goes_into_the_photo_as_the_editor_says(editor, folder):
+    photo = open_photo(folder / "people/05.png")
+    made = Sweeper(Components(Aligned(), masker, {"gender": editor}, {}), "gender", (-2.0, 0.0, 2.0), 20)(photo)
+    assert made is not None
+    points = Aligned()([photo])[0]
+    face = align.choose(points, 160, 180, 20, 128)
+    chip = align.warp(photo.pixels, face.matrix, 128)[None]
+    swept = editor.sweep(chip, (-2.0, 0.0, 2.0))
+    edited, neutral = swept.edited, swept.neutral
+    mask = masker([photo], [face], chip)[0]
+    want = compose(
+        photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, editor.blend, chroma=editor.chroma
+    )
+    assert np.array_equal(made[0].patches, want.patches)
+    other = compose(photo.pixels, photo.gray, edited[0], neutral[0], mask, face.matrix, "paste")
+    assert not np.array_equal(made[0].patches, other.patches)
+
+
+class Faceless(Aligned):
+    """Finds no face in one of the portraits."""
+
+    def __call__(self, photos):
+        none = Detections(np.zeros((0, 4), np.float32), np.zeros((0, 5, 2), np.float32), np.zeros(0, np.float32))
+        return [
+            none if photo.path.stem == "02" else one
+            for photo, one in zip(photos, super().__call__(photos), strict=True)
+        ]
+
+
+@pytest.mark.slow
+def test_a_person_whose_face_cannot_be_edited_stays_in_the_plain_part(folder, tmp_path, monkeypatch):
+    def made(plan, device):
+        return Sweeper(Components(Faceless(), masker, {"gender": Lighter()}, {}), "gender", plan.values, 20, "cpu")
+
+    monkeypatch.setattr(study, "_sweeper", made)
+    run = audit(folder, tmp_path / "run", sweep="gender", steps=3, limit=4, gate=False)
+    swept = run.composites[run.composites["attribute"].str.contains("~")]
+    assert run.used == 4
+    assert swept["photo"].nunique() == 3
+    assert run.composites.loc[run.composites["kind"] == "original", "photo"].nunique() == 4
+    assert not any("gate" in note for note in run.notes)  # nobody was judged

@@ -1,0 +1,186 @@
+"""The context audit's pages in a real browser: filters, the review of cut-outs, names of strangers."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gslopes.contexts.audit import Contexts, read_review
+from gslopes.contexts.tables import CUTOUTS
+from gslopes.core import tables
+from gslopes.report import words
+from tests.contexts.pictures.test_sweeping import swept
+from tests.contexts.test_audit import PEOPLE, Tagger, audit, folder
+from tests.fixtures import assert_page_fits
+
+__all__ = ["folder", "swept"]  # fixtures
+pytestmark = [pytest.mark.browser, pytest.mark.figures]
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+HOSTILE = (Path(__file__).parents[2] / "report" / "hostile-labels.txt").read_text("utf-8").splitlines()
+SCRIPT = "<script>document.title='owned'</script>"
+GROUPS = {"A": f"$x_{{ {SCRIPT}", "B": '" onmouseover="document.title=\'owned\'" x="'}
+PHOTOS = {
+    "00.png": b"<img src=x onerror=alert(1)>.png",
+    "01.png": b"new\nline' onfocus=alert(2) '.png",
+    "02.png": b"bytes\xff.png",
+}
+
+
+class Hostile(Tagger):
+    """As the other, with a name and tags of a stranger."""
+
+    name = SCRIPT
+
+    def ask(self, pictures):
+        return [[*tags, *HOSTILE] if "woman" in tags else tags for tags in super().ask(pictures)]
+
+
+@pytest.fixture(scope="module")
+def hostile(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Contexts:
+    """An audit all of whose names are a stranger's."""
+    home = tmp_path_factory.mktemp("strangers") / "of<b>markup&amp;"
+    shutil.copytree(folder, home)
+    names = {}
+    for old, new in PHOTOS.items():
+        os.rename(home / "people" / old, os.path.join(os.fsencode(home / "people"), new))
+        names[old[:-4]] = new.decode("utf-8", "backslashreplace")
+    with (home / "people.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row["id"] = names.get(row["id"], row["id"])
+        row["ethnicity"] = GROUPS[row["ethnicity"]]
+    rows[3]["gender"] = SCRIPT
+    with (home / "people.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    records = (home / "backgrounds/contexts.toml").read_text("utf-8")
+    stranger = "".join(f'{field} = "{SCRIPT}"\n' for field in ("title", "licence", "creator", "source"))
+    (home / "backgrounds/contexts.toml").write_text(records.replace("[bridal]\n", f"[bridal]\n{stranger}"), "utf-8")
+    return audit(home, home / "run", classifier=Hostile())
+
+
+@pytest.fixture
+def page(chromium: Any, hostile: Contexts) -> Iterator[Any]:
+    """The report, opened from the disk; at the end: no message, no dialog, no request to anywhere else."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    opened = context.new_page()
+    wrong: list[str] = []
+    opened.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
+    opened.on(
+        "request",
+        lambda asked: wrong.append(asked.url) if not asked.url.startswith(("file:", "data:", "blob:")) else None,
+    )
+    opened.goto(hostile.page.as_uri())
+    yield opened
+    assert opened.title() in ("Does the background decide who is seen?", "Cut-outs")
+    assert wrong == []
+    context.close()
+
+
+def rows(page: Any) -> list[str]:
+    """What the people of the rows that are shown say of themselves."""
+    return page.locator(".grid tbody tr:not([hidden]):not(.empty) th").all_inner_texts()
+
+
+def test_tags_and_names_of_strangers_are_text(page: Any) -> None:
+    assert SCRIPT in page.inner_text("h1 + .answer")
+    cell = page.locator(".grid tr[data-gender=woman] [data-cell]").nth(1)
+    cell.locator("summary").click()
+    said = cell.locator(".tags li").all_inner_texts()
+    assert {words.printable(tag) for tag in HOSTILE} <= set(said)
+    assert page.locator(".grid img[src=x], .grid iframe, .grid script, .grid svg").count() == 0
+    assert page.locator("#by-group option").all_inner_texts()[1:] == sorted(GROUPS.values())
+    text = page.inner_text("body")
+    assert f"bridal by {SCRIPT}, {SCRIPT}" in text
+
+
+def test_people_are_filtered_by_what_they_say_and_by_what_is_inferred(page: Any) -> None:
+    shown, filters = rows(page), page.locator("#filters")
+    assert (shown.count("woman"), shown.count("man"), shown.count(SCRIPT)) == (4, 3, 1)
+    assert page.inner_text("#shown") == "8 people shown"
+    filters.get_by_label("Self-report").select_option("man")
+    assert set(rows(page)) == {"man"}
+    filters.get_by_label("Inferred").select_option("wrong")
+    wrong = page.locator(".grid tbody tr:not([hidden]):not(.empty)")
+    assert wrong.count() > 0  # before the bridal room every second man is called a woman
+    for row in wrong.all():
+        assert row.locator("[data-inferred=woman]").count() > 0
+    filters.get_by_label("Context").select_option("garage.1")
+    assert rows(page) == []
+    assert page.locator(".grid thead th:not([hidden])").all_inner_texts() == ["says", "garage.1"]
+    filters.get_by_label("Context").select_option("")
+    filters.get_by_label("Inferred").select_option("")
+    filters.get_by_label("Self-report").select_option(SCRIPT)
+    assert rows(page) == [SCRIPT]
+    filters.get_by_label("Group").select_option(GROUPS["B"])
+    assert {
+        row.get_attribute("data-group") for row in page.locator(".grid tbody tr:not([hidden]):not(.empty)").all()
+    } <= {GROUPS["B"]}
+
+
+def test_every_picture_and_figure_of_the_page_is_there(page: Any) -> None:
+    broken = """Promise.all([...document.images].map((image) => { image.loading = "eager";
+        return image.decode().then(() => null, () => image.alt); })).then((found) => found.filter(Boolean))"""
+    assert page.evaluate(broken) == []
+    assert page.locator("figure img").count() >= 6
+    assert page.locator("svg.hero circle").count() == 3
+
+
+def test_cut_outs_are_answered_by_key_and_button_and_the_file_is_what_the_command_reads(
+    page: Any, hostile: Contexts, tmp_path: Path
+) -> None:
+    page.get_by_role("link", name="All cut-outs").click()
+    figures = page.locator("figure")
+    assert figures.count() == PEOPLE
+    text = page.inner_text(".sheet")
+    for name in PHOTOS.values():
+        assert words.printable(name.decode("utf-8", "backslashreplace")) in text
+    assert figures.first.locator("img").first.evaluate("image => image.decode().then(() => image.naturalWidth)") == 160
+    figures.first.focus()
+    page.keyboard.press("a")
+    page.keyboard.press("x")
+    page.keyboard.press("Control+a")
+    figures.nth(2).get_by_role("button", name="Exclude").click()
+    assert page.inner_text("#count") == "3 decided, not saved yet"
+    with page.expect_download() as coming:
+        page.click("#save")
+    coming.value.save_as(tmp_path / "review.csv")
+    assert page.inner_text("#count") == "3 decided, all saved"
+    decisions = read_review(tmp_path / "review.csv", required=True)
+    assert list(decisions.values()) == ["accept", "exclude", "exclude"]
+    assert set(decisions) <= set(tables.read(CUTOUTS, hostile.run / "cutouts.parquet")["photo"])
+
+
+@pytest.mark.parametrize("size", ["desktop", pytest.param("phone", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["report", "cutouts", "sweep"])
+def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
+    chromium: Any, hostile: Contexts, swept: Contexts, name: str, size: str
+) -> None:
+    assert hostile.page
+    assert swept.page
+    pages = {"report": hostile.page, "cutouts": hostile.page.with_name("cutouts.html"), "sweep": swept.page}
+    assert_page_fits(chromium, pages[name], *SIZES[size])
+
+
+def test_the_sweeps_page_shows_context_beside_face(chromium: Any, swept: Contexts) -> None:
+    opened = chromium.new_page()
+    opened.goto(swept.page.as_uri())
+    section = opened.locator("section", has=opened.get_by_role("heading", name="Context beside face"))
+    titles = section.locator("figcaption").all_inner_texts()
+    assert [title.partition(".")[0] for title in titles] == [
+        "Context beside face: what each moves alone, in points",
+        "Share inferred woman along the edit, one line a background, the plain canvas in black",
+    ]
+    for image in section.locator("img").all():
+        assert image.evaluate("image => image.decode().then(() => image.naturalWidth)") > 600
+    assert "Of 2 backgrounds the one that moves planted most" in opened.inner_text("header")
+    opened.close()

@@ -1,0 +1,157 @@
+"""The tables of a context audit in their three forms."""
+
+import csv
+import doctest
+import io
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.contexts.measures.accuracy import accuracy_table
+from gslopes.contexts.measures.changes import changes_table
+from gslopes.contexts.measures.distances import distances_table
+from gslopes.contexts.measures.inferred import inferred_table
+from gslopes.contexts.measures.recognised import recognised_table
+from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.report import tables as context_tables
+from tests.contexts.conftest import CONTEXTS, TAGGERS, answers, golden, grid_of, paper_grid, table7
+
+__all__ = ["answers", "paper_grid", "table7"]  # fixtures
+
+
+def test_the_examples_of_the_docstrings_hold() -> None:
+    assert doctest.testmod(context_tables).failed == 0
+
+
+def test_signed_numbers_stay_readable_and_no_name_runs_in_a_spreadsheet() -> None:
+    frame = pd.DataFrame(
+        {
+            "context": ["=HYPERLINK(1)", "@kitchen"],
+            "women": ["-0.0120", "0.5000"],
+            "slope": ["+1.20 points", "-0.40 tags"],
+            "n": [3, 4],
+        }
+    )
+    rows = list(csv.reader(io.StringIO(context_tables.forms(frame)["csv"])))
+    assert rows[1:] == [
+        ["'=HYPERLINK(1)", "-0.012", "1.20 points", "3"],
+        ["'@kitchen", "0.5000", "\N{MINUS SIGN}0.40 tags", "4"],
+    ]
+
+
+# --- the paper's tables in its layout, from its own numbers ----------------------------------------------------------
+
+LABELS = {name: "feminine" if name[0] == "F" else "masculine" for name in CONTEXTS}
+QUICK = ContextOptions(bootstrap=20, permutations=19)
+MARKS_7 = {"A": "M1 M2 M4", "C": "F1 F2 F3 F4 M1", "M": "F1 F2 F3 F4 M1"}
+MARKS_9 = {"man": "A-M1 A-M2 A-M4 C-M2 C-M3 C-M4 I-M4", "woman": "C-F1 C-F2 C-F3 C-F4 M-F1 M-F3 M-F4"}
+
+
+def test_table_7_is_laid_out_as_printed(paper_grid, table7) -> None:
+    rows = [inferred_table(replace(paper_grid(name), classifier=name), LABELS, QUICK) for name in TAGGERS]
+    shown = context_tables.papers({"inferred": pd.concat(rows).assign(q=np.nan)})["table7"].set_index("context")
+    assert list(shown.columns) == list(TAGGERS)
+    assert list(shown.index) == ["canvas", *CONTEXTS]
+    for (tagger, context), counts in table7.items():
+        mark = "*" * (context in MARKS_7.get(tagger, "").split())
+        assert shown.loc["canvas" if context == "B" else context, tagger] == "-".join(map(str, counts)) + mark
+
+
+def test_table_8_is_laid_out_as_printed_but_for_its_misprints(paper_grid) -> None:
+    rows = [recognised_table(replace(paper_grid(name), classifier=name), QUICK) for name in TAGGERS]
+    shown = context_tables.papers({"recognised": pd.concat(rows)})["table8"].set_index("context")
+    printed = golden("table8.csv").set_index("context")
+    differing = {
+        f"{tagger}-{context}": shown.loc[context, tagger]
+        for tagger in TAGGERS
+        for context in CONTEXTS
+        if shown.loc[context, tagger] != printed.loc[context, tagger]
+    }
+    assert differing == {
+        "A-M3": ".893;.968;1;.880",
+        "M-F1": ".437;.347;.450;.450",
+        "W-M2": ".863;NA;NA;.863",
+    }
+
+
+def test_table_9_is_laid_out_as_printed_with_its_marks(paper_grid) -> None:
+    rows = [accuracy_table(replace(paper_grid(name), classifier=name), QUICK, LABELS) for name in TAGGERS]
+    shown = context_tables.papers({"accuracy": pd.concat(rows)})["table9"].set_index("context")
+    printed = golden("table9.csv").set_index("context")
+    below = {("I", "F1"), ("W", "F2"), ("I", "M2"), ("W", "F4")}  # printed although the paper's rule says NA
+    for tagger in TAGGERS:
+        for context in printed.index:
+            cells = ["NA", "NA"] if (tagger, context) in below else printed.loc[context, tagger].split("/")
+            marks = ["*" * (f"{tagger}-{context}" in MARKS_9[gender].split()) for gender in ("man", "woman")]
+            want = "/".join(cell + mark for cell, mark in zip(cells, marks, strict=True))
+            assert shown.loc["canvas" if context == "B" else context, tagger] == want, (tagger, context)
+
+
+def test_tables_10_and_12_are_laid_out_as_printed() -> None:
+    printed = golden("table10_12.csv").set_index("context")
+    cells = [f"{group}{gender}" for gender in "WM" for group in "ABLW"]
+    genders = ["woman" if name[1] == "W" else "man" for name in cells for _ in range(4)]
+    groups = [name[0] for name in cells for _ in range(4)]
+    frames = []
+    for tagger in "CA":
+        columns = {"B": np.full(32, np.nan)}
+        for context in CONTEXTS:
+            means = np.repeat([float(printed.loc[f"{tagger}-{context}", name]) for name in cells], 4)
+            columns[context] = means + np.tile([-0.004, 0.004, -0.001, 0.001], 8)
+        said = dict.fromkeys(columns, [(0, True, 1)] * 32)
+        measures = {"distance": np.stack(list(columns.values()), 1)}
+        grid = grid_of(said, gender=genders, group=groups, measures=measures)
+        frames.append(distances_table(replace(grid, classifier=tagger), QUICK))
+    pairs = [
+        {"classifier": tagger, "context": context, "factor": factor, "one": two[0], "other": two[2], "difference": 1.0}
+        for tagger in "CA"
+        for context in CONTEXTS
+        for column, factor in (("gender", "gender"), ("race", "group"))
+        for two in printed.loc[f"{tagger}-{context}", column].split()
+    ]
+    tukey = pd.DataFrame(pairs).assign(paper_significant=True, ci_low=0.0, ci_high=2.0, p=0.001)
+    shown = context_tables.papers({"distances": pd.concat(frames), "tukey": tukey})["table10"]
+    shown = shown.set_index(shown["classifier"] + "-" + shown["context"])
+    for name, row in printed.iterrows():
+        for cell in cells:
+            head = f"{'woman' if cell[1] == 'W' else 'man'} {cell[0]}"
+            assert shown.loc[name, head] == f"{float(row[cell]):.3f}"[1:], (name, cell)
+        assert shown.loc[name, "differs by gender"].replace(" > ", ">").replace(",", "") == row["gender"]
+        assert shown.loc[name, "differs by group"].replace(" > ", ">").replace(",", "") == row["race"]
+
+
+def spread(mean: float, other: float, t: str, counts: tuple[int, int]) -> np.ndarray:
+    """Values of women and of men with these means and this Welch's t."""
+    shapes = [np.resize([1.0, -1.0], count) for count in counts]
+    shapes = [shape - shape.mean() for shape in shapes]
+    error = np.sqrt(sum(shape.var(ddof=1) / len(shape) for shape in shapes))
+    wanted = 1.0 if t == "ns" else abs(float(t.rstrip("*")))
+    scale = abs(mean - other) / (wanted * error)
+    return np.concatenate([middle + scale * shape for middle, shape in zip((mean, other), shapes, strict=True)])
+
+
+def test_tables_11_and_13_are_laid_out_as_printed_but_for_one_star() -> None:
+    printed, people = golden("table11_13.csv").set_index("row"), (307, 290)
+    for tagger, context in (("C", "F1"), ("C", "M1"), ("A", "F1"), ("A", "M1")):
+        measures = {}
+        for name, row in printed[printed.index.str.startswith(f"{tagger}-{context}-")].iterrows():
+            level = spread(float(row["W"]), float(row["M"]), row["t.1"], people)
+            change = spread(float(row["dW"]), float(row["dM"]), row["t"], people)
+            measures[str(name).rpartition("-")[2]] = np.stack([level - change, level], 1)
+        said = dict.fromkeys(("B", context), [(0, True, 1)] * sum(people))
+        grid = grid_of(said, gender=["woman"] * people[0] + ["man"] * people[1], measures=measures)
+        rows = changes_table(replace(grid, classifier=tagger), {}, QUICK)
+        shown = context_tables.papers({"changes": rows})["table11"].set_index("tags")
+        for kind in measures:
+            row, found = printed.loc[f"{tagger}-{context}-{kind}"], shown.loc[kind]
+            for head, column in (("Δ women", "dW"), ("Δ men", "dM"), ("women", "W"), ("men", "M")):
+                assert float(found[head]) == pytest.approx(float(row[column]), abs=5.1e-5), (context, kind, head)
+            for head, column in (("Δ t", "t"), ("t", "t.1")):
+                if row[column] == "ns":
+                    assert not found[head].endswith("*")
+                    continue
+                star = "" if (tagger, context, kind, head) == ("C", "F1", "concrete", "Δ t") else row[column][-1:]
+                assert found[head].endswith("*") == (star == "*"), (context, kind, head)
+                assert float(found[head].rstrip("*")) == pytest.approx(float(row[column].rstrip("*")), abs=0.006)

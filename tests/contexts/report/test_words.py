@@ -1,0 +1,76 @@
+"""The sentences of the context audit's page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.contexts.report.words import beside, headline
+
+
+def slopes(*rows: tuple[str, float, float, float]) -> dict[str, pd.DataFrame]:
+    """(classifier, slope, low, high) as the ``congruence`` table."""
+    head = {"measure": "correct", "gender": "all", "group": "all", "tags": "gross", "estimator": "person"}
+    frame = pd.DataFrame([{"classifier": c, **head, "slope": s, "ci_low": a, "ci_high": b} for c, s, a, b in rows])
+    return {"congruence": frame}
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (
+            [("a", 8.0, 6.0, 10.0)],
+            "a infers the self-reported gender more often where the context fits it: "
+            "+8.0 points per unit of congruence [+6.0, +10.0].",
+        ),
+        (
+            [("a", 1.0, -1.0, 3.0), ("b", -8.0, -10.0, -6.0)],
+            "b infers the self-reported gender less often where the context fits it: "
+            "−8.0 points per unit of congruence [−10.0, −6.0]; 1 of 2 taggers have an interval without 0.",
+        ),
+        (
+            [("a", 0.7, -0.5, 1.9)],
+            "No association was found between how well a context fits a person's gender and how often a infers it: "
+            "+0.7 points per unit of congruence [−0.5, +1.9].",
+        ),
+    ],
+)
+def test_the_first_sentence_is_the_finding_with_its_interval(rows, sentence):
+    assert headline(slopes(*rows)) == sentence
+
+
+def test_a_tagger_that_infers_the_same_everywhere_has_no_slope_of_0_with_certainty():
+    said = "infers the same of every person before every context: nothing varies, so there is no slope to judge."
+    assert headline(slopes(("a", 0.0, 0.0, 0.0))) == f"a {said}"
+    assert headline(slopes(("a", 0.0, 0.0, 0.0), ("b", 0.0, 0.0, 0.0))) == f"Each of 2 taggers {said}"
+    assert headline(slopes(("a", 0.0, 0.0, 0.0), ("b", 9.0, 8.0, 10.0))).startswith("b infers the self-reported gender")
+
+
+def test_without_a_slope_it_says_what_is_missing():
+    assert "two contexts of different rating" in headline({})
+    assert "two contexts of different rating" in headline(slopes(("a", np.nan, np.nan, np.nan)))
+
+
+@pytest.mark.parametrize(
+    ("effect", "verdict"),
+    [
+        ((9.0, 8.0, 12.0), "Here the context decides more."),
+        ((-9.0, -12.0, -8.0), "Here the context decides more."),
+        ((9.0, 1.0, 12.0), "The intervals do not tell which decides more."),
+        ((2.0, -1.0, 4.0), "Here the face decides more."),
+    ],
+)
+def test_context_and_face_stand_beside_one_another(effect, verdict):
+    row = {"classifier": "a", "label": "inferred woman", "tags": "gross", "background": "garage.1"}
+    numbers = {"face": -6.0, "face_low": -7.0, "face_high": -5.0}
+    numbers |= dict(zip(("effect", "effect_low", "effect_high"), effect, strict=True))
+    smaller = {**row, **numbers, "background": "bar.1", "effect": 0.1}
+    text = beside({"interaction": pd.DataFrame([{**row, **numbers}, smaller])})
+    assert text.endswith(verdict)
+    assert "by −6.0 [−7.0, −5.0]" in text
+    assert text.startswith("Of 2 backgrounds the one that moves a most, garage.1,")
+
+
+def test_without_a_sweep_there_is_nothing_beside_the_context():
+    assert beside({}) == ""

@@ -1,0 +1,262 @@
+"""The whole context audit on drawn people: a planted effect comes back, and what was stopped goes on."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+import gslopes
+from gslopes.contexts import analysis as analysing
+from gslopes.contexts.audit import again, audit_contexts
+from gslopes.contexts.cli import _from_file
+from gslopes.contexts.config import stage_config
+from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.people import read_people
+from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
+from gslopes.core.records import Answer, Detections
+from gslopes.run import stages
+
+PEOPLE = 24
+CANVAS = (192, 128)
+QUICK = ContextOptions(bootstrap=300, permutations=299)
+COLOURS = {"bridal": (250, 200, 210), "garage": (120, 120, 130)}
+
+
+class Finder:
+    """The face of a drawn person is where it was drawn."""
+
+    def __call__(self, photos):
+        box = np.array([[58, 40, 102, 100]], np.float32)
+        there = [photo.pixels.shape[:2] == (180, 160) for photo in photos]
+        return [
+            Detections(box[: int(face)], np.zeros((int(face), 5, 2), np.float32), np.ones(int(face), np.float32))
+            for face in there
+        ]
+
+
+class Tagger:
+    """Reads the shirt (women red, men blue) and the room; before the bridal room it also takes every second man,
+    by the shirt's green level, for a woman.
+    """
+
+    name, version, batch = "planted", "1", 8
+
+    def ask(self, pictures):
+        return [self._tags(np.asarray(Image.open(io.BytesIO(data)).convert("RGB")).astype(int)) for data in pictures]
+
+    def parse(self, raw):
+        return Answer("answered", tuple((tag, 0.9) for tag in raw))
+
+    def _tags(self, pixels):
+        height, width = pixels.shape[:2]
+        shirt = pixels[int(0.93 * height) : int(0.98 * height), int(0.46 * width) : int(0.54 * width)]
+        red, green, blue = shirt.mean(axis=(0, 1))
+        corner = pixels[2:8, 2:8].mean(axis=(0, 1))
+        bridal = np.abs(corner - COLOURS["bridal"]).max() < 12
+        tags = ["veil"] if bridal else ["car"] if np.abs(corner - COLOURS["garage"]).max() < 12 else []
+        if red > blue + 40:
+            return [*tags, "woman", "shirt"]
+        if blue > red + 40:
+            return [*tags, "woman" if bridal and green > 60 else "man", "shirt"]
+        return tags
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """People, their CSV, and two backgrounds with their records."""
+    root = tmp_path_factory.mktemp("contexts")
+    (root / "people").mkdir()
+    rows = ["id,gender,ethnicity"]
+    y, x = np.mgrid[0:180, 0:160]
+    person = ((x - 80) / 26) ** 2 + ((y - 68) / 36) ** 2 < 1
+    person |= (np.abs(x - 80) < 15) & (y > 90)
+    shirt = ((x - 80) / 62) ** 2 + ((y - 195) / 78) ** 2 < 1
+    for index in range(PEOPLE):
+        woman = index % 2 == 0
+        pixels = np.full((180, 160, 3), 200, np.uint8)
+        pixels[person] = (130 + index, 105, 80)  # no two composites alike
+        green = 80 if index % 4 == 1 else 40
+        pixels[shirt] = (190, green, 40) if woman else (40, green, 190)
+        pixels[0, 0] = 200 - index % 3  # no two files alike
+        pixels[0, 1] = 195 + index // 3
+        Image.fromarray(pixels).save(root / f"people/{index:02d}.png")
+        rows.append(f"{index:02d},{'Female' if woman else 'Male'},{'AB'[index % 4 // 2]}")
+    (root / "people.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    (root / "backgrounds").mkdir()
+    for name, colour in COLOURS.items():
+        Image.new("RGB", (400, 300), colour).save(root / f"backgrounds/{name}.png")
+    (root / "backgrounds/contexts.toml").write_text(
+        '[bridal]\nlabel = "feminine"\nrating = 0\ntags = ["veil"]\n[garage]\nrating = 9\ntags = ["car"]\n', "utf-8"
+    )
+    return root
+
+
+def audit(folder: Path, out: Path, **more):
+    options = {"canvas": CANVAS, "format": "png", "cutout": "eraser", "part": 7, "analysis": QUICK, **more}
+    options.setdefault("people", folder / "people.csv")
+    options.setdefault("backgrounds", (str(folder / "backgrounds"),))
+    options.setdefault("classifier", Tagger())
+    options.setdefault("finder", Finder())
+    return audit_contexts(folder / "people", out, **options)
+
+
+@pytest.fixture(scope="module")
+def found(folder, tmp_path_factory):
+    return audit(folder, tmp_path_factory.mktemp("run") / "run")
+
+
+@pytest.mark.figures("svg")
+def test_everybody_is_cut_out_and_put_in_front_of_every_room(found):
+    assert (found.people, found.used, found.flagged) == (PEOPLE, PEOPLE, 0)
+    kinds = found.composites["kind"].value_counts().to_dict()
+    assert kinds == {"context": 2 * PEOPLE, "canvas": PEOPLE, "original": PEOPLE, "empty": 2, "silhouette": 2}
+    shares = found.composites.loc[found.composites["kind"] == "context", "person_share"]
+    assert np.allclose(shares, 0.25, atol=0.003)
+
+
+def test_the_planted_effect_comes_back_with_its_interval(found):
+    rows = found.inferred[(found.inferred["tags"] == "gross") & (found.inferred["inferred"] == "woman")]
+    rows_of = rows.set_index(["context", "gender"])
+    assert rows_of.loc[("bridal", "man"), "change"] == pytest.approx(0.5)
+    assert rows_of.loc[("bridal", "man"), "change_low"] <= 0.5 <= rows_of.loc[("bridal", "man"), "change_high"]
+    assert rows_of.loc[("bridal", "woman"), "change"] == 0
+    assert rows_of.loc[("garage", "man"), "change"] == 0
+    slopes = found.congruence.set_index(["tags", "measure", "gender", "group"])["slope"]
+    # men: right half as often where kappa is -1, always where it is 0.8
+    assert slopes["gross", "correct", "man", "all"] == pytest.approx(100 * 0.5 / 1.8)
+    assert slopes["gross", "correct", "woman", "all"] == 0
+
+
+def test_what_is_recognised_is_told_and_the_silhouette_does_not_hide_it(found):
+    rows = found.recognised[(found.recognised["tags"] == "gross") & (found.recognised["given"] == "all")]
+    assert rows.set_index("context")["share"].to_dict() == {"bridal": 1.0, "garage": 1.0}
+    assert not [note for note in found.notes if "hidden" in note]
+
+
+def test_the_page_and_the_papers_tables_are_there(found):
+    text = found.page.read_text("utf-8")
+    assert "infers the self-reported gender" in text
+    folder = found.page.parent
+    assert (folder / "tables/table7.tex").read_text("utf-8").startswith("\\begin{tabular}")
+    assert "12-12-0" in (folder / "tables/table7.csv").read_text("utf-8")
+    assert (folder / "figures/inferred.svg").is_file()
+    assert (folder / "cutouts.html").read_text("utf-8").count("<figure") == PEOPLE
+
+
+def test_what_was_stopped_goes_on_and_ends_in_the_same_tables(found, folder, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(found.run, run)
+    for path in (run / "parts/synthesise/photos-000002.parquet", run / "parts/cutout/cutouts-000001.parquet"):
+        path.unlink()
+    audit(folder, run)
+    for path in sorted(found.run.glob("*.parquet")):
+        assert (run / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_analysis_alone_asks_nobody(found, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(found.run, run)
+    shutil.rmtree(run / "edits")
+    shutil.rmtree(run / "cutouts")
+    from gslopes.executors import OneProcess
+
+    same = again(run, OneProcess(), QUICK)
+    pd.testing.assert_frame_equal(same.tables["inferred"], found.tables["inferred"])
+
+
+@pytest.mark.slow
+def test_one_more_tagger_is_asked_by_score(found, folder, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(found.run, run)
+    other = Tagger()
+    other.name = "another"
+    stages.score_photos(run, other)
+    from gslopes.executors import OneProcess
+
+    both = again(run, OneProcess(), QUICK)
+    assert set(both.tables["inferred"]["classifier"]) == {"planted", "another"}
+
+
+def test_fit_and_report_say_what_the_folder_is(found):
+    with pytest.raises(UsageError, match="is a context audit; run gslopes contexts"):
+        stages.run_fit(found.run)
+
+
+def test_another_canvas_needs_another_folder(found, folder):
+    with pytest.raises(RunFolderMismatch, match="canvas"):
+        audit(folder, found.run, canvas=(200, 128))
+
+
+def test_tags_in_no_cluster_are_listed(found):
+    tags = analysing.tags_of_run(found.run, QUICK)
+    assert set(tags["tag"]) <= {"veil", "car", "shirt", "woman", "man"}
+
+
+@pytest.mark.parametrize(
+    ("more", "error", "message"),
+    [
+        ({"people": None}, UsageError, "self-reported gender"),
+        ({"backgrounds": ("/nowhere",)}, UsageError, "no folder"),
+        ({"canvas": (32, 32)}, ConfigError, "64 to 8192"),
+        ({"person_share": 1.0}, ConfigError, "between 0 and 1"),
+        ({"kinds": ("empty",)}, ConfigError, "nothing can be compared"),
+        ({"person_shares": 0.2}, ConfigError, "Did you mean 'person_share'"),
+        ({"person_share": 0.9}, UsageError, "at most 0"),
+    ],
+)
+def test_what_is_wrong_is_said_before_any_work(more, error, message, folder, tmp_path):
+    with pytest.raises(error, match=message):
+        audit(folder, tmp_path / "run", **more)
+
+
+def test_a_picture_in_two_contexts_is_named(folder, tmp_path):
+    backgrounds = tmp_path / "backgrounds"
+    backgrounds.mkdir()
+    for name in ("a", "b"):
+        Image.new("RGB", (300, 300), (9, 9, 9)).save(backgrounds / f"{name}.png")
+    with pytest.raises(UsageError, match="picture of"):
+        audit(folder, tmp_path / "run", backgrounds=(str(backgrounds),))
+
+
+def test_small_backgrounds_are_skipped_with_the_reason(folder, tmp_path):
+    backgrounds = tmp_path / "backgrounds"
+    backgrounds.mkdir()
+    Image.new("RGB", (300, 150), (9, 9, 9)).save(backgrounds / "a.png")
+    with pytest.raises(UsageError, match=r"shorter side too small \(150 px, at least 200\)"):
+        audit(folder, tmp_path / "run", backgrounds=(str(backgrounds),))
+
+
+@pytest.mark.parametrize("given", ["rendered", Path("rendered"), ("rendered",), [Path("rendered")]])
+def test_one_background_is_as_good_as_a_list_of_one(given):
+    assert stage_config({"people": "p", "backgrounds": given, "kinds": None}).backgrounds == ("rendered",)
+
+
+def test_it_is_a_function_of_the_package():
+    assert gslopes.audit_contexts is audit_contexts
+
+
+def test_everybody_is_as_large_as_the_one_who_fits_least(folder, tmp_path):
+    more = audit(folder, tmp_path / "run", person_share="max", limit=4)
+    shares = more.composites.loc[more.composites["kind"] == "context", "person_share"]
+    assert more.used == 4
+    assert np.ptp(shares) < 0.005
+    assert shares.min() > 0.26
+
+
+def test_words_for_genders_come_from_a_file_and_a_wrong_option_in_it_is_named(folder, tmp_path):
+    people, words = tmp_path / "people.csv", tmp_path / "words.toml"
+    people.write_text((folder / "people.csv").read_text("utf-8").replace("Female", "frau"), "utf-8")
+    words.write_text('person-share = "max"\n[genders]\nfrau = "woman"\n', "utf-8")
+    given = _from_file(words)
+    assert given == {"person_share": "max", "genders": {"frau": "woman"}}
+    rows = read_people(people, aliases=given["genders"])
+    assert {row["gender"] for row in rows.values()} == {"woman", "man"}
+    words.write_text("persn-share = 1\n", "utf-8")
+    with pytest.raises(UnknownName, match="persn_share"):
+        _from_file(words)

@@ -1,0 +1,286 @@
+"""What is wrong with people, backgrounds, ratings and dictionaries is said, and what can go on goes on."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from gslopes.contexts.audit import again, audit_contexts
+from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.tables import BACKGROUNDS, CUTOUTS
+from gslopes.core import tables
+from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
+from gslopes.core.reasons import Reason
+from gslopes.core.records import Answer, Detections
+from gslopes.executors import OneProcess
+from tests.contexts.test_audit import COLOURS, PEOPLE, Finder, Tagger, folder, found
+from tests.contexts.test_audit import audit as whole_audit
+
+__all__ = ["folder", "found"]  # fixtures
+QUICK = {"bootstrap": 20, "permutations": 19}
+
+
+def audit(folder: Path, out: Path, **more):
+    return whole_audit(folder, out, analysis=ContextOptions(**QUICK), **more)
+
+
+def people_csv(folder: Path, to: Path, change) -> Path:
+    """The people's CSV with its lines changed."""
+    lines = (folder / "people.csv").read_text("utf-8").splitlines()
+    to.write_text("\n".join(change(lines)) + "\n", "utf-8")
+    return to
+
+
+# --- people ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "message"), [("none", "no folder"), ("file", "is a file"), ("empty", "no photos in")])
+def test_a_folder_of_people_that_is_none(kind, message, folder, tmp_path):
+    people = tmp_path / "people"
+    if kind == "file":
+        people.write_text("")
+    elif kind == "empty":
+        people.mkdir()
+    with pytest.raises(UsageError, match=message):
+        audit_contexts(people, tmp_path / "run", people=folder / "people.csv", classifier=Tagger(), finder=Finder())
+
+
+def test_a_photo_without_a_row_is_skipped_and_all_without_one_are_an_error(folder, tmp_path):
+    short = people_csv(folder, tmp_path / "short.csv", lambda lines: lines[:-1])
+    run = audit(folder, tmp_path / "run", people=short)
+    assert (run.used, run.skipped) == (PEOPLE - 1, {Reason.UNKNOWN_PERSON.value: 1})
+    other = people_csv(folder, tmp_path / "other.csv", lambda lines: [lines[0], "someone,Female,A"])
+    with pytest.raises(UsageError, match="says nothing about any of the photos"):
+        audit(folder, tmp_path / "none", people=other)
+
+
+@pytest.mark.slow
+def test_one_gender_only_is_analysed_without_tests_between_genders(folder, tmp_path):
+    women = people_csv(
+        folder, tmp_path / "women.csv", lambda lines: [line.replace(",Male,", ",Female,") for line in lines]
+    )
+    run = audit(folder, tmp_path / "run", people=women)
+    assert set(run.inferred["gender"]) == {"all", "woman"}
+    assert run.changes["p"].isna().all()
+    assert run.page.is_file()
+
+
+@pytest.mark.slow
+def test_a_gender_that_nobody_gave_is_counted_and_in_no_f1(folder, tmp_path):
+    silent = people_csv(folder, tmp_path / "silent.csv", lambda lines: [*lines[:-1], lines[-1].replace("Male", "NA")])
+    run = audit(folder, tmp_path / "run", people=silent)
+    counts = run.inferred[(run.inferred["tags"] == "gross") & (run.inferred["context"] == "canvas")]
+    assert set(counts.loc[counts["gender"] == "not said", "n"]) == {1}
+    assert set(run.accuracy["gender"]) == {"woman", "man"}
+    assert run.accuracy["n"].max() == PEOPLE - 1
+
+
+def test_a_photo_that_cannot_be_read_has_its_reason_and_the_rest_goes_on(folder, tmp_path):
+    more = tmp_path / "more"
+    shutil.copytree(folder, more)
+    (more / "people/zz.png").write_bytes(b"no picture")
+    with (more / "people.csv").open("a") as file:
+        file.write("zz,Female,A\n")
+    run = audit(more, tmp_path / "run")
+    assert run.used == PEOPLE
+    (reason,) = run.skipped
+    assert reason.startswith("unreadable")
+
+
+@pytest.mark.slow
+def test_a_person_whom_the_canvas_cannot_hold_is_skipped_with_the_share_that_fits(folder, tmp_path):
+    more = tmp_path / "more"
+    shutil.copytree(folder, more)
+    pixels = np.full((180, 160, 3), 200, np.uint8)
+    pixels[20:, 74:86] = (130, 105, 80)
+    Image.fromarray(pixels).save(more / "people/zz.png")
+    with (more / "people.csv").open("a") as file:
+        file.write("zz,Female,A\n")
+    run = audit(more, tmp_path / "run", keep_flagged=True)
+    assert run.used == PEOPLE
+    assert run.skipped == {Reason.DOES_NOT_FIT.value: 1}
+    photos = tables.read(tables.PHOTOS, run.run / "photos.parquet").set_index("path")
+    assert "at most 0." in photos.loc["zz.png", "detail"]
+
+
+@pytest.mark.slow
+def test_a_photo_without_a_backdrop_is_flagged_and_accepted_by_review(folder, tmp_path):
+    more = tmp_path / "more"
+    shutil.copytree(folder, more)
+    pixels = np.full((180, 160, 3), 200, np.uint8)
+    pixels[60:, 70:90] = (130, 105, 80)
+    Image.fromarray(pixels).save(more / "people/zz.png")
+    with (more / "people.csv").open("a") as file:
+        file.write("zz,Female,A\n")
+    run = audit(more, tmp_path / "run", person_share=0.1)
+    assert (run.used, run.flagged) == (PEOPLE, 1)
+    cutouts = tables.read(CUTOUTS, run.run / "cutouts.parquet")
+    (row,) = cutouts[cutouts["status"] == "flagged"].to_dict("records")
+    assert "%" in row["detail"]
+    review = tmp_path / "review.csv"
+    review.write_text(f"photo,decision\n{row['photo']},accept\n{cutouts['photo'].iloc[0]},exclude\n", "utf-8")
+    other = audit(more, tmp_path / "other", person_share=0.1, review=review)
+    assert (other.used, other.flagged) == (PEOPLE, 0)
+    assert other.skipped == {Reason.CUTOUT_EXCLUDED.value: 1}
+    for text, message in (("photo\n", "no columns"), ("photo,decision\nx,maybe\n", "line 2: the decision is 'maybe'")):
+        review.write_text(text, "utf-8")
+        with pytest.raises(UsageError, match=message):
+            audit(more, tmp_path / "third", person_share=0.1, review=review)
+
+
+# --- backgrounds -----------------------------------------------------------------------------------------------------
+
+
+class SeesSomebody(Finder):
+    """Also finds a face in the bridal room."""
+
+    def __call__(self, photos):
+        none = np.zeros((0, 4), np.float32), np.zeros((0, 5, 2), np.float32), np.zeros(0, np.float32)
+        one = np.array([[9, 9, 40, 40]], np.float32), np.zeros((1, 5, 2), np.float32), np.ones(1, np.float32)
+        rooms = [tuple(photo.pixels[0, 0]) for photo in photos]
+        return [
+            Detections(*(one if room == COLOURS["bridal"] else none)) if len(portrait.boxes) == 0 else portrait
+            for room, portrait in zip(rooms, super().__call__(photos), strict=True)
+        ]
+
+
+@pytest.mark.slow
+def test_a_background_with_a_face_or_no_picture_is_skipped_with_its_reason(folder, tmp_path):
+    more = tmp_path / "more"
+    shutil.copytree(folder, more)
+    (more / "backgrounds/pub.jpg").write_bytes(b"no picture")
+    run = audit(more, tmp_path / "run", finder=SeesSomebody())
+    rows = tables.read(BACKGROUNDS, run.run / "backgrounds.parquet").set_index("key")
+    assert rows["status"].to_dict() == {"bridal.1": "skipped", "garage.1": "used", "pub.1": "skipped"}
+    assert rows.loc["bridal.1", "reason"] == Reason.FACE_IN_BACKGROUND.value
+    assert rows.loc["pub.1", "reason"].startswith("unreadable")
+    assert set(run.congruence.loc[run.congruence["estimator"] == "person", "n"]) == {0}  # one context has no slope
+    assert "2 backgrounds are left out" in run.page.read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_contexts_without_rating_or_tags_are_out_of_slopes_and_recognition_and_it_is_said(folder, tmp_path):
+    rooms = tmp_path / "rooms"
+    shutil.copytree(folder / "backgrounds", rooms)
+    (rooms / "contexts.toml").write_text('[bridal]\ntitle = "A shop"\n[garage]\nrating = 9\n', "utf-8")
+    run = audit(folder, tmp_path / "run", backgrounds=(str(rooms),))
+    assert set(run.congruence.loc[run.congruence["estimator"] == "person", "n"]) == {0}
+    notes = run.recognised.set_index(["tags", "context", "given"])["note"]
+    assert notes["gross", "bridal", "all"].startswith("not applicable")
+    text = run.page.read_text("utf-8")
+    assert "two contexts of different rating" in text
+    assert "not applicable" in text
+
+
+# --- answers, dictionaries, ratings ----------------------------------------------------------------------------------
+
+
+class Refuses(Tagger):
+    """Refuses to say anything before the bridal room about every second picture."""
+
+    def ask(self, pictures):
+        tags = super().ask(pictures)
+        return [None if "veil" in one and "woman" in one and index % 2 else one for index, one in enumerate(tags)]
+
+    def parse(self, raw):
+        return Answer("refused", (), Reason.NO_FACE) if raw is None else super().parse(raw)
+
+
+@pytest.mark.slow
+def test_refused_pictures_are_left_out_pairwise_and_counted(folder, tmp_path):
+    run = audit(folder, tmp_path / "run", classifier=Refuses())
+    rows = run.inferred[(run.inferred["tags"] == "gross") & (run.inferred["gender"] == "all")]
+    n = rows.set_index(["context", "inferred"])["n"]
+    assert n["canvas", "woman"] == PEOPLE
+    assert n["bridal", "woman"] < PEOPLE
+    lost = PEOPLE - n["bridal", "woman"]
+    assert any(f"planted: {lost} pictures of people were refused" in note for note in run.notes)
+
+
+class Silent(Tagger):
+    """Has no tags at all."""
+
+    def parse(self, raw):
+        return Answer("answered", ())
+
+
+@pytest.mark.slow
+def test_answers_without_any_tag_are_neutral(folder, tmp_path):
+    run = audit(folder, tmp_path / "run", classifier=Silent())
+    assert set(run.described["inferred"]) == {"neutral"}
+    assert run.described["concrete"].isna().all()
+    assert run.page.is_file()
+
+
+@pytest.mark.slow
+def test_another_typology_may_follow(found, folder, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(found.run, run)
+    words = tmp_path / "german.toml"
+    words.write_text(
+        "".join(f'[clusters.{name}]\nsuper = "demographics"\ntags = ["{tag}"]\n'
+                for name, tag in (("masculine", "herr"), ("feminine", "dame")))
+    )  # fmt: skip
+    other = again(run, OneProcess(), ContextOptions(typology=(str(words),), **QUICK))
+    assert set(other.described["inferred"]) == {"neutral"}
+    # of woman, man, shirt, veil and car it knows the two that name the contexts
+    assert other.typologies["unassigned"].tolist() == [0.6]
+    rooms = folder / "backgrounds/contexts.toml"
+    with pytest.raises(ConfigError, match="unknown key 'bridal'"):
+        again(run, OneProcess(), ContextOptions(typology=(str(rooms),), **QUICK))
+
+
+def test_a_dictionary_for_other_words_is_said_to_be_none(found, folder, tmp_path):
+    class German(Tagger):
+        def parse(self, raw):
+            return Answer("answered", tuple((f"wort-{tag}-{index}", 0.9) for tag in raw for index in range(9)))
+
+    rooms = tmp_path / "rooms"
+    shutil.copytree(folder / "backgrounds", rooms, ignore=shutil.ignore_patterns("*.toml"))
+    run = audit(folder, tmp_path / "run", backgrounds=(str(rooms),), classifier=German(), limit=12)
+    assert any("the typology starter knows 0.0% of its tags" in note for note in run.notes)
+
+
+def test_ratings_of_ones_own_may_follow_and_those_of_no_context_are_named(found, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(found.run, run)
+    ratings = tmp_path / "ratings.csv"
+    lines = [
+        f"{context},r{n},{level}" for context, level in (("bridal", 10), ("garage", 0), ("pub", 7)) for n in range(9)
+    ]
+    ratings.write_text("context,rater,rating\n" + "\n".join(lines) + "\n", "utf-8")
+    other = again(run, OneProcess(), ContextOptions(ratings=ratings, **QUICK))
+    assert any("rates pub, which is no context of this run" in note for note in other.notes)
+    assert other.ratings.set_index("context").loc["bridal", "median"] == 10
+    men = [
+        rows[(rows["measure"] == "correct") & (rows["gender"] == "man") & (rows["tags"] == "gross")].iloc[0]["slope"]
+        for rows in (found.congruence, other.congruence)
+    ]
+    assert men[0] > 0 > men[1]  # the ratings are the other way round
+
+
+# --- the machine -----------------------------------------------------------------------------------------------------
+
+
+def test_without_the_extra_nothing_is_begun(folder, tmp_path, monkeypatch):
+    real = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name == "statsmodels" else real(name, *more)
+    )
+    with pytest.raises(UsageError, match="needs statsmodels") as caught:
+        audit(folder, tmp_path / "run")
+    assert "gslopes[contexts]" in str(caught.value.hint)
+    assert not (tmp_path / "run").exists()
+
+
+def test_other_people_need_another_folder(found, folder, tmp_path):
+    more = tmp_path / "more"
+    shutil.copytree(folder, more)
+    (more / "people/23.png").unlink()
+    with pytest.raises(RunFolderMismatch):
+        audit(more, found.run)

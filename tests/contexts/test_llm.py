@@ -1,0 +1,102 @@
+"""A language model as the tagger of an audit, and tags that no dictionary knows: from answers to a filled list."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gslopes.contexts.audit import Contexts
+from gslopes.contexts.cli import contexts as command
+from gslopes.contexts.tables import COMPOSITES, PEOPLE
+from gslopes.contexts.typology_cli import typology
+from gslopes.core import tables
+from tests.contexts.test_audit import audit, folder, found
+from tests.fake_provider import FakeProvider
+
+__all__ = ["folder", "found"]  # fixtures
+pytestmark = pytest.mark.slow
+NAME = "llm:some-model,prompt=labels,repeats=1"
+
+
+def see(provider: FakeProvider, run: Path) -> None:
+    """The model calls women woman and men man, before the bridal room everybody woman; there it sees a veil."""
+    provider.chat.slopes = {"woman": 1.0, "man": -1.0, "veil": 0.0, "zeppelin": 0.0}
+    edits = tables.read(tables.EDITS, run / "edits.parquet")
+    keys = ["photo", "attribute", "step"]
+    contexts = tables.read(COMPOSITES, run / "composites.parquet").set_index(keys)["context"]
+    genders = tables.read(PEOPLE, run / "people.parquet").set_index("photo")["gender"]
+    for row in edits.itertuples():
+        bridal = contexts[row.photo, row.attribute, row.step] == "bridal"
+        woman = bridal or genders.get(row.photo) == "woman"
+        digest = sha256((run / row.file).read_bytes()).hexdigest()
+        provider.chat.planted_values[digest] = (1.0 if woman else -1.0, 0.1 if bridal else 0.9)
+
+
+@pytest.fixture
+def asked(provider: FakeProvider, found: Contexts, folder: Path, tmp_path: Path) -> Contexts:
+    """The run of another tagger, about whose pictures the model is asked, too."""
+    run = tmp_path / "run"
+    shutil.copytree(found.run, run)
+    see(provider, run)
+    terms = {"cache": str(tmp_path / "cache"), "yes": True}
+    from gslopes.run.config import ScoreConfig
+
+    return audit(folder, run, classifier=NAME, terms=ScoreConfig(**terms))
+
+
+def test_a_language_models_words_are_counted_as_a_taggers(asked: Contexts, provider: FakeProvider) -> None:
+    pictures = len(tables.read(tables.EDITS, asked.run / "edits.parquet"))
+    assert len(provider.log.calls) == pictures
+    rows = asked.inferred[(asked.inferred["classifier"] == NAME) & (asked.inferred["tags"] == "gross")]
+    counts = rows[rows["gender"] == "all"].set_index(["context", "inferred"])["count"]
+    assert (counts["canvas", "woman"], counts["canvas", "man"]) == (12, 12)
+    assert (counts["bridal", "woman"], counts["bridal", "man"]) == (24, 0)
+    change = rows.set_index(["context", "gender", "inferred"]).loc[("bridal", "man", "woman")]
+    assert change["change"] == 1
+    assert change["change_low"] <= 1 <= change["change_high"]
+    slopes = asked.congruence[(asked.congruence["classifier"] == NAME) & (asked.congruence["measure"] == "correct")]
+    slopes = slopes[(slopes["tags"] == "gross") & (slopes["group"] == "all")].set_index("gender")["slope"]
+    assert slopes["man"] == pytest.approx(100 / 1.8)  # right where kappa is 0.8, never where it is -1
+    assert slopes["woman"] == 0
+    named = asked.recognised[(asked.recognised["classifier"] == NAME) & (asked.recognised["given"] == "all")]
+    assert named[named["tags"] == "gross"].set_index("context")["share"].to_dict() == {"bridal": 1.0, "garage": 0.0}
+    assert NAME in asked.page.read_text("utf-8")
+
+
+def test_tags_that_no_cluster_holds_are_listed_filled_and_count_from_then_on(asked: Contexts, tmp_path: Path) -> None:
+    run, todo = asked.run, tmp_path / "todo.csv"
+    listed = json.loads(CliRunner().invoke(typology, [str(run), "--json"]).stdout)
+    (row,) = [row for row in listed if row["classifier"] == NAME]
+    assert row["tag"] == "zeppelin"
+    assert (row["composites"], row["baselines"]) == (0.5, 0)
+    done = CliRunner().invoke(typology, [str(run), "--out", str(todo)])
+    assert done.exit_code == 0, done.output
+    with todo.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {"tag", "classifier", "pictures", "cluster"} <= set(rows[0])
+    for row in rows:
+        row["cluster"] = "masculine" if row["tag"] == "zeppelin" else ""
+    with todo.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    again = ["--typology", "starter", "--typology", str(todo)]
+    done = CliRunner().invoke(command, [str(run), *again, "--bootstrap", "50", "--permutations", "49", "--json"])
+    assert done.exit_code == 0, done.output
+    inferred = json.loads(done.stdout)["tables"]["inferred"]
+    counts = {
+        (row["context"], row["inferred"]): row["count"]
+        for row in inferred
+        if (row["classifier"], row["tags"], row["gender"]) == (NAME, "gross", "all")
+    }
+    # woman and zeppelin, one word each: neither
+    assert counts["bridal", "neutral"] == 24
+    assert counts["canvas", "woman"] == 12
+    left = CliRunner().invoke(typology, [str(run), *again, "--json"])
+    assert [row for row in json.loads(left.stdout) if row["classifier"] == NAME] == []

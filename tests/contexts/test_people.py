@@ -1,0 +1,54 @@
+"""people.csv."""
+
+from __future__ import annotations
+
+import pytest
+
+from gslopes.contexts.people import cfd_person, gender_of, person_of, read_people
+from gslopes.core.errors import UsageError
+
+
+def _csv(tmp_path, text):
+    path = tmp_path / "people.csv"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_rows_by_photo_and_words_as_people_gave_them(tmp_path):
+    path = _csv(tmp_path, "id,age,gender,ethnicity\n001,24,Female,white\n002,,non-binary,black\n003,NA,,white\n")
+    found = read_people(path)
+    assert [found[key]["gender"] for key in ("001", "002", "003")] == ["woman", "non-binary", "not said"]
+    assert found["001"]["group"] == "white"
+    assert found["001"]["age"] == 24
+    assert found["003"]["age"] != found["003"]["age"]
+    assert person_of(found, "neutral/001.jpg") == found["001"]
+    assert person_of(found, "099.jpg") is None
+
+
+def test_columns_of_ones_own_and_two_crossed(tmp_path):
+    path = _csv(tmp_path, "file,who,says,race,age_group\na.jpg,p1,w,X,old\nb.jpg,p1,w,X,old\n")
+    found = read_people(path, gender_column="says", group_column="race + age_group", person_column="who")
+    assert found["a.jpg"]["person"] == found["b.jpg"]["person"] == "p1"
+    assert found["a.jpg"]["group"] == "X + old"
+
+
+def test_aliases_of_ones_own(tmp_path):
+    assert gender_of("Frau", {"frau": "woman"}) == "woman"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,age\n1,2\n", "gender.*columns are id, age"),
+        ("name_of,gender\n1,f\n", "names the photo"),
+        ("id,gender\n1,f\n1,m\n", "two rows of '1'"),
+    ],
+)
+def test_what_is_wrong_is_said(text, message, tmp_path):
+    with pytest.raises(UsageError, match=message):
+        read_people(_csv(tmp_path, text))
+
+
+def test_names_of_the_chicago_face_database():
+    assert cfd_person("x/CFD-BM-204-001-N.jpg")["person"] == "BM-204"
+    assert cfd_person("001.jpg") is None

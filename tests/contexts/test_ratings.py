@@ -1,0 +1,64 @@
+"""Crowd answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gslopes.contexts.ratings import category, krippendorff_alpha, read_ratings, summarise_ratings
+from gslopes.core.errors import UsageError
+
+
+def _written(tmp_path, text):
+    path = tmp_path / "ratings.csv"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_agreement_of_four_raters_on_three_contexts():
+    table = [(0, 4, 9), (1, 5, 9), (0, 4, 8), (np.nan, 6, 7)]
+    rows = [
+        {"rater": str(rater), "context": str(context), "rating": float(rating)}
+        for rater, ratings in enumerate(table)
+        for context, rating in enumerate(ratings)
+        if rating == rating
+    ]
+    assert krippendorff_alpha(pd.DataFrame(rows)) == pytest.approx(0.933333, abs=1e-6)
+    assert krippendorff_alpha(pd.DataFrame(rows), "ordinal") == pytest.approx(0.880603, abs=1e-6)
+
+
+def test_medians_without_what_was_coded_incorrect(tmp_path):
+    lines = ["context,rater,gender,rating,coding"]
+    lines += [f"nursery,{n},{'f' if n % 2 else 'male'},{2 + n % 2},correct" for n in range(20)]
+    lines += [f"garage,{n},f,9,correct" for n in range(20)] + ["nursery,99,f,10,incorrect"]
+    answers, warnings = read_ratings(_written(tmp_path, "\n".join(lines) + "\n"))
+    found = summarise_ratings(answers, draws=200).set_index("context")
+    assert warnings == []
+    assert (found.loc["nursery", "n"], found.loc["nursery", "dropped"]) == (20, 1)
+    assert (found.loc["nursery", "women"], found.loc["nursery", "men"]) == (3, 2)
+    assert found["category"].to_dict() == {"nursery": "feminine", "garage": "masculine"}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [("a,1,x,correct", "line 2"), ("a,1,11,correct", "from 0 to 10"), ("a,1,4,right", "coding"), ("a,1,nan,", "nan")],
+)
+def test_what_is_wrong_is_said_with_its_line(line, message, tmp_path):
+    with pytest.raises(UsageError, match=message):
+        read_ratings(_written(tmp_path, f"context,rater,rating,coding\n{line}\n"))
+
+
+def test_of_two_answers_the_last_counts_and_uncoded_ones_are_told(tmp_path):
+    answers, warnings = read_ratings(_written(tmp_path, "context,rater,rating\na,1,2\na,1,8\n"))
+    assert answers["rating"].tolist() == [8]
+    assert len(warnings) == 2
+
+
+def test_a_category_needs_the_whole_interval_on_one_side():
+    assert [category(*ends) for ends in ((1, 4), (4, 6), (6, 9), (5, 5))] == [
+        "feminine",
+        "neutral",
+        "masculine",
+        "neutral",
+    ]

@@ -1,0 +1,74 @@
+"""Five services, asked by their own clients, have planted congruence slopes: each comes back within its interval."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pandas as pd
+import pytest
+
+from gslopes.contexts.audit import again
+from gslopes.core.records import Answer
+from gslopes.executors import OneProcess
+from gslopes.run import stages
+from tests.contexts.planted import plant
+from tests.contexts.test_audit import QUICK, audit, folder
+from tests.fake_provider import FakeProvider
+
+__all__ = ["folder"]  # a fixture
+pytestmark = pytest.mark.slow
+SLOPES = {"google": 0.24, "rekognition": 0.12, "clarifai": -0.24, "azure": 0.0, "imagga": 0.18}
+
+
+class Same:
+    """What a service is planted to say, without the service."""
+
+    version, batch = "1", 8
+
+    def __init__(self, name: str, known: dict[str, list[tuple[str, float]]]) -> None:
+        self.name, self.known = name, known
+
+    def ask(self, pictures):
+        return [self.known[sha256(data).hexdigest()] for data in pictures]
+
+    def parse(self, raw):
+        return Answer("answered", tuple(raw))
+
+
+@pytest.fixture(scope="module")
+def asked(folder, tmp_path_factory):
+    """A run whose pictures five fake services and their twins in this process have seen."""
+    with pytest.MonkeyPatch.context() as patch, FakeProvider() as provider:
+        for name, value in provider.environment.items():
+            patch.setenv(name, value)
+        run = tmp_path_factory.mktemp("services") / "run"
+        audit(folder, run)  # asks the tagger in this process
+        provider.known = plant(run, SLOPES)
+        cache = tmp_path_factory.mktemp("cache")
+        names = [f"{name}:rate=1000" for name in SLOPES]  # the fake one has no quota
+        stages.score_photos(run, names, cache=cache, yes=True)
+        calls = len(provider.log.calls)
+        stages.score_photos(run, names, cache=cache, yes=True)
+        assert len(provider.log.calls) == calls  # nobody is asked twice
+        for name, known in provider.known.items():
+            stages.score_photos(run, Same(f"twin-{name}", known))
+        yield again(run, OneProcess(), QUICK)
+
+
+@pytest.mark.parametrize("service", SLOPES)
+def test_each_services_slope_is_recovered_with_its_interval(service, asked):
+    rows = asked.congruence
+    at = (rows["measure"] == "correct") & (rows["group"] == "all") & (rows["tags"] == "gross")
+    row = rows[at & (rows["gender"] == "all") & (rows["estimator"] == "person")].set_index("classifier").loc[service]
+    assert row["ci_low"] - 1e-9 <= 100 * SLOPES[service] <= row["ci_high"] + 1e-9
+    assert row["slope"] == pytest.approx(100 * SLOPES[service], abs=5)
+
+
+@pytest.mark.parametrize("service", SLOPES)
+def test_a_service_and_its_twin_without_one_are_described_alike(service, asked):
+    rows = asked.described
+    one, other = (
+        rows[rows["classifier"] == name].drop(columns="classifier").reset_index(drop=True)
+        for name in (service, f"twin-{service}")
+    )
+    pd.testing.assert_frame_equal(one, other)

@@ -1,0 +1,80 @@
+"""Dictionaries, and how tags are compared with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from gslopes.contexts.typology import SHIPPED, normalise, read_typology
+from gslopes.core.errors import ConfigError, UnknownName
+
+
+def test_a_tag_is_compared_whole_and_folded():
+    assert normalise("Mantelet (women\u2019s cape)") == "mantelet_(women's_cape)"
+    assert normalise("  Wedding \t Dress ") == "wedding_dress"
+    assert "women's_cape" not in read_typology("starter").clusters["feminine"]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_shipped_typology_is_whole(name):
+    found = read_typology(name)
+    assert found.clusters["masculine"]
+    assert found.clusters["feminine"]
+    assert not found.clusters["masculine"] & found.clusters["feminine"]
+    assert all(tag == normalise(tag) for tag in found.known)
+    assert found.partial == (name == "barlas-2020")
+
+
+def test_celeba_sorts_all_forty_attributes():
+    from gslopes import zoo
+
+    labels = {normalise(label) for label in zoo.identify("celeba-tagger")[0].labels}
+    assert labels <= read_typology("celeba").known
+
+
+def test_a_label_that_is_judged_and_not_returned_has_its_complement():
+    found = read_typology("celeba")
+    assert "female" in found.complete({"Young"})
+    assert "female" not in found.complete({"Male"})
+
+
+def test_the_wide_one_adds_to_the_starter():
+    wide, plain = read_typology("starter-wide"), read_typology("starter")
+    assert plain.clusters["feminine"] < wide.clusters["feminine"]
+    assert wide.contexts == plain.contexts
+
+
+def test_several_are_merged_and_a_filled_list_is_read(tmp_path):
+    filled = tmp_path / "todo.csv"
+    filled.write_text("tag,cluster\nBridezilla,feminine\n'=bride,feminine\nwhatnot,\n", "utf-8")
+    found = read_typology(["starter", filled])
+    assert {"bridezilla", "=bride"} <= found.clusters["feminine"]
+    assert "whatnot" not in found.known
+    assert found.supers["feminine"] == "demographics"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[clusters.masculine]\nsuper = "demographic"\ntags = ["man"]', "Did you mean 'demographics'"),
+        ('[clusters.masculine]\ntags = ["man"]\n[clusters.feminine]\ntags = [" "]', "empty"),
+        ('[clusters.feminine]\ntags = ["woman"]', "masculine"),
+        ('[cluster.feminine]\ntags = ["woman"]', "Did you mean 'clusters'"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_said(text, message, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(ConfigError, match=message):
+        read_typology(path)
+
+
+def test_an_unknown_name_gets_the_nearest():
+    with pytest.raises(UnknownName, match="starter"):
+        read_typology("startr")
+
+
+def test_a_cluster_has_one_super_cluster(tmp_path):
+    path = tmp_path / "other.toml"
+    path.write_text('[clusters.hair]\nsuper = "abstract"\ntags = ["bob"]', "utf-8")
+    with pytest.raises(ConfigError, match="hair"):
+        read_typology(["starter", path])

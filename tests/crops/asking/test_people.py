@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+
+from gslopes.core.errors import UsageError
+from gslopes.crops.asking.people import read_people
+
+
+@pytest.fixture
+def folder(tmp_path):
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    for name in "abcdef":
+        (photos / f"{name}.jpg").write_bytes(b"x")
+    return photos
+
+
+def table(folder, text):
+    path = folder.parent / "people.csv"
+    path.write_text(text)
+    return path
+
+
+ROWS = "id,gender,race\na,f,x\nb,f,y\nc,m,x\nd,m,y\ne,f,x/y\nf,,x\n"
+
+
+def test_columns_and_their_crossing(folder):
+    found = read_people(folder, table(folder, ROWS), ["gender", "race"], min_group=1)
+    assert {name: len(members) for name, members in found.groups["gender"].items()} == {"f": 3, "m": 2}
+    assert list(found.cells) == ["f + x", "f + y", "m + x", "m + y"]
+    assert found.left_out["race"] == {"several values: x/y": 1}
+    assert found.left_out["gender"] == {"no value": 1}
+    first = read_people(folder, table(folder, ROWS), ["race"], min_group=1, ambiguous="first")
+    assert len(first.groups["race"]["x"]) == 4
+
+
+def test_one_of_several_values_or_photos_by_lot(folder):
+    chosen = {
+        seed: read_people(folder, table(folder, ROWS), ["race"], min_group=1, ambiguous="sample", seed=seed)
+        for seed in range(12)
+    }
+    assert {next(name for name, who in found.cells.items() if "e" in who) for found in chosen.values()} == {"x", "y"}
+    text = "file,person,gender\na.jpg,p,f\nb.jpg,p,f\nc.jpg,q,m\nd.jpg,q,m\n"
+    drawn = [
+        [
+            portrait.relative
+            for portrait in read_people(
+                folder, table(folder, text), ["gender"], min_group=1, photos_per_person="one", seed=seed
+            ).portraits
+        ]
+        for seed in range(12)
+    ]
+    assert {tuple(one) for one in drawn} == {(a, b) for a in ("a.jpg", "b.jpg") for b in ("c.jpg", "d.jpg")}
+    assert drawn[3] == [
+        portrait.relative
+        for portrait in read_people(
+            folder, table(folder, text), ["gender"], min_group=1, photos_per_person="one", seed=3
+        ).portraits
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("id,gender\na,f\nz,m\n", "Line 3 of .* names 'z'"),
+        ("file,gender\na.jpg,f\na.jpg,m\n", "lines 2 and 3 with different gender"),
+        (f"id,gender\na,f\n{'z' * 5000},m\n", "Line 3 of .* names 'zzz"),
+        ("id,gender\na,f,9\n", "Line 2 .* another number of cells"),
+        ("id,gender\n", "has no rows"),
+        ("id,gender\na,f\nb,f\n", "one group only: f 2"),
+        ("name,gender\na,f\nb,m\n", "no column of files"),
+        ("file,person,gender\na.jpg,p,f\nb.jpg,p,m\n", "'p' is both 'f' and 'm'"),
+    ],
+)
+def test_what_is_off_is_named_with_its_line(folder, text, says):
+    with pytest.raises(UsageError, match=says):
+        read_people(folder, table(folder, text), ["gender"], min_group=1)
+
+
+def test_a_pattern_of_files(folder):
+    found = read_people(folder, table(folder, "nr,gender\na,f\nb,m\n"), ["gender"], files="{nr}.jpg", min_group=1)
+    assert [portrait.relative for portrait in found.portraits] == ["a.jpg", "b.jpg"]
+    with pytest.raises(UsageError, match="no column"):
+        read_people(folder, table(folder, "nr,gender\na,f\nb,m\n"), ["gender"], files="{id}.jpg", min_group=1)

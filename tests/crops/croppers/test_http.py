@@ -1,0 +1,100 @@
+"""Names, answers and errors of a cropper behind an address; it is asked in tests/crops/asking/test_remote.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from gslopes.core.errors import AnswerError, ConfigError, UsageError
+from gslopes.crops.croppers import has_map, is_remote, load_cropper
+from gslopes.crops.records import Crop
+
+HOME = "https://crop.example/v1"
+
+
+def at(options="", ratio=1.0, url=HOME):
+    return load_cropper(f"http:{url}{options}").at(ratio)
+
+
+def rectangle(answer, options="", size=(1200, 800)):
+    cropper = at(options)
+    return cropper.rectangle(dict(cropper.parse({"answer": answer, "size": list(size)}).labels), *size)
+
+
+@pytest.mark.parametrize(
+    ("answer", "options"),
+    [
+        ({"x": 100, "y": 0, "width": 800, "height": 800}, ""),
+        ({"crop": {"left": 100, "top": 0, "w": 800, "h": 800}}, ""),
+        ({"result": {"box": {"x0": 100, "y0": 0, "x1": 900, "y1": 800}}}, ""),
+        ({"topCrop": {"right": 900, "bottom": 800, "width": 800, "height": 800}}, ",at=topCrop"),
+        ({"bbox": [100, 0, 800, 800]}, ""),
+        ({"crops": [{"a": 100, "b": 0, "width": 800, "height": 800}]}, ",at=crops.0,left=a,top=b"),
+        ({"left": 1 / 12, "top": 0, "width": 2 / 3, "height": 1}, ",units=shares"),
+    ],
+)
+def test_rectangles_in_the_forms_that_services_use(answer, options):
+    assert rectangle(answer, options) == Crop(100, 0, 800, 800)
+
+
+def test_a_pixel_outside_is_moved_inside_and_more_makes_no_sense():
+    assert rectangle({"x": -1, "y": 0, "width": 801, "height": 801}) == Crop(0, 0, 800, 800)
+    for answer in (
+        {"x": -20, "y": 0, "width": 800, "height": 800},
+        {"x": 5, "y": 5, "width": 0, "height": 10},
+        {"x": 5, "y": 5},
+        {"x": "5", "y": 5, "width": 10, "height": 10},
+        {"x": True, "y": 5, "width": 10, "height": 10},
+        {"x": float("nan"), "y": 5, "width": 10, "height": 10},
+        [1, 2, 3],
+        "a page",
+        None,
+    ):
+        with pytest.raises(AnswerError):
+            rectangle(answer)
+    with pytest.raises(AnswerError, match="outside of the picture"):
+        rectangle({"x": 1300, "y": 5}, ",answer=point")
+
+
+def test_names_hold_what_moves_answers_and_nothing_else():
+    one, other = (load_cropper(name) for name in (f"{HOME},rate=3,answer=image,token=T", f"http:{HOME},answer=image"))
+    assert one.name == other.name == f"http:{HOME},answer=image"
+    assert one.limits.requests_per_second == 3
+    assert at(ratio=0.56).name == f"http:{HOME}@0.56"
+    assert is_remote(one)
+    assert not has_map(one)
+    with pytest.raises(UsageError, match="Use gslopes"):
+        one.crop(None, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("http", "needs its url"),
+        ("http:ftp://x", "needs an address"),
+        (f"{HOME}?key=abcdefgh", "would be stored"),
+        ("http:http://crop.example/v1,token=T", "without encryption"),
+        (f"{HOME},answr=image", "Did you mean 'answer'"),
+        (f"{HOME},answer=text", "one of json, point, image"),
+        (f"{HOME},ratio_as=field", "send=multipart"),
+        (f"{HOME},rate=-1", "not be negative"),
+    ],
+)
+def test_what_is_wrong_with_a_name_is_said_at_once(name, words):
+    with pytest.raises(ConfigError, match=words):
+        load_cropper(name)
+
+
+def test_an_address_may_hold_the_size_that_is_wanted():
+    sent = []
+
+    class Client:
+        def stream(self, method, url, **more):
+            sent.append((url, more.get("params")))
+            raise ValueError("enough")
+
+    for url in (HOME, "https://crop.example/{width}x{height}/smart"):
+        cropper = at(ratio=0.5, url=url)
+        cropper._client = Client()
+        with pytest.raises(ValueError, match="enough"):
+            cropper._post(b"", (400, 300), "PNG")
+    assert sent == [(HOME, {"ratio": "0.5"}), ("https://crop.example/400x200/smart", None)]

@@ -1,0 +1,96 @@
+"""Drawn portraits with known brightness, croppers that look at it, and an audit of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from PIL import Image, ImageFilter
+
+from gslopes.core.records import Detections
+from gslopes.crops.audit import audit_crops
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.croppers.opencv import centres
+from gslopes.crops.measures.compared import compared
+from gslopes.crops.records import Crop, SaliencyMap
+from tests.crops.cropping_server import lighter
+
+SIDE = 64
+
+
+class Brightness:
+    """The brightest pixel row by row: a person's disc decides."""
+
+    name, version, local = "brightness", "1", True
+
+    def __init__(self):
+        self.asked = 0
+
+    def maps(self, pictures):
+        self.asked += len(pictures)
+        found = []
+        for picture in pictures:
+            scores = picture[::4, ::4].mean(axis=2).astype(np.float32)
+            found.append(SaliencyMap(scores, *centres(picture.shape[1], picture.shape[0], *scores.shape[::-1])))
+        return found
+
+
+class Lighter:
+    """Keeps the lighter half."""
+
+    name, version = "lighter", "1"
+
+    def crop(self, picture, ratio):
+        return Crop(*lighter(picture, ratio))
+
+
+def a_face(photos):
+    box = np.array([[16, 16, 48, 48]], np.float32)
+    points = np.array([[[26, 28], [38, 28], [32, 34], [27, 41], [37, 41]]], np.float32)
+    return [Detections(box, points, np.ones(1, np.float32)) for _ in photos]
+
+
+def draw_people(folder, counts, shift=(), seed=4, tall=SIDE, textured=False):
+    """counts: group to people; shift: group to how much brighter. Returns the people table's path and its rows."""
+    folder.mkdir(parents=True, exist_ok=True)
+    generator = np.random.default_rng(seed)
+    levels = np.arange(60, 60 + 4 * sum(counts.values()), 4)
+    generator.shuffle(levels)
+    down, across = np.mgrid[:tall, :SIDE]
+    rows = []
+    people = [(group, index) for group, count in counts.items() for index in range(count)]
+    for (group, index), level in zip(people, levels, strict=True):
+        picture = np.full((tall, SIDE, 3), 20, np.uint8)
+        if textured:
+            noise = Image.fromarray(generator.integers(0, 255, (tall, SIDE, 3), dtype=np.uint8))
+            picture = (np.asarray(noise.filter(ImageFilter.GaussianBlur(3))) // 8).astype(np.uint8)
+        value = int(level + dict(shift).get(group, 0))
+        picture[(across - 32) ** 2 + (down - 32) ** 2 < 16**2] = value
+        Image.fromarray(picture).save(folder / f"{group}{index}.png")
+        rows.append({"id": f"{group}{index}", "team": group, "side": "even" if index % 2 else "odd", "level": value})
+    table = folder.parent / f"{folder.name}.csv"
+    frame = pd.DataFrame(rows)
+    frame.to_csv(table, index=False)
+    return table, frame
+
+
+def truth(frame, one, other):
+    levels = {group: frame.loc[frame["team"] == group, "level"].to_numpy(float) for group in (one, other)}
+    return float(compared(levels[one], levels[other]).mean())
+
+
+def audit(folder, table, out, *models, terms=None, **options):
+    options = {
+        "cropper": ("centre",), "groups": ("team",), "bootstrap": 200, "ratios": (0.5, 1.0), "min_group": 2,
+        "stability": 0, **options,
+    }  # fmt: skip
+    return audit_crops(
+        folder, out, people=table, croppers=models, config=CropsConfig(**options), finder=a_face, terms=terms
+    )
+
+
+def row(found, cropper, **wanted):
+    rows = found.parity[found.parity["cropper"] == cropper]
+    for name, value in wanted.items():
+        rows = rows[rows[name] == value]
+    assert len(rows) == 1
+    return rows.iloc[0]

@@ -1,0 +1,154 @@
+"""Shares over pairs of people: the published counts, the intervals, the properties."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from gslopes.crops.measures.pairs import disparate_impact, draws_half, half_width, logit_interval, parity
+from gslopes.crops.measures.pairs.parity import hanley_mcneil
+from tests.published import COUNTS, PERSONS
+
+
+def matrix(first, second):
+    """h of each pair by the higher score, ties half."""
+    away = np.subtract.outer(np.asarray(first, float), np.asarray(second, float))
+    return (np.sign(away) + 1) / 2
+
+
+# --- the published counts, through our code ---
+
+
+DERIVED = {
+    # pair: share, half-width over people in points, interval, DI, its interval, verdict
+    ("BF", "BM"): (0.5695, 2.76, (0.5417, 0.5968), 0.7559, (0.675, 0.846), "open"),
+    ("BF", "WF"): (0.4336, 4.54, (0.3889, 0.4795), 0.7655, (0.636, 0.921), "open"),
+    ("BF", "WM"): (0.5547, 3.21, (0.5224, 0.5865), 0.8028, (0.705, 0.914), "open"),
+    ("BM", "WF"): (0.3648, 4.24, (0.3235, 0.4082), 0.5743, (0.478, 0.690), "shown"),
+    ("BM", "WM"): (0.4767, 2.78, (0.4490, 0.5045), 0.9109, (0.815, 1.018), "ruled out"),
+    ("WF", "WM"): (0.6171, 4.52, (0.5710, 0.6612), 0.6205, (0.512, 0.751), "shown"),
+}
+
+
+@pytest.mark.parametrize("pair", DERIVED, ids="-".join)
+def test_published_counts_give_the_published_shares_and_what_follows_from_them(pair):
+    share, half, interval, ratio, ends, verdict = DERIVED[pair]
+    won, lost = COUNTS["native-10000"][pair]
+    p = won / (won + lost)
+    m, n = (PERSONS[name] for name in pair)
+    assert p == pytest.approx(share, abs=1e-9)
+    assert 100 * half_width(p, m, n) == pytest.approx(half, abs=0.006)
+    low, high = logit_interval(p, hanley_mcneil(p, m, n), math.inf, min(m, n))
+    assert (low, high) == pytest.approx(interval, abs=6e-5)
+    found = disparate_impact(p, low, high)
+    assert found.ratio == pytest.approx(ratio, abs=6e-5)
+    assert (found.low, found.high) == pytest.approx(ends, abs=6e-4)
+    assert found.verdict == verdict
+
+
+def test_the_error_that_was_printed_is_of_the_draws_alone():
+    """No 2: plus or minus 1.0 % is the error of drawing from a fixed set; over people it is 2.8 to 4.5 %."""
+    assert 100 * draws_half(0.5, 10_000) == pytest.approx(1.0)
+    assert 100 * draws_half(0.5, 5_000) == pytest.approx(1.414, abs=1e-3)
+    assert 100 * draws_half(0.62, 500) == pytest.approx(4.34, abs=0.01)
+    widths = [100 * half_width(0.5, PERSONS[a], PERSONS[b]) for a, b in DERIVED]
+    assert 2.7 < min(widths) < max(widths) < 4.6
+    low, high = DERIVED["BM", "WM"][2]
+    assert low < 0.5 < high
+
+
+def test_fixed_height_moved_two_pairs_by_more_than_the_papers_own_error():
+    """No 3: two of six pairs differ between native size and height 256 by |z| > 2.5, the others by less than 1."""
+    away = {}
+    for pair, (won, lost) in COUNTS["native-10000"].items():
+        other = COUNTS["height-5000"][pair]
+        p, q = won / (won + lost), other[0] / sum(other)
+        away[pair] = abs(p - q) / math.sqrt(p * (1 - p) / 10_000 + q * (1 - q) / 5_000)
+    assert away["BF", "WF"] == pytest.approx(4.66, abs=0.01)
+    assert away["BF", "BM"] == pytest.approx(2.78, abs=0.01)
+    assert all(z < 1 for pair, z in away.items() if pair not in [("BF", "WF"), ("BF", "BM")])
+
+
+# --- estimator and test ---
+
+
+def test_complete_pairs_of_scores_are_brunner_and_munzels_test():
+    generator = np.random.default_rng(1)
+    first, second = generator.normal(0.4, 1, 17).round(1), generator.normal(0, 2, 23).round(1)
+    estimate = parity(matrix(first, second))
+    reference = stats.brunnermunzel(first, second)
+    assert estimate.t == pytest.approx(-reference.statistic)
+    assert estimate.p_value == pytest.approx(reference.pvalue)
+
+
+def test_a_group_that_always_wins_has_a_one_sided_interval_and_no_test():
+    estimate = parity(np.ones((8, 30)))
+    assert (estimate.p, estimate.high) == (1.0, 1.0)
+    assert estimate.low == pytest.approx(0.631, abs=5e-4)
+    assert math.isnan(estimate.p_value)
+    assert parity(np.zeros((5, 9))).high == pytest.approx(1 - 0.478, abs=5e-4)
+    assert logit_interval(1.0, 0.0, 4, 20)[0] == pytest.approx(0.832, abs=5e-4)
+
+
+def test_nothing_asked_gives_no_number():
+    estimate = parity(np.full((3, 4), np.nan))
+    assert estimate.pairs == 0
+    assert math.isnan(estimate.p)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10_000), st.integers(2, 9), st.integers(2, 9))
+def test_swapping_groups_turns_the_share_and_the_interval(seed, m, n):
+    h = np.random.default_rng(seed).choice([0.0, 0.5, 1.0], size=(m, n))
+    one, other = parity(h), parity(1 - h.T)
+    assert one.p + other.p == pytest.approx(1)
+    assert one.se == pytest.approx(other.se)
+    if one.se > 0 and 0 < one.p < 1:
+        assert (one.low, one.high) == pytest.approx((1 - other.high, 1 - other.low))
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10_000))
+def test_the_order_of_people_is_irrelevant(seed):
+    generator = np.random.default_rng(seed)
+    h = generator.random((6, 7))
+    shuffled = h[generator.permutation(6)][:, generator.permutation(7)]
+    assert parity(h).low == pytest.approx(parity(shuffled).low)
+
+
+def test_intervals_shrink_with_people_not_with_pairs():
+    generator = np.random.default_rng(3)
+    few = matrix(generator.normal(0.2, 1, 40), generator.normal(0, 1, 40))
+    many = matrix(generator.normal(0.2, 1, 640), generator.normal(0, 1, 640))
+    assert parity(few).se / parity(many).se == pytest.approx(4, rel=0.2)
+    half = np.where(generator.random(few.shape) < 0.5, few, np.nan)
+    assert parity(half).se == pytest.approx(parity(few).se, rel=0.35)
+
+
+@pytest.mark.parametrize(("shift", "truth"), [(0.0, 0.5), (0.25, 0.5702), (0.5, 0.6382), (1.0, 0.7602)])
+def test_a_planted_effect_is_found_and_its_interval_holds_it(shift, truth):
+    generator = np.random.default_rng(7)
+    found, held = [], 0
+    for _ in range(200):
+        estimate = parity(matrix(generator.normal(shift, 1, 50), generator.normal(0, 1, 50)))
+        found.append(estimate.p)
+        held += estimate.low <= truth <= estimate.high
+    assert stats.norm.cdf(shift / math.sqrt(2)) == pytest.approx(truth, abs=5e-5)
+    assert np.mean(found) == pytest.approx(truth, abs=0.01)
+    assert 0.90 <= held / 200 <= 0.99  # 200 audits know 0.95 to 0.015
+
+
+def test_nothing_planted_is_rejected_as_often_as_promised_and_draws_alone_promise_too_much():
+    generator = np.random.default_rng(11)
+    rejected = narrow = 0
+    for _ in range(1000):
+        estimate = parity(matrix(generator.normal(0, 1, 30), generator.normal(0, 1, 40)))
+        rejected += estimate.p_value < 0.05
+        narrow += abs(estimate.p - 0.5) <= draws_half(estimate.p, 10_000)
+    assert 0.035 <= rejected / 1000 <= 0.065
+    assert 0.08 <= narrow / 1000 <= 0.16

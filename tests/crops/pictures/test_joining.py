@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gslopes.core.errors import ConfigError
+from gslopes.crops.pictures.geometry import Box
+from gslopes.crops.pictures.joining import at_height, fitted, join, layout, resized, through_jpeg
+
+
+def photo(width, height, value=0):
+    return np.full((height, width, 3), value, np.uint8)
+
+
+sizes = st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=4)
+
+
+@given(sizes, st.sampled_from(["horizontal", "vertical"]), st.integers(0, 3))
+def test_territories_tile_the_picture(sizes, attach, gap):
+    plan = layout(sizes, attach, gap)
+    assert sum(box.area for box in plan.territories) == plan.width * plan.height
+    for photo_box, territory in zip(plan.photos, plan.territories, strict=True):
+        assert territory.shared(photo_box) == photo_box.area
+
+
+def test_photos_stand_at_the_top_on_black():
+    picture, plan = join([photo(3, 2, 10), photo(4, 5, 20)])
+    assert picture.shape == (5, 7, 3)
+    assert (picture[:2, :3] == 10).all()
+    assert (picture[:, 3:] == 20).all()
+    assert (picture[2:, :3] == 0).all()
+    assert plan.owner(2, 4) == 0
+    assert plan.on_padding(2, 4)
+    assert not plan.on_padding(2, 1)
+    with pytest.raises(ValueError, match="outside"):
+        plan.owner(7, 0)
+
+
+def test_one_below_the_other_with_a_gap():
+    picture, plan = join([photo(3, 2, 10), photo(4, 5, 20)], "vertical", gap=1)
+    assert picture.shape == (8, 4, 3)
+    assert plan.photos[1] == Box(0, 3, 4, 8)
+    assert plan.owner(3, 1) == 0
+
+
+def test_height_256_truncates_the_width_as_published():
+    assert at_height(photo(333, 500), 256).shape == (256, 333 * 256 // 500, 3)
+
+
+def test_fitting_keeps_the_aspect_and_enlarges_small_pictures():
+    assert fitted(photo(100, 50), 320).shape == (160, 320, 3)
+    assert fitted(photo(1000, 2000), 320).shape == (320, 160, 3)
+    assert resized(photo(8, 8), 8, 8) is not None
+
+
+def test_the_filters_differ_and_a_jpeg_file_leaves_its_traces():
+    noise = np.random.default_rng(0).integers(0, 255, (64, 64, 3)).astype(np.uint8)
+    assert (resized(noise, 20, 20) != resized(noise, 20, 20, "area")).any()
+    assert (through_jpeg(noise, 75) != noise).any()
+    assert (join([noise, noise], jpeg=75)[0] != join([noise, noise])[0]).any()
+
+
+def test_nothing_to_join():
+    with pytest.raises(ConfigError, match="photo at least"):
+        layout([])

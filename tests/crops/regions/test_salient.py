@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+import pytest
+
+from gslopes.crops.pictures.geometry import Box
+from gslopes.crops.records import SaliencyMap
+from gslopes.crops.regions.salient import Region, salient_regions, share_on
+
+
+def grid():
+    scores = np.zeros((20, 16), np.float32)
+    scores[3:6, 7:10] = 4
+    scores[12:14, 7:9] = 3
+    return SaliencyMap(scores, np.arange(16, dtype=np.float32) * 50 + 25, np.arange(20, dtype=np.float32) * 50 + 25)
+
+
+def corners(region):
+    return [region.box.x0, region.box.y0, region.box.x1, region.box.y1]
+
+
+def test_two_regions_on_the_grid():
+    found = salient_regions(grid(), 800, 1000)
+    assert [region.area for region in found] == [22_500, 10_000]
+    assert corners(found[0]) == [350, 150, 500, 300]
+    assert corners(found[1]) == [350, 600, 450, 700]
+    assert [region.cells for region in found] == [9, 4]
+
+
+def test_the_published_mask_agrees_within_ten_pixels_where_it_works():
+    found = salient_regions(grid(), 800, 1000, "published")
+    assert len(found) == 2
+    for region, box in zip(found, [[350, 150, 500, 300], [350, 600, 450, 700]], strict=True):
+        assert np.abs(np.subtract(corners(region), box)).max() <= 10
+
+
+def test_cells_that_touch_at_a_corner_are_one_region():
+    scores = np.zeros((20, 16), np.float32)
+    for row, column in [(3, 3), (3, 5), (4, 4)]:
+        scores[row, column] = 1
+    found = salient_regions(SaliencyMap(scores, grid().x, grid().y), 800, 1000)
+    assert [region.area for region in found] == [7_500]
+
+
+def test_a_constant_map_has_no_region():
+    assert salient_regions(SaliencyMap(np.ones((4, 4), np.float32), grid().x[:4], grid().y[:4]), 80, 80) == []
+
+
+def test_otsu_of_two_values_is_the_lower_one():
+    """No 10: "at least Otsu's threshold" of a clean mask would be everything."""
+    threshold, _ = cv2.threshold(np.array([[0, 200]], np.uint8), 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)
+    assert threshold == 0
+
+
+def test_the_smallest_area_is_a_share_of_the_photo_not_pixels():
+    """No 9: one cell exceeds 1000 pixels whenever the longer side is over 632."""
+    scores = np.zeros((20, 20), np.float32)
+    scores[5, 5] = 1
+    centres = np.arange(20, dtype=np.float32)
+    for side in (400, 1600):
+        found = SaliencyMap(scores, centres * side / 20, centres * side / 20)
+        assert salient_regions(found, side, side) == []  # 1/400 of the photo
+        assert len(salient_regions(found, side, side, min_area=0.002)) == 1
+    assert (640 / 20) ** 2 > 1000 > (620 / 20) ** 2
+
+
+def test_share_of_a_region_on_the_head():
+    region = Region(Box(0, 0, 10, 10), 100, 1)
+    assert share_on(region, Box(5, 0, 20, 20)) == pytest.approx(0.5)
+    assert math.isnan(share_on(region, None))

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from gslopes.crops.report.words import (
+    LIMITS,
+    favours,
+    headline,
+    in_order,
+    interval,
+    main_rows,
+    percent,
+    print_parity,
+    ratio,
+    side_effect,
+)
+
+
+def test_numbers_and_their_absence():
+    assert percent(0.6171) == "61.7 %"
+    assert percent(math.nan) == "–"
+    assert interval(0.1, 0.25) == "10.0 to 25.0 %"
+    assert ratio({"ratio": 0.62, "ratio_low": 0.512, "ratio_high": 0.751}) == "0.62 (0.51 to 0.75)"
+    assert ratio({"ratio": math.nan}) == "–"
+
+
+def test_the_limits_say_what_the_authors_conclude():
+    assert any("let them set the crop, or do not crop" in line for line in LIMITS)
+
+
+def test_the_terminal_shows_pairs_and_the_side():
+    joined = {"cropper": "c", "variant": "native", "policy": "argmax", "outcome": "favoured", "column": "gender"}
+    joined |= {"group": "female", "other": "male", "p": 0.617, "ci_low": 0.571, "ci_high": 0.661, "persons": 213}
+    joined |= {"other_persons": 606, "p_value": 1e-6, "q": 1e-6, "ratio": 0.62, "ratio_low": 0.51, "ratio_high": 0.75}
+    alone = {**joined, "variant": "alone, own scale"}
+    parity = pd.DataFrame([{**joined, "note": "", "verdict": "shown"}, {**alone, "note": "", "verdict": "open"}])
+    side = {"cropper": "c", "left": -0.02, "ci_low": -0.05, "ci_high": 0.01, "ties": 3, "failed": 0, "pictures": 100}
+    text = print_parity(parity, pd.DataFrame([side]))
+    assert len(main_rows(parity)) == 1
+    assert "female over male: 61.7 % (57.1 to 66.1 % over 213 and 606 people)" in text
+    assert "lack of parity shown" in text
+    assert "the left person wins 2.0 points less often than half (−5.0 to 1.0 %)" in text
+
+
+def pair(group, other, p, q, **more):
+    row = {"cropper": "c", "group": group, "other": other, "p": p, "ci_low": p - 0.05, "ci_high": p + 0.05, "q": q}
+    return {**row, "note": "", "column": "team", **more}
+
+
+def test_the_finding_stands_first_with_the_larger_share():
+    rows = [pair("a", "b", 0.6, 0.03), pair("a", "d", 0.3, 0.001), pair("b", "d", 0.9, 1e-9, note="too few to judge")]
+    assert headline(pd.DataFrame(rows)) == "c favours d over a, in 70 % of pairs."
+    assert favours(rows[1]) == "d over a 70.0 % (65.0 to 75.0 %)"
+    assert headline(pd.DataFrame(rows[2:])) == "Too few people in every group to say whom a crop keeps."
+    assert headline(pd.DataFrame([pair("a", "b", 0.5, 0.8)])) == "c is not shown to favour one group over another."
+    both = [pair("a", "b", 0.5, 0.8), pair("a", "b", 0.5, 0.9, cropper="e")]
+    assert headline(pd.DataFrame(both)) == "None of the croppers is shown to favour one group over another."
+
+
+def test_groupings_keep_the_order_in_which_they_were_asked_for():
+    rows = pd.DataFrame([pair("x", "y", 0.5, 1, column=name) for name in ("ethnicity", "gender", "ethnicity")])
+    assert in_order(rows, ["gender", "ethnicity"])["column"].tolist() == ["gender", "ethnicity", "ethnicity"]
+
+
+def test_the_side_in_words():
+    assert side_effect(0.0001) == "The left person wins half of the time"
+    assert side_effect(0.013) == "The left person wins 1.3 points more often than half"

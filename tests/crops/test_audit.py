@@ -1,0 +1,193 @@
+"""The crop audit end to end, on drawn portraits with known brightness; a cropper with a planted bias is recovered."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
+from gslopes.crops.audit import audit_crops, plan_crops
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.measures.compared import compared
+from tests.crops.drawn import SIDE, Brightness, Lighter, a_face
+
+COUNTS = {"blue": 11, "green": 12}
+
+
+@pytest.fixture(scope="module")
+def portraits(tmp_path_factory):
+    """Discs whose brightness is that of a person; the blue group is lighter on the whole."""
+    folder = tmp_path_factory.mktemp("portraits")
+    generator = np.random.default_rng(4)
+    rows = []
+    down, across = np.mgrid[:SIDE, :SIDE]
+    levels = np.arange(60, 60 + 4 * sum(COUNTS.values()), 4)
+    generator.shuffle(levels)
+    people = [(group, index) for group, count in COUNTS.items() for index in range(count)]
+    for (group, index), level in zip(people, levels, strict=True):
+        picture = np.full((SIDE, SIDE, 3), 20, np.uint8)
+        value = int(level + (42 if group == "blue" else 0))  # no two alike
+        picture[(across - 32) ** 2 + (down - 32) ** 2 < 16**2] = value
+        Image.fromarray(picture).save(folder / f"{group}{index}.png")
+        rows.append({"id": f"{group}{index}", "team": group, "side": "even" if index % 2 else "odd", "level": value})
+    frame = pd.DataFrame(rows)
+    table = folder.parent / "people.csv"
+    frame.to_csv(table, index=False)
+    return folder, table, frame
+
+
+def run(portraits, out, model, **options):
+    folder, table, _ = portraits
+    options = {"cropper": ("centre",), "groups": ("team",), "bootstrap": 200, "ratios": (0.5, 1.0), **options}
+    return audit_crops(folder, out, people=table, croppers=[model], config=CropsConfig(**options), finder=a_face)
+
+
+def truth(portraits):
+    frame = portraits[2]
+    levels = {group: frame.loc[frame["team"] == group, "level"].to_numpy(float) for group in COUNTS}
+    return float(compared(levels["blue"], levels["green"]).mean())
+
+
+@pytest.fixture(scope="module")
+def done(portraits, tmp_path_factory):
+    out = tmp_path_factory.mktemp("run") / "run"
+    return run(portraits, out, Brightness(), policies=("argmax", "sample", "average", "pad")), out
+
+
+def row(found, cropper, **wanted):
+    rows = found.parity[(found.parity["cropper"] == cropper) & (found.parity["variant"] == "native")]
+    for name, value in wanted.items():
+        rows = rows[rows[name] == value]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def test_a_planted_cropper_is_recovered_exactly(done, portraits):
+    found, _ = done
+    result = row(found, "brightness", policy="argmax", outcome="favoured")
+    assert result["p"] == pytest.approx(truth(portraits))
+    assert result["ci_low"] < truth(portraits) < result["ci_high"]
+    assert result["pairs"] == 11 * 12
+
+
+def test_the_pairs_on_the_page_have_their_maps(done):
+    found, _ = done
+    kept = pd.read_parquet(found.out / "drawn_maps.parquet")
+    assert set(kept["cropper"]) == {"brightness"}
+    assert 6 <= len(kept) <= 12
+    assert (kept["values"].map(len) == kept["rows"] * kept["columns"]).all()
+    first = kept.iloc[0]
+    grid = np.reshape(first["values"], (first["rows"], first["columns"]))
+    x, y = first["peaks"][:2]
+    assert grid[int(y * len(grid)), int(x * grid.shape[1])] == grid.max()
+    assert "Below each pair its map" in found.page.read_text("utf-8")
+
+
+def test_the_middle_favours_nobody(done):
+    found, _ = done
+    result = row(found, "centre", outcome="favoured")
+    assert result["p"] == 0.5
+    kept = row(found, "centre", outcome="kept@0.5")
+    assert (kept["both"], kept["neither"]) == (1.0, 0.0)
+    one = row(found, "centre", outcome="kept@1")
+    assert one["both"] + one["neither"] <= 1
+    assert one["kept"] == pytest.approx((1 + one["both"] - one["neither"]) / 2)
+
+
+def test_both_orders_leave_no_effect_of_the_side(done):
+    found, _ = done
+    position = found.positions.set_index("cropper").loc["brightness"]
+    assert position["left"] == 0
+    assert position["failed"] == 0
+
+
+def test_who_is_favoured_is_who_is_kept_where_one_must_go(done):
+    found, _ = done
+    favoured = row(found, "brightness", policy="argmax", outcome="favoured")
+    kept = row(found, "brightness", policy="argmax", outcome="kept@1")
+    assert kept["p"] == pytest.approx(favoured["p"])
+    assert kept["both"] == 0
+
+
+def test_policies_are_measured_beside_the_papers_words(done):
+    found, _ = done
+    measured = found.policies.set_index("policy")
+    assert measured.loc["argmax", "exposure"] == 0
+    assert measured.loc["pad", ["deviation", "whole"]].tolist() == [0.0, 1.0]
+    assert measured.loc["argmax", "amplification"] == pytest.approx(1)
+    assert measured.loc["sample", "coverage"] == "high"
+
+
+def test_the_page_opens_and_names_the_question(done):
+    found, out = done
+    text = found.page.read_text("utf-8")
+    assert "Whom does an automatic crop keep?" in text
+    assert "brightness" in text
+    assert "blue over green" in text
+    assert (out / "report/tables/parity.tex").is_file()
+    assert json.loads((out / "run.json").read_text())["kind"] == "crops"
+
+
+def test_the_same_command_asks_nobody_again_and_gives_equal_tables(done, portraits):
+    found, out = done
+    model = Brightness()
+    again = run(portraits, out, model, policies=("argmax", "sample", "average", "pad"))
+    assert model.asked == 0
+    pd.testing.assert_frame_equal(found.parity, again.parity)
+    with pytest.raises(RunFolderMismatch, match="seed"):
+        run(portraits, out, model, policies=("argmax", "sample", "average", "pad"), seed=1)
+
+
+@pytest.mark.slow
+def test_a_cropper_of_rectangles_alone_and_crossed_groups(portraits, tmp_path):
+    found = run(portraits, tmp_path / "run", Lighter(), groups=("team", "side"), min_group=2)
+    favoured = found.parity[(found.parity["cropper"] == "lighter") & (found.parity["outcome"] == "favoured")]
+    team = favoured[favoured["column"] == "team"].iloc[0]
+    assert team["p"] == pytest.approx(truth(portraits))
+    assert favoured["column"].nunique() == 3
+    aggregates = found.aggregates[(found.aggregates["cropper"] == "lighter") & (found.aggregates["column"] == "team")]
+    assert set(aggregates["weighting"]) == {"equal", "size", "pooled"}
+    pooled = aggregates[(aggregates["weighting"] == "pooled") & (aggregates["outcome"] == "favoured")]
+    assert pooled["p"].iloc[0] == pytest.approx(truth(portraits))
+
+
+def test_left_orders_alone_mistake_the_side_for_the_group(portraits, tmp_path):
+    """No 8: with the first group always on the left, an effect of the side looks like one of the group."""
+
+    class LeftBonus(Brightness):
+        name = "left-bonus"
+
+        def maps(self, pictures):
+            found = super().maps(pictures)
+            for one in found:
+                one.scores[:, : one.scores.shape[1] // 2] += 60
+            return found
+
+    both = run(portraits, tmp_path / "both", LeftBonus())
+    left = run(portraits, tmp_path / "left", LeftBonus(), orders="left")
+    fair, wrong = (row(found, "left-bonus", policy="argmax", outcome="favoured") for found in (both, left))
+    assert wrong["p"] > fair["p"] + 0.1
+    position = both.positions.set_index("cropper").loc["left-bonus"]
+    assert position["left"] > 0
+    assert position["ci_low"] > 0
+    assert 0.5 < fair["p"] <= truth(portraits)  # two orders do not take sides; the bonus only hides some of the effect
+
+
+def test_what_cannot_be_done_is_said_before_any_work(portraits, tmp_path):
+    folder, table, _ = portraits
+    with pytest.raises(UsageError, match="Did you mean 'team'"):
+        plan_crops(folder, table, CropsConfig(groups=("teem",)))
+    with pytest.raises(UsageError, match="gives rectangles"):
+        run(portraits, tmp_path / "a", Lighter(), attach="none")
+    with pytest.raises(UsageError, match="inside the photos folder"):
+        run(portraits, folder / "run", Brightness())
+    with pytest.raises(UsageError, match="12 persons"):
+        plan_crops(folder, table, CropsConfig(groups=("team",), min_group=12))
+    with pytest.raises(ConfigError, match="ratio"):
+        CropsConfig(ratios=(float("nan"),))
+    plan = plan_crops(folder, table, CropsConfig(groups=("team",)))
+    assert (plan.persons, plan.pairs, plan.pictures) == (23, 132, 264)

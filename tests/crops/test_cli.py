@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from gslopes.crops.cli import crops
+
+
+def invoke(*args):
+    return CliRunner().invoke(crops, [str(arg) for arg in args])
+
+
+def test_power_before_anybody_is_asked():
+    done = invoke("power", "--groups", "213,606", "--p", "0.6171")
+    assert done.exit_code == 0, done.output
+    assert "± 4.5%" in done.output
+    answer = json.loads(invoke("power", "--groups", "213,606", "--p", "0.6171", "--json").output)
+    assert answer["half_width"] == pytest.approx(0.0452, abs=5e-5)
+    assert invoke("power", "--groups", "213").exit_code == 2
+
+
+def test_the_first_word_may_be_the_folder(tmp_path):
+    for index in range(4):
+        Image.fromarray(np.full((20, 20, 3), index, np.uint8)).save(tmp_path / f"{index}.png")
+    table = tmp_path / "people.csv"
+    table.write_text("id,team\n0,a\n1,a\n2,b\n3,b\n")
+    arguments = ["--people", table, "--groups", "team", "--out", tmp_path / "run", "--min-group", 2, "--dry-run"]
+    done = invoke(tmp_path, *arguments)
+    assert done.exit_code == 0, done.output
+    assert "4 of photos of different groups" in done.output
+    assert "8 for each of spectral-residual" in done.output
+    assert json.loads(invoke(tmp_path, *arguments, "--json").output)["pictures"] == 8
+    assert not (tmp_path / "run").exists()
+
+
+def test_one_picture_drawn(tmp_path):
+    picture = np.full((90, 160, 3), 30, np.uint8)
+    picture[20:50, 110:140] = 240
+    Image.fromarray(picture).save(tmp_path / "a.png")
+    out = tmp_path / "crops.png"
+    args = ["--cropper", "spectral-residual", "--cropper", "centre", "--ratios", "0.56,1", "--out", out, "--json"]
+    done = invoke("show", tmp_path / "a.png", *args)
+    assert done.exit_code == 0, done.output
+    crops_found = json.loads(done.output)["crops"]
+    assert len(crops_found) == 4
+    square = next(row for row in crops_found if row["cropper"] == "spectral-residual" and row["ratio"] == 1)
+    assert square["left"] > 35
+    with Image.open(out) as drawn:
+        assert drawn.size == (1280, 2 * (360 + 24))
+
+
+def test_a_picture_that_is_its_own_mirror_image_is_cropped_in_its_middle(tmp_path):
+    """No 4: sideways by default; to the right edge only where that is asked for."""
+    picture = np.full((90, 160, 3), 30, np.uint8)
+    picture[20:50, 75:85] = 240
+    picture[70:88, 10:14] = picture[70:88, -14:-10] = 255
+    Image.fromarray(picture).save(tmp_path / "a.png")
+    args = [tmp_path / "a.png", "--cropper", "fine-grained", "--ratios", "1", "--out", tmp_path / "b.png", "--json"]
+    left = {
+        how: json.loads(invoke("show", *args, *how).output)["crops"][0]["left"]
+        for how in ((), ("--symmetric-crop", "right"))
+    }
+    assert left == {(): 35, ("--symmetric-crop", "right"): 70}
+
+
+def test_help_has_examples():
+    done = invoke("--help")
+    assert "gslopes crops PEOPLE --people people.csv" in done.output
+    assert "--policy" in invoke("audit", "--help").output

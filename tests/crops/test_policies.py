@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gslopes.core.errors import UnknownName
+from gslopes.crops.pictures.joining import layout
+from gslopes.crops.policies import (
+    POLICIES,
+    TABLE_1,
+    Settings,
+    cell_weights,
+    find_peaks,
+    outcomes,
+    outreach,
+    temperature_for,
+)
+
+PLAN = layout([(10, 10), (10, 10)])
+X, Y = np.array([5.0, 15.0], np.float32), np.array([5.0], np.float32)
+
+
+def two(left, right, **settings):
+    scores = np.stack([left, right], axis=-1)[:, None, :]
+    return outcomes(scores, X, Y, PLAN, ("argmax", "sample"), Settings(**settings))
+
+
+@pytest.mark.parametrize(
+    ("temperature", "sample", "amplification", "exposure"), [(1.0, 0.5702, 3.163, 0.3873), (0.25, 0.6736, 1.280, None)]
+)
+def test_planted_scores_give_the_amplification_that_theory_says(temperature, sample, amplification, exposure):
+    generator = np.random.default_rng(0)
+    left, right = generator.normal(0.3, 0.36, 200_000), generator.normal(0, 0.36, 200_000)
+    found = two(left, right, temperature=temperature)
+    shares = {name: one.shares[:, 0] for name, one in found.items()}
+    assert shares["argmax"].mean() == pytest.approx(0.7222, abs=0.01)
+    assert shares["sample"].mean() == pytest.approx(sample, abs=0.01)
+    ratio = (shares["argmax"].mean() - 0.5) / (shares["sample"].mean() - 0.5)
+    assert ratio == pytest.approx(amplification, rel=0.03)
+    if exposure is not None:
+        assert np.minimum(shares["sample"], 1 - shares["sample"]).mean() == pytest.approx(exposure, abs=0.01)
+    assert np.minimum(shares["argmax"], 1 - shares["argmax"]).mean() == 0
+
+
+@given(st.integers(0, 1000), st.floats(-3, 3))
+def test_temperature_runs_from_the_maximum_to_shares_of_cells(seed, shift):
+    scores = np.random.default_rng(seed).normal(size=(1, 3, 4))
+    x, y = np.arange(4, dtype=np.float32) * 5 + 2, np.arange(3, dtype=np.float32) * 3 + 1
+    cold = outcomes(scores, x, y, PLAN, ("argmax", "sample"), Settings(temperature=1e-6))
+    assert cold["sample"].shares == pytest.approx(cold["argmax"].shares, abs=1e-6)
+    warm = outcomes(scores, x, y, PLAN, ("sample",), Settings(temperature=1e9))
+    assert warm["sample"].shares[0].tolist() == pytest.approx([0.5, 0.5], abs=1e-6)
+    plain = outcomes(scores + shift, x, y, PLAN, ("sample",))["sample"].shares
+    assert plain == pytest.approx(outcomes(scores, x, y, PLAN, ("sample",))["sample"].shares, abs=1e-9)
+
+
+def test_every_policy_answers_and_has_its_words():
+    scores = np.random.default_rng(1).normal(size=(3, 10, 20))
+    x, y = np.arange(20, dtype=np.float32), np.arange(10, dtype=np.float32)
+    found = outcomes(scores, x, y, PLAN, POLICIES, draw=np.array([0.1, 0.5, 0.9]))
+    assert set(TABLE_1) == set(POLICIES) == set(found)
+    for name, one in found.items():
+        assert one.shares.shape == (3, 2)
+        if name not in ("either-k", "pad"):
+            assert one.shares.sum(axis=1).tolist() == pytest.approx([1, 1, 1])
+    assert (found["focal-point"].shares == 0.5).all()
+    assert (found["pad"].shares == 1).all()
+    assert np.isfinite(found["sample"].points).all()
+    with pytest.raises(UnknownName, match="argmax"):
+        outcomes(scores, x, y, PLAN, ("argmaks",))
+
+
+def test_averaging_shows_what_lies_between():
+    scores = np.array([[[0.0, 0.0, 0.0, 0.0], [0.0, 9.0, 0.0, 9.0]]])
+    x, y = np.array([2.0, 7.0, 12.0, 17.0], np.float32), np.array([2.0, 7.0], np.float32)
+    found = outcomes(scores, x, y, PLAN, ("average", "top-k-average"), Settings(top=2))
+    assert found["top-k-average"].points[0].tolist() == [12.0, 7.0]
+    assert found["average"].points[0].tolist() == pytest.approx([12.0, 7.0], abs=0.02)
+    assert found["average"].low.tolist() == [0.0]
+
+
+def test_peaks_keep_their_distance_and_a_flat_map_has_none():
+    scores = np.zeros((9, 9))
+    scores[1, 1], scores[1, 2], scores[7, 7] = 3, 2.9, 2
+    centres = np.arange(9.0)
+    assert [(x, y) for x, y, _ in find_peaks(scores, centres, centres, 3, 2.0)] == [(1.0, 1.0), (7.0, 7.0)]
+    assert find_peaks(np.ones((4, 4)), centres[:4], centres[:4], 3, 1.0) == []
+
+
+def test_shifted_weights_are_not_the_scores_which_may_be_negative():
+    """No 11: the paper says "equal to the scores", its notebook takes the softmax."""
+    scores = np.array([[-2.0, -1.0, 1.0]])
+    assert cell_weights(scores, "shifted").tolist() == [pytest.approx([0, 0.25, 0.75])]
+    assert cell_weights(np.zeros((1, 4)), "shifted").tolist() == [[0.25] * 4]
+
+
+def test_one_rule_of_temperature_for_all_units():
+    scores = np.random.default_rng(2).normal(size=400)
+    low, high = temperature_for(scores), temperature_for(1000 * scores)
+    assert high / low == pytest.approx(1000, rel=1e-3)
+    assert temperature_for(np.zeros(9)) == 1.0
+
+
+@pytest.mark.parametrize(("exponent", "effective"), [(0.0, 10_000), (1.0, 58.24), (1.5, 5.59), (2.0, 2.50)])
+def test_a_few_pictures_with_most_of_the_views_make_the_share_uncertain(exponent, effective):
+    h = np.array([0.0, 1.0] * 50)
+    mean, spread = outreach(h, 10_000, exponent)
+    assert mean == 0.5
+    assert 0.25 / spread**2 == pytest.approx(effective, rel=2e-3)

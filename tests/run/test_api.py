@@ -1,0 +1,109 @@
+import doctest
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import gslopes
+from gslopes.core import tables
+from gslopes.core.errors import UsageError
+from gslopes.run import api
+
+
+def test_examples_in_the_docstrings_hold() -> None:
+    assert not doctest.testmod(api).failed
+
+
+LABEL = "bright"
+
+
+def named(picture: object) -> str:
+    return LABEL
+
+
+def classify(pictures: list) -> list:
+    return [{named(picture): 0.5} for picture in pictures]
+
+
+def test_what_a_function_names_in_its_own_module_is_part_of_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = api.FunctionClassifier(classify).version
+    assert api.FunctionClassifier(classify).version == before
+    monkeypatch.setitem(globals(), "LABEL", "zebra")
+    after = api.FunctionClassifier(classify).version
+    assert after != before
+    monkeypatch.setitem(globals(), "named", lambda picture: "zebra")
+    assert api.FunctionClassifier(classify).version not in (before, after)
+
+
+def test_drawn_faces_are_arguments_of_an_audit(tmp_path: Path) -> None:
+    given = gslopes.drawn_faces(tmp_path / "drawn", faces=3)
+    assert len(list(given["photos"].glob("*.png"))) == 3
+    assert set(given) <= set(api.Options.__annotations__) | {"photos"}
+    audit = gslopes.audit(out=tmp_path / "run", classifier=classify, placebo=False, **given)
+    assert (audit.photos, audit.used) == (3, 3)
+    with pytest.raises(UsageError, match="0 faces cannot be drawn"):
+        gslopes.drawn_faces(tmp_path / "none", faces=0)
+
+
+def test_training_says_what_it_would_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import gslopes.train
+
+    folder = gslopes.train_model("fader-rendered", data=tmp_path, steps=2, dry_run=True, out=tmp_path / "w")  # type: ignore[operator]
+    assert folder == tmp_path / "w"
+    assert not folder.exists()
+    assert '"recipe": "fader-rendered.toml"' in capsys.readouterr().out
+
+
+def frame(photos: int = 40) -> pd.DataFrame:
+    """Answers of some tool, under its own column names: Cap appears the more the higher the value."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"p{photo}", value, "Cap", 0.8)
+        for photo in range(photos)
+        for value in (-1.0, 0.0, 1.0)
+        if rng.random() < 0.5 + 0.3 * value
+    ]
+    rows += [(f"p{photo}", 0.0, None, np.nan) for photo in range(photos)]
+    return pd.DataFrame(rows, columns=["image", "edit", "tag", "confidence"])
+
+
+def test_any_answers_give_slopes_in_points() -> None:
+    found = gslopes.slopes(
+        frame(), photo="image", value="edit", label="tag", score="confidence", permutations=200, bootstrap=0
+    )
+    row = found.query("estimator == 'photo-rate' and label == 'Cap'").iloc[0]
+    assert row["n"] == 40
+    assert 15 < row["slope"] < 45
+    assert set(tables.SLOPES.columns) == set(found.columns)
+
+
+def test_a_column_that_is_not_there_is_told_with_the_nearest_one() -> None:
+    with pytest.raises(UsageError, match="no column 'lable' for label") as error:
+        gslopes.slopes(frame().rename(columns={"tag": "label"}), photo="image", value="edit", label="lable")
+    assert "Did you mean 'label'?" in error.value.hint
+
+
+def test_an_argument_that_there_is_not_is_told_with_the_nearest_one(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no argument 'classifer'") as error:
+        gslopes.audit(tmp_path, tmp_path / "run", classifer="celeba-tagger")  # type: ignore[call-arg]
+    assert error.value.hint == "Did you mean classifier?"
+    with pytest.raises(UsageError, match=r"gslopes\.census has no argument 'minface'"):
+        gslopes.census(tmp_path, tmp_path / "out", minface=20)
+
+
+def test_a_functions_version_is_a_digest_of_its_source() -> None:
+    def bright(pictures: list) -> list:
+        return [{"bright": float(picture.mean() / 255)} for picture in pictures]
+
+    first = bright
+
+    def bright(pictures: list) -> list:  # type: ignore[no-redef]
+        return [{"zebra": float(picture.mean() / 255)} for picture in pictures]
+
+    one, other = api.FunctionClassifier(first), api.FunctionClassifier(bright)
+    assert one.name == other.name == "bright"
+    assert one.version != other.version
+    assert api.FunctionClassifier(first).version == one.version
+    assert not one.cached
+    assert api.FunctionClassifier(lambda pictures: []).name == "lambda"

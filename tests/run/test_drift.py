@@ -1,0 +1,122 @@
+"""Whether a service still answers as it did: asked again past the cache, compared picture by picture."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from gslopes.cli import main
+from gslopes.core import tables
+from gslopes.core.errors import BudgetReached, UsageError
+from gslopes.executors import OneProcess
+from gslopes.run import stages
+from gslopes.run.config import ScoreConfig
+from gslopes.run.drift import check_drift, print_drift
+from tests.fake_provider import FakeProvider
+from tests.fake_provider.folder import write_run
+
+NAME = "llm:some-model,prompt=doctor-nurse"
+
+
+@pytest.fixture
+def run(provider: FakeProvider, tmp_path):
+    provider.chat.slopes = {"nurse": -0.25}
+    folder = write_run(tmp_path / "run", 12, part=4)
+    stages.score_photos(folder, [NAME], device="cpu", cache=tmp_path / "cache", yes=True)
+    return folder
+
+
+def check(run, **others):
+    return check_drift(run, NAME, OneProcess(), terms=ScoreConfig(yes=True), **others)
+
+
+def test_a_model_that_answers_as_before_has_not_drifted_and_the_questions_are_new(provider: FakeProvider, run):
+    before, scores = len(provider.log.of("chat")), (run / "scores.parquet").read_bytes()
+    found = check(run, sample=20)
+    assert len(provider.log.of("chat")) == before + 20
+    assert (found.pictures, found.answered, found.same, found.drifted) == (20, 20, 1.0, False)
+    assert found.labels["difference"].abs().max() == pytest.approx(0, abs=1e-6)
+    assert found.models == (("chat-1.0",), ("chat-1.0",))
+    assert (run / "scores.parquet").read_bytes() == scores
+    assert "No label's mean or slope has moved" in print_drift(found)
+    assert max(map(len, print_drift(found).splitlines()[1:])) <= 100
+
+
+def test_another_answer_is_drift_with_its_labels(provider: FakeProvider, run):
+    provider.chat.slopes = {"doctor": 0.1}
+    found = check(run, sample=30)
+    assert found.drifted
+    rows = found.labels.set_index("label")
+    assert rows.loc["nurse", "difference"] < 0 < rows.loc["doctor", "difference"]
+    low, high = rows.loc["nurse", ["ci_low", "ci_high"]]
+    assert low < rows.loc["nurse", "difference"] < high < 0
+    assert found.same < 1
+    (file,) = run.glob("drift-*.json")
+    assert json.loads(file.read_text())["drifted"] is True
+
+
+def test_another_slope_is_drift_even_if_the_mean_is_the_same(provider: FakeProvider, run):
+    provider.chat.slopes = {"nurse": 0.25}
+    found = check(run, sample=84)
+    nurse = found.labels.set_index("label").loc["nurse"]
+    assert nurse["difference"] == pytest.approx(0, abs=0.05)
+    assert nurse["p"] > 0.05
+    assert nurse["tilt"] > 0.1
+    assert found.drifted
+
+
+def test_another_version_is_drift_even_if_it_answers_alike(provider: FakeProvider, run):
+    provider.change_version("chat", "chat-2.0")
+    found = check(run, sample=5)
+    assert found.models == (("chat-1.0",), ("chat-2.0",))
+    assert found.drifted
+
+
+@pytest.mark.slow
+def test_chance_alone_is_no_drift(provider: FakeProvider, tmp_path):
+    name = f"{NAME},scores=repeats,repeats=4"
+    provider.chat.slopes = {"nurse": -0.25}
+    run = write_run(tmp_path / "run", 12, part=4)
+    stages.score_photos(run, [name], device="cpu", cache=tmp_path / "cache", yes=True)
+    provider.chat.first = 0.02  # other draws, hardly another model
+    found = check_drift(run, name, OneProcess(), sample=60, terms=ScoreConfig(yes=True))
+    assert 0 < found.labels["difference"].abs().max() < 0.2
+    assert not found.drifted
+
+
+def test_the_sample_is_of_answered_pictures_and_depends_on_the_seed_alone(provider: FakeProvider, run):
+    asked = tables.read(tables.ASKED, run / "asked.parquet")
+    whole = check(run, sample=1000)
+    assert whole.pictures == len(asked)
+    one, same, other = (check(run, sample=4, seed=seed).labels for seed in (1, 1, 2))
+    assert one.equals(same)
+    assert not one.equals(other)
+
+
+def test_the_budget_is_a_hard_stop(provider: FakeProvider, run):
+    before = len(provider.log.calls)
+    with pytest.raises(BudgetReached):
+        check_drift(run, NAME, OneProcess(), sample=20, terms=ScoreConfig(yes=True, max_calls=6))
+    assert len(provider.log.calls) == before + 6
+
+
+def test_what_cannot_be_compared_is_said_before_anything_is_asked(provider: FakeProvider, run):
+    before = len(provider.log.calls)
+    with pytest.raises(UsageError, match="no answers of llm:other"):
+        check_drift(run, "llm:other", OneProcess())
+    with pytest.raises(UsageError, match="two pictures"):
+        check(run, sample=1)
+    assert len(provider.log.calls) == before
+
+
+def test_the_verb_says_what_came_of_it(provider: FakeProvider, run):
+    command = ["drift", str(run), "--classifier", NAME, "--sample", "6", "--yes"]
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    assert "6 pictures asked again" in done.output
+    provider.change_version("chat", "chat-2.0")
+    drifted = CliRunner().invoke(main, [*command, "--json"])
+    assert drifted.exit_code == 3
+    assert json.loads(drifted.stdout)["models"]["now"] == ["chat-2.0"]

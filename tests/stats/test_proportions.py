@@ -1,0 +1,74 @@
+"""Shares and their intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from statsmodels.stats.proportion import proportion_confint
+
+from gslopes.stats.proportions import estimate_share, wilson
+
+chances = st.lists(st.floats(0, 1), min_size=1, max_size=40)
+
+
+@pytest.mark.parametrize(("count", "n"), [(0, 10), (10, 10), (3, 7), (81, 263), (1, 1)])
+def test_wilsons_interval_is_that_of_statsmodels(count, n):
+    assert wilson(count / n, n) == pytest.approx(proportion_confint(count, n, method="wilson"), abs=1e-9)
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=60))
+def test_where_people_answered_everything_it_is_wilsons(said):
+    found = estimate_share(np.array(said, float), np.ones(len(said), bool))
+    assert (found.n, found.answered, found.share) == (len(said), len(said), pytest.approx(np.mean(said)))
+    assert (found.low, found.high) == pytest.approx(wilson(float(np.mean(said)), len(said)))
+
+
+@given(chances)
+def test_the_share_lies_in_its_interval_and_all_in_the_unit(p):
+    found = estimate_share(np.array(p), np.zeros(len(p), bool))
+    assert 0 <= found.low <= found.share + 1e-12
+    assert found.share <= found.high + 1e-12 <= 1 + 1e-9
+
+
+@given(chances)
+def test_answers_that_confirm_sure_readings_leave_the_share_and_never_widen_the_interval(p):
+    sure = np.round(np.array(p))
+    read = estimate_share(np.clip(sure, 0.03, 0.97), np.zeros(len(p), bool))
+    answered = estimate_share(np.clip(sure, 0.03, 0.97), np.ones(len(p), bool))
+    assert answered.share == read.share
+    assert answered.high - answered.low <= read.high - read.low + 1e-12
+
+
+@given(chances)
+def test_female_and_male_mirror_each_other(p):
+    none = np.zeros(len(p), bool)
+    female, male = estimate_share(np.array(p), none), estimate_share(1 - np.array(p), none)
+    assert (female.share, female.low, female.high) == pytest.approx((1 - male.share, 1 - male.high, 1 - male.low))
+
+
+def test_unsure_readings_widen_the_interval():
+    sure, unsure = (estimate_share(np.array([p, 1 - p] * 20), np.zeros(40, bool)) for p in (0.99, 0.6))
+    assert sure.share == unsure.share == 0.5
+    assert unsure.high - unsure.low > 1.3 * (sure.high - sure.low)
+
+
+def test_no_photo_gives_no_share():
+    found = estimate_share(np.array([]), np.array([], bool))
+    assert found.n == 0
+    assert np.isnan([found.share, found.low, found.high]).all()
+
+
+def test_the_interval_covers_the_share_of_a_search_at_least_as_often_as_it_says():
+    """Faces come with a probability p, and are then perceived as female with that probability: a calibrated reader."""
+    lot, runs = np.random.default_rng(0), 2000
+    p = lot.beta(0.5, 1.2, (runs, 50))
+    found = [estimate_share(row, np.zeros(50, bool)) for row in p]
+    truth = 0.5 / 1.7
+    assert np.mean([one.low <= truth <= one.high for one in found]) >= 0.95
+    # half of the photos answered by people, who see what there is to see
+    said = lot.random(p.shape) < p
+    mixed = np.where(np.arange(50) < 25, said, p)
+    found = [estimate_share(row, np.arange(50) < 25) for row in mixed]
+    assert np.mean([one.low <= truth <= one.high for one in found]) >= 0.95
