@@ -62,7 +62,7 @@ def write_tiny_models(home: Path) -> Path:
 
     about = {"summary": "For tests.", "licence": "CC0-1.0", "data": (), "paper": "", "recipe": ""}
     specs = [
-        ModelSpec(name=f"fader-{a}", network="fader", size=32, labels=(a,), config={"widths": [4, 8]}, **about)
+        ModelSpec(name=f"{a}-field", network="fader", edits=a, size=32, labels=(a,), config={"widths": [4, 8]}, **about)
         for a in ("gender", "race")
     ]
     specs.append(

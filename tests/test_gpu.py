@@ -75,10 +75,11 @@ def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
     assert len(chips) >= 10
     used_photos, faces = ([photo for photo, _ in used], [face for _, face in used])
     masks = [
-        ParserMasker(zoo.load("parser", device), device=device)(used_photos, faces, chips) for device in ("cpu", DEVICE)
+        ParserMasker(zoo.load("face-parser", device), device=device)(used_photos, faces, chips)
+        for device in ("cpu", DEVICE)
     ]
     assert np.abs(masks[0] - masks[1]).mean() < 0.002
-    for name in ("fader-gender", "fader-race"):
+    for name in ("gender-field", "race-field"):
         sweeps = [FieldEditor(name, device).sweep(chips, VALUES) for device in ("cpu", DEVICE)]
         here, there = (swept.edited - swept.neutral[:, None] for swept in sweeps)
         assert np.abs(here - there).max() <= 2
@@ -125,7 +126,7 @@ def test_an_edit_field_trains_on_the_device(tmp_path):
 
     write_variants(tmp_path, 32)
     chips = np.stack([np.asarray(Image.open(path).resize((128, 128))) for path in sorted(tmp_path.glob("*.jpg"))])
-    spec = zoo.load("fader-race").spec
+    spec = zoo.load("race-field").spec
     labels = np.random.default_rng(0).choice(np.float32([-1, 1]), (len(chips), len(spec.labels)))
     (tmp_path / "work").mkdir()
     length = Optimisation(steps=4, batch=8, warm=1)

@@ -1,7 +1,7 @@
 """Pack an editor's training set into one file, for a machine that has no copy of the photos and a narrow way to it.
 
-    python training/pack.py fader-gender DATA packed/fader-gender.npz        here, where the data sets are
-    python -m gslopes train fader-gender --data packed --device cuda     there
+    python training/pack.py gender-field DATA packed/gender-field.npz        here, where the data sets are
+    python -m gslopes train gender-field --data packed --device cuda     there
 
 The file holds the aligned chips as JPEG with their labels, weights and split, so that nothing but the weights of the
 recipe's model comes out of the machine. It holds photos of people: never commit it.
@@ -24,7 +24,7 @@ from gslopes.train.recipe import find_spec  # noqa: E402
 def pack(model: str, data: Path, out: Path, device: str = "cpu") -> int:
     """Write the file and return the number of its photos.
 
-    model: an editor, such as ``fader-gender``.  data: the folder that holds the data sets.
+    model: an editor, such as ``gender-field``.  data: the folder that holds the data sets.
     device: where faces are found and read, if that is not in the cache yet.
 
     Raises: UnknownName, DataMissing.
@@ -36,7 +36,7 @@ def pack(model: str, data: Path, out: Path, device: str = "cpu") -> int:
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", help="the editor, such as fader-gender")
+    parser.add_argument("model", help="the editor, such as gender-field")
     parser.add_argument("data", type=Path, help="the folder that holds the data sets")
     parser.add_argument("out", type=Path, help="the file to write, PACKED/<model>.npz")
     args = parser.parse_args()

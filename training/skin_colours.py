@@ -2,7 +2,7 @@
 
 python training/skin_colours.py DATA
 
-DATA: the folder of the data sets, as for ``gslopes train fader-race``, whose training photos these are. 5 minutes on 2
+DATA: the folder of the data sets, as for ``gslopes train race-field``, whose training photos these are. 5 minutes on 2
 cores. The shipped table was measured with the parser of 4,000 steps, before ``parser-longer``.
 """
 
@@ -32,11 +32,11 @@ OUTER = 0.05  # share at either end that is cut to the rest
 
 def measured(data: Path) -> list[tuple[float, ...]]:
     """The rows of the table: lightness, medians of red and blue, their deviations, their correlation."""
-    everything = SETS["fader"](find_spec("fader-race"), data, "cpu")
+    everything = SETS["fader"](find_spec("race-field"), data, "cpu")
     faces = everything.part(~everything.held_out)
     random, odds = np.random.default_rng(0), np.minimum(faces.weights / faces.weights.mean(), 8)
     drawn = random.choice(len(odds), FACES, p=odds / odds.sum())
-    parser = load("parser")
+    parser = load("face-parser")
     members = [parser.spec.labels.index(name) for name in SKIN]
     light, colours = [], []
     for start in tqdm(range(0, FACES, BATCH), desc="skin", unit="batch"):

@@ -11,7 +11,7 @@ import pandas as pd
 from gslopes.captions import tables as tables
 from gslopes.captions.material import STAGES, Box, Caption, Coverage
 from gslopes.captions.measures.people import covered
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.datasets.caption_tables import StageRows
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
@@ -92,20 +92,24 @@ def sentences_table(stages: Mapping[str, StageRows], images: Iterable[str]) -> t
     return frame.astype({"source": "int16"}), twice
 
 
-def judge_text(caption: Any) -> tuple[str, str, Why]:
+def judge_text(caption: Any) -> tuple[str, str, SkipReason]:
     """A caption's text, its status (parsed, empty, failed) and why.
 
     >>> judge_text("  "), judge_text(3.5)
     (('', 'empty', 'no text'), ('', 'failed', 'not a text (float)'))
     """
     if caption is None:
-        return "", "empty", Why(Reason.NO_TEXT)
+        return "", "empty", SkipReason(Reason.NO_TEXT)
     if not isinstance(caption, str):
-        return "", "failed", Why(Reason.NOT_A_TEXT, type(caption).__name__)
+        return "", "failed", SkipReason(Reason.NOT_A_TEXT, type(caption).__name__)
     text = caption.encode("utf-8", "replace").decode().strip()
     if not text:
-        return "", "empty", Why(Reason.NO_TEXT)
-    return text, "parsed", Why(Reason.CUT_FOR_PARSING, f"at {LONGEST:,} characters") if len(text) > LONGEST else Why()
+        return "", "empty", SkipReason(Reason.NO_TEXT)
+    return (
+        text,
+        "parsed",
+        SkipReason(Reason.CUT_FOR_PARSING, f"at {LONGEST:,} characters") if len(text) > LONGEST else SkipReason(),
+    )
 
 
 def label_facts(stages: Mapping[str, StageRows], senses: Senses) -> pd.DataFrame:

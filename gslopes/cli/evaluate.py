@@ -12,9 +12,9 @@ from gslopes.core.commands import PATH, examples, json_option, print_json
 @click.command(
     short_help="Measure a model on held-out people.",
     epilog=examples(
-        "gslopes evaluate fader-gender --data data",
-        "gslopes evaluate parser --data data --no-write --json",
-        "gslopes evaluate fader-race --data data --photos 200 --device cuda",
+        "gslopes evaluate gender-field --data data",
+        "gslopes evaluate face-parser --data data --no-write --json",
+        "gslopes evaluate race-field --data data --photos 200 --device cuda",
     ),
 )
 @click.argument("model")

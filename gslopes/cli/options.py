@@ -25,7 +25,7 @@ _WALK = (
     ),
     click.option("--steps", type=int, metavar="K", help="Number of values in a sweep, odd. [default: 7; race: 5]"),
     click.option("--range", type=Range(), metavar="LOW,HIGH", help="Ends of a sweep, or one number. [default: -2,2]"),
-    click.option("--editor", metavar="MODEL", help="The model that edits. [default: fader-<attribute>]"),
+    click.option("--editor", metavar="MODEL", help="The model that edits. [default: <attribute>-field]"),
     click.option("--min-face", type=int, metavar="PX", help="Smallest face to edit, pixels. [default: 32]"),
     click.option("--region", metavar="face|skin|head", help="Which part of the face may change. [default: face]"),
     click.option(

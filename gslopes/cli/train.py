@@ -12,9 +12,9 @@ from gslopes.core.commands import PATH, examples
 @click.command(
     short_help="Train a model from its recipe.",
     epilog=examples(
-        "gslopes train fader-gender --data data --dry-run",
+        "gslopes train gender-field --data data --dry-run",
         "gslopes train celeba-tagger --data data --device cuda --out weights/celeba-tagger",
-        "gslopes train training/parser.toml --data data --steps 200 --out trial",
+        "gslopes train training/face-parser.toml --data data --steps 200 --out trial",
     ),
 )
 @click.argument("recipe")

@@ -33,7 +33,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import CredentialsError, ServiceError
 from gslopes.core.files import read_json
 from gslopes.core.killpoints import reach
-from gslopes.core.reasons import Reason, Why, explained
+from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.tables.collection import MANIFEST
 
 STAGE = "collect"
@@ -200,7 +200,7 @@ class Collector:
         return (
             row
             | copied
-            | ({"status": "duplicate", **Why(Reason.DUPLICATE).columns} if known["status"] == "kept" else {})
+            | ({"status": "duplicate", **SkipReason(Reason.DUPLICATE).columns} if known["status"] == "kept" else {})
         )
 
     def _bytes(self, candidate: Candidate) -> Outcome:
@@ -215,9 +215,9 @@ class Collector:
         except DownloadError as error:
             return error
         except OSError as error:
-            return DownloadError("refused", Why(Reason.UNREADABLE, str(error.strerror)))
+            return DownloadError("refused", SkipReason(Reason.UNREADABLE, str(error.strerror)))
         except (ArithmeticError, LookupError, RecursionError, ValueError) as error:  # one photo's, whatever it sent
-            return DownloadError("refused", Why(Reason.CANNOT_BE_REQUESTED, type(error).__name__))
+            return DownloadError("refused", SkipReason(Reason.CANNOT_BE_REQUESTED, type(error).__name__))
 
     def _examine(self, query: Query, rank: int, candidate: Candidate, coming: Future[Outcome]) -> Row:
         """The manifest row of one result; its file is on the disk for good if it is kept."""
@@ -328,7 +328,7 @@ def _read_line(line: bytes, out: Path) -> tuple[int, Row, bool] | None:
     try:
         row: Row = json.loads(line)
         if "detail" not in row:  # as version 0.1 wrote them
-            row |= Why.of(row["reason"], row["status"]).columns
+            row |= SkipReason.of(row["reason"], row["status"]).columns
         return int(row["rank"]), row, row["status"] != "kept" or (out / row["path"]).is_file()
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError, OSError):
         return None

@@ -20,7 +20,7 @@ from gslopes.collect.address import ForbiddenAddress, PublicNetwork
 from gslopes.collect.deadline import DeadlineExceeded, Exchange
 from gslopes.collect.rate import HostRateLimiter
 from gslopes.core.http import seconds_to_wait
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 
 REDIRECTS = 5
 _RETRYABLE = (408, 425, 429, 500, 502, 503, 504)
@@ -33,7 +33,7 @@ class DownloadError(Exception):
     code: the HTTP status, 0 if there was none.
     """
 
-    def __init__(self, status: str, reason: Why, code: int = 0) -> None:
+    def __init__(self, status: str, reason: SkipReason, code: int = 0) -> None:
         super().__init__(reason)
         self.status, self.reason, self.code = status, reason, code
 
@@ -123,7 +123,7 @@ class Fetcher:
             following = parse_url(answer, address)
             extra_headers = extra_headers if origin(following) == origin(address) else {}
             address = following
-        raise DownloadError("refused", Why(Reason.TOO_MANY_REDIRECTS, f"more than {REDIRECTS}"))
+        raise DownloadError("refused", SkipReason(Reason.TOO_MANY_REDIRECTS, f"more than {REDIRECTS}"))
 
     def _get_with_retries(
         self, url: httpx.URL, headers: dict[str, str], max_bytes: int, deadline: float, rate_key: str, truncate: bool
@@ -149,26 +149,26 @@ class Fetcher:
         left = max(0.1, min(20.0, deadline - time.monotonic()))
         timeouts = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), left)}
         with (
-            _translated_errors(Why(Reason.TOO_SLOW, f"{self.policy.seconds:g} seconds")),
+            _translated_errors(SkipReason(Reason.TOO_SLOW, f"{self.policy.seconds:g} seconds")),
             self._exchange.until(deadline),
             self._pool.stream("GET", str(url), headers=raw, extensions=timeouts) as response,
         ):
             received = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in response.headers}
             if response.status in _RETRYABLE:
                 raise _Retry(
-                    Why(Reason.HTTP_ERROR, str(response.status)),
+                    SkipReason(Reason.HTTP_ERROR, str(response.status)),
                     seconds_to_wait(received.get("retry-after", "")) or 0.0,
                     response.status,
                 )
             if response.status in (301, 302, 303, 307, 308) and received.get("location"):
                 return received["location"]
             if response.status != 200:
-                raise DownloadError("refused", Why(Reason.HTTP_ERROR, str(response.status)), response.status)
+                raise DownloadError("refused", SkipReason(Reason.HTTP_ERROR, str(response.status)), response.status)
             if received.get("content-encoding", "identity").lower() != "identity":
-                raise DownloadError("refused", Why(Reason.COMPRESSED))
+                raise DownloadError("refused", SkipReason(Reason.COMPRESSED))
             promised = _length(received.get("content-length", ""))
             if promised is not None and promised > max_bytes and not truncate:
-                raise DownloadError("refused", Why(Reason.FILE_TOO_LARGE, f"more than {max_bytes >> 20} MiB"))
+                raise DownloadError("refused", SkipReason(Reason.FILE_TOO_LARGE, f"more than {max_bytes >> 20} MiB"))
             kind = received.get("content-type", "").partition(";")[0].strip().lower()
             return Reply(kind, _read(response, max_bytes, promised, truncate))
 
@@ -181,9 +181,9 @@ def _read(response: httpcore.Response, max_bytes: int, promised: int | None, tru
         if len(body) > max_bytes:
             if truncate:
                 return bytes(body[:max_bytes])
-            raise DownloadError("refused", Why(Reason.FILE_TOO_LARGE, f"more than {max_bytes >> 20} MiB"))
+            raise DownloadError("refused", SkipReason(Reason.FILE_TOO_LARGE, f"more than {max_bytes >> 20} MiB"))
     if promised is not None and promised != len(body):
-        raise _Retry(Why(Reason.CUT_SHORT))
+        raise _Retry(SkipReason(Reason.CUT_SHORT))
     return bytes(body)
 
 
@@ -198,28 +198,30 @@ def origin(url: httpx.URL) -> str:
 
 
 class _Retry(Exception):
-    def __init__(self, reason: Why, seconds: float = 0.0, code: int = 0) -> None:
+    def __init__(self, reason: SkipReason, seconds: float = 0.0, code: int = 0) -> None:
         super().__init__(reason)
         self.reason, self.seconds, self.code = reason, seconds, code
 
 
 @contextlib.contextmanager
-def _translated_errors(too_late: Why) -> Iterator[None]:
+def _translated_errors(too_late: SkipReason) -> Iterator[None]:
     """What goes wrong with a connection, as a reason without addresses or keys."""
     try:
         yield
     except ForbiddenAddress as error:
-        raise DownloadError("refused", Why.of(str(error))) from error
+        raise DownloadError("refused", SkipReason.of(str(error))) from error
     except DeadlineExceeded as error:
         raise DownloadError("failed", too_late) from error
     except httpcore.TimeoutException as error:
-        raise _Retry(Why(Reason.NO_ANSWER)) from error
+        raise _Retry(SkipReason(Reason.NO_ANSWER)) from error
     except httpcore.ConnectError as error:
-        raise _Retry(Why(Reason.NO_CONNECTION)) from error
+        raise _Retry(SkipReason(Reason.NO_CONNECTION)) from error
     except (httpcore.NetworkError, httpcore.ProtocolError) as error:
-        raise _Retry(Why(Reason.CONNECTION_BROKE)) from error
+        raise _Retry(SkipReason(Reason.CONNECTION_BROKE)) from error
     except (ValueError, OverflowError, httpcore.UnsupportedProtocol) as error:  # headers, hosts, ports beyond reason
-        raise DownloadError("refused", Why(Reason.INVALID_ADDRESS, "or an answer that makes no sense")) from error
+        raise DownloadError(
+            "refused", SkipReason(Reason.INVALID_ADDRESS, "or an answer that makes no sense")
+        ) from error
 
 
 def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
@@ -228,15 +230,15 @@ def parse_url(url: str, base: httpx.URL | None = None) -> httpx.URL:
         found = base.join(url) if base is not None else httpx.URL(url)
         port = found.port
     except (httpx.InvalidURL, ValueError, TypeError) as error:
-        raise DownloadError("refused", Why(Reason.INVALID_ADDRESS)) from error
+        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS)) from error
     if b"%" in found.raw_host:  # what httpx makes of characters that no host has
-        raise DownloadError("refused", Why(Reason.INVALID_ADDRESS))
+        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS))
     if found.scheme not in ("http", "https") or not found.raw_host:
-        raise DownloadError("refused", Why(Reason.INVALID_ADDRESS, "not http or https"))
+        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS, "not http or https"))
     if port is not None and not 0 < port < 2**16:
-        raise DownloadError("refused", Why(Reason.INVALID_ADDRESS, "there is no such port"))
+        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS, "there is no such port"))
     if found.userinfo:
-        raise DownloadError("refused", Why(Reason.INVALID_ADDRESS, "it holds a password"))
+        raise DownloadError("refused", SkipReason(Reason.INVALID_ADDRESS, "it holds a password"))
     return found
 
 

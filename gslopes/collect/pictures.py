@@ -11,7 +11,7 @@ from PIL import Image
 
 from gslopes.collect.fetch import DownloadError
 from gslopes.core.errors import PhotoError, UsageError
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray
 from gslopes.datasets.decode import decode
 
@@ -39,7 +39,7 @@ def check_type(content_type: str) -> None:
     """Raises: DownloadError unless a server's type is that of a picture, or says nothing about the contents."""
     if content_type in _BINARY or (content_type.startswith("image/") and "svg" not in content_type):
         return
-    raise DownloadError("refused", Why(Reason.NOT_SENT_AS_PICTURE, content_type[:60]))
+    raise DownloadError("refused", SkipReason(Reason.NOT_SENT_AS_PICTURE, content_type[:60]))
 
 
 def examine(data: bytes, min_side: int) -> Picture:
@@ -51,15 +51,15 @@ def examine(data: bytes, min_side: int) -> Picture:
     """
     suffix = next((name for magic, name in (*_KINDS, (b"MM\0*", "tif")) if data.startswith(magic)), "")
     if not suffix:
-        raise DownloadError("refused", Why(Reason.UNKNOWN_FORMAT))
+        raise DownloadError("refused", SkipReason(Reason.UNKNOWN_FORMAT))
     try:
         pixels, _, _ = decode(data, "")
     except PhotoError as error:
-        raise DownloadError("refused", Why.of(error.reason)) from error
+        raise DownloadError("refused", SkipReason.of(error.reason)) from error
     height, width = pixels.shape[:2]
     if min(width, height) < min_side:
         detail = f"shorter side {min(width, height)} pixels, at least {min_side} wanted"
-        raise DownloadError("refused", Why(Reason.TOO_SMALL, detail))
+        raise DownloadError("refused", SkipReason(Reason.TOO_SMALL, detail))
     return Picture(sha256(data).hexdigest(), suffix, width, height, perceptual_hash(pixels))
 
 
@@ -101,20 +101,20 @@ class DuplicateIndex:
         self._positions[photo] = place
         self._files.append((photo, path))
 
-    def find(self, picture: Picture) -> tuple[str, str, Why] | None:
+    def find(self, picture: Picture) -> tuple[str, str, SkipReason] | None:
         """The photo that this one repeats, its path, and how that is known; None if it is new.
 
         Of several near ones the nearest, of equally near ones the earliest.
         """
         if picture.photo in self._positions:
-            return (*self._files[self._positions[picture.photo]], Why(Reason.DUPLICATE))
+            return (*self._files[self._positions[picture.photo]], SkipReason(Reason.DUPLICATE))
         if not self._files or self.near < 0:
             return None
         distances = _bits(self._hashes[: len(self._files)] ^ np.uint64(picture.phash))
         place = int(distances.argmin())
         if distances[place] > self.near:
             return None
-        return (*self._files[place], Why(Reason.LOOKS_THE_SAME, f"{int(distances[place])} of 64 bits differ"))
+        return (*self._files[place], SkipReason(Reason.LOOKS_THE_SAME, f"{int(distances[place])} of 64 bits differ"))
 
 
 def _bits(numbers: NDArray[np.uint64]) -> NDArray[np.int64]:

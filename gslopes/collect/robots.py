@@ -16,7 +16,7 @@ import httpx
 
 from gslopes.collect.fetch import DownloadError, Fetcher, origin
 from gslopes.core.errors import UsageError
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 
 if TYPE_CHECKING:
     from protego import Protego
@@ -47,9 +47,9 @@ class Robots:
         try:
             allowed = rules.can_fetch(str(url), AGENT)
         except ValueError as error:
-            raise DownloadError("refused", Why(Reason.ROBOTS_UNREADABLE)) from error
+            raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
         if not allowed:
-            raise DownloadError("refused", Why(Reason.ROBOTS_FORBIDS))
+            raise DownloadError("refused", SkipReason(Reason.ROBOTS_FORBIDS))
 
     def _of(self, url: httpx.URL) -> Protego:
         key = origin(url)
@@ -75,7 +75,7 @@ class Robots:
         except DownloadError as error:
             if error.status == "refused" and 400 <= error.code < 500:
                 return parse(b"")
-            reason = error.reason if error.status == "refused" else Why(Reason.ROBOTS_UNAVAILABLE, error.reason)
+            reason = error.reason if error.status == "refused" else SkipReason(Reason.ROBOTS_UNAVAILABLE, error.reason)
             raise DownloadError(error.status, reason, error.code) from error
 
 
@@ -92,7 +92,7 @@ def parse(body: bytes) -> Protego:
     try:
         return Protego.parse(body.decode("utf-8-sig", "replace"))
     except Exception as error:  # a stranger's file: whatever it does to a parser is no reason to stop
-        raise DownloadError("refused", Why(Reason.ROBOTS_UNREADABLE)) from error
+        raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
 
 
 def min_interval(rules: Protego) -> float:

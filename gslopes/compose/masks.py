@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import FloatArray
 
 # All in units of the chip's side, so that a mask looks the same at every chip size.
@@ -78,15 +78,15 @@ def central_face(region: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return region | _small_parts(~region, least)
 
 
-def mask_is_degenerate(mask: FloatArray) -> Why | None:
+def mask_is_degenerate(mask: FloatArray) -> SkipReason | None:
     """Why there is nothing to edit under this mask (for the photos table), or None if all is well.
 
     mask: (S, S) in [0, 1].
     """
     if not np.isfinite(mask).all():
-        return Why(Reason.NO_FACE_REGION, "the mask is not finite")
+        return SkipReason(Reason.NO_FACE_REGION, "the mask is not finite")
     if float(mask.mean()) < LEAST_SHARE:
-        return Why(Reason.NO_FACE_REGION, f"less than {LEAST_SHARE:.0%} of the aligned face")
+        return SkipReason(Reason.NO_FACE_REGION, f"less than {LEAST_SHARE:.0%} of the aligned face")
     return None
 
 

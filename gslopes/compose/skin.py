@@ -17,7 +17,7 @@ from gslopes.compose.masks import soft_mask
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
-from gslopes.core.runtime import at_once
+from gslopes.core.runtime import batch_size
 from gslopes.datasets.celebamask import CLASSES, FACE, SKIN
 from gslopes.zoo import LoadedModel
 from gslopes.zoo.framing import CHIP, FRAMES
@@ -34,7 +34,7 @@ REGIONS: dict[str, tuple[str, ...]] = {
 
 # Pixels that the parser sees at once on the CPU, where more is no faster: 2 pictures of 256 pixels, 8 of 128; and the
 # bytes for each.
-AT_ONCE = 135_000
+BATCH_SIZE = 135_000
 PIXEL = 60
 
 # Beyond the photo, in units of the picture's side: sigma of the blur, and the length over which it sets in.
@@ -109,7 +109,7 @@ class ParserMasker:
     ) -> FloatArray:
         """(B, size, size) float32 in [0, 1]; a parser of chips does not look at the photos and faces."""
         masks = np.zeros((len(chips), self.size, self.size), np.float32)
-        step = max(1, at_once(str(self.device), PIXEL, AT_ONCE) // self.parser.spec.size**2)
+        step = max(1, batch_size(str(self.device), PIXEL, BATCH_SIZE) // self.parser.spec.size**2)
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
             likely = self.likelihood(chips[part]) if self.frame is None else self.around(photos[part], faces[part])
             masks[part] = [soft_mask(one, self.sigma, border) for one in likely]

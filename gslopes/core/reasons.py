@@ -128,10 +128,10 @@ _OLD_TEXTS = {
 _OF_STATUS = {"refused": Reason.REFUSED, "failed": Reason.FAILED, "flagged": Reason.CUTOUT_FLAGGED}
 
 
-class Why(str):
+class SkipReason(str):
     """A reason with its detail; as text, the one with the other in parentheses.
 
-    >>> Why(Reason.FACE_TOO_SMALL, "25 px, at least 32 wanted")
+    >>> SkipReason(Reason.FACE_TOO_SMALL, "25 px, at least 32 wanted")
     'face too small (25 px, at least 32 wanted)'
     """
 
@@ -146,7 +146,7 @@ class Why(str):
 
     @classmethod
     def of(cls, text: str, status: str = "") -> Self:
-        """The two parts of a text: of a Why its own, of any other what ``split_prose`` finds."""
+        """The two parts of a text: of a SkipReason its own, of any other what ``split_prose`` finds."""
         if isinstance(text, cls):
             return text
         reason, detail = split_prose(text, status)

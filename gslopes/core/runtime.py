@@ -96,7 +96,7 @@ def trim_heap() -> None:
 SHARE = 1 / 32
 
 
-def at_once(device: str, each: float, on_cpu: int) -> int:
+def batch_size(device: str, each: float, on_cpu: int) -> int:
     """How many things a network is given at once: on a CUDA device as its free memory allows.
 
     each: bytes that one of them takes on its way.  on_cpu: how many on the CPU, where what fits the caches is faster.

@@ -14,7 +14,7 @@ import numpy as np
 from PIL import ExifTags, Image, ImageCms, UnidentifiedImageError
 
 from gslopes.core.errors import PhotoError
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray
 
 # By content, not by name: the web is full of GIFs and PNGs called .jpg. Formats that run other programs stay out.
@@ -52,7 +52,7 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
     Raises: PhotoError if this is no picture, or a damaged one, or one of more than 100 million pixels.
     """
     if not data:
-        raise PhotoError(path, Why(Reason.EMPTY_FILE))
+        raise PhotoError(path, SkipReason(Reason.EMPTY_FILE))
     with _quiet():
         try:
             image = _open(data, path)
@@ -81,11 +81,11 @@ def _open(data: bytes, path: object) -> Image.Image:
     return image
 
 
-def _too_large(width: int, height: int) -> Why:
+def _too_large(width: int, height: int) -> SkipReason:
     size = f"{width}×{height} pixels, " if width else ""
     if width * height <= MOST_PIXELS and width:
-        return Why(Reason.TOO_LARGE, f"{size}limit {LONGEST_SIDE} a side")
-    return Why(Reason.TOO_LARGE, f"{size}limit {MOST_PIXELS // 1_000_000} million")
+        return SkipReason(Reason.TOO_LARGE, f"{size}limit {LONGEST_SIDE} a side")
+    return SkipReason(Reason.TOO_LARGE, f"{size}limit {MOST_PIXELS // 1_000_000} million")
 
 
 def _declared_size(data: bytes) -> tuple[int, int]:
@@ -98,14 +98,14 @@ def _declared_size(data: bytes) -> tuple[int, int]:
     return 0, 0
 
 
-def _why(data: bytes, error: Exception) -> Why:
+def _why(data: bytes, error: Exception) -> SkipReason:
     """The reason for the photos table: stable words, no detail of the decoder."""
     message = str(error).lower()
     if isinstance(error, UnidentifiedImageError) and not data.startswith(MAGIC):
-        return Why(Reason.NOT_A_PICTURE)
+        return SkipReason(Reason.NOT_A_PICTURE)
     if isinstance(error, EOFError) or "truncated" in message or "requires a buffer" in message or _cut_short(data):
-        return Why(Reason.TRUNCATED)
-    return Why(Reason.DAMAGED)
+        return SkipReason(Reason.TRUNCATED)
+    return SkipReason(Reason.DAMAGED)
 
 
 def _cut_short(data: bytes) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.files import NotRegular, TooLarge, read_regular
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Photo
 from gslopes.datasets.decode import LARGEST_FILE, MAGIC, decode
 
@@ -178,17 +178,17 @@ def _is_broken(entry: os.DirEntry[bytes]) -> bool:
     return entry.is_symlink() and not os.path.exists(entry.path)
 
 
-def _refusal(path: Path, error: OSError | ValueError) -> Why:
+def _refusal(path: Path, error: OSError | ValueError) -> SkipReason:
     """Why the operating system would not give the file's bytes."""
     if isinstance(error, PermissionError):
-        return Why(Reason.PERMISSION_DENIED)
+        return SkipReason(Reason.PERMISSION_DENIED)
     if isinstance(error, TooLarge):
-        return Why(Reason.TOO_LARGE, f"{error.size / 1e6:,.0f} MB, limit {error.limit / 1e6:,.0f}")
+        return SkipReason(Reason.TOO_LARGE, f"{error.size / 1e6:,.0f} MB, limit {error.limit / 1e6:,.0f}")
     if isinstance(error, (IsADirectoryError, NotRegular)):
-        return Why(Reason.NOT_A_FILE)
+        return SkipReason(Reason.NOT_A_FILE)
     if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ELOOP:
-        return Why(Reason.BROKEN_LINK if path.is_symlink() else Reason.GONE)
-    return Why(Reason.DISK_ERROR, str(getattr(error, "strerror", None) or error))
+        return SkipReason(Reason.BROKEN_LINK if path.is_symlink() else Reason.GONE)
+    return SkipReason(Reason.DISK_ERROR, str(getattr(error, "strerror", None) or error))
 
 
 def count_parts(photos: int, part: int) -> int:

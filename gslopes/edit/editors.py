@@ -12,10 +12,10 @@ NETWORKS = ("fader", "edit-field")  # those that edit
 FaceEditor = FaderEditor | FieldEditor
 
 
-def editor_of(model: str | LoadedModel, device: str = "cpu", reader: str | None = "annotator") -> FaceEditor:
+def editor_of(model: str | LoadedModel, device: str = "cpu", reader: str | None = "labeller") -> FaceEditor:
     """The editor that a model is.
 
-    model: its name, such as ``fader-gender``, or the model itself, loaded on the device.  device: where it runs.
+    model: its name, such as ``gender-field``, or the model itself, loaded on the device.  device: where it runs.
     reader: the model that reads a face's own values; None, for editors of drawn faces, takes them where a Fader
         Network's reconstruction fits best.
 

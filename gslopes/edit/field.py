@@ -38,7 +38,7 @@ from gslopes.zoo import LoadedModel, load
 from gslopes.zoo.reader import face_window
 
 # Chips that are read at once on the CPU; bytes for a picture of 128 x 128.
-AT_ONCE = 16
+BATCH_SIZE = 16
 PICTURE = 1_400_000
 
 # Bounds of a face's length, times the usual one. Readings count as no surer than SURE from 0 or 1, and as moving by
@@ -52,13 +52,13 @@ ABOVE = tuple(1.0 if part in ("forehead", "eyes") else 0.0 for part in PARTS)  #
 class FieldEditor:
     """A records.Editor on one of the zoo's edit fields.
 
-    model: its name, such as ``fader-gender``, or the model itself, loaded on the device.  device: where it runs.
+    model: its name, such as ``gender-field``, or the model itself, loaded on the device.  device: where it runs.
     reader: the model that reads a face's own value.
 
     Raises: UnknownName, ModelError.
     """
 
-    def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str = "annotator") -> None:
+    def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str = "labeller") -> None:
         loaded = load(model, device) if isinstance(model, str) else model
         if not isinstance(loaded.module, EditField):
             raise ModelError(f"The model {loaded.spec.name} is no edit field.", "gslopes models lists the models.")
@@ -76,7 +76,7 @@ class FieldEditor:
 
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
-        step = runtime.at_once(str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), AT_ONCE)
+        step = runtime.batch_size(str(self.device), PICTURE * (self.size / 128) ** 2 * (len(values) + 1), BATCH_SIZE)
         edited = torch.empty(len(chips), len(values), *chips.shape[1:])
         fields = torch.empty(*chips.shape[:3], 2)
         distances = torch.empty(len(chips), len(values))

@@ -18,7 +18,7 @@ from gslopes.zoo.reader import FaceReader
 class PhotoValues:
     """Reads chips with a reader of the zoo.
 
-    reader: the zoo's ``annotator``, say.  attributes: the editor's, in its order.
+    reader: the zoo's ``labeller``, say.  attributes: the editor's, in its order.
 
     Raises: ModelError for an attribute that the reader cannot read.
     """

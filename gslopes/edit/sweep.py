@@ -25,14 +25,14 @@ from gslopes.networks.folded import FoldedFader
 from gslopes.zoo import LoadedModel, load
 
 # Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128, and in 16 bits half.
-AT_ONCE = 4
+BATCH_SIZE = 4
 PICTURE = 1_400_000
 
 
 class FaderEditor:
     """A records.Editor on one of the zoo's Fader Networks.
 
-    model: its name, such as ``fader-gender``, or the model itself, loaded on the device.  device: where it runs.
+    model: its name, such as ``gender-field``, or the model itself, loaded on the device.  device: where it runs.
     reader: the model that reads a face's own values; None takes them where the reconstruction fits best, as editors of
         drawn faces need it.
 
@@ -42,11 +42,13 @@ class FaderEditor:
     Raises: UnknownName, ModelError.
     """
 
-    def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str | None = "annotator") -> None:
+    def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str | None = "labeller") -> None:
         loaded = load(model, device) if isinstance(model, str) else model
         name = loaded.spec.name
         if not isinstance(loaded.module, Fader):
-            raise ModelError(f"The model {name} is no editor.", "Models whose names begin with fader- are.")
+            raise ModelError(
+                f"The model {name} is no editor: it has no Fader Network.", "gslopes models lists what each model is."
+            )
         self.network = FoldedFader(loaded.module).eval()
         self.condition, self.mirrored = loaded.module.condition, loaded.module.mirrored
         self.config, self.template = loaded.module.config, loaded.module.template
@@ -65,7 +67,7 @@ class FaderEditor:
         chips: (B, S, S, 3) uint8 RGB.  values: (K,) in units of the attribute.
         """
         each = PICTURE * (self.size / 128) ** 2 * (len(values) + 1)
-        step = runtime.at_once(str(self.device), each, AT_ONCE)
+        step = runtime.batch_size(str(self.device), each, BATCH_SIZE)
         pictures = np.empty((len(chips), len(values) + 1, *chips.shape[1:]), np.float32)
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
             pictures[part] = self._sweep(chips[part], values)

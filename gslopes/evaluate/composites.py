@@ -124,7 +124,7 @@ class Swept:
 
 def swept(held: HeldOut, editor: FaceEditor, device: str) -> Iterator[Swept]:
     """Composites of all faces, batch by batch, in every way."""
-    maskers = {region: ParserMasker(load("parser", device), region, editor.size, device) for region in REGIONS}
+    maskers = {region: ParserMasker(load("face-parser", device), region, editor.size, device) for region in REGIONS}
     values = np.array(VALUES, np.float32)
     for start in range(0, len(held), BATCH):
         rows = slice(start, start + BATCH)

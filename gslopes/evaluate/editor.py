@@ -60,7 +60,7 @@ class Composites:
 def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: str) -> tuple[str, dict[str, Table]]:
     """The tables of an editor's card.  Raises: DataMissing, ModelError."""
     attribute = model.spec.labels[0]
-    if model.spec.name.endswith("rendered"):
+    if model.spec.name.startswith("drawn-"):
         raise UsageError(f"{model.spec.name} edits rendered faces.", "gslopes calibrate measures it against the truth.")
     editor, judges = editor_of(model, device), Judges(device)
     tables: dict[str, Table] = {}

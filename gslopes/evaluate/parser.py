@@ -21,7 +21,7 @@ THIRDS = ("darkest third", "middle third", "lightest third")
 def evaluate_parser(model: LoadedModel, data: Path, most: int | None, device: str) -> tuple[str, dict[str, Table]]:
     """The tables of the parser's card.  Raises: DataMissing."""
     spec = model.spec
-    everything = SETS["parser"](spec, data, device)
+    everything = SETS["face-parser"](spec, data, device)
     held = everything.part(everything.held_out)
     rows = np.random.default_rng(0).permutation(len(held.pixels))[:most]
     held = held.part(rows)

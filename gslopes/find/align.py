@@ -10,7 +10,7 @@ from math import floor
 import numpy as np
 
 from gslopes.core.geometry import outside, similarity, warp
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Detections, Face
 from gslopes.zoo.framing import CHIP
 
@@ -19,22 +19,22 @@ __all__ = ["CHIP_SIZE", "choose", "outside", "similarity", "warp"]
 CHIP_SIZE = 128
 
 
-def choose(detections: Detections, width: int, height: int, min_face: int, size: int = CHIP_SIZE) -> Face | Why:
+def choose(detections: Detections, width: int, height: int, min_face: int, size: int = CHIP_SIZE) -> Face | SkipReason:
     """The face whose box centre is nearest the photo's centre, or why there is none.
 
     width, height: of the photo, pixels.  min_face: the least length of the box's shorter side, pixels.
     size: side of the chip, pixels.
     """
     if len(detections.scores) == 0:
-        return Why(Reason.NO_FACE)
+        return SkipReason(Reason.NO_FACE)
     boxes = detections.boxes.astype(np.float64)
     centres = (boxes[:, :2] + boxes[:, 2:]) / 2
     middle = np.array([(width - 1) / 2, (height - 1) / 2])
     index = int(np.argmin(((centres - middle) ** 2).sum(1)))
     side = float((boxes[index, 2:] - boxes[index, :2]).min())
     if not side >= min_face:
-        return Why(Reason.FACE_TOO_SMALL, f"{floor(side)} px, at least {min_face} wanted")
+        return SkipReason(Reason.FACE_TOO_SMALL, f"{floor(side)} px, at least {min_face} wanted")
     matrix = similarity(detections.points[index], CHIP * size - 0.5)
     if matrix is None:
-        return Why(Reason.FACE_NOT_ALIGNED, "its five points do not span a plane")
+        return SkipReason(Reason.FACE_NOT_ALIGNED, "its five points do not span a plane")
     return Face(detections.boxes[index], detections.points[index], float(detections.scores[index]), len(boxes), matrix)

@@ -75,7 +75,7 @@ def permute(
     largest = np.zeros(count, dtype=np.float32)
     observed = np.zeros(profile.labels)
     cells = max(1, size * width * (width + 1) // 2)
-    each = max(1, min(_CELLS // cells, _STATISTICS // _at_once(cells, count)))
+    each = max(1, min(_CELLS // cells, _STATISTICS // _batch_size(cells, count)))
     for start in range(0, len(labels), each):
         block = labels[start : start + each]
         centred, totals = _sums(profile, block, chosen, size)
@@ -160,7 +160,7 @@ def _sums(profile: Profiles, block: NDArray[np.int64], chosen: NDArray[np.int64]
     return result, totals
 
 
-def _at_once(cells: int, count: int) -> int:
+def _batch_size(cells: int, count: int) -> int:
     """How many permutations a block has.  cells: of one of them."""
     return max(1, min(count, _CELLS // 4 // cells))
 
@@ -168,7 +168,7 @@ def _at_once(cells: int, count: int) -> int:
 def _permutations(width: int, groups: int, count: int, seed: int) -> Iterator[NDArray[np.int8]]:
     """Blocks of (b, G, K) permutations, the same whenever they are asked for."""
     table = np.array(list(permutations(range(width))), dtype=np.int8) if width <= 7 else None
-    size = _at_once(max(1, groups * width * (width + 1) // 2), count)
+    size = _batch_size(max(1, groups * width * (width + 1) // 2), count)
     blocks = range(0, count, size)
     for start, source in zip(blocks, np.random.SeedSequence([seed, 3]).spawn(len(blocks)), strict=True):
         generator = np.random.default_rng(source)

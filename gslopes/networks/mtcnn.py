@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from gslopes.core.records import ByteArray, Detections
-from gslopes.core.runtime import at_once
+from gslopes.core.runtime import batch_size
 from gslopes.networks.boxes import Areas, apply_deltas, batched_nms, nms_min_area, to_square
 
 # The detector's own defaults: thresholds of its three stages and the step of its image pyramid.
@@ -115,7 +115,7 @@ class Mtcnn(nn.Module):
         for index, picture in enumerate(pictures):
             if min(picture.shape[:2]) * scale >= CELL:
                 sizes.setdefault(tuple(picture.shape[:2]), []).append(index)
-        limit = _at_once(pictures[0], *LEVEL)
+        limit = _batch_size(pictures[0], *LEVEL)
         canvases = pictures[0].is_cuda if self.canvases is None else self.canvases
         held: list[int] = []
         level: list[Tensor] = []
@@ -174,7 +174,7 @@ class Mtcnn(nn.Module):
         there = (inside[:, 2:] > inside[:, :2]).all(1)
         boxes, owner, inside = boxes[there], owner[there], inside[there]
         said = []
-        step = max(1, _at_once(boxes, *CROPS) // size**2)
+        step = max(1, _batch_size(boxes, *CROPS) // size**2)
         for start in range(0, len(boxes), step):
             stop = min(start + step, len(boxes))
             rows = _rounded(start, stop, max(1, step // SHAPES), boxes.device)
@@ -202,8 +202,8 @@ def _within(x: Tensor, rows: list[int], columns: list[int]) -> Tensor:
     return (y[:, :, None] & z[:, None])[:, None]
 
 
-def _at_once(there: Tensor, pixels: int, each: int) -> int:
-    return at_once(str(there.device), each, pixels)
+def _batch_size(there: Tensor, pixels: int, each: int) -> int:
+    return batch_size(str(there.device), each, pixels)
 
 
 def _rounded(start: int, stop: int, step: int, device: torch.device) -> Tensor:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.zoo import home
+from gslopes.zoo.identity import editor_for
 from gslopes.zoo.spec import ModelSpec, read_spec
 
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
@@ -128,7 +129,7 @@ def _past(thresholds: tuple[float, float]) -> str:
 def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
     """Name to spec of the run's editors, as far as this installation has them."""
     attributes = list(edit.get("attributes") or ["gender"])
-    names = [str(edit.get("model") or f"fader-{attribute}") for attribute in attributes]
+    names = [str(edit.get("model") or _default_editor(attribute)) for attribute in attributes]
     found = {}
     for name in dict.fromkeys(names):
         folder = home.find("models", name) if name.replace("-", "").isalnum() else None
@@ -138,6 +139,14 @@ def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
         except ConfigError:  # a model of the user's that is no longer whole
             continue
     return found
+
+
+def _default_editor(attribute: str) -> str:
+    """The name of an attribute's default editor; the attribute itself where no installed model edits it."""
+    try:
+        return editor_for(attribute)
+    except UnknownName:
+        return attribute
 
 
 def _edit_of(spec: ModelSpec) -> tuple[str, str]:

@@ -73,7 +73,7 @@ def model_records(config: RunConfig) -> dict[str, dict[str, str]]:
     if skin_weights is not None:
         records["parser"] = {"sha256": sha256_of(skin_weights), "licence": UNSTATED, "file": show(skin_weights.name)}
     elif config.compose.masks is None:
-        parser, digest = zoo.identify("parser")
+        parser, digest = zoo.identify("face-parser")
         records["parser"] = {"sha256": digest, "licence": parser.licence}
     return records
 
@@ -122,7 +122,7 @@ def _edited_by(config: RunConfig, attribute: str) -> tuple[str, ModelSpec, str]:
 
 def _reader_of(spec: ModelSpec) -> str | None:
     """A Fader Network of a single attribute has nothing to hold fixed; its own value is where it rebuilds best."""
-    return "annotator" if len(spec.labels) > 1 or spec.network == "edit-field" else None
+    return "labeller" if len(spec.labels) > 1 or spec.network == "edit-field" else None
 
 
 def _editor(config: RunConfig, attribute: str, device: str) -> Editor:
@@ -151,5 +151,5 @@ def _masker(config: RunConfig, size: int, device: str) -> Masker:
     from gslopes.compose.skin import ParserMasker
 
     skin_weights = config.compose.skin_weights
-    parser = zoo.load("parser", device) if skin_weights is None else zoo.load_parser(skin_weights, device)
+    parser = zoo.load("face-parser", device) if skin_weights is None else zoo.load_parser(skin_weights, device)
     return ParserMasker(parser, config.compose.region, size, device)

@@ -53,7 +53,7 @@ class EditConfig:
     attributes: what to edit, one sweep each.
     steps: how many values (K, odd); the attribute's own default if None.
     range: the least and the greatest value; the attribute's own default if None.
-    model: the editor's name; ``fader-<attribute>`` if empty.
+    model: the editor's name; the attribute's default editor if empty.
     """
 
     attributes: tuple[str, ...] = ("gender",)

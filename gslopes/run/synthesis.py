@@ -27,7 +27,7 @@ from gslopes.compose.placebo import lightened, qualities, randomised
 from gslopes.core import placebo, runfolder, runtime, tables
 from gslopes.core.errors import ModelError, PhotoError, UsageError
 from gslopes.core.files import read_regular
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Detections, Face, FloatArray, Motion, Photo
 from gslopes.datasets.decode import LARGEST_FILE
 from gslopes.datasets.folder import BATCH_PIXELS, PhotoFile, open_photo, photo_batches, size_of
@@ -92,12 +92,16 @@ class Synthesis:
     def _open(self, photos: list[Row], tick: Tick, file: PhotoFile) -> Photo | None:
         """The photo; one that is skipped gets its row right away."""
         if file.relative in self.same:
-            why = Why(Reason.DUPLICATE, self.same[file.relative])
+            why = SkipReason(Reason.DUPLICATE, self.same[file.relative])
         else:
             try:
                 return open_photo(file.path)
             except PhotoError as error:
-                why = error.reason if isinstance(error.reason, Why) else Why(Reason.UNREADABLE, error.reason)
+                why = (
+                    error.reason
+                    if isinstance(error.reason, SkipReason)
+                    else SkipReason(Reason.UNREADABLE, error.reason)
+                )
         photos.append(_skipped(file.relative, why, photo=_digest(file.path)))
         tick(1)
         return None
@@ -130,7 +134,7 @@ class Synthesis:
         for (name, photo), detections in zip(batch, found, strict=True):
             height, width = photo.pixels.shape[:2]
             face = align.choose(detections, width, height, self.plan.config.find.min_face, size)
-            if isinstance(face, Why):
+            if isinstance(face, SkipReason):
                 photos.append(_seen(name, photo, face, detections))
             else:
                 usable.append((name, photo, face))
@@ -145,7 +149,9 @@ class Synthesis:
         borders = {editor.border for editor in self.components.editors.values()}
         masks = {border: self.components.masker(*given, border) for border in borders}
         # a face is used by all editors or by none
-        reasons = [mask_is_degenerate(min(each, key=np.sum)) or Why() for each in zip(*masks.values(), strict=True)]
+        reasons = [
+            mask_is_degenerate(min(each, key=np.sum)) or SkipReason() for each in zip(*masks.values(), strict=True)
+        ]
         photos += [_seen(name, photo, why, face) for (name, photo, face), why in zip(usable, reasons, strict=True)]
         kept = [index for index, why in enumerate(reasons) if not why]
         if not kept:
@@ -250,13 +256,13 @@ def _digest(path: Path) -> str:
         return ""
 
 
-def _skipped(name: str, why: Why, photo: str) -> Row:
+def _skipped(name: str, why: SkipReason, photo: str) -> Row:
     """The row of a photo that was not decoded."""
     nothing = {"width": 0, "height": 0, "faces": 0, "box": None, "points": None, "detection": None}
     return {"photo": photo, "path": name, "status": "skipped", **why.columns, **nothing}
 
 
-def _seen(name: str, photo: Photo, why: Why, face: Face | Detections) -> Row:
+def _seen(name: str, photo: Photo, why: SkipReason, face: Face | Detections) -> Row:
     """The row of a decoded photo; skipped if there is a reason."""
     height, width = photo.pixels.shape[:2]
     row = _skipped(name, why, photo.id) | {"width": width, "height": height}

@@ -11,7 +11,7 @@ import pandas as pd
 
 from gslopes.core import tables
 from gslopes.core.errors import AnswerError, ClassifierError, GslopesError, PhotoError, Refused, Throttled, Unavailable
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
 from gslopes.score.questions import Question
 from gslopes.score.scrub import scrub, scrub_text
@@ -60,7 +60,7 @@ def failed_answer(error: Exception) -> Answer:
     text = error.message if isinstance(error, GslopesError) else f"{type(error).__name__}: {error}"
     kinds = {AnswerError: Reason.INVALID_ANSWER, Throttled: Reason.UNAVAILABLE, Unavailable: Reason.UNAVAILABLE}
     reason = kinds.get(type(error))
-    return Answer("failed", (), Why(reason, scrub(text)) if reason else scrub(text))
+    return Answer("failed", (), SkipReason(reason, scrub(text)) if reason else scrub(text))
 
 
 def raise_if_fatal(error: Exception) -> None:
@@ -75,7 +75,7 @@ def asked_rows(questions: Sequence[Question], outcomes: Sequence[Answer], name: 
     """Rows of the asked table, sorted by their key."""
     rows = []
     for question, answer in zip(questions, outcomes, strict=True):
-        why = Why.of(answer.reason, answer.status)
+        why = SkipReason.of(answer.reason, answer.status)
         key = (question.photo, question.attribute, question.step, name)
         rows.append((*key, answer.status, why.reason.value, why.detail))
     return _sorted(tables.ASKED, rows)

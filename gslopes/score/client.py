@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core.errors import ClassifierError, PhotoError, Refused
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Answer, Classifier
 from gslopes.score.answers import asked_rows, failed_answer, score_rows
 from gslopes.score.cache import AnswerCache
@@ -234,7 +234,7 @@ class Client:
             self._submit({key: dict(zip(map(digest, photo), pictures, strict=True))[key]})
         except (PhotoError, Refused, KeyError):  # changed under our hands
             self._cache.release([key])
-            self._record(key, Answer("failed", (), Why(Reason.PICTURE_CHANGED)))
+            self._record(key, Answer("failed", (), SkipReason(Reason.PICTURE_CHANGED)))
 
     def _record(self, key: bytes, answer: Answer, parts: Sequence[PartProgress] = ()) -> None:
         for progress in parts or self._in_flight.pop(key, []):

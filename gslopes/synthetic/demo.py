@@ -26,7 +26,7 @@ from gslopes.run import stages
 from gslopes.run.components import rendered_components
 from gslopes.stats.ols import fit_lines
 
-EDITOR = "fader-confounded"
+EDITOR = "drawn-confounded"
 SIZE = 160  # of the drawn photos, pixels
 
 # Label to (bias, offset): it is returned where tone + bias * cue + offset > 0. The skin's tone is drawn evenly from

@@ -16,7 +16,7 @@ def train_model(
 ) -> Path:
     """Train what a recipe says; called again, it goes on from its last checkpoint.
 
-    recipe: a name such as ``fader-gender``, or a path to a TOML file.  data: the folder of the data sets.
+    recipe: a name such as ``gender-field``, or a path to a TOML file.  data: the folder of the data sets.
     steps: fewer or more than the recipe says.  dry_run: check everything and print what would be done.
     device: auto, cpu, cuda or cuda:N.  out: where the weights go, ``weights/<model>`` by default.
 

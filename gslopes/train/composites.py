@@ -27,7 +27,7 @@ def face_masks(pixels: ByteArray, device: str) -> Tensor:
 
     pixels: (n, S, S, 3) uint8 RGB, chips.
     """
-    parser = load("parser", device)
+    parser = load("face-parser", device)
     members = [parser.spec.labels.index(name) for name in FACE]
     size = pixels.shape[1]
     line = torch.arange(size, device=device)

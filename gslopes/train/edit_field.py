@@ -239,7 +239,7 @@ class _Readers:
     """What must stay as it is, read by those that labelled the training photos: the annotator and the tagger."""
 
     def __init__(self, edited: str, device: str, beard: float = 0.0) -> None:
-        self.annotator, self.tagger = FaceReader(load("annotator", device)), load("celeba-tagger", device)
+        self.annotator, self.tagger = FaceReader(load("labeller", device)), load("celeba-tagger", device)
         self.column = {name: index for index, name in enumerate(self.annotator.labels)}
         self.smile = self.tagger.spec.labels.index("Smiling")
         self.beard = [self.tagger.spec.labels.index(name) for name in BEARD]

@@ -208,7 +208,7 @@ def _joined(parts: list[TrainingSet], shares: tuple[float, ...] = (0.65, 0.35)) 
 
 def annotated(tight: ByteArray, device: str) -> dict[str, NDArray[np.float32]]:
     """The annotator's probabilities of its labels for tight chips (n, S, S, 3) uint8 RGB, each (n,)."""
-    return _probabilities("annotator", tight, device)
+    return _probabilities("labeller", tight, device)
 
 
 def tagged(source: LabelledPhotos, chips: Chips, device: str) -> dict[str, NDArray[np.float32]]:
@@ -266,13 +266,13 @@ def rendered_chips(parameters: rendered.FaceParameters, size: int) -> ByteArray:
 
 
 SETS: dict[str, Callable[[ModelSpec, Path, str], TrainingSet]] = {
-    "reader": reader,
-    "annotator": annotator,
+    "judge": reader,
+    "labeller": annotator,
     "tagger": tagger,
-    "parser": parser,
+    "face-parser": parser,
     "fader": fader,
-    "rendered": rendered_faces,
-    "rendered-confounded": rendered_confounded,
+    "drawn": rendered_faces,
+    "drawn-confounded": rendered_confounded,
 }
 
 __all__ = ["SETS", "Chips", "TrainingSet"]

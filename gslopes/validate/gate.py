@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gslopes.core.errors import ConfigError
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.validate.estimates import Floats
 from gslopes.validate.manipulation import kendall, slopes
 
@@ -75,7 +75,7 @@ class Measured:
     change: float = np.nan
 
 
-def verdict(sweep: Measured, thresholds: Thresholds) -> Why:
+def verdict(sweep: Measured, thresholds: Thresholds) -> SkipReason:
     """Why the sweep is dropped: the first check that it fails, its number in parentheses; empty if it is kept.
 
     >>> verdict(Measured(looked=3, found=2), Thresholds())
@@ -92,7 +92,7 @@ def verdict(sweep: Measured, thresholds: Thresholds) -> Why:
         (sweep.tau < t.tau, Reason.READING_NOT_STEADY, f"tau {sweep.tau:+.2f}"),
         (abs(sweep.off_target) > t.off_target, moves_too(sweep), f"{sweep.off_target:+.2f} per unit"),
     )  # fmt: skip
-    return next((Why(reason, detail) for failed, reason, detail in checks if failed), Why())
+    return next((SkipReason(reason, detail) for failed, reason, detail in checks if failed), SkipReason())
 
 
 def moves_too(sweep: Measured) -> Reason:

@@ -59,18 +59,21 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
 
 
 def editor_for(attribute: str) -> str:
-    """The name of the model that edits an attribute: ``fader-<attribute>``.
+    """The name of the default editor of an attribute: the model whose spec says ``edits = "<attribute>"``.
 
     Raises: UnknownName, naming the attributes that can be edited.
     """
-    known = [name.removeprefix("fader-") for name in home.names("weights", FILE) if _named_for_attribute(name)]
+    known = {_edits(name): name for name in home.names("weights", FILE)}
+    known.pop("", None)
     if attribute not in known:
         raise UnknownName("editable attribute", attribute, known)
-    return f"fader-{attribute}"
+    return known[attribute]
 
 
-def _named_for_attribute(name: str) -> bool:
-    """Whether an editor's name says what it edits; fader-rendered's says on which faces."""
+def _edits(name: str) -> str:
+    """The attribute whose default editor a model is; empty for every other model, and for damaged weights."""
     folder = home.find("models", name)
-    edited = read_spec(folder / "spec.toml").labels[0] if folder else name.removeprefix("fader-")
-    return name == f"fader-{edited}"
+    try:
+        return (read_spec(folder / "spec.toml") if folder else identify(name)[0]).edits
+    except (ConfigError, ModelError):
+        return ""

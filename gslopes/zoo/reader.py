@@ -22,7 +22,7 @@ Probabilities = TypeVar("Probabilities", Tensor, NDArray[np.float64])
 class FaceReader:
     """Reads aligned chips, as ``zoo.framing.CHIP`` frames them, with the reader as it was trained.
 
-    model: the zoo's ``reader``.
+    model: the zoo's ``judge``.
 
     size: side of the chips that it is given as bytes, pixels.  sha256: of its weights.  labels: what it reads.
     """
@@ -36,7 +36,7 @@ class FaceReader:
     @classmethod
     def load(cls, device: str = "cpu") -> Self:
         """The shipped one.  Raises: UnknownName, ModelError if it is not there."""
-        return cls(load("reader", device))
+        return cls(load("judge", device))
 
     def __call__(self, chips: ByteArray, batch: int | None = None) -> dict[str, NDArray[np.float64]]:
         """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; those of race sum to 1.

@@ -17,6 +17,7 @@ class ModelSpec:
     summary: one sentence.
     network: which architecture of gslopes.networks.
     config: that architecture's own options.
+    edits: the attribute whose default editor this is; empty for every other model.
     size: side of its input, pixels.
     mean, std: of RGB in [0, 1]; the network sees (rgb - mean) / std.
     labels: what its outputs mean, in order; for an editor the attributes that it knows, the edited one first.
@@ -41,6 +42,7 @@ class ModelSpec:
     paper: str
     recipe: str
     config: dict[str, Any] = field(default_factory=dict)
+    edits: str = ""
     mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
     crop: Literal["chip", "tight", "portrait", "headshot"] = "chip"

@@ -29,7 +29,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
 import measure  # noqa: E402
 
 from gslopes.edit.field import FieldEditor  # noqa: E402
-from gslopes.edit.sweep import AT_ONCE  # noqa: E402
+from gslopes.edit.sweep import BATCH_SIZE  # noqa: E402
 from gslopes.networks.fader import Fader, FaderConfig  # noqa: E402
 from gslopes.networks.folded import FoldedFader  # noqa: E402
 
@@ -88,7 +88,7 @@ def main() -> None:
     cuda = args.device.startswith("cuda")
     torch.manual_seed(0)
     network = Fader(FaderConfig(("gender", "young", "smiling"), latent=64)).to(args.device).eval()
-    fields = {name: FieldEditor(name, args.device) for name in ("fader-gender", "fader-race")}
+    fields = {name: FieldEditor(name, args.device) for name in ("gender-field", "race-field")}
     reference, folded = Reference(network).to(args.device).eval(), FoldedFader(network)
     full = FoldedFader(network)
     if cuda:
@@ -96,7 +96,7 @@ def main() -> None:
     torch.manual_seed(0)
     chips = torch.rand(args.chips, 3, 128, 128, device=args.device) * 2 - 1
     attributes = torch.rand(args.chips, len(network.config.attributes), device=args.device) * 2 - 1
-    step = args.chips if cuda else AT_ONCE
+    step = args.chips if cuda else BATCH_SIZE
 
     def swept(network: FoldedFader) -> torch.Tensor:
         # as the editor does it for the odd part: every value, the photo's own, and that one mirrored

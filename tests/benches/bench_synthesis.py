@@ -57,7 +57,7 @@ class Plain:
     def __init__(self, device: str) -> None:
         self.device = device
         self.mtcnn = MTCNN(keep_all=True, min_face_size=SMALLEST, device=device)
-        self.editor, self.parser = FieldEditor("fader-gender", device), zoo.load("parser", device)
+        self.editor, self.parser = FieldEditor("gender-field", device), zoo.load("face-parser", device)
         self.face = face_window(SIZE).to(device)
         self.region = list(region_classes("face", self.parser.spec.labels))
 

@@ -67,7 +67,7 @@ def test_without_a_verb_the_help_is_shown_and_the_code_is_2(gslopes):
         (["score", "none"], "none does not exist"),
         (["fit", "none"], "none does not exist"),
         (["report", "none"], "none does not exist"),
-        (["train", "fader-gendr", "--data", "."], "Did you mean 'fader-gender'?"),
+        (["train", "gender-feld", "--data", "."], "Did you mean 'gender-field'?"),
     ],
 )
 def test_a_wrong_command_is_a_sentence_with_a_next_step_and_code_2(gslopes, tmp_path, monkeypatch, args, sentence):
@@ -96,11 +96,11 @@ def test_the_classifiers_are_listed(gslopes):
 
 def test_the_models_are_listed_with_place_licence_and_sha256(gslopes, home):
     entries = {entry["name"]: entry for entry in json.loads(gslopes("models", "--json").out)}
-    assert entries["fader-gender"]["path"] == str(home / "weights" / "fader-gender")
-    assert len(entries["fader-gender"]["sha256"]) == 64
+    assert entries["gender-field"]["path"] == str(home / "weights" / "gender-field")
+    assert len(entries["gender-field"]["sha256"]) == 64
     out = gslopes("models").out
-    assert entries["fader-gender"]["sha256"] in out
-    assert entries["fader-gender"]["licence"] in out
+    assert entries["gender-field"]["sha256"] in out
+    assert entries["gender-field"]["licence"] in out
 
 
 def test_the_version_is_printed(gslopes):

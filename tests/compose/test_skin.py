@@ -209,7 +209,7 @@ def test_beyond_the_photo_a_head_is_ringed_by_a_blur_and_not_by_faces() -> None:
 
 def test_a_parser_is_asked_about_a_few_pictures_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     photo, face = head()
-    monkeypatch.setattr("gslopes.compose.skin.AT_ONCE", 2 * 256**2)
+    monkeypatch.setattr("gslopes.compose.skin.BATCH_SIZE", 2 * 256**2)
     network = Recorder()
     masker = ParserMasker(LoadedModel(network, HEADS, ""), "skin", 128)
     chips = np.repeat(chip()[None], 5, 0)

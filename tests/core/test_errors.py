@@ -31,7 +31,7 @@ EXAMPLES = [
     CredentialsError("google", ["A_KEY", "A_SECRET"]),
     CredentialsError("google", ["A_KEY"], rejected=True, detail="401"),
     PhotoError("a b/ü.jpg", "it ends too early"),
-    UnknownName("model", "fader-gendr", ["fader-race", "fader-gender"]),
+    UnknownName("model", "fader-gendr", ["race-field", "gender-field"]),
 ]
 
 
@@ -76,10 +76,10 @@ def test_errors_come_back_whole_from_worker_processes(error: GslopesError, throu
 
 
 def test_unknown_name_offers_the_nearest_or_lists_what_there_is():
-    near = UnknownName("model", "fader-gendr", ["fader-race", "fader-gender"])
+    near = UnknownName("model", "fader-gendr", ["race-field", "gender-field"])
     far = UnknownName("model", "zzz", ["b", "a"])
     none = UnknownName("model", "zzz", [])
-    assert near.hint == "Did you mean 'fader-gender'?"
+    assert near.hint == "Did you mean 'gender-field'?"
     assert far.hint == "Known: a, b."
     assert none.hint == "Known: none."
     assert near.message == "There is no model named 'fader-gendr'."

@@ -12,7 +12,7 @@ from gslopes.captions import tables as captions
 from gslopes.contexts import tables as contexts
 from gslopes.core import tables
 from gslopes.core.errors import TableError
-from gslopes.core.reasons import Reason, Why, explained, split_prose
+from gslopes.core.reasons import Reason, SkipReason, explained, split_prose
 from gslopes.core.tables.collection import CENSUS, MANIFEST
 from gslopes.crops.tables import measures as crops_beside
 from gslopes.crops.tables import walk as crops
@@ -66,14 +66,14 @@ def test_what_is_split_already_stays():
 
 
 def test_a_why_reads_as_one_text_and_is_two_columns():
-    why = Why(Reason.FACE_TOO_SMALL, "25 px")
+    why = SkipReason(Reason.FACE_TOO_SMALL, "25 px")
     assert why == "face too small (25 px)" == explained(**why.columns)
-    assert not Why()
-    assert Why().columns == {"reason": "", "detail": ""}
+    assert not SkipReason()
+    assert SkipReason().columns == {"reason": "", "detail": ""}
 
 
 def test_a_why_comes_home_from_a_worker():
-    sent = pickle.loads(pickle.dumps(Why(Reason.TOO_LARGE, "9 million")))
+    sent = pickle.loads(pickle.dumps(SkipReason(Reason.TOO_LARGE, "9 million")))
     assert (sent, sent.reason, sent.detail) == ("unreadable: too large (9 million)", Reason.TOO_LARGE, "9 million")
 
 
@@ -108,8 +108,8 @@ def test_a_status_tells_what_an_unknown_text_is_about():
     assert split_prose("content policy", "refused") == ("refused", "content policy")
     assert split_prose("RuntimeError: no", "failed") == ("failed", "RuntimeError: no")
     assert split_prose("no face found", "refused") == ("no face found", "")
-    assert Why.of("content policy", "refused").columns == {"reason": "refused", "detail": "content policy"}
-    assert Why.of(Why(Reason.TOO_SMALL, "9 px"), "failed").detail == "9 px"
+    assert SkipReason.of("content policy", "refused").columns == {"reason": "refused", "detail": "content policy"}
+    assert SkipReason.of(SkipReason(Reason.TOO_SMALL, "9 px"), "failed").detail == "9 px"
 
 
 def test_every_row_of_an_old_asked_table_has_a_reason_of_the_list(tmp_path: Path):

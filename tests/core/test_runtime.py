@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gslopes.core.errors import UsageError
-from gslopes.core.runtime import SHARE, at_once, pick_device, versions
+from gslopes.core.runtime import SHARE, batch_size, pick_device, versions
 
 
 def test_versions_name_what_can_move_a_number():
@@ -28,6 +28,6 @@ def test_a_cuda_device_is_given_what_its_free_memory_holds(monkeypatch):
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, 10 * free))
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: reserved)
     monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: allocated)
-    assert at_once("cuda:1", 2.0, 7) == int((free + reserved - allocated) * SHARE / 2) == 452
-    assert at_once("cuda", 1e9, 7) == 1
-    assert at_once("cpu", 2.0, 7) == 7
+    assert batch_size("cuda:1", 2.0, 7) == int((free + reserved - allocated) * SHARE / 2) == 452
+    assert batch_size("cuda", 1e9, 7) == 1
+    assert batch_size("cpu", 2.0, 7) == 7

@@ -8,7 +8,7 @@ from gslopes.edit.sweep import FaderEditor
 
 @pytest.mark.parametrize(
     ("name", "reader", "kind"),
-    [("fader-gender", "annotator", FieldEditor), ("fader-confounded", None, FaderEditor)],
+    [("gender-field", "labeller", FieldEditor), ("drawn-confounded", None, FaderEditor)],
 )
 def test_a_model_gets_the_editor_of_its_network(name, reader, kind):
     editor = editor_of(name, reader=reader)
@@ -18,9 +18,9 @@ def test_a_model_gets_the_editor_of_its_network(name, reader, kind):
 
 def test_a_model_that_does_not_edit_is_no_editor():
     with pytest.raises(ModelError, match="no editor"):
-        editor_of("reader")
+        editor_of("judge")
 
 
 def test_an_edit_field_needs_a_reader_of_the_faces_own_value():
     with pytest.raises(ModelError, match="needs a reader"):
-        editor_of("fader-race", reader=None)
+        editor_of("race-field", reader=None)

@@ -17,7 +17,7 @@ from gslopes.networks.mtcnn import Mtcnn
 from gslopes.zoo.reader import FaceReader
 
 VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
-NAMES = ("fader-gender", "fader-race")
+NAMES = ("gender-field", "race-field")
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_a_batch_is_its_chips_one_by_one(editor, chip):
 
 
 def test_towards_minus_1_race_goes_further_so_that_light_faces_follow_as_dark_ones_do(chip):
-    editor = FieldEditor("fader-race")
+    editor = FieldEditor("race-field")
     assert editor.config.downward > 1
     editor.config = replace(editor.config, reach=(0.0, 0.0), downward_exponent=1.0)  # the usual length, evenly gone
     own = float(editor.photo_values(as_floats(chip))[0, 0])
@@ -90,7 +90,7 @@ def test_towards_minus_1_race_goes_further_so_that_light_faces_follow_as_dark_on
 
 def test_the_first_steps_down_are_shorter_than_the_last_and_the_way_to_the_end_is_as_long(chip, monkeypatch):
     """Whatever a face's own value; the way up is gone evenly."""
-    editor = FieldEditor("fader-race")
+    editor = FieldEditor("race-field")
     assert editor.config.downward_exponent == 1.3
     values = np.array([-2, -1, -0.5, 0.95, 2], np.float32)
     for own in (0.9, 0.0, -0.4):
@@ -108,7 +108,7 @@ def test_the_first_steps_down_are_shorter_than_the_last_and_the_way_to_the_end_i
 
 def test_a_face_goes_as_far_as_its_reading_is_to_go_on_the_side_that_the_spec_names(chip):
     """The astronaut, read at -2: with a nearer target the reading is closer to that than in the usual length."""
-    editor = FieldEditor("fader-gender")
+    editor = FieldEditor("gender-field")
     assert editor.config.reach == (0, 0)
     ends = np.array([-2, 2], np.float32)
 
@@ -130,7 +130,7 @@ def test_a_face_goes_as_far_as_its_reading_is_to_go_on_the_side_that_the_spec_na
 
 def test_eyes_are_the_stiller_the_nearer_a_face_is_to_the_end_whence_it_darkens(chip, monkeypatch):
     """The same face as if it were read as White, in the middle and as Black; its mouth moves alike."""
-    editor = FieldEditor("fader-race")
+    editor = FieldEditor("race-field")
     assert editor.config.steady_eyes == 1
 
     def moved(own):
@@ -145,7 +145,7 @@ def test_eyes_are_the_stiller_the_nearer_a_face_is_to_the_end_whence_it_darkens(
 
 
 def test_a_face_that_is_there_already_goes_the_shortest_way_and_one_that_lags_the_longest(chip):
-    editor = FieldEditor("fader-gender")
+    editor = FieldEditor("gender-field")
     usual = editor.sweep(chip, VALUES)
     for target, length in ((0.9999, field.SHORTEST), (0.0001, field.LONGEST)):
         editor.config = replace(editor.config, reach=(target, 0.0))
@@ -154,7 +154,7 @@ def test_a_face_that_is_there_already_goes_the_shortest_way_and_one_that_lags_th
 
 
 def test_a_faces_length_depends_on_the_photo_and_not_on_the_values_that_are_asked_for(chip):
-    editor = FieldEditor("fader-race")
+    editor = FieldEditor("race-field")
     editor.config = replace(editor.config, reach=(0.3, 0.7))
     every = editor.sweep(chip, VALUES)
     for k in range(len(VALUES)):
@@ -169,8 +169,8 @@ def test_race_moves_the_tone_of_the_face_and_gender_does_not(chip):
         change = editor.sweep(chip, VALUES).edited[0] @ np.array(LUMA, np.float32)
         inside = editor.face.reshape(128, 128).numpy()
         tones[name] = (change[-1] - change[0])[inside == 1].mean()
-    assert tones["fader-race"] > 15
-    assert abs(tones["fader-gender"]) < 5
+    assert tones["race-field"] > 15
+    assert abs(tones["gender-field"]) < 5
 
 
 def test_colour_does_not_change_luminance():
@@ -183,13 +183,13 @@ def test_colour_does_not_change_luminance():
 
 
 def test_no_lightness_of_the_gender_editor_passes_its_limit(chip):
-    editor = FieldEditor("fader-gender")
+    editor = FieldEditor("gender-field")
     form, _ = editor.field(as_floats(chip))
     assert 0.8 * editor.config.limit < form[:, 0].abs().max() < editor.config.limit
 
 
 def test_a_long_way_darkens_less_where_darkening_has_a_bound_and_lightens_as_far(chip):
-    editor, far = FieldEditor("fader-gender"), np.array([-6], np.float32)
+    editor, far = FieldEditor("gender-field"), np.array([-6], np.float32)
     held = editor.sweep(chip, far).edited
     editor.config = replace(editor.config, darkest=0.0)
     further = editor.sweep(chip, far).edited - held
@@ -198,7 +198,7 @@ def test_a_long_way_darkens_less_where_darkening_has_a_bound_and_lightens_as_far
 
 
 def test_of_a_motion_the_share_that_the_spec_says_stays(chip):
-    editor = FieldEditor("fader-gender")
+    editor = FieldEditor("gender-field")
     _, whole = editor.field(as_floats(chip))
     editor.config = replace(editor.config, motion=0.5 * editor.config.motion)
     torch.testing.assert_close(editor.field(as_floats(chip))[1], 0.5 * whole)
@@ -206,4 +206,4 @@ def test_of_a_motion_the_share_that_the_spec_says_stays(chip):
 
 def test_another_model_is_no_edit_field():
     with pytest.raises(ModelError, match="no edit field"):
-        FieldEditor(zoo.load("reader"))
+        FieldEditor(zoo.load("judge"))

@@ -16,7 +16,7 @@ VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
 
 @pytest.fixture(scope="module")
 def editor() -> FaderEditor:
-    return FaderEditor("fader-rendered", reader=None)
+    return FaderEditor("drawn-fader", reader=None)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_the_edit_is_the_odd_part_less_that_at_the_photos_own_value(editor, face
     chips = rendered_chips(faces, editor.size)[:2]
     swept = editor.sweep(chips, np.array(values, np.float32))
     edited, neutral = swept.edited, swept.neutral
-    network = zoo.load("fader-rendered").module
+    network = zoo.load("drawn-fader").module
     grid = np.linspace(-1, 1, 9)
     errors = [np.abs(levels(network, chips, [v, v]) - chips).mean((1, 2, 3)) for v in grid]
     photo = grid[np.argmin(errors, 0)]
@@ -64,12 +64,12 @@ def test_the_edit_is_the_odd_part_less_that_at_the_photos_own_value(editor, face
 
 
 def test_gain_multiplies_the_edits(faces):
-    model = zoo.load("fader-rendered")
+    model = zoo.load("drawn-fader")
     model.module.config = dataclasses.replace(model.module.config, gain=0.5)
     chips = rendered_chips(faces, 64)[:3]
     swept = FaderEditor(model, reader=None).sweep(chips, VALUES)
     half, neutral = swept.edited, swept.neutral
-    swept = FaderEditor("fader-rendered", reader=None).sweep(chips, VALUES)
+    swept = FaderEditor("drawn-fader", reader=None).sweep(chips, VALUES)
     whole, same = swept.edited, swept.neutral
     np.testing.assert_array_equal(neutral, same)
     np.testing.assert_allclose(half - neutral[:, None], (whole - same[:, None]) / 2, atol=0.01)
@@ -82,7 +82,7 @@ def test_what_both_ends_share_is_in_no_edit(editor, faces):
 
 
 def test_the_odd_part_of_a_ratio_is_taken_of_logarithms(faces):
-    model = zoo.load("fader-rendered")
+    model = zoo.load("drawn-fader")
     ratio = zoo.LoadedModel(model.module, dataclasses.replace(model.spec, blend="ratio"), model.sha256)
     edited = FaderEditor(ratio, reader=None).sweep(rendered_chips(faces, 64)[:4], VALUES).edited
     product = (edited[:, 0] + OFFSET) * (edited[:, 4] + OFFSET)
@@ -91,7 +91,7 @@ def test_the_odd_part_of_a_ratio_is_taken_of_logarithms(faces):
 
 def test_sixteen_bits_move_no_level_by_more_than_one(faces):
     """What the editor does on a CUDA device, here on the CPU with the weights that ship."""
-    full, half = (FaderEditor("fader-rendered", reader=None) for _ in range(2))
+    full, half = (FaderEditor("drawn-fader", reader=None) for _ in range(2))
     half.network.half()
     chips = np.stack([np.asarray(chip) for chip in rendered_chips(faces, full.size)[:4]])
     sweeps = [one.sweep(chips, VALUES) for one in (full, half)]
@@ -119,7 +119,7 @@ def test_the_drawn_cue_rises_with_the_value(editor, faces):
 
 def test_a_model_that_does_not_edit_is_no_editor():
     with pytest.raises(ModelError, match="no editor"):
-        FaderEditor("reader")
+        FaderEditor("judge")
 
 
 def rendered_chip_points(size: int, n: int) -> np.ndarray:
@@ -129,10 +129,10 @@ def rendered_chip_points(size: int, n: int) -> np.ndarray:
 
 
 def test_a_model_that_is_loaded_edits_with_its_own_weights_whatever_is_shipped_under_its_name(faces):
-    shipped, trial = (zoo.load("fader-rendered") for _ in range(2))
+    shipped, trial = (zoo.load("drawn-fader") for _ in range(2))
     with torch.no_grad():
         trial.module.to_rgb.bias += 0.5
     chips = rendered_chips(faces, 64)[:2]
-    ours, theirs = (FaderEditor(model, reader=None).sweep(chips, VALUES).edited for model in (trial, "fader-rendered"))
+    ours, theirs = (FaderEditor(model, reader=None).sweep(chips, VALUES).edited for model in (trial, "drawn-fader"))
     np.testing.assert_array_equal(FaderEditor(shipped, reader=None).sweep(chips, VALUES).edited, theirs)
     assert np.abs(ours - theirs).mean() > 5

@@ -39,7 +39,7 @@ def test_held_out_faces_are_of_the_held_out_fold_and_the_editors_people(few):
 
 
 def test_an_editors_tables_hold_every_way_and_value(few, tmp_path):
-    result = measure_model("fader-gender", data=few, photos=48, write=False, sheets=tmp_path / "sheets")
+    result = measure_model("gender-field", data=few, photos=48, write=False, sheets=tmp_path / "sheets")
     found = result["tables"]
     titles = {"what it edits", "what else moves", "for whom", "how natural", "who it is"}
     assert set(found) == {"asked and reached", *(f"{title}, UTKFace" for title in titles)}
@@ -47,7 +47,7 @@ def test_an_editors_tables_hold_every_way_and_value(few, tmp_path):
     assert len(found["how natural, UTKFace"]) == 5
     assert np.isfinite(found["how natural, UTKFace"]["face, ratio at +2"]["seam"]["value"])
     shift = found["what it edits, UTKFace"]["face, ratio: reader"]["shift"]
-    card = json.loads((home.find("weights", "fader-gender") / "metrics.json").read_text())["evaluation"]["tables"]
+    card = json.loads((home.find("weights", "gender-field") / "metrics.json").read_text())["evaluation"]["tables"]
     known = card["what it edits, UTKFace"]["face, ratio: reader"]["shift"]
     assert shift["low"] < shift["value"] < shift["high"]
     assert shift["low"] <= known["value"] <= shift["high"]  # fewer photos, wider around what the card says
@@ -59,7 +59,7 @@ def test_an_editors_tables_hold_every_way_and_value(few, tmp_path):
 
 def test_a_folder_of_weights_is_measured_and_not_the_shipped_model_of_that_name(few, tmp_path):
     folder = tmp_path / "trial"
-    shutil.copytree(home.find("weights", "fader-gender"), folder)
+    shutil.copytree(home.find("weights", "gender-field"), folder)
     state = load_file(folder / FILE)
     with safe_open(folder / FILE, "pt") as file:
         metadata = file.metadata()

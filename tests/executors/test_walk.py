@@ -108,7 +108,7 @@ def test_a_worker_killed_in_the_middle_leaves_the_files_of_one_process(drawn, tm
 
 def test_components_passed_as_objects_stay_here(drawn, home, tmp_path):
     folder = Path(str(drawn["landmarks"])).parent
-    components = rendered_components(folder, Path(str(drawn["photos"])), "fader-gender", "cpu")
+    components = rendered_components(folder, Path(str(drawn["photos"])), "gender-field", "cpu")
     with pytest.raises(UsageError, match="passed as objects cannot be sent"):
         gslopes.synthesise(out=tmp_path / "run", components=components, engine="processes", workers=2, **drawn)
     # nobody asked for processes by name

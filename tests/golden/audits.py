@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 
 FOLDER = Path(__file__).with_suffix("")
-MODELS = ("fader-gender", "parser", "reader", "celeba-tagger")
+MODELS = ("gender-field", "face-parser", "judge", "celeba-tagger")
 PACKAGES = ("torch", "facenet-pytorch", "numpy", "opencv-contrib-python-headless", "pillow", "scipy", "pandas")
 
 # What is compared of each table: the numbers and what they belong to, not the prose that explains them.

@@ -15,7 +15,7 @@ def plain(network: Fader, chips: torch.Tensor, conditions: torch.Tensor) -> torc
     return torch.stack([network.decode(latents, conditions[:, k]) for k in range(conditions.shape[1])], 1).flatten(0, 1)
 
 
-@pytest.mark.parametrize("name", ["fader-confounded", "fader-rendered"])
+@pytest.mark.parametrize("name", ["drawn-confounded", "drawn-fader"])
 @torch.inference_mode()
 def test_folding_moves_a_trained_editor_by_rounding_alone(name):
     network = zoo.load(name).module
@@ -50,7 +50,7 @@ def test_norms_of_any_statistics_are_folded(latent):
 
 @torch.inference_mode()
 def test_a_latent_is_not_changed_by_being_decoded():
-    network = zoo.load("fader-rendered").module
+    network = zoo.load("drawn-fader").module
     folded = FoldedFader(network)
     latents = folded.encode(torch.rand(2, 3, network.config.size, network.config.size))
     before = latents.clone()

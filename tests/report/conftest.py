@@ -124,7 +124,7 @@ def make_run(run: Path, pairs: list[tuple[str, str]], photos: int = 80) -> Path:
         "created": "2026-11-21T04:00:00+00:00",
         "config": {"photos": "/data/people", "attributes": attributes, "classifiers": [c for c, _ in pairs], "seed": 0},
         "values": {attribute: VALUES.astype(np.float32).tolist() for attribute in attributes},
-        "models": {"fader-gender": {"sha256": "ab" * 32, "licence": "non-commercial research"}},
+        "models": {"gender-field": {"sha256": "ab" * 32, "licence": "non-commercial research"}},
         "classifiers": {classifier: {"version": "cd" * 32} for classifier, _ in pairs},
         "versions": {"python": "3.11", "numpy": "2"},
         "photos": {"used": photos},

@@ -110,7 +110,7 @@ def test_policy_lets_in_our_style_and_nothing_else(html: str) -> None:
         "2 no face found",
         "new\\nline\\x1b[31m.jpg",
         "空.webp",
-        "fader-gender",
+        "gender-field",
         "ab" * 32,
         "non-commercial research",
         "9 labels were returned along 7 values",

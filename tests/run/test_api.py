@@ -49,10 +49,10 @@ def test_drawn_faces_are_arguments_of_an_audit(tmp_path: Path) -> None:
 def test_training_says_what_it_would_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     import gslopes.train
 
-    folder = gslopes.train_model("fader-rendered", data=tmp_path, steps=2, dry_run=True, out=tmp_path / "w")  # type: ignore[operator]
+    folder = gslopes.train_model("drawn-fader", data=tmp_path, steps=2, dry_run=True, out=tmp_path / "w")  # type: ignore[operator]
     assert folder == tmp_path / "w"
     assert not folder.exists()
-    assert '"recipe": "fader-rendered.toml"' in capsys.readouterr().out
+    assert '"recipe": "drawn-fader.toml"' in capsys.readouterr().out
 
 
 def frame(photos: int = 40) -> pd.DataFrame:

@@ -83,7 +83,7 @@ def test_an_audit_writes_every_table_and_the_page(faces, tmp_path):
     assert audit.page.is_file()
     pd.testing.assert_frame_equal(audit.slopes, found["slopes"])
     manifest = json.loads((tmp_path / "run" / "run.json").read_text())
-    assert set(manifest["models"]) == {"fader-gender", "fader-race"}
+    assert set(manifest["models"]) == {"gender-field", "race-field"}
     assert len(manifest["classifiers"]["celeba-tagger"]["version"]) == 64
     assert {"gslopes", "created", "config", "values", "versions", "inputs", "seed"} <= set(manifest)
 
@@ -152,8 +152,8 @@ def test_another_model_under_the_same_name_is_another_configuration(faces, tmp_p
     options = {"steps": 3, **faces.known}
     gslopes.synthesise(faces.photos, run, **options)
     components = default_components(stages.plan_walk(faces.photos, run, options).config, "cpu")
-    components.models["fader-gender"]["sha256"] = "f" * 64
-    with pytest.raises(RunFolderMismatch, match=r"models\.fader-gender\.sha256"):
+    components.models["gender-field"]["sha256"] = "f" * 64
+    with pytest.raises(RunFolderMismatch, match=r"models\.gender-field\.sha256"):
         gslopes.synthesise(faces.photos, run, components=components, **options)
 
 

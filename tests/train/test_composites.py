@@ -36,11 +36,11 @@ def as_floats(chips: np.ndarray) -> torch.Tensor:
 
 
 def test_masks_are_the_walks_but_for_specks(chips, masks):
-    theirs = ParserMasker(load("parser"))([], [], chips)
+    theirs = ParserMasker(load("face-parser"))([], [], chips)
     assert np.abs(masks[:, 0].numpy() / 255 - theirs).mean() < 0.01
 
 
-@pytest.mark.parametrize("name", ["fader-gender", "fader-race"])
+@pytest.mark.parametrize("name", ["gender-field", "race-field"])
 @pytest.mark.parametrize(("moves", "least"), [(False, 0.25), (True, 0.7)])
 def test_a_composite_is_what_the_walk_makes(chips, masks, name, moves, least):
     """Rounding apart, and with a motion what linear interpolation, there cubic, smooths."""

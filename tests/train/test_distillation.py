@@ -18,7 +18,7 @@ NARROW = [8, 16, 16, 32, 32]
 
 @pytest.fixture(scope="module")
 def teacher() -> zoo.LoadedModel:
-    return zoo.load("fader-gender")
+    return zoo.load("gender-field")
 
 
 @pytest.fixture(scope="module")

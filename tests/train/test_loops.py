@@ -103,11 +103,11 @@ def test_a_pretrained_encoder_is_what_training_begins_with(tmp_path, faces, monk
 
 
 def test_training_goes_on_from_the_weights_it_is_told_to_begin_with(tmp_path):
-    spec = zoo.load("parser").spec
+    spec = zoo.load("face-parser").spec
     drawn = rendered.render(rendered.sample(4, seed=5), 192)
     labels = (drawn.skin_mask > 0.5).astype(np.uint8)
-    options = {"steps": 1, "batch": 4, "begin_with": "parser", "lr": 0.0, "decay": 0.0}
+    options = {"steps": 1, "batch": 4, "begin_with": "face-parser", "lr": 0.0, "decay": 0.0}
     found = train_parser(spec, drawn.pixels, labels, np.ones(len(labels)), tmp_path, **options)
-    shipped = zoo.load("parser").module.state_dict()
+    shipped = zoo.load("face-parser").module.state_dict()
     torch.testing.assert_close(found["head.weight"], shipped["head.weight"])
     torch.testing.assert_close(found["encoder.stem.weight"], shipped["encoder.stem.weight"])

@@ -12,7 +12,7 @@ from gslopes.train.training_set import TrainingSet
 
 
 def test_a_packed_set_comes_back_whole(tmp_path):
-    spec = find_spec("fader-rendered")
+    spec = find_spec("drawn-fader")
     drawn = rendered.sample(20, seed=3)
     chips = rendered_chips(drawn, spec.size)
     held = np.arange(20) % 5 == 0
@@ -28,5 +28,5 @@ def test_a_packed_set_comes_back_whole(tmp_path):
 
 
 def test_without_the_file_it_says_how_to_make_it(tmp_path):
-    with pytest.raises(DataMissing, match=r"pack\.py fader-rendered"):
-        packed(find_spec("fader-rendered"), tmp_path, "cpu")
+    with pytest.raises(DataMissing, match=r"pack\.py drawn-fader"):
+        packed(find_spec("drawn-fader"), tmp_path, "cpu")

@@ -25,23 +25,23 @@ def test_every_shipped_recipe_is_complete(path):
 
 
 def test_a_dry_run_resolves_everything_and_writes_nothing(tmp_path, capsys):
-    run_recipe("reader", data=tmp_path / "nothing", dry_run=True, steps=7, out=tmp_path / "out")
+    run_recipe("judge", data=tmp_path / "nothing", dry_run=True, steps=7, out=tmp_path / "out")
     said = json.loads(capsys.readouterr().out)
     assert said["train"]["steps"] == 7
     assert not (tmp_path / "out").exists()
 
 
 def test_an_unknown_recipe_names_the_nearest():
-    with pytest.raises(UnknownName, match="Did you mean 'reader'"):
-        find_recipe("raeder")
+    with pytest.raises(UnknownName, match="Did you mean 'judge'"):
+        find_recipe("jugde")
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('model = "reader"\nset = "reader"\n[train]\nstep = 3\n', "unknown option 'step'"),
-        ('modle = "reader"\nset = "reader"\n', "Did you mean 'model'"),
-        ('model = "reader"\nset = "radar"\n', "Did you mean 'reader'"),
+        ('model = "judge"\nset = "judge"\n[train]\nstep = 3\n', "unknown option 'step'"),
+        ('modle = "judge"\nset = "judge"\n', "Did you mean 'model'"),
+        ('model = "judge"\nset = "juge"\n', "Did you mean 'judge'"),
         ('model = "reader\n', "not valid TOML"),
     ],
 )
@@ -58,18 +58,18 @@ def test_a_checkpoint_of_other_options_is_not_gone_on_with(tmp_path):
     folder.mkdir(parents=True)
     (folder / "options.json").write_text(json.dumps({"train": {"steps": 1}}))
     with pytest.raises(ConfigError, match="other options"):
-        run_recipe("fader-rendered", data=tmp_path, steps=3, out=tmp_path / "out")
+        run_recipe("drawn-fader", data=tmp_path, steps=3, out=tmp_path / "out")
 
 
 def test_missing_pretrained_weights_are_said_before_any_photo_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(pretrained, "PACKAGE", "no_such_package")
     with pytest.raises(UsageError, match=r"gslopes\[train\]"):
-        run_recipe("parser", data=tmp_path / "nothing", dry_run=True, out=tmp_path / "out")
+        run_recipe("face-parser", data=tmp_path / "nothing", dry_run=True, out=tmp_path / "out")
 
 
-@pytest.mark.parametrize(("begin", "said"), [("reader", "their networks differ"), ("parsr", "parser")])
+@pytest.mark.parametrize(("begin", "said"), [("judge", "their networks differ"), ("face-parsr", "face-parser")])
 def test_weights_that_training_cannot_begin_with_are_said_before_any_photo_is_read(tmp_path, begin, said):
     path = tmp_path / "again.toml"
-    path.write_text(f'model = "parser"\nset = "parser"\n[train]\nbegin_with = "{begin}"\n')
+    path.write_text(f'model = "face-parser"\nset = "face-parser"\n[train]\nbegin_with = "{begin}"\n')
     with pytest.raises(GslopesError, match=said):
         run_recipe(path, data=tmp_path / "nothing", dry_run=True, out=tmp_path / "out")

@@ -15,7 +15,7 @@ from gslopes.zoo.reader import face_window
 
 
 def ratio_editor(chips, **config):
-    shipped = zoo.load("fader-rendered")
+    shipped = zoo.load("drawn-fader")
     config = {**shipped.spec.config, "template": True, **config}
     spec = dataclasses.replace(shipped.spec, blend="ratio", config=config)
     state = {key: value for key, value in shipped.module.state_dict().items() if key != "template"}

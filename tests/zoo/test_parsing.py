@@ -15,7 +15,7 @@ CPU = torch.device("cpu")
 
 
 def test_probabilities_add_up_over_the_classes_at_the_parsers_own_size():
-    parser = load("parser")
+    parser = load("face-parser")
     pictures = np.random.default_rng(0).integers(0, 256, (2, 64, 64, 3), np.uint8)
     seen = class_probabilities(parser, pictures, CPU)
     assert seen.shape == (2, len(parser.spec.labels), parser.spec.size, parser.spec.size)
@@ -25,7 +25,7 @@ def test_probabilities_add_up_over_the_classes_at_the_parsers_own_size():
 
 
 def test_a_network_that_does_not_give_a_channel_for_each_class_is_an_error():
-    parser = load("parser")
+    parser = load("face-parser")
     fewer = replace(parser, spec=replace(parser.spec, labels=parser.spec.labels[:-1]))
     with pytest.raises(ModelError, match="gives 19 classes, its spec names 18"):
         class_probabilities(fewer, np.zeros((1, 128, 128, 3), np.uint8), CPU)
@@ -37,7 +37,7 @@ def test_a_mirror_swaps_left_and_right_classes_and_nothing_else():
 
 
 def test_a_mirrored_picture_is_parsed_as_the_mirror_image():
-    parser = load("parser")
+    parser = load("face-parser")
     assert parser.spec.mirrored
     pictures = np.random.default_rng(1).integers(0, 256, (1, 128, 128, 3), np.uint8)
     seen = class_probabilities(parser, np.concatenate([pictures, pictures[:, :, ::-1]]), CPU)
@@ -48,7 +48,7 @@ def test_a_mirrored_picture_is_parsed_as_the_mirror_image():
 
 
 def test_a_chip_is_parsed_once_for_its_mask_and_its_edit():
-    parser, pictures = load("parser"), np.random.default_rng(2).integers(0, 256, (5, 128, 128, 3), np.uint8)
+    parser, pictures = load("face-parser"), np.random.default_rng(2).integers(0, 256, (5, 128, 128, 3), np.uint8)
     asked = []
     parser.module.register_forward_hook(lambda module, given, out: asked.append(len(out)))
     first = probabilities_at_hand(parser, pictures, CPU)
@@ -67,7 +67,7 @@ def test_a_chip_is_parsed_once_for_its_mask_and_its_edit():
 
 @pytest.mark.slow
 def test_pictures_that_are_not_at_hand_are_not_kept_for_ever():
-    parser, random = load("parser"), np.random.default_rng(3)
+    parser, random = load("face-parser"), np.random.default_rng(3)
     for _ in range(3):
         probabilities_at_hand(parser, random.integers(0, 256, (30, 128, 128, 3), np.uint8), CPU)
     assert len(parsing._kept()) == parsing.AT_HAND
@@ -75,7 +75,7 @@ def test_pictures_that_are_not_at_hand_are_not_kept_for_ever():
 
 @pytest.mark.slow
 def test_what_a_thread_has_at_hand_no_other_thread_takes_away():
-    parser, random = load("parser"), np.random.default_rng(4)
+    parser, random = load("face-parser"), np.random.default_rng(4)
     mine, others = (random.integers(0, 256, (n, 128, 128, 3), np.uint8) for n in (4, parsing.AT_HAND))
     probabilities_at_hand(parser, mine, CPU)
     thread = Thread(target=probabilities_at_hand, args=(parser, others, CPU))

@@ -19,7 +19,7 @@ from gslopes.collect.lists import WOMEN_SOURCE, women_of
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.files import csv_bytes
-from gslopes.core.reasons import Why
+from gslopes.core.reasons import SkipReason
 from gslopes.core.records import Finder, Photo
 from gslopes.core.runfolder import show
 from gslopes.core.tables.collection import CENSUS, COMPOSITION, MANIFEST
@@ -180,7 +180,7 @@ class _Work:
         try:
             return open_photo(file.path)
         except PhotoError as error:
-            rows.append(self._row(file, "", status="skipped", **Why.of(error.reason).columns))
+            rows.append(self._row(file, "", status="skipped", **SkipReason.of(error.reason).columns))
             return None
 
     def _row(self, file: PhotoFile, photo: str, **known: Any) -> dict[str, Any]:
@@ -196,7 +196,7 @@ class _Work:
             row = self._row(file, photo.id, faces=len(detections.scores))
             rows.append(row)
             if isinstance(face, str):
-                row.update(status="skipped", **Why.of(face).columns)
+                row.update(status="skipped", **SkipReason.of(face).columns)
                 continue
             row["box"] = (face.box / np.array([width, height, width, height], np.float32)).astype(np.float32)
             chips.append(align.warp(photo.pixels, face.matrix, self.reader.size))

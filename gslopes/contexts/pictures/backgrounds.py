@@ -16,7 +16,7 @@ from gslopes.contexts.pictures.colour import to_srgb
 from gslopes.contexts.pictures.scenes import SCENES, backgrounds, draw_scene
 from gslopes.contexts.vocabulary import Context, name_backgrounds, read_contexts
 from gslopes.core.errors import PhotoError, UsageError
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.datasets.decode import decode
 from gslopes.datasets.folder import list_photos
@@ -62,7 +62,7 @@ class BackgroundPicture:
     height: int
     scale: float
     faces: int
-    why: Why
+    why: SkipReason
 
     @property
     def used(self) -> bool:
@@ -123,7 +123,7 @@ def _rendered(canvas: tuple[int, int]) -> list[BackgroundPicture]:
         name = f"{key}.{layout}"
         photo = hashlib.sha256(_png(pixels)).hexdigest()
         found.append(
-            BackgroundPicture(name, key, photo, f"rendered:{name}", record, pixels, width, height, 1.0, 0, Why())
+            BackgroundPicture(name, key, photo, f"rendered:{name}", record, pixels, width, height, 1.0, 0, SkipReason())
         )
     return found
 
@@ -167,7 +167,11 @@ def _folder(folder: Path, canvas: tuple[int, int], crop: str, finder: Callable[[
             data = named.path.read_bytes()
             pixels, _, icc = decode(data, named.path.name)
         except (PhotoError, OSError) as error:
-            why = Why.of(error.reason) if isinstance(error, PhotoError) else Why(Reason.UNREADABLE, str(error))
+            why = (
+                SkipReason.of(error.reason)
+                if isinstance(error, PhotoError)
+                else SkipReason(Reason.UNREADABLE, str(error))
+            )
             found.append(
                 BackgroundPicture(named.key, named.context, "", str(named.path), record, None, 0, 0, 1.0, 0, why)
             )
@@ -191,9 +195,9 @@ def _fitted(
     faces: int,
 ) -> BackgroundPicture:
     height, width = pixels.shape[:2]
-    why = Why(Reason.FACE_IN_BACKGROUND) if faces else Why()
+    why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else SkipReason()
     if min(width, height) < SMALLEST:
-        why = Why(Reason.SHORTER_SIDE, f"{min(width, height)} px, at least {SMALLEST}")
+        why = SkipReason(Reason.SHORTER_SIDE, f"{min(width, height)} px, at least {SMALLEST}")
     fitted, scale = cover(pixels, *canvas, crop)  # type: ignore[arg-type]
     photo = hashlib.sha256(data).hexdigest()
     return BackgroundPicture(

@@ -33,7 +33,7 @@ from gslopes.contexts.pictures.parsing import PersonMask
 from gslopes.contexts.tables import CUTOUTS
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
 from gslopes.core.tables import frame_of
 from gslopes.datasets.folder import PhotoFile, open_photo
@@ -81,15 +81,15 @@ class Cutting:
         try:
             photo = open_photo(file.path)
         except PhotoError as error:
-            return _row(_digest(file), "", "skipped", Why.of(error.reason))
+            return _row(_digest(file), "", "skipped", SkipReason.of(error.reason))
         pixels = to_srgb(photo.pixels, photo.icc)
         face, points = largest_face(self.finder, photo)
         if face is None or points is None:
-            return _row(photo.id, "", "skipped", Why(Reason.NO_FACE))
+            return _row(photo.id, "", "skipped", SkipReason(Reason.NO_FACE))
         person = self._cut(photo, pixels, file, face, points)
         if person is None:
             reason = Reason.NO_ALPHA if self.config.cutout == "alpha" else Reason.NO_MASK
-            return _row(photo.id, self.config.cutout, "skipped", Why(reason))
+            return _row(photo.id, self.config.cutout, "skipped", SkipReason(reason))
         cut = matte(pixels, person) if 0 < person.mask.mean() < 1 else Matte(person.mask.astype(np.float32), pixels)
         numbers = measure(person, face)
         side = min(pixels.shape[:2])
@@ -97,7 +97,7 @@ class Cutting:
         wrong = flaws(numbers, CutoutLimits())
         name = f"cutouts/{photo.id[:16]}.png"
         runfolder.write_bytes(self.run / name, _rgba(cut))
-        why = Why(Reason.CUTOUT_FLAGGED, "; ".join(wrong)) if wrong else Why()
+        why = SkipReason(Reason.CUTOUT_FLAGGED, "; ".join(wrong)) if wrong else SkipReason()
         row = _row(photo.id, person.method, "flagged" if wrong else "used", why)
         backdrop = person.backdrop.colour[~person.mask] if person.backdrop is not None else pixels[~person.mask]
         middle = np.median(backdrop, axis=0) if len(backdrop) else np.full(3, 128)
@@ -216,7 +216,7 @@ def _rgba(cut: Matte) -> bytes:
     return bytes(data.tobytes())
 
 
-def _row(photo: str, method: str, status: str, why: Why) -> Row:
+def _row(photo: str, method: str, status: str, why: SkipReason) -> Row:
     numbers = dict.fromkeys(("share", "bottom", "holes", "solidity", "covered", "residual", "edge", "halo"), np.nan)
     head = {"photo": photo, "method": method, "status": status, **why.columns}
     return {**head, **numbers, "backdrop": "", "face": "", "file": ""}

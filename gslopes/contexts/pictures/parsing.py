@@ -32,7 +32,7 @@ class PersonParser:
         from gslopes import zoo
         from gslopes.compose.skin import ParserMasker
 
-        parser = zoo.load("parser", device)
+        parser = zoo.load("face-parser", device)
         labels = [label for label in parser.spec.labels if label != "background"]
         self.masker = ParserMasker(parser, labels, parser.spec.size, device)
 

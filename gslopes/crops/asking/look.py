@@ -14,7 +14,7 @@ import pandas as pd
 
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.crops.asking.people import Portrait
 from gslopes.crops.config import CropsConfig
@@ -90,7 +90,7 @@ class LookWork:
             try:
                 photo = open_photo(portrait.path)
             except PhotoError as error:
-                people.append(_row(portrait, "", status="skipped", **Why.of(error.reason).columns))
+                people.append(_row(portrait, "", status="skipped", **SkipReason.of(error.reason).columns))
                 tick(1)
                 continue
             row, face = self._find(portrait, photo)
@@ -112,7 +112,7 @@ class LookWork:
         found = self.finder([photo])[0]
         row = _row(portrait, photo.id, width=width, height=height, faces=len(found.scores))
         if not len(found.scores):
-            return {**row, **Why(Reason.NO_FACE, "out of what is kept, still in who is favoured").columns}, None
+            return {**row, **SkipReason(Reason.NO_FACE, "out of what is kept, still in who is favoured").columns}, None
         middle = np.array([width / 2, height / 2])
         best = int(np.argmin(np.square((found.boxes[:, :2] + found.boxes[:, 2:]) / 2 - middle).sum(axis=1)))
         head = head_box(found.boxes[best].tolist(), width, height)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, Refused
-from gslopes.core.reasons import Reason, Why
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.crops.asking.ask import Asker, MapBatch
 from gslopes.crops.asking.remote import Remote
 from gslopes.crops.config import CropsConfig
@@ -236,7 +236,9 @@ class PairsWork:
     def _failed(self, rows: Rows, photos: list[int], reason: str, status: str = "failed") -> None:
         empty = dict.fromkeys(("max_left", "max_right", "mass_left", "won"))
         sizes = {"width": 0, "height": 0, "x": -1, "y": -1, "on_padding": False}
-        rows.pairs.append({**self._key(photos), **empty, **sizes, "status": status, **Why.of(reason, status).columns})
+        rows.pairs.append(
+            {**self._key(photos), **empty, **sizes, "status": status, **SkipReason.of(reason, status).columns}
+        )
 
     def _key(self, photos: list[int]) -> dict[str, Any]:
         left, right = (self.ids[photo] for photo in photos)

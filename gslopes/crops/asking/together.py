@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, Refused
-from gslopes.core.reasons import Why
+from gslopes.core.reasons import SkipReason
 from gslopes.crops.asking.ask import Asker
 from gslopes.crops.asking.pairs import asked
 from gslopes.crops.config import CropsConfig
@@ -103,12 +103,12 @@ class TogetherWork:
         found = []
         for place, (photo, box, share) in enumerate(zip(photos, plan.photos, shares, strict=True)):
             kept = None if crop is None else self._kept(photo, box, crop)
-            answered = {"share": np.float32(share), "kept": kept, "status": "answered", **Why().columns}
+            answered = {"share": np.float32(share), "kept": kept, "status": "answered", **SkipReason().columns}
             found.append({**self._key(row, place, photo), **answered})
         return found
 
     def _failed(self, row: int, photos: list[int], reason: str, status: str = "failed") -> list[dict[str, Any]]:
-        unanswered = {"share": None, "kept": None, "status": status, **Why.of(reason, status).columns}
+        unanswered = {"share": None, "kept": None, "status": status, **SkipReason.of(reason, status).columns}
         return [{**self._key(row, place, photo), **unanswered} for place, photo in enumerate(photos)]
 
     def _key(self, row: int, place: int, photo: int) -> dict[str, Any]:

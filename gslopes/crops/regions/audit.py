@@ -13,7 +13,7 @@ import pandas as pd
 
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused, UsageError
-from gslopes.core.reasons import Why
+from gslopes.core.reasons import SkipReason
 from gslopes.core.records import ByteArray, Finder
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
@@ -172,11 +172,11 @@ class GlanceWork:
             key = {"cropper": self.model.name, "photo": row["photo"]}
             try:
                 glance, found = self._glance(row)
-                glances.append({**key, **glance, "status": "answered", **Why().columns})
+                glances.append({**key, **glance, "status": "answered", **SkipReason().columns})
                 regions += [{**key, "region": index, **one} for index, one in enumerate(found)]
             except (AnswerError, Refused, PhotoError) as error:
                 status = "refused" if isinstance(error, Refused) else "failed"
-                glances.append({**key, **_NOTHING, "status": status, **Why.of(str(error), status).columns})
+                glances.append({**key, **_NOTHING, "status": status, **SkipReason.of(str(error), status).columns})
             tick(1)
         for table, rows in ((REGIONS, regions), (GLANCES, glances)):
             frame = pd.DataFrame(rows, columns=table.columns)

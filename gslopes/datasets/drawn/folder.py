@@ -32,7 +32,7 @@ _POINTS = tuple(
 )
 FACE_COLUMNS = ("path", "faces", *_BOX, *_POINTS, "detection")
 
-_AT_ONCE = 256  # photos rendered before they are written: memory does not grow with their number
+_BATCH_SIZE = 256  # photos rendered before they are written: memory does not grow with their number
 
 
 def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> Path:
@@ -46,10 +46,10 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
     faces: list[tuple[object, ...]] = []
     try:
         _prepare(folder, set(names))
-        for start in range(0, len(names), _AT_ONCE):
-            drawn = render(parameters.take(slice(start, start + _AT_ONCE)), size)
+        for start in range(0, len(names), _BATCH_SIZE):
+            drawn = render(parameters.take(slice(start, start + _BATCH_SIZE)), size)
             masks = np.rint(drawn.face_mask * 255).astype(np.uint8)
-            for i, name in enumerate(names[start : start + _AT_ONCE]):
+            for i, name in enumerate(names[start : start + _BATCH_SIZE]):
                 Image.fromarray(drawn.pixels[i]).save(folder / PHOTOS / name)
                 Image.fromarray(masks[i]).save(folder / MASKS / name)
                 faces.append((name, 1, *drawn.boxes[i], *drawn.points[i].ravel(), 1.0))

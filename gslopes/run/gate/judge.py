@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.config import to_dict
 from gslopes.core.errors import ModelError, PhotoError, UsageError
-from gslopes.core.reasons import Why
+from gslopes.core.reasons import SkipReason
 from gslopes.core.runfolder import part_path
 from gslopes.core.runtime import pick_device
 from gslopes.datasets.folder import open_photo
@@ -82,7 +82,7 @@ def reader_digest() -> str:
     """The sha256 of who reads the pictures; needs no torch.  Raises: UnknownName, ModelError if it is not there."""
     from gslopes.zoo import identify
 
-    return identify("reader")[1]
+    return identify("judge")[1]
 
 
 def load_reader(device: str = "cpu") -> FaceReader:
@@ -126,7 +126,7 @@ class Judging:
         for sweep, known in self._sweeps(part, tick):
             measured, read = self.measurer(sweep)
             verdicts.append(
-                known | {name: getattr(measured, name) for name in MEASURED} | {"kept": True, **Why().columns}
+                known | {name: getattr(measured, name) for name in MEASURED} | {"kept": True, **SkipReason().columns}
             )
             verdicts[-1]["mask_area"] = sweep.mask_area
             readings += [

@@ -27,7 +27,7 @@ from gslopes.run import stages
 from gslopes.run.components import rendered_components
 from gslopes.synthetic.planted.classifier import GRID, SIZE, PlantedClassifier, drawn, totals
 
-EDITOR = "fader-confounded"
+EDITOR = "drawn-confounded"
 READING = "photo-rate"
 ATTRIBUTE = "gender"
 LEVEL = 0.05
