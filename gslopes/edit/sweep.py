@@ -46,9 +46,7 @@ class FaderEditor:
         loaded = load(model, device) if isinstance(model, str) else model
         name = loaded.spec.name
         if not isinstance(loaded.module, Fader):
-            raise ModelError(
-                f"The model {name} is no editor: it has no Fader Network.", "gslopes models lists what each model is."
-            )
+            raise ModelError(f"The model {name} is no editor: it has no Fader Network.", "See gslopes models.")
         self.network = FoldedFader(loaded.module).eval()
         self.condition, self.mirrored = loaded.module.condition, loaded.module.mirrored
         self.config, self.template = loaded.module.config, loaded.module.template
