@@ -1,4 +1,4 @@
-"""From a collection of people on Wikidata to the table of people that ``gslopes crops`` reads."""
+"""From a collection of people on Wikidata to the table of people that the audits read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gslopes.collect.lists import read_rows
 from gslopes.collect.wikidata import CENSUS, GENDERS, traits_of
 
 COLUMNS = ("person", "file", "gender", "ethnicity", "group")
-MIXED = "/"  # between several values of one person, as crops.asking.people reads them
+MIXED = "/"  # between several values of one person, as the audits read them
 
 
 @dataclass(frozen=True, slots=True, eq=False)

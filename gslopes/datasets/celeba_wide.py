@@ -1,4 +1,4 @@
-"""Wide crops of CelebA (Liu et al. 2015), hair to chin, ``celeba-wide/NNNNNN.jpg``: photos without labels."""
+"""Wide portraits of CelebA (Liu et al. 2015), hair to chin, ``celeba-wide/NNNNNN.jpg``: photos without labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def read(data: Path) -> LabelledPhotos:
 
     Raises: DataMissing if the folder is not there or holds no picture.
     """
-    folder = need(data / "celeba-wide", "The wide crops of CelebA")
+    folder = need(data / "celeba-wide", "The wide portraits of CelebA")
     paths = tuple(sorted(folder.glob("*.jpg")))
     if not paths:
         raise DataMissing(f"{folder} holds no JPEG picture.", "Unpack celeba-wide.zip there.")

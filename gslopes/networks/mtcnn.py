@@ -26,10 +26,10 @@ FACTOR = 0.709
 # P-Net sees 12 pixels, two apart, so a narrower picture holds nothing that it could find.
 CELL, STRIDE = 12, 2  # pixels
 
-# Pixels of a pyramid's level, and of crops, that go through a network at once on the CPU, where fewer are as fast; and
+# Pixels of a pyramid's level, and of patches, that go through a network at once on the CPU, where fewer are as fast; and
 # the bytes that each takes.
-LEVEL, CROPS = (200_000, 91), (75_000, 250)
-# Numbers of crops that a network is given: something is kept for every shape that it has seen.
+LEVEL, PATCHES = (200_000, 91), (75_000, 250)
+# Numbers of patches that a network is given: something is kept for every shape that it has seen.
 SHAPES = 8
 LAST = torch.channels_last
 # Pictures of different sizes share a canvas while this share of it is filled; launches cost more than empty pixels.
@@ -174,12 +174,12 @@ class Mtcnn(nn.Module):
         there = (inside[:, 2:] > inside[:, :2]).all(1)
         boxes, owner, inside = boxes[there], owner[there], inside[there]
         said = []
-        step = max(1, _batch_size(boxes, *CROPS) // size**2)
+        step = max(1, _batch_size(boxes, *PATCHES) // size**2)
         for start in range(0, len(boxes), step):
             stop = min(start + step, len(boxes))
             rows = _rounded(start, stop, max(1, step // SHAPES), boxes.device)
-            crops = (areas.resized(inside[rows], owner[rows], size) - 127.5) * 0.0078125
-            *rest, score = (one[: stop - start] for one in net(crops.contiguous(memory_format=LAST)))
+            patches = (areas.resized(inside[rows], owner[rows], size) - 127.5) * 0.0078125
+            *rest, score = (one[: stop - start] for one in net(patches.contiguous(memory_format=LAST)))
             said.append([score[:, 1], *rest])
         together = [torch.cat(one) for one in zip(*said, strict=True)] if said else _no_answers(boxes, net)
         kept = together[0] > threshold

@@ -39,7 +39,7 @@ def warp(x: Tensor, affine: Tensor, mode: str = "bilinear") -> Tensor:
 CUT = 14 / 128  # over which a mask comes down to 0 before the edge of a cut photo, as at a chip's border
 HIDDEN = 0.3  # side of the square that is hidden from a critic, of the picture's
 
-# The tightest rectangle that a face is cut to, in units of the chip's side: where UTKFace's own crops end.
+# The tightest rectangle that a face is cut to, in units of the chip's side: where UTKFace's own rectangles end.
 TIGHTEST = (0.17, 0.30, 0.83, 0.93)  # left, top, right, bottom
 
 

@@ -98,7 +98,7 @@ def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
 def normalised(model: LoadedModel, chips: Tensor) -> Tensor:
     """Chips (B, 3, S, S), RGB in [0, 1], at a network's own size, in its own units."""
     side, crop = model.spec.size, model.spec.crop
-    if crop == "tight":  # the readers' part of the editors' chip; other crops are cut from the photo
+    if crop == "tight":  # the readers' part of the editors' chip; other rectangles are cut from the photo
         small = cropped(chips, crop, side)
     else:
         small = chips if chips.shape[-1] == side else F.interpolate(chips, size=(side, side), mode="area")

@@ -109,15 +109,17 @@ class SweepMeasurer:
         last = len(sweep.pictures) - 1
         steps = {"ends": [0, last // 2, last], "all": list(range(last + 1)), "none": []}[self.look]
         pictures = [sweep.pictures[step] for step in steps]
-        crops, box = _crops(pictures, sweep.box)
-        there = [_same(detections.boxes, box) for detections in self.near(crops)]
+        patches, box = _around_face(pictures, sweep.box)
+        there = [_same(detections.boxes, box) for detections in self.near(patches)]
         lost = [index for index, known in enumerate(there) if not known]
         for index, detections in zip(lost, self.far([pictures[index] for index in lost]), strict=True):
             there[index] = _same(detections.boxes, sweep.box)
         return len(there), sum(there)
 
 
-def _crops(pictures: Sequence[ByteArray], known: NDArray[np.float64]) -> tuple[list[ByteArray], NDArray[np.float64]]:
+def _around_face(
+    pictures: Sequence[ByteArray], known: NDArray[np.float64]
+) -> tuple[list[ByteArray], NDArray[np.float64]]:
     """The pictures around the face, in which it is FACE pixels large, and its box there."""
     if not pictures:
         return [], known
@@ -128,8 +130,8 @@ def _crops(pictures: Sequence[ByteArray], known: NDArray[np.float64]) -> tuple[l
     scale = FACE / max(1.0, float(side.min()))
     size = (max(1, round((x1 - x0) * scale)), max(1, round((y1 - y0) * scale)))
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
-    crops = [np.asarray(cv2.resize(p[y0:y1, x0:x1], size, interpolation=way), np.uint8) for p in pictures]
-    return crops, (known - (x0, y0, x0, y0)) * scale
+    patches = [np.asarray(cv2.resize(p[y0:y1, x0:x1], size, interpolation=way), np.uint8) for p in pictures]
+    return patches, (known - (x0, y0, x0, y0)) * scale
 
 
 def _inside(box: NDArray[np.float64], width: int, height: int) -> tuple[int, int, int, int]:

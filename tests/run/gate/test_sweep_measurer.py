@@ -8,7 +8,7 @@ from PIL import Image
 
 from gslopes.core import runfolder
 from gslopes.core.records import Detections
-from gslopes.run.gate.sweep_measurer import Sweep, SweepMeasurer, _crops, _inside, _same
+from gslopes.run.gate.sweep_measurer import Sweep, SweepMeasurer, _around_face, _inside, _same
 from gslopes.zoo.reader import FaceReader
 
 BOX = np.array([20.0, 20.0, 60.0, 80.0])
@@ -115,8 +115,8 @@ def test_boxes_are_the_same_face_from_a_third_of_their_union_on():
 
 
 def test_a_crop_shows_the_face_at_one_size_and_stays_within_the_photo():
-    crops, box = _crops([np.zeros((100, 80, 3), np.uint8)] * 2, BOX)
-    assert len(crops) == 2
+    patches, box = _around_face([np.zeros((100, 80, 3), np.uint8)] * 2, BOX)
+    assert len(patches) == 2
     assert (box[2:] - box[:2]).min() == pytest.approx(96)
     assert _inside(np.array([-5.0, -5.0, 200.0, 300.0]), 80, 100) == (0, 0, 80, 100)
     assert _inside(np.array([90.0, 120.0, 95.0, 130.0]), 80, 100) == (79, 99, 80, 100)
