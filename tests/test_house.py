@@ -190,7 +190,7 @@ def test_the_python_of_the_readme_uses_names_and_options_that_exist():
     assert {word.arg for word in call.keywords} <= set(Options.__annotations__)
 
 
-PAPERS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "METHOD.md", "SECURITY.md", "training/NOTES.md"]
+PAPERS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "METHOD.md", "SECURITY.md", "training/README.md"]
 CARDS = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "models").glob("*/card.md"))
 
 
