@@ -1,8 +1,8 @@
 """What others see in a composite: the reader, which shares no photo and no weight with the editors, and the tagger.
 
 The reader learned from the judges' fold of UTKFace and from CelebA's first 10,000 pictures, whose identities are not
-among the editors' wide portraits. The tagger labelled the gender of the editors' photos: what it says of gender edits is
-shown, and judges nothing.
+among the editors' wide portraits. The tagger labelled the gender of the editors' photos: what it says of gender edits
+is shown, and judges nothing.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ FACTOR = 0.709
 # P-Net sees 12 pixels, two apart, so a narrower picture holds nothing that it could find.
 CELL, STRIDE = 12, 2  # pixels
 
-# Pixels of a pyramid's level, and of patches, that go through a network at once on the CPU, where fewer are as fast; and
-# the bytes that each takes.
+# Pixels of a pyramid's level, and of patches, that go through a network at once on the CPU, where fewer are as fast;
+# and the bytes that each takes.
 LEVEL, PATCHES = (200_000, 91), (75_000, 250)
 # Numbers of patches that a network is given: something is kept for every shape that it has seen.
 SHAPES = 8
