@@ -20,8 +20,8 @@ from gslopes.contexts.ratings import read_ratings
 from gslopes.contexts.typology import read_typology
 from gslopes.contexts.vocabulary import read_contexts
 from gslopes.core.errors import GslopesError
-from gslopes.crops.asking.people import read_people as read_crop_people
 from gslopes.crops.croppers import load_cropper, vxm
+from gslopes.crops.people import read_people as read_crop_people
 from gslopes.datasets.demographics import read_groups
 from gslopes.find.known import KnownFinder
 from gslopes.run.fitting import PRESENCE

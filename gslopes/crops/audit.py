@@ -16,15 +16,15 @@ from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
-from gslopes.crops.asking import look
+from gslopes.crops.asking import portraits
 from gslopes.crops.asking.design import by_person, pairs_of, sets_of
-from gslopes.crops.asking.look import LookWork
 from gslopes.crops.asking.pairing import ordered
-from gslopes.crops.asking.people import CROSS, People, read_people
+from gslopes.crops.asking.portraits import PortraitWork
 from gslopes.crops.asking.questions import Questions, remote_pictures
 from gslopes.crops.asking.remote import Remote, opened
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.croppers import has_map, load_cropper
+from gslopes.crops.people import CROSS, People, read_people
 from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.tables.walk import COVARIATES, PEOPLE, SALIENCY, TRAITS
 from gslopes.executors import Executor, OneProcess
@@ -117,7 +117,7 @@ def audit_crops(
     """Whom do croppers favour and keep, of two people side by side?  Called again, it resumes.
 
     photos: the folder of portraits, one person each.  out: the run folder, made if missing.
-    people: a CSV of their groups, see ``crops.asking.people``.  config: the whole of it; else ``options`` make one:
+    people: a CSV of their groups, see ``crops.people``.  config: the whole of it; else ``options`` make one:
         fields of CropsConfig, such as ``groups=["gender"]`` and ``cropper="spectral-residual"``.
     croppers: beside those that ``config`` names: functions of pictures to maps, or of pictures and a ratio to (left,
         top, width, height); or ready objects.  finder: instead of MTCNN.
@@ -182,16 +182,18 @@ def _configured(options: dict[str, Any]) -> CropsConfig:
 
 
 def _look(out: Path, table: People, models: Models, finder: Finder, config: CropsConfig, executor: Executor) -> None:
-    count = -(-len(table.portraits) // look.PART)
-    missing = runfolder.missing_parts(out, look.STAGE, PEOPLE, count)
-    sizes = {part: len(table.portraits[part * look.PART : (part + 1) * look.PART]) for part in missing}
+    count = -(-len(table.portraits) // portraits.PART)
+    missing = runfolder.missing_parts(out, portraits.STAGE, PEOPLE, count)
+    sizes = {part: len(table.portraits[part * portraits.PART : (part + 1) * portraits.PART]) for part in missing}
     maps = tuple(cast("Saliency", model) for model in models if has_map(model))
     if missing:
         done = len(table.portraits) - sum(sizes.values())
-        executor(LookWork(out, table.portraits, finder, maps, config), sizes, label="look", unit="photos", done=done)
-    runfolder.merge(out, PEOPLE, [look.STAGE], count)
-    runfolder.merge(out, SALIENCY, [look.STAGE], count)
-    runfolder.merge(out, COVARIATES, [look.STAGE], count)
+        executor(
+            PortraitWork(out, table.portraits, finder, maps, config), sizes, label="look", unit="photos", done=done
+        )
+    runfolder.merge(out, PEOPLE, [portraits.STAGE], count)
+    runfolder.merge(out, SALIENCY, [portraits.STAGE], count)
+    runfolder.merge(out, COVARIATES, [portraits.STAGE], count)
     rows = [
         {"person": person, "column": column, "value": value, "source": config.source}
         for column, groups in table.groups.items()

@@ -200,7 +200,7 @@ def _print(found: Any, as_json: bool) -> int:
 @json_option
 def power(groups: tuple[float, ...], share: float, as_json: bool) -> int:
     """The half-width of the interval over people, and what the draws alone would promise."""
-    from gslopes.crops.measures.pairs import draws_half, half_width
+    from gslopes.crops.measures.parity import draws_half, half_width
 
     if len(groups) != 2 or min(groups) < 2 or not 0 < share < 1:
         raise click.UsageError("Give two groups of 2 persons at least, such as 213,606, and a share between 0 and 1.")
@@ -258,7 +258,7 @@ def sweep(
     from gslopes.core.runfolder import show
     from gslopes.crops.config import CropsConfig
     from gslopes.crops.report.sweep import print_sweep
-    from gslopes.crops.sweeps.sweep import sweep_crops
+    from gslopes.crops.sweep.audit import sweep_crops
     from gslopes.executors import OneProcess
 
     terms = _terms(options)
@@ -375,7 +375,7 @@ def show(
     as_json: bool,
 ) -> int:
     """Draw what croppers make of one picture, and print their rectangles."""
-    from gslopes.crops.show import show_picture
+    from gslopes.crops.annotate import show_picture
 
     answers = show_picture(
         picture,

@@ -27,9 +27,9 @@ class CropsConfig:
     stability: pictures, drawn by lot, that are asked about again after three small edits; 0: none.
     ratios: height/width.  policies, temperature (None: 1 for log densities and the published model, else that of an
     entropy of a tenth of the cells), weights, ties: see ``crops.policies``.
-    symmetry: version of the test.  epsilon: see ``crops.measures.pairs.impact``.
+    symmetry: version of the test.  epsilon: see ``crops.measures.disparate_impact``.
     inside: share of a head that counts as kept.
-    ambiguous, photos_per_person: see ``crops.asking.people``.
+    ambiguous, photos_per_person: see ``crops.people``.
     min_group: groups of fewer persons are listed but not judged.  bootstrap: draws of people.  seed: of all lots.
     keep_maps: keep each photo's own map.  source: how groups are known.  limit: first photos only.
     """

@@ -10,7 +10,7 @@ from gslopes.core.records import Detections
 from gslopes.crops.audit import audit_crops
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.croppers.opencv import centres
-from gslopes.crops.measures.compared import compared
+from gslopes.crops.measures.measurer import compared
 from gslopes.crops.records import Crop, SaliencyMap
 from tests.crops.cropping_server import lighter
 

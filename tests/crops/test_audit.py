@@ -12,7 +12,7 @@ from PIL import Image
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.crops.audit import audit_crops, plan_crops
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.measures.compared import compared
+from gslopes.crops.measures.measurer import compared
 from tests.crops.drawn import SIDE, Brightness, Lighter, a_face
 
 COUNTS = {"blue": 11, "green": 12}

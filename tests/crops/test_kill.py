@@ -13,21 +13,22 @@ import pandas as pd
 import pytest
 
 from gslopes.core.killpoints import VARIABLE
-from gslopes.crops.asking import look, pairs
+from gslopes.crops.asking import pairs
+from gslopes.crops.asking.portraits import PART
 from gslopes.run.config import ScoreConfig
 from tests.crops.cropping_server import serve
 from tests.crops.drawn import audit, draw_people
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 TABLES = ("people", "pairs", "outcomes", "crops", "together", "stability", "parity", "positions", "policies", "shares")
 RUN = """
 import sys
 from pathlib import Path
 from gslopes.run.config import ScoreConfig
-from gslopes.crops.asking import look, pairs
+from gslopes.crops.asking import pairs, portraits
 from tests.crops.drawn import Brightness, audit
 folder, table, out, url, cache = sys.argv[1:]
-look.PART, pairs.PART = 4, 16
+portraits.PART, pairs.PART = 4, 16
 import gslopes.crops.asking.questions as questions
 questions.PART = 16
 audit(Path(folder), Path(table), Path(out), Brightness(), cropper=(url,) if url else ("centre",),
@@ -112,5 +113,5 @@ def test_a_service_is_asked_once_whenever_the_audit_was_killed(portraits, tmp_pa
 
 
 def test_parts_are_small_enough_to_lose_little():
-    assert look.PART <= 64
+    assert PART <= 64
     assert pairs.PART <= 1024

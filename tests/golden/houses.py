@@ -41,7 +41,7 @@ from gslopes.crops.config import PRESETS, CropsConfig
 from gslopes.crops.croppers.opencv import centres
 from gslopes.crops.records import Crop, SaliencyMap
 from gslopes.crops.regions.audit import regions_crops
-from gslopes.crops.sweeps.sweep import sweep_crops
+from gslopes.crops.sweep.audit import sweep_crops
 from gslopes.fit import FitOptions, analyse
 from gslopes.language.labels import labeller
 from gslopes.run.components import Components

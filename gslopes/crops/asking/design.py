@@ -10,11 +10,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core.errors import UsageError
-from gslopes.crops.asking.ask import Asker
+from gslopes.crops.asking.asker import Asker
 from gslopes.crops.asking.pairing import all_pairs, balanced_pairs, one_per_group, published_draws
-from gslopes.crops.asking.people import People
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.croppers import has_map
+from gslopes.crops.people import People
 from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.policies import temperature_for
 from gslopes.crops.records import Cropper, Saliency

@@ -11,7 +11,7 @@ import pandas as pd
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import AnswerError
-from gslopes.crops.asking.ask import Asker
+from gslopes.crops.asking.asker import Asker
 from gslopes.crops.croppers import has_map
 from gslopes.crops.pictures.saliency import check_map
 from gslopes.crops.policies import find_peaks

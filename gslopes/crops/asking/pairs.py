@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.crops.asking.ask import Asker, MapBatch
+from gslopes.crops.asking.asker import Asker, MapBatch
 from gslopes.crops.asking.remote import Remote
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.pictures.geometry import Box, crop_rectangle

@@ -17,17 +17,17 @@ from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.core.tables import Table
 from gslopes.crops.asking import together
-from gslopes.crops.asking.ask import Asker
+from gslopes.crops.asking.asker import Asker
 from gslopes.crops.asking.design import as_joined, by_person, cropper_of, pairs_of, sets_of, temperature
 from gslopes.crops.asking.drawn_maps import keep_drawn_maps
-from gslopes.crops.asking.look import ScaledPhotos
 from gslopes.crops.asking.pairing import ordered
 from gslopes.crops.asking.pairs import PART, PairsWork
-from gslopes.crops.asking.people import People
+from gslopes.crops.asking.portraits import ScaledPhotos
 from gslopes.crops.asking.remote import confirm
 from gslopes.crops.asking.stability import EDITS, StabilityWork
 from gslopes.crops.asking.together import TogetherWork
 from gslopes.crops.config import CropsConfig
+from gslopes.crops.people import People
 from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.policies import Settings
 from gslopes.crops.records import Cropper, Saliency

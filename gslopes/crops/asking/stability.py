@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.records import ByteArray
-from gslopes.crops.asking.ask import Asker
+from gslopes.crops.asking.asker import Asker
 from gslopes.crops.asking.pairs import RECTANGLE
 from gslopes.crops.asking.remote import Remote
 from gslopes.crops.config import CropsConfig

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.reasons import SkipReason
-from gslopes.crops.asking.ask import Asker
+from gslopes.crops.asking.asker import Asker
 from gslopes.crops.asking.pairs import asked
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.measures.pairs.resample import draw_weights, percentile
+from gslopes.crops.measures.bootstrap import draw_weights, percentile
 from gslopes.crops.pictures.geometry import Box, crop_rectangle
 from gslopes.crops.pictures.heads import checked_crop, larger_share, share_inside
 from gslopes.crops.pictures.joining import Layout

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.crops.measures.compared import Measurer
-from gslopes.crops.measures.pairs import resampled
-from gslopes.crops.measures.pairs.resample import percentile
+from gslopes.crops.measures.bootstrap import percentile, resampled
+from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.policies import TABLE_1
 from gslopes.crops.tables.walk import POLICIES
 

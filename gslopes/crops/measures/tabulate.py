@@ -12,13 +12,13 @@ import pandas as pd
 from gslopes.core import runfolder, tables
 from gslopes.core.tables import Table
 from gslopes.crops.asking.pairs import RECTANGLE
-from gslopes.crops.asking.people import CROSS, People
 from gslopes.crops.asking.together import shares as shares_of
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.measures.compared import Measurer
-from gslopes.crops.measures.explaining import explain
+from gslopes.crops.measures.adjusted_odds import explain
+from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.measures.panel import Panel
 from gslopes.crops.measures.policies import policy_rows
+from gslopes.crops.people import CROSS, People
 from gslopes.crops.tables.measures import SHARES, STABILITY, TOGETHER
 from gslopes.crops.tables.walk import (
     AGGREGATES,

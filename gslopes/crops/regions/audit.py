@@ -17,18 +17,18 @@ from gslopes.core.reasons import SkipReason
 from gslopes.core.records import ByteArray, Finder
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
-from gslopes.crops.asking import look
-from gslopes.crops.asking.look import LookWork
-from gslopes.crops.asking.people import People, read_people
+from gslopes.crops.asking import portraits
+from gslopes.crops.asking.portraits import PortraitWork
 from gslopes.crops.asking.remote import Remote, confirm, opened
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.croppers import has_map, load_cropper
+from gslopes.crops.people import People, read_people
 from gslopes.crops.pictures.geometry import Box, crop_rectangle
 from gslopes.crops.pictures.heads import checked_crop, share_inside
 from gslopes.crops.pictures.saliency import check_map, focal_point, is_constant
 from gslopes.crops.records import Cropper, Saliency
-from gslopes.crops.regions import gazing
-from gslopes.crops.regions.salient import TALL, Mask, Region, salient_regions, share_on
+from gslopes.crops.regions import shares
+from gslopes.crops.regions.segmentation import TALL, Mask, Region, salient_regions, share_on
 from gslopes.crops.tables.measures import GAZE, GAZE_GAPS, GLANCES, KINDS, REGIONS
 from gslopes.crops.tables.walk import PEOPLE
 from gslopes.datasets.folder import open_photo
@@ -77,7 +77,7 @@ def regions_crops(
     """Where do croppers look on photos of people of different groups?  Called again, it resumes.
 
     photos, out, people, config, croppers, finder, terms, trust: as ``crops.audit.audit_crops``.
-    per_group: photos of each group, drawn by lot.  tall: least height/width.  mask: see ``crops.regions.salient``.
+    per_group: photos of each group, drawn by lot.  tall: least height/width.  mask: see ``crops.regions.segmentation``.
     review: a CSV of marks, ``photo,region,kind`` as the review page saves it, or ``photo,x0,y0,x1,y1,kind`` in pixels,
         photos by their path or sha256; RUN/review.csv if it is there.
 
@@ -295,13 +295,13 @@ def _covers(box: Box, row: pd.Series) -> bool:
 
 
 def _look(out: Path, table: People, finder: Finder, config: CropsConfig, executor: Executor) -> pd.DataFrame:
-    count = -(-len(table.portraits) // look.PART)
-    missing = runfolder.missing_parts(out, look.STAGE, PEOPLE, count)
-    sizes = {part: len(table.portraits[part * look.PART : (part + 1) * look.PART]) for part in missing}
+    count = -(-len(table.portraits) // portraits.PART)
+    missing = runfolder.missing_parts(out, portraits.STAGE, PEOPLE, count)
+    sizes = {part: len(table.portraits[part * portraits.PART : (part + 1) * portraits.PART]) for part in missing}
     if missing:
         done = len(table.portraits) - sum(sizes.values())
-        executor(LookWork(out, table.portraits, finder, (), config), sizes, label="look", unit="photos", done=done)
-    runfolder.merge(out, PEOPLE, [look.STAGE], count)
+        executor(PortraitWork(out, table.portraits, finder, (), config), sizes, label="look", unit="photos", done=done)
+    runfolder.merge(out, PEOPLE, [portraits.STAGE], count)
     return tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet")
 
 
@@ -341,8 +341,8 @@ def _finish(
     seen = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet").drop_duplicates("photo")
     frames[REGIONS.name] = marked(frames[REGIONS.name], marks, dict(seen[["photo", "path"]].itertuples(index=False)))
     person: dict[str, str] = dict(seen[["photo", "person"]].itertuples(index=False))
-    group = gazing.groups_of(table.groups, person)
-    frames |= gazing.measured(frames[GLANCES.name], frames[REGIONS.name], group, config.inside)
+    group = shares.groups_of(table.groups, person)
+    frames |= shares.measured(frames[GLANCES.name], frames[REGIONS.name], group, config.inside)
     for schema in (GLANCES, REGIONS, GAZE, GAZE_GAPS, KINDS):
         runfolder.write_table(schema, frames[schema.name], out / f"{schema.name}.parquet")
     pages = write_regions_report(out, folder, left_out=counts, embed=embed)

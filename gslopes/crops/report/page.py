@@ -15,9 +15,9 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.tables import Table
-from gslopes.crops.report import drawing, pictures
+from gslopes.crops.report import charts, pictures
 from gslopes.crops.report.grids import HERE, STYLES, Grid, other_grids, parity_grid
-from gslopes.crops.report.selection import selected
+from gslopes.crops.report.selection_bias import selected
 from gslopes.crops.report.words import LIMITS, RECTANGLE, favours, headline, in_order, main_rows, percent, side_effect
 from gslopes.crops.tables import walk as schemas
 from gslopes.crops.tables.measures import DRAWN_MAPS
@@ -105,17 +105,17 @@ def _section(
         few = len(rows) - len(judged)
         left = len(rows) > MOST_BARS and 0 < len(judged) < len(rows)
         title = f"Who is favoured, by {name}" + f"; {few} more pairs of groups have too few people to judge" * left
-        section.charts.append((title, Markup(drawing.bars(judged if left else rows))))
+        section.charts.append((title, Markup(charts.bars(judged if left else rows))))
         names = {*rows["group"], *rows["other"]}
         if 2 < len(names) <= MOST_ARROWS:
-            section.charts.append((f"The same by {name}: arrows to the less favoured", Markup(drawing.arrows(rows))))
+            section.charts.append((f"The same by {name}: arrows to the less favoured", Markup(charts.arrows(rows))))
     section.grids.append(parity_grid(head, "Pairs of groups: who is favoured"))
     section.grids += other_grids(tables, parity)
     policies = tables["policies"]
     if len(policies):
         pair = _pair_of(policies, head)
         title = f"Policies: {pair['group'].iloc[0]} over {pair['other'].iloc[0]}, deviation from even in points"
-        section.charts.append((title, Markup(drawing.scatter(pair))))
+        section.charts.append((title, Markup(charts.scatter(pair))))
     _distributions(section, tables["saliency"], found, manifest)
     if photos and embed != "none" and len(tables["pairs"]):
         _draw_pairs(section, tables, found, manifest, photos, embed)
@@ -166,7 +166,7 @@ def _distributions(
         known = np.concatenate([one[~np.isnan(one)] for one in values.values()])
         if len(known) and np.ptp(known) > 1e-6:  # a model that scales each map to 1 has one maximum for all
             caption = f"{title}, by {plain.printable(column)}"
-            section.charts.append((caption, Markup(drawing.distributions(values, title))))
+            section.charts.append((caption, Markup(charts.distributions(values, title))))
 
 
 def _draw_pairs(

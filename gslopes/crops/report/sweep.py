@@ -12,7 +12,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from gslopes.core import placebo, runfolder, tables
-from gslopes.crops.report import drawing
+from gslopes.crops.report import charts
 from gslopes.crops.report.grids import HERE, STYLES, Grid
 from gslopes.crops.report.words import LIMITS
 from gslopes.crops.tables.measures import DUELS, SWEEP_SLOPES
@@ -165,7 +165,7 @@ def _section(
         "cropper": plain.printable(cropper),
         "attribute": plain.perceived(attribute),
         "answer": answer,
-        "chart": Markup(drawing.sweep_lines(curves, title)),
+        "chart": Markup(charts.sweep_lines(curves, title)),
         "grids": [
             Grid("Slope of each outcome over the values, a person's photo being the unit", head, tuple(rows)),
             Grid(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.crops.drawn import Brightness, a_face, audit, draw_people
-from tests.crops.sweeps.test_sweep import Brightness as SweptBrightness
-from tests.crops.sweeps.test_sweep import draw_sweep
+from tests.crops.sweep.test_audit import Brightness as SweptBrightness
+from tests.crops.sweep.test_audit import draw_sweep
 from tests.fixtures import assert_page_fits
 
 pytestmark = pytest.mark.browser
@@ -18,7 +18,7 @@ def pages(tmp_path_factory):
     """The page of an audit of three groups, that of where croppers look, the review, and a sweep."""
     from gslopes.crops.config import CropsConfig
     from gslopes.crops.regions.audit import regions_crops
-    from gslopes.crops.sweeps.sweep import sweep_crops
+    from gslopes.crops.sweep.audit import sweep_crops
 
     home = tmp_path_factory.mktemp("pages")
     table, _ = draw_people(home / "people", {"blue": 5, "green": 5, "red": 5}, {"blue": 10})

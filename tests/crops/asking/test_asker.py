@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.crops.asking.ask import Asker
+from gslopes.crops.asking.asker import Asker
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.croppers import load_cropper
 from gslopes.crops.croppers.opencv import centres
-from gslopes.crops.measures.compared import compared
+from gslopes.crops.measures.measurer import compared
 from gslopes.crops.pictures.joining import fitted
 from gslopes.crops.records import SaliencyMap
 from tests.crops.drawn import Brightness, audit, draw_people, row, truth

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from gslopes.crops.regions.gazing import groups_of, measured
+from gslopes.crops.regions.shares import groups_of, measured
 from gslopes.stats.proportions import newcombe, wilson
 
 

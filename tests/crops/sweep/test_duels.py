@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gslopes.crops.sweeps.duels import duels, t_interval, value_pairs
+from gslopes.crops.sweep.duels import duels, t_interval, value_pairs
 
 
 def test_the_larger_value_always_wins():

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gslopes.crops.measures.pairs import draw_weights, parity, resampled, simultaneous
-from gslopes.crops.measures.pairs.resample import percentile
+from gslopes.crops.measures.bootstrap import draw_weights, percentile, resampled, simultaneous
+from gslopes.crops.measures.parity import parity
 
 
 def audit(seed=1, m=40, n=50):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.errors import ConfigError
-from gslopes.crops.measures.pairs.resample import percentile
+from gslopes.crops.measures.bootstrap import percentile
 
 Array = NDArray[np.float64]
 

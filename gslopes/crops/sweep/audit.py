@@ -16,18 +16,18 @@ from gslopes.core.errors import UsageError
 from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
-from gslopes.crops.asking.ask import Asker
-from gslopes.crops.asking.look import ScaledPhotos
+from gslopes.crops.asking.asker import Asker
 from gslopes.crops.asking.pairing import opponents
-from gslopes.crops.asking.people import read_people
+from gslopes.crops.asking.portraits import ScaledPhotos
 from gslopes.crops.asking.remote import opened
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.croppers import has_map, load_cropper
-from gslopes.crops.measures.pairs import PairSlope, pair_slope, slopes_of
+from gslopes.crops.people import read_people
 from gslopes.crops.pictures.heads import HEAD, head_box
 from gslopes.crops.records import Cropper, Saliency
-from gslopes.crops.sweeps.duels import duels, t_interval, value_pairs
-from gslopes.crops.sweeps.work import PHOTOS_A_PART, SweepWork
+from gslopes.crops.sweep.asking import PHOTOS_A_PART, SweepWork
+from gslopes.crops.sweep.duels import duels, t_interval, value_pairs
+from gslopes.crops.sweep.slopes import PairSlope, pair_slope, slopes_of
 from gslopes.crops.tables.measures import DUELS, OPPONENTS, SWEEP_SLOPES
 from gslopes.executors import Executor, OneProcess
 from gslopes.fit.findings import analyse

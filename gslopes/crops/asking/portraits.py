@@ -16,8 +16,8 @@ from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, Photo
-from gslopes.crops.asking.people import Portrait
 from gslopes.crops.config import CropsConfig
+from gslopes.crops.people import Portrait
 from gslopes.crops.pictures.covariates import covariates
 from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.pictures.heads import head_box
@@ -72,7 +72,7 @@ def scaled(photo: ByteArray, height: int | None, max_side: int | None) -> ByteAr
 
 
 @dataclass(frozen=True, slots=True)
-class LookWork:
+class PortraitWork:
     """Looks at the photos of a part; the people table is the commit marker."""
 
     out: Path

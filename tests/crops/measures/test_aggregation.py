@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from gslopes.crops.measures.pairs import aggregate
+from gslopes.crops.measures.aggregation import aggregate
 from tests.published import PERSONS, shares
 
 BLACK, WHITE = ["BF", "BM"], ["WF", "WM"]

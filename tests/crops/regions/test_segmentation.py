@@ -8,7 +8,7 @@ import pytest
 
 from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.records import SaliencyMap
-from gslopes.crops.regions.salient import Region, salient_regions, share_on
+from gslopes.crops.regions.segmentation import Region, salient_regions, share_on
 
 
 def grid():

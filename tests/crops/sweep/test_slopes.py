@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gslopes.crops.measures.pairs import pair_slope, slopes_of
+from gslopes.crops.sweep.slopes import pair_slope, slopes_of
 
 VALUES = np.linspace(-2, 2, 5)
 

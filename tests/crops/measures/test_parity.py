@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from gslopes.crops.measures.pairs import disparate_impact, draws_half, half_width, logit_interval, parity
-from gslopes.crops.measures.pairs.parity import hanley_mcneil
+from gslopes.crops.measures.disparate_impact import disparate_impact
+from gslopes.crops.measures.parity import draws_half, half_width, hanley_mcneil, logit_interval, parity
 from tests.published import COUNTS, PERSONS
 
 

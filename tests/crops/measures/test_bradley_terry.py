@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gslopes.crops.measures.pairs import bradley_terry, bradley_terry_errors
+from gslopes.crops.measures.bradley_terry import bradley_terry, bradley_terry_errors
 from tests.published import COUNTS, FOUR_AT_ONCE, PERSONS
 
 NAMES = list(PERSONS)

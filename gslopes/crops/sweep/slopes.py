@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.crops.measures.pairs.resample import percentile
+from gslopes.crops.measures.bootstrap import percentile
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import special
 
-from gslopes.crops.measures.compared import Measurer
-from gslopes.crops.measures.pairs.resample import percentile
+from gslopes.crops.measures.bootstrap import percentile
+from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.tables.walk import EXPLAINED
 
 Array = NDArray[np.float64]

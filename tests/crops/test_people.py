@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from gslopes.core.errors import UsageError
-from gslopes.crops.asking.people import read_people
+from gslopes.crops.people import read_people
 
 
 @pytest.fixture

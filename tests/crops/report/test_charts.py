@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.crops.report import drawing
+from gslopes.crops.report import charts
 from tests.published import COUNTS
 
 
@@ -24,24 +24,24 @@ def parsed(svg):
 
 
 def test_bars_carry_their_numbers_in_the_alternative_text():
-    label, root = parsed(drawing.bars(rows(("women & <girls>", "men", 0.617))))
+    label, root = parsed(charts.bars(rows(("women & <girls>", "men", 0.617))))
     assert "women & <girls> over men: 61.7%" in label
     widths = [float(box.get("width")) for box in root.iter() if box.tag.endswith("rect")][1:3]
     assert widths[0] / sum(widths) == pytest.approx(0.617, abs=1e-3)
 
 
 def test_an_arrow_leads_to_the_less_favoured_and_is_pale_where_the_interval_holds_one_half():
-    _, root = parsed(drawing.arrows(rows(("a", "b", 0.7), ("a", "c", 0.51), ("b", "c", 0.3))))
+    _, root = parsed(charts.arrows(rows(("a", "b", 0.7), ("a", "c", 0.51), ("b", "c", 0.3))))
     lines = [line for line in root.iter() if line.tag.endswith("line")]
     assert len(lines) == 3
-    assert sum(line.get("stroke") == drawing.LINE for line in lines) == 1
+    assert sum(line.get("stroke") == charts.LINE for line in lines) == 1
 
 
 def test_distributions_and_curves_are_drawn():
-    label, _ = parsed(drawing.distributions({"a": np.array([1.0, 2.0]), "b": np.array([np.nan, 3.0])}, "Largest"))
+    label, _ = parsed(charts.distributions({"a": np.array([1.0, 2.0]), "b": np.array([np.nan, 3.0])}, "Largest"))
     assert "a median 1.5 of 2; b median 3 of 1" in label
     x = np.array([-1.0, 0.0, 1.0])
-    label, root = parsed(drawing.sweep_lines([("gender", x, x / 10 + 0.5), ("placebo", x, 0 * x + 0.5)], "Along"))
+    label, root = parsed(charts.sweep_lines([("gender", x, x / 10 + 0.5), ("placebo", x, 0 * x + 0.5)], "Along"))
     assert "gender 40.0% to 60.0%" in label
     dashed = [line.get("stroke-dasharray") for line in root.iter() if line.tag.endswith("polyline")]
     assert dashed == [None, "5 4"]
@@ -50,13 +50,13 @@ def test_distributions_and_curves_are_drawn():
 def test_policies_are_placed_by_what_was_measured():
     ends = {f"deviation_{end}": 0.0 for end in ("low", "high")}
     frame = pd.DataFrame([{"policy": "argmax", "exposure": 0.0, "deviation": 0.13, **ends}])
-    assert "argmax +13.0 points" in parsed(drawing.scatter(frame))[0]
+    assert "argmax +13.0 points" in parsed(charts.scatter(frame))[0]
 
 
 def test_every_bar_shows_its_own_pair():
     """No 14: the published split plots step by 1 where their pairs lie 2 apart, and show others' numbers."""
     counts = COUNTS["native-10000"]
-    _, root = parsed(drawing.bars(rows(*((a, b, won / (won + lost)) for (a, b), (won, lost) in counts.items()))))
+    _, root = parsed(charts.bars(rows(*((a, b, won / (won + lost)) for (a, b), (won, lost) in counts.items()))))
     texts = [text.text for text in root.iter() if text.tag.endswith("text")][:-1]
     shown = [(texts[place], texts[place + 1], texts[place + 2]) for place in range(0, len(texts), 3)]
     away = {pair: f"{100 * (won / (won + lost) - 0.5):+.1f}".replace("-", "−") for pair, (won, lost) in counts.items()}

@@ -17,7 +17,7 @@ from gslopes.crops.config import CropsConfig
 from gslopes.crops.croppers.opencv import centres
 from gslopes.crops.records import SaliencyMap
 from gslopes.crops.report.sweep import sweep_headline, write_sweep_report
-from gslopes.crops.sweeps.sweep import sweep_crops
+from gslopes.crops.sweep.audit import sweep_crops
 from gslopes.crops.tables.measures import OPPONENTS
 
 VALUES = np.linspace(-2, 2, 5)

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.reasons import Reason
-from gslopes.crops.asking.ask import Asker
+from gslopes.crops.asking.asker import Asker
 from gslopes.crops.asking.pairs import asked
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.pictures.geometry import Box, crop_rectangle
 from gslopes.crops.pictures.heads import checked_crop, larger_share, share_inside
 from gslopes.crops.policies import outcomes
 from gslopes.crops.records import Cropper
-from gslopes.crops.sweeps.duels import value_pairs
+from gslopes.crops.sweep.duels import value_pairs
 from gslopes.crops.tables.measures import DUELS, OPPONENTS
 from gslopes.executors import Tick
 

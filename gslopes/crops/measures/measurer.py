@@ -12,23 +12,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from gslopes.crops.asking.people import CROSS
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.measures.pairs import (
-    Parity,
-    aggregate,
-    bradley_terry,
-    disparate_impact,
-    draw_weights,
-    draws_half,
-    kept_impact,
-    parity,
-    resampled,
-    simultaneous,
-)
-from gslopes.crops.measures.pairs.aggregate import Weighting
-from gslopes.crops.measures.pairs.resample import percentile
+from gslopes.crops.measures.aggregation import Weighting, aggregate
+from gslopes.crops.measures.bootstrap import draw_weights, percentile, resampled, simultaneous
+from gslopes.crops.measures.bradley_terry import bradley_terry
+from gslopes.crops.measures.disparate_impact import disparate_impact, kept_impact
 from gslopes.crops.measures.panel import Panel
+from gslopes.crops.measures.parity import Parity, draws_half, parity
+from gslopes.crops.people import CROSS
 from gslopes.crops.tables.walk import AGGREGATES, PARITY, POSITIONS, SPREAD, STRENGTHS
 from gslopes.stats.multiplicity import benjamini_hochberg
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gslopes.core.errors import ConfigError
-from gslopes.crops.measures.pairs import disparate_impact, kept_impact, verdict
+from gslopes.crops.measures.disparate_impact import disparate_impact, kept_impact, verdict
 
 
 def test_four_fifths_is_a_share_of_four_ninths():
