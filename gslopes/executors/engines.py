@@ -46,7 +46,7 @@ class Engine:
             self._chosen(work)(work, parts, label=label, unit=unit, done=done)
 
     def note(self, text: str) -> None:
-        """A line on stderr, if progress is shown."""
+        """As ``Executor``."""
         self.given.note(text)
 
     @property

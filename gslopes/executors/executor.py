@@ -25,7 +25,7 @@ class Executor(Protocol):
         ...
 
     def note(self, text: str) -> None:
-        """Tell the user something."""
+        """A line for the user, on stderr."""
         ...
 
 
@@ -36,7 +36,7 @@ class Executor(Protocol):
 class RemoteTask:
     """What another process needs to do a work: no networks, which are built where they run.
 
-    make: the work, made anew on a device; can be pickled.
+    make: makes the work on a device; can be pickled.
     needs: files and folders that every machine must see under the same name.
     name: a part in words, for errors; stays here.
     """
@@ -47,7 +47,7 @@ class RemoteTask:
 
 
 class Portable(Protocol):
-    """A work that other processes can do, too."""
+    """A work that other processes can do as well."""
 
     def __call__(self, part: int, tick: Tick) -> None:
         """As ``Work``."""

@@ -1,4 +1,4 @@
-"""Parts in this process: side by side in threads, one for each core, or one after another."""
+"""Parts in this process: in threads, one for each core, or one after another."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from threading import Event
 
 from gslopes.executors.executor import Work
-from gslopes.executors.progress import Tick, progress_line, tell
+from gslopes.executors.progress import Notes, Tick, progress_line
 from gslopes.executors.threads import MAX_SLOTS, cores, one_thread_each
 
 
 @dataclass(frozen=True, slots=True)
-class OneProcess:
+class OneProcess(Notes):
     """Parts in threads of this process, if the work says that it may be done so (``in_threads``).
 
     Decoding, convolutions and encoding leave Python's lock alone, so that the cores are all busy. Networks have one
@@ -30,30 +30,22 @@ class OneProcess:
         """As ``Executor``."""
         if not parts:
             return
-        with progress_line(self.progress, parts, label, unit, done) as tick:
-            if getattr(work, "in_threads", False):
-                with one_thread_each():
-                    _side_by_side(work, parts, min(self.threads or cores(), MAX_SLOTS, len(parts)), tick)
-                return
-            for index in parts:
-                work(index, tick)
-
-    def note(self, text: str) -> None:
-        """A line on stderr, if progress is shown."""
-        if self.progress:
-            tell(text)
+        in_threads = getattr(work, "in_threads", False)
+        count = min(self.threads or cores(), MAX_SLOTS, len(parts)) if in_threads else 1
+        with progress_line(self.progress, parts, label, unit, done) as tick, one_thread_each(in_threads):
+            if count == 1:
+                for index in parts:
+                    work(index, tick)
+            else:
+                _in_threads(work, parts, count, tick)
 
 
 class _Stopped(Exception):
     """Raised in the other threads when one of them failed, or at Ctrl-C."""
 
 
-def _side_by_side(work: Work, parts: Mapping[int, int], threads: int, tick: Tick) -> None:
+def _in_threads(work: Work, parts: Mapping[int, int], threads: int, tick: Tick) -> None:
     """All parts; the first error ends the others at their next tick and is raised."""
-    if threads == 1:
-        for index in parts:
-            work(index, tick)
-        return
     stop = Event()
 
     def tick_on(count: int) -> None:
@@ -68,6 +60,6 @@ def _side_by_side(work: Work, parts: Mapping[int, int], threads: int, tick: Tick
         finally:  # nothing is left to stop if all went well
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
-    errors = [error for one in finished if not one.cancelled() and (error := one.exception())]
+    errors = [error for future in finished if not future.cancelled() and (error := future.exception())]
     if errors:
         raise next((error for error in errors if not isinstance(error, _Stopped)), errors[0])

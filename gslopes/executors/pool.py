@@ -1,4 +1,4 @@
-"""Parts handed out to workers that may be lost: what both the processes of a machine and a Ray cluster do.
+"""Parts handed out to workers that may be lost, whether they are processes of this machine or on a Ray cluster.
 
 A lost worker's part is done again by another one; since a part's tables appear only when it is whole, nothing is left
 of the first attempt but pictures that the second one overwrites with the same bytes.
@@ -6,83 +6,37 @@ of the first attempt but pictures that the second one overwrites with the same b
 
 from __future__ import annotations
 
-import pickle
-import traceback
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from typing import Protocol
 
 from gslopes.core.errors import WorkerLost
 from gslopes.executors.progress import Tick
+from gslopes.executors.worker import Report
 
 # So often may workers be lost on one part; and so often, times their number, without any part finished in between.
 MAX_ATTEMPTS = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """The worker has made the work and waits for parts."""
+class Lost(Exception):
+    """A worker is gone; half a sentence says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ticked:
-    """Some more units of a part are done."""
+class Worker(Protocol):
+    """A ``worker.PartWorker`` somewhere else."""
 
-    part: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A part is done, and it waits for another.
-
-    units: of the part, all that were done; for workers whose event of units may come later than this. None: none may.
-    """
-
-    part: int
-    units: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """The work raised an error, as it would have here."""
-
-    error: BaseException
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """The worker is gone; reason: half a sentence."""
-
-    reason: str
-
-
-Event = Ready | Ticked | Done | Failed | Lost
-
-
-class WorkerPool(Protocol):
-    """Workers by number."""
-
-    def start(self) -> int:
-        """Begin to start one; its number. Its first event is that it is ready."""
+    def exchange(self, parts: Sequence[int]) -> Report:
+        """Give it parts and wait for its next report; the first one says that it is ready.  Raises: Lost."""
         ...
 
-    def submit(self, worker: int, part: int) -> None:
-        """A part for one that has a hand free."""
-        ...
-
-    def events(self) -> Iterable[tuple[int, Event]]:
-        """What happened; waits until something did."""
-        ...
-
-    def shutdown(self) -> None:
-        """End all of them, whatever they are doing."""
+    def end(self) -> None:
+        """End it, whatever it is doing; an ``exchange`` that waits raises Lost."""
         ...
 
 
 def run_parts(
-    pool: WorkerPool,
+    start: Callable[[], Worker],
     workers: int,
     slots: int,
     parts: Mapping[int, int],
@@ -90,31 +44,35 @@ def run_parts(
     tick: Tick,
     note: Callable[[str], None],
 ) -> None:
-    """Have all parts done by so many workers, each with so many in hand at once.
+    """Have all parts done by several workers, each with several parts in hand.
 
-    name: a part in words.  note: called with a sentence for each worker that was lost.
+    start: starts a worker.  name: a part in words.  note: called with a sentence for each worker that was lost.
 
     Raises: WorkerLost if workers are lost again and again; what the work raised.
     """
     workers = min(workers, len(parts))
-    # where parts are few, everybody has some
-    scheduler = Scheduler(pool, workers, min(slots, -(-len(parts) // workers)), parts, name, tick, note)
-    try:
-        for _ in range(workers):
-            pool.start()
-        while scheduler.left:
-            for worker, event in pool.events():
-                scheduler.take(worker, event)
-    finally:
-        pool.shutdown()
+    slots = min(slots, -(-len(parts) // workers))  # where parts are few, every worker has some
+    with ThreadPoolExecutor(workers, "worker") as threads:  # a thread for each worker, which waits for its reports
+        schedule = Schedule(start, threads, workers, slots, parts, name, tick, note)
+        try:
+            for _ in range(workers):
+                schedule.start()
+            while schedule.left:
+                schedule.go_on()
+        finally:
+            schedule.end()
 
 
-class Scheduler:
-    """Who does what. A part on which a worker was lost comes last, and alone: then it is known which is to blame."""
+class Schedule:
+    """Who does what. A part on which a worker was lost comes last, and alone: then it is known which is to blame.
+
+    threads: carries out the exchanges with workers.  Other arguments as of ``run_parts``.
+    """
 
     def __init__(
         self,
-        pool: WorkerPool,
+        start: Callable[[], Worker],
+        threads: Executor,
         workers: int,
         slots: int,
         parts: Iterable[int],
@@ -122,50 +80,63 @@ class Scheduler:
         tick: Tick,
         note: Callable[[str], None],
     ) -> None:
-        self._pool, self._slots, self._name, self._tick, self._note = pool, slots, name, tick, note
+        self._start, self._threads, self._slots = start, threads, slots
+        self._name, self._tick, self._note = name, tick, note
         self._waiting, self._suspects = deque(parts), deque[int]()
         self.left = len(self._waiting)
-        self._held: dict[int, dict[int, int]] = {}  # worker to the parts in its slots, with the units done of each
+        self._held: dict[Worker, dict[int, int]] = {}  # the parts in each worker's hands, with the units done of each
+        self._reports: dict[Future[Report], Worker] = {}  # those to come
         self._losses: Counter[int] = Counter()  # part to workers lost on it
         self._losses_in_a_row, self._most_losses_in_a_row = 0, MAX_ATTEMPTS * workers
 
-    def take(self, worker: int, event: Event) -> None:
-        """Act on what happened to a worker."""
-        match event:
-            case Ready():
-                self._held[worker] = {}
-                self._fill(worker)
-            case Ticked(part, count):
-                if part in self._held[worker]:  # else it was done before, and counted then
-                    self._tick(count)
-                    self._held[worker][part] += count
-            case Done(part, units):
-                counted = self._held[worker].pop(part)
-                if units is not None:
-                    self._tick(units - counted)
-                self.left -= 1
-                self._losses_in_a_row = 0
-                self._fill(worker)
-            case Failed(error):
-                raise error
-            case Lost(reason):
-                self._lose(worker, reason)
+    def start(self) -> None:
+        """Start one more worker."""
+        worker = self._start()
+        self._held[worker] = {}
+        self._reports[self._threads.submit(worker.exchange, ())] = worker
 
-    def _fill(self, worker: int) -> None:
+    def go_on(self) -> None:
+        """Wait for reports, and act on them."""
+        finished = wait(self._reports, return_when=FIRST_COMPLETED).done
+        for future in [future for future in self._reports if future in finished]:
+            worker = self._reports.pop(future)
+            try:
+                self._take(worker, future.result())
+            except Lost as error:
+                self._lose(worker, str(error))
+
+    def end(self) -> None:
+        """End all workers."""
+        for worker in self._held:
+            worker.end()
+
+    def _take(self, worker: Worker, report: Report) -> None:
         held = self._held[worker]
-        if any(part in self._losses for part in held):
-            return
-        while self._waiting and len(held) < self._slots:
-            self._give(worker, self._waiting.popleft())
-        if self._suspects and not held:
-            self._give(worker, self._suspects.popleft())
+        for part, count in report.units.items():
+            held[part] += count
+            self._tick(count)
+        for part in report.done:
+            del held[part]
+            self.left -= 1
+            self._losses_in_a_row = 0
+        if report.error is not None:
+            raise report.error
+        self._fill(worker)
 
-    def _give(self, worker: int, part: int) -> None:
-        self._held[worker][part] = 0
-        self._pool.submit(worker, part)
+    def _fill(self, worker: Worker) -> None:
+        """Give a worker what its hands are free for, and wait for its next report if it has anything to do."""
+        held, given = self._held[worker], list[int]()
+        if not any(part in self._losses for part in held):
+            while self._waiting and len(held) + len(given) < self._slots:
+                given.append(self._waiting.popleft())
+            if self._suspects and not held and not given:
+                given.append(self._suspects.popleft())
+        held |= dict.fromkeys(given, 0)
+        if held:
+            self._reports[self._threads.submit(worker.exchange, given)] = worker
 
-    def _lose(self, worker: int, reason: str) -> None:
-        held = self._held.pop(worker, {})
+    def _lose(self, worker: Worker, reason: str) -> None:
+        held = self._held.pop(worker)
         self._tick(-sum(held.values()))
         self._suspects.extend(held)
         self._losses.update(held.keys())
@@ -177,20 +148,8 @@ class Scheduler:
             hint = "If memory ran out, use fewer --workers. What was done is kept: the same command goes on from there."
             raise WorkerLost(f"Workers were lost {times} times, the last {task}: {reason}.", hint)
         self._note(f"A worker was lost {task}: {reason}. That is done again.")
-        for other, parts in self._held.items():
-            if not parts:
-                self._fill(other)
+        busy = set(self._reports.values())
+        for idle in [other for other in self._held if other not in busy]:
+            self._fill(idle)
         if self._waiting or self._suspects:
-            self._pool.start()
-
-
-def portable(error: BaseException) -> BaseException:
-    """An error that can be sent home, with where it was raised as a note for ``--debug``."""
-    error.add_note("In a worker:\n" + "".join(traceback.format_exception(error)))
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        plain = RuntimeError(f"{type(error).__name__}: {error}")
-        plain.add_note(error.__notes__[-1])
-        return plain
-    return error
+            self.start()

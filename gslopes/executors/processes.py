@@ -1,7 +1,8 @@
 """Several processes of this machine: one for each GPU, or a few that share the cores.
 
-They are started anew, not forked, since CUDA survives no fork, and they do not run the user's script again, as the
-standard library's would: a notebook, or a script without ``if __name__ == "__main__"``, works.
+Not a ``ProcessPoolExecutor``: that one runs the user's script again in each process, so that a notebook, or a script
+without ``if __name__ == "__main__"``, would not work, and gives up all processes when one is lost. They are started and
+not forked, since CUDA survives no fork.
 """
 
 from __future__ import annotations
@@ -12,24 +13,26 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 
 from gslopes.core.runtime import pick_device
 from gslopes.executors.executor import Work, pack
-from gslopes.executors.pool import Event, Lost, run_parts
-from gslopes.executors.progress import progress_line, tell
-from gslopes.executors.threads import cores, slots_and_threads
+from gslopes.executors.pool import Lost, run_parts
+from gslopes.executors.progress import Notes, progress_line
+from gslopes.executors.threads import cores, limit_threads, slots_and_threads
+from gslopes.executors.worker import PartWorker, Report, portable
 
 CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not given
+MAIN = "from gslopes.executors.processes import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
-class Processes:
-    """Parts in so many processes of this machine.
+class Processes(Notes):
+    """Parts in several processes of this machine.
 
     They share the cores: each has as many parts in hand as its share, with one thread a part, as ``OneProcess`` does,
     so that the bytes are the same. Work that must be done one part after another has its share of threads.
@@ -59,79 +62,67 @@ class Processes:
         """As ``Executor``.  Raises: UsageError if the work cannot be sent; WorkerLost."""
         if not parts:
             return
-        task = pack(work)
-        count = min(self.count, len(parts))
+        task, devices, count = pack(work), self.devices, min(self.count, len(parts))
         slots, threads = slots_and_threads(work, cores() // count)
-        pool = _WorkerPool(pickle.dumps(task.make), self.devices, slots, threads)
+        make, running = pickle.dumps(task.make), list[Process]()
+
+        def start() -> Process:
+            running.append(Process(make, least_used(devices, running), slots, threads))
+            return running[-1]
+
         with progress_line(self.progress, parts, label, unit, done) as tick:
-            run_parts(pool, count, slots, parts, task.name, tick, self.note)
-
-    def note(self, text: str) -> None:
-        """A line on stderr, if progress is shown."""
-        if self.progress:
-            tell(text)
+            run_parts(start, count, slots, parts, task.name, tick, self.note)
 
 
-class _WorkerPool:
-    """Processes at the other ends of sockets.  make: pickled.  slots, threads: of each."""
+class Process:
+    """A ``pool.Worker``: a process at the other end of a socket.
 
-    def __init__(self, make: bytes, devices: Sequence[str], slots: int, threads: int) -> None:
-        self._make, self._devices, self._slots, self._threads = make, devices, slots, threads
-        self._ends: dict[int, Connection] = {}  # by process number
-        self._processes: dict[int, subprocess.Popen[bytes]] = {}
-        self._device_of: dict[int, str] = {}  # the device of each
+    make: the work's, pickled.  device: where its networks run.  slots, threads: as of ``slots_and_threads``.
+    """
 
-    def start(self) -> int:
-        taken = Counter(self._device_of.values())
-        device = min(self._devices, key=lambda name: taken[name])
-        end, other = Pipe()
-        # what this process can import, they can, and from the same places
+    def __init__(self, make: bytes, device: str, slots: int, threads: int) -> None:
+        self.device = device
+        self._end, other = Pipe()
+        # what this process can import, it can, and from the same places
         path = os.pathsep.join(map(os.path.abspath, sys.path))
-        environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(self._threads)}
-        command = [sys.executable, "-P", "-m", "gslopes.executors.worker", str(other.fileno()), device]
-        process = subprocess.Popen(
-            [*command, str(self._slots), str(self._threads)],
-            env=environment,
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-c", MAIN, *map(str, (other.fileno(), device, slots, threads))],
+            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": str(threads)},
             stdin=subprocess.DEVNULL,
             stdout=2,  # stdout is for results
             pass_fds=[other.fileno()],
-            start_new_session=True,  # Ctrl-C is for the parent, which ends them
+            start_new_session=True,  # Ctrl-C is for the parent, which ends it
         )
         other.close()
-        self._ends[process.pid], self._processes[process.pid], self._device_of[process.pid] = end, process, device
-        self._send(process.pid, self._make)
-        return process.pid
+        self._orders: list[object] = [make]  # what it is sent before its next report is awaited
 
-    def submit(self, worker: int, part: int) -> None:
-        self._send(worker, part)
+    def exchange(self, parts: Sequence[int]) -> Report:
+        """As ``pool.Worker``."""
+        try:
+            for order in (*self._orders, list(parts)):
+                self._end.send(order)
+            self._orders = []
+            report: Report = self._end.recv()
+            return report
+        except (EOFError, OSError):
+            raise Lost(self._why()) from None
 
-    def events(self) -> Iterator[tuple[int, Event]]:
-        ready = wait(list(self._ends.values()))
-        for worker, end in list(self._ends.items()):
-            if end in ready:
-                try:
-                    yield worker, end.recv()
-                except (EOFError, OSError):
-                    yield worker, Lost(self._reap(worker))
+    def end(self) -> None:
+        """Kill it."""
+        self.process.kill()
+        self.process.wait()
 
-    def shutdown(self) -> None:
-        for process in self._processes.values():
-            process.kill()
-        for worker in list(self._processes):
-            self._reap(worker)
-
-    def _send(self, worker: int, message: object) -> None:
-        with suppress(OSError):  # it is gone: its end says so next
-            self._ends[worker].send(message)
-
-    def _reap(self, worker: int) -> str:
-        """Forget a worker that has ended, or is ending; how it ended."""
-        self._ends.pop(worker).close()
-        del self._device_of[worker]
-        code = self._processes.pop(worker).wait()
+    def _why(self) -> str:
+        code = self.process.wait()
         if code == -signal.SIGKILL:
             return "it was killed (SIGKILL), as the system does when memory runs out"
         return f"it was ended by {signal.Signals(-code).name}" if code < 0 else f"it ended with exit code {code}"
+
+
+def least_used(devices: Sequence[str], running: Sequence[Process]) -> str:
+    """The device on which the fewest processes run, the first of several."""
+    taken = Counter(one.device for one in running if one.process.poll() is None)
+    return min(devices, key=lambda name: taken[name])
 
 
 def cuda_devices() -> list[str]:
@@ -139,3 +130,25 @@ def cuda_devices() -> list[str]:
     import torch
 
     return [f"cuda:{index}" for index in range(torch.cuda.device_count())]
+
+
+def main() -> None:
+    """What such a process runs: make the work, then do parts until its parent is gone, for whatever reason.
+
+    argv: handle of the socket to the parent, device, slots, threads.
+    """
+    handle, device, slots, threads = int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    os.set_inheritable(handle, False)
+    parent = Connection(handle)
+    with suppress(EOFError, OSError):
+        order = parent.recv()
+        try:
+            make: Callable[[str], Work] = pickle.loads(order)
+            worker = PartWorker(make(device), slots)
+            limit_threads(threads)
+        except BaseException as error:
+            parent.send(Report(error=portable(error)))
+            return
+        while True:
+            parent.send(worker.exchange(parent.recv()))
+    os._exit(1)  # in the middle of whatever its threads do

@@ -12,11 +12,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-LOG_INTERVAL = 60.0  # seconds between lines where nobody sits at a terminal
+LOG_INTERVAL = 60.0  # seconds between lines where there is no terminal
 WIDTH = 100  # columns at most
 Tick = Callable[[int], None]
 Watch = Callable[[int], AbstractContextManager[Tick]]
 _shown: list[Progress] = []  # the bars on the screen; notes are printed above them
+
+
+class Notes:
+    """An executor's notes: lines on stderr, if it shows progress."""
+
+    __slots__ = ()
+    progress: bool
+
+    def note(self, text: str) -> None:
+        """A line on stderr, if progress is shown."""
+        if self.progress:
+            tell(text)
 
 
 def is_shown(executor: object) -> bool:
@@ -106,4 +118,4 @@ def _line_a_minute(label: str, unit: str, done: int, total: int) -> Tick:
 
 
 def _silent(count: int) -> None:
-    """No progress wanted."""
+    """Nothing is shown."""

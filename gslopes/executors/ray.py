@@ -9,28 +9,28 @@ from __future__ import annotations
 import os
 import pickle
 import socket
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from threading import Condition
 from typing import Any
 
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
 from gslopes.core.runtime import gslopes_version
 from gslopes.executors.executor import Work, pack
-from gslopes.executors.pool import Done, Event, Failed, Lost, Ready, Ticked, portable, run_parts
+from gslopes.executors.pool import Lost, run_parts
 from gslopes.executors.processes import CORES_EACH
-from gslopes.executors.progress import progress_line, tell
+from gslopes.executors.progress import Notes, progress_line
 from gslopes.executors.threads import cores, limit_threads, slots_and_threads
+from gslopes.executors.worker import PartWorker, Report, portable
 
 ADDRESS = "RAY_ADDRESS"
 STORE = 100 * 2**20  # bytes of a local cluster's object store: the configuration is all that goes through it
 
 
 @dataclass(frozen=True, slots=True)
-class RayCluster:
+class RayCluster(Notes):
     """Parts on the cluster at RAY_ADDRESS, or on one that is started on this machine for as long as it takes.
 
     workers: how many; by default one for each GPU of the cluster, or for every four cores, at least two.
@@ -56,17 +56,15 @@ class RayCluster:
             size = _size(ray, self.workers, len(parts), self.device != "cpu")
             self.note(f"ray        {size.workers} workers, {size.where}")
             slots, threads = slots_and_threads(work, size.cpus)
-            pool = _WorkerPool(ray, pickle.dumps(task.make), task.needs, size, slots, threads)
+            actor = ray.remote(num_cpus=size.cpus, num_gpus=size.gpus)(RayWorker)
+            device = "cuda" if size.gpus else "cpu"
+            orders = ray.put(pickle.dumps(task.make)), list(task.needs), device, slots, threads, gslopes_version()
             with progress_line(self.progress, parts, label, unit, done) as tick:
-                run_parts(pool, size.workers, slots, parts, task.name, tick, self.note)
+                start = partial(_Actor, ray, actor, orders)
+                run_parts(start, size.workers, slots, parts, task.name, tick, self.note)
         finally:
             if started:
                 ray.shutdown()
-
-    def note(self, text: str) -> None:
-        """A line on stderr, if progress is shown."""
-        if self.progress:
-            tell(text)
 
 
 # -- the cluster ------------------------------------------------------------------------------------------------------
@@ -77,9 +75,9 @@ def connect(workers: int | None) -> tuple[Any, bool]:
 
     Raises: UsageError if Ray is not installed, or no cluster is where RAY_ADDRESS says.
     """
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anybody
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is sent to Ray's authors
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # as Ray's own warning asks
-    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".*")  # or it tells on stdout, at length, who was lost
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".*")  # or it reports lost workers on stdout, at length
     try:
         import ray
     except ImportError as error:
@@ -120,138 +118,64 @@ def _size(ray: Any, workers: int | None, parts: int, gpus: bool) -> _Size:
     hosts = accelerated or [node for node in nodes if node.get("CPU", 0) >= 1] or nodes
     cpus, cards = (int(sum(node.get(kind, 0) for node in hosts)) for kind in ("CPU", "GPU"))
     workers = min(parts, workers or (cards if accelerated else max(2, cpus // CORES_EACH)))
-    # no more than the smallest machine has, or some workers would wait for ever
+    # no more than the smallest machine has, or some workers would wait forever
     each = max(1, min([cpus // workers, *(int(node.get("CPU", 0)) for node in hosts)]))
     what = f"{cards} GPU{'s' * (cards != 1)}" if accelerated else f"{cpus} CPU core{'s' * (cpus != 1)}"
     where = f"on {len(hosts)} machine{'s' * (len(hosts) != 1)} with {what}"
     return _Size(workers, each, 1 if accelerated else 0, where)
 
 
-class _WorkerPool:
-    """Actors.  make: pickled.  needs: see RemoteTask.  slots, threads: of each."""
+class _Actor:
+    """A ``pool.Worker``: an actor.  kind: its class.  orders: what ``RayWorker.begin`` is called with."""
 
-    def __init__(self, ray: Any, make: bytes, needs: Sequence[Path], size: _Size, slots: int, threads: int) -> None:
-        self._ray = ray
-        self._class = ray.remote(num_cpus=size.cpus, num_gpus=size.gpus, max_concurrency=slots + 1)(RayWorker)
-        self._order = [
-            ray.put(make),
-            list(needs),
-            "cuda" if size.gpus else "cpu",
-            threads,
-            gslopes_version(),
-        ]
-        self._actors: dict[int, Any] = {}
-        self._answers: dict[Any, int] = {}  # what is to come, and from whom
-        self._busy: Counter[int] = Counter()  # worker to parts in its slots
-        self._watched: set[int] = set()
-        self._started = 0
+    def __init__(self, ray: Any, kind: Any, orders: tuple[Any, ...]) -> None:
+        self._ray, self._actor = ray, kind.remote()
+        self._begun = self._actor.begin.remote(*orders)
 
-    def start(self) -> int:
-        self._started += 1
-        actor = self._actors[self._started] = self._class.remote()
-        self._answers[actor.begin.remote(*self._order)] = self._started
-        return self._started
-
-    def submit(self, worker: int, part: int) -> None:
-        self._answers[self._actors[worker].work.remote(part)] = worker
-        self._busy[worker] += 1
-        self._watch(worker)
-
-    def events(self) -> Iterator[tuple[int, Event]]:
+    def exchange(self, parts: Sequence[int]) -> Report:
+        """As ``pool.Worker``."""
         from ray.exceptions import RayError
 
-        ready, _ = self._ray.wait(list(self._answers), num_returns=1)
-        for answer in ready:
-            worker = self._answers.pop(answer)
-            if worker not in self._actors:
-                continue
-            try:
-                several = self._ray.get(answer)
-            except RayError as error:
-                yield worker, self._lose(worker, error)
-                continue
-            if any(isinstance(event, Done) for event in several):
-                self._busy[worker] -= 1
-            elif not any(isinstance(event, Ready) for event in several):  # about its progress
-                self._watched.discard(worker)
-                if self._busy[worker]:
-                    self._watch(worker)
-            for event in several:
-                yield worker, event
+        try:
+            begun: Report = self._ray.get(self._begun)
+            if begun.error is not None:
+                return begun
+            report: Report = self._ray.get(self._actor.exchange.remote(parts))
+            return report
+        except RayError as error:
+            text = str(error)
+            if "No module named 'gslopes'" in text:
+                hint = "Install the same version on every machine of the cluster."
+                missing = UsageError("gslopes is not installed on a machine of the cluster.", hint)
+                return Report(error=missing)
+            lines = [line.strip() for line in text.splitlines() if "because" in line or "detail" in line]
+            raise Lost(f"{type(error).__name__}: {' '.join(lines[:1])[:200]}".rstrip(": .")) from None
 
-    def shutdown(self) -> None:
-        for actor in self._actors.values():
-            self._ray.kill(actor)
-        self._actors.clear()
-
-    def _watch(self, worker: int) -> None:
-        """Have one answer to come about its progress."""
-        if worker not in self._watched:
-            self._watched.add(worker)
-            self._answers[self._actors[worker].ticks.remote()] = worker
-
-    def _lose(self, worker: int, error: Exception) -> Event:
-        self._ray.kill(self._actors.pop(worker))
-        text = str(error)
-        if "No module named 'gslopes'" in text:
-            hint = "Install the same version on every machine of the cluster."
-            return Failed(UsageError("gslopes is not installed on a machine of the cluster.", hint))
-        lines = [line.strip() for line in text.splitlines() if "because" in line or "detail" in line]
-        return Lost(f"{type(error).__name__}: {' '.join(lines[:1])[:200]}".rstrip(": ."))
+    def end(self) -> None:
+        """Kill it."""
+        self._ray.kill(self._actor)
 
 
 # -- what runs there --------------------------------------------------------------------------------------------------
 
 
 class RayWorker:
-    """One worker, on any machine. Each method returns event in order; ``ticks`` runs beside ``work``."""
+    """One worker, on any machine: a ``worker.PartWorker`` that is made there."""
 
-    def __init__(self) -> None:
-        self._work: Work | None = None
-        self._counts: Counter[int] = Counter()  # part to units done since the last answer
-        self._ticked = Condition()
-
-    def begin(self, make: bytes, needs: list[Path], device: str, threads: int, version: str) -> list[Event]:
+    def begin(self, make: bytes, needs: Sequence[Path], device: str, slots: int, threads: int, version: str) -> Report:
         """Make the work, if everything is as it is where it was sent from."""
         try:
             _check(needs, version)
             made: Callable[[str], Work] = pickle.loads(make)
-            self._work = made(device)
+            self._worker = PartWorker(made(device), slots)
             limit_threads(threads)
         except Exception as error:
-            return [Failed(portable(error))]
-        return [Ready()]
+            return Report(error=portable(error))
+        return Report()
 
-    def work(self, part: int) -> list[Event]:
-        """Do a part."""
-        assert self._work is not None
-        units: list[int] = []
-
-        def tick(count: int) -> None:
-            units.append(count)
-            self._tick(part, count)
-
-        try:
-            self._work(part, tick)
-        except Exception as error:
-            return [Failed(portable(error))]
-        return [*self._taken(), Done(part, sum(units))]  # an answer of ``ticks`` may still be on its way
-
-    def ticks(self) -> list[Event]:
-        """What was done since the last answer; waits a while if it is nothing."""
-        with self._ticked:
-            self._ticked.wait_for(lambda: bool(self._counts), timeout=10)
-        return self._taken()
-
-    def _tick(self, part: int, count: int) -> None:
-        with self._ticked:
-            self._counts[part] += count
-            self._ticked.notify()
-
-    def _taken(self) -> list[Event]:
-        with self._ticked:
-            counts, self._counts = self._counts, Counter()
-        return [Ticked(part, count) for part, count in counts.items()]
+    def exchange(self, parts: Sequence[int]) -> Report:
+        """As ``worker.PartWorker``."""
+        return self._worker.exchange(parts)
 
 
 def _check(needs: Sequence[Path], version: str) -> None:

@@ -38,9 +38,12 @@ def limit_threads(threads: int) -> None:
 
 
 @contextmanager
-def one_thread_each() -> Iterator[None]:
+def one_thread_each(wanted: bool = True) -> Iterator[None]:
     """One thread for each network, in whatever thread of this process it runs; afterwards as many as before."""
-    import torch  # the works that it is for bring it anyway
+    if not wanted:
+        yield
+        return
+    import torch  # the works that it is for import it anyway
 
     before = torch.get_num_threads()
     limit_threads(1)

@@ -1,72 +1,83 @@
-"""What a worker process of this machine runs: ``python -m gslopes.executors.worker HANDLE DEVICE SLOTS THREADS``.
-
-HANDLE is a socket to the process that started it. When that one is gone, for whatever reason, so is this.
-"""
+"""What runs in a worker, on this machine or another: several parts at once in threads, and reports about them."""
 
 from __future__ import annotations
 
-import os
 import pickle
-import sys
-from collections.abc import Callable
+import traceback
+from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from multiprocessing.connection import Connection
-from queue import SimpleQueue
-from threading import Lock, Thread
-from typing import Any
+from dataclasses import dataclass, field
+from threading import Condition
 
 from gslopes.executors.executor import Work
-from gslopes.executors.pool import Done, Event, Failed, Ready, Ticked, portable
-from gslopes.executors.threads import limit_threads
+
+WAIT = 1.0  # seconds after which a report says that nothing happened: a worker whose head is gone ends by then
 
 
-def main(handle: int, device: str, slots: int, threads: int) -> None:
-    """Make the work from the first message, then do a part for each further one, so many at once."""
-    os.set_inheritable(handle, False)
-    parent = _Parent(Connection(handle))
-    orders: SimpleQueue[Any] = SimpleQueue()
-    Thread(target=_listen, args=(parent.connection, orders), daemon=True).start()
-    try:
-        make: Callable[[str], Work] = pickle.loads(orders.get())
-        work = make(device)
-        limit_threads(threads)
-        parent.tell(Ready())
-        with ThreadPoolExecutor(slots, "part") as pool:
-            while True:
-                pool.submit(_do, work, orders.get(), parent)
-    except BaseException as error:
-        parent.tell(Failed(portable(error)))
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What happened in a worker since its last report.
+
+    units: part to units done.  done: parts that are done; all their units are in this report or earlier ones.
+    error: what the work raised, as it would have in the head.
+    """
+
+    units: dict[int, int] = field(default_factory=dict)
+    done: tuple[int, ...] = ()
+    error: BaseException | None = None
 
 
-def _do(work: Work, part: int, parent: _Parent) -> None:
-    try:
-        work(part, lambda count: parent.tell(Ticked(part, count)))
-        parent.tell(Done(part))
-    except BaseException as error:
-        parent.tell(Failed(portable(error)))
+class PartWorker:
+    """Does the parts that it is given.  slots: how many at once."""
 
+    def __init__(self, work: Work, slots: int) -> None:
+        self._work, self._threads = work, ThreadPoolExecutor(slots, "part")
+        self._news = Condition()
+        self._left = 0
+        self._units: Counter[int] = Counter()
+        self._done: list[int] = []
+        self._error: BaseException | None = None
 
-class _Parent:
-    """The process that wants to know, told by one thread at a time."""
+    def exchange(self, parts: Sequence[int]) -> Report:
+        """Begin parts, and report as soon as something has happened in those in hand."""
+        with self._news:
+            self._left += len(parts)
+        for part in parts:
+            self._threads.submit(self._do, part)
+        with self._news:
+            self._news.wait_for(lambda: self._units or self._done or self._error or not self._left, WAIT)
+            report = Report(dict(self._units), tuple(self._done), self._error)
+            self._units.clear()
+            self._done.clear()
+        return report
 
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
-        self._lock = Lock()
-
-    def tell(self, event: Event) -> None:
-        with self._lock, suppress(OSError):  # it is gone: the listener ends this process
-            self.connection.send(event)
-
-
-def _listen(parent: Connection, orders: SimpleQueue[Any]) -> None:
-    """Pass on what the parent sends; end the process, in the middle of whatever it does, when the parent is gone."""
-    while True:
+    def _do(self, part: int) -> None:
         try:
-            orders.put(parent.recv())
-        except (EOFError, OSError):
-            os._exit(1)
+            self._work(part, lambda count: self._add(part, count))
+        except BaseException as error:
+            with self._news:
+                self._error = portable(error)
+                self._news.notify()
+            return
+        with self._news:
+            self._done.append(part)
+            self._left -= 1
+            self._news.notify()
+
+    def _add(self, part: int, count: int) -> None:
+        with self._news:
+            self._units[part] += count
+            self._news.notify()
 
 
-if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+def portable(error: BaseException) -> BaseException:
+    """An error that can be pickled, with where it was raised as a note for ``--debug``."""
+    error.add_note("In a worker:\n" + "".join(traceback.format_exception(error)))
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        plain = RuntimeError(f"{type(error).__name__}: {error}")
+        plain.add_note(error.__notes__[-1])
+        return plain
+    return error

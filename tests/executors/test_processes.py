@@ -39,7 +39,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def test_two_processes_do_every_part_and_only_stderr_tells(tmp_path, capfd):
+def test_two_processes_do_every_part_and_only_stderr_says_so(tmp_path, capfd):
     tasks = ScriptedTasks(tmp_path)
     run(tasks, parts=6, executor=Processes(2, "cpu", progress=True))
     assert sorted(tasks.done()) == [0, 1, 2, 3, 4, 5]
@@ -95,7 +95,7 @@ def test_an_interrupt_in_a_worker_is_an_interrupt_here(tmp_path):
         run(ScriptedTasks(tmp_path, {0: "ctrl-c"}))
 
 
-def test_an_error_that_cannot_travel_is_told_in_words(tmp_path):
+def test_an_error_that_cannot_be_sent_is_put_in_words(tmp_path):
     with pytest.raises(RuntimeError, match="Stubborn: no arguments here"):
         run(ScriptedTasks(tmp_path, {0: "stubborn"}))
 
@@ -121,16 +121,18 @@ def test_each_gpu_has_its_worker(monkeypatch):
     monkeypatch.setattr(processes, "cuda_devices", lambda: ["cuda:0", "cuda:1", "cuda:2"])
     executor = Processes()
     assert executor.count == 3
-    pool = processes._WorkerPool(b"", executor.devices, 1, 1)
+    running: list[processes.Process] = []
     try:
-        workers = [pool.start() for _ in range(4)]
-        assert [pool._device_of[worker] for worker in workers] == ["cuda:0", "cuda:1", "cuda:2", "cuda:0"]
-        os.kill(workers[1], signal.SIGKILL)
-        list(pool.events())
-        assert pool._device_of[pool.start()] == "cuda:1"
+        for _ in range(4):
+            device = processes.least_used(executor.devices, running)
+            running.append(processes.Process(b"", device, 1, 1))
+        assert [one.device for one in running] == ["cuda:0", "cuda:1", "cuda:2", "cuda:0"]
+        running[1].end()
+        assert processes.least_used(executor.devices, running) == "cuda:1"
     finally:
-        pool.shutdown()
-    assert not any(map(runs, workers))
+        for one in running:
+            one.end()
+    assert not any(runs(one.process.pid) for one in running)
 
 
 def test_the_cores_are_shared_unless_the_threads_of_each_are_given(tmp_path, monkeypatch):

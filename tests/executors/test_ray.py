@@ -19,7 +19,7 @@ def run(tasks: ScriptedTasks, parts: int = 4, progress: bool = False) -> None:
     executor(tasks, dict.fromkeys(range(parts), 2), label="tasks", unit="parts", done=2)
 
 
-def test_two_workers_do_every_part_and_only_stderr_tells(cluster, tmp_path, capfd):
+def test_two_workers_do_every_part_and_only_stderr_says_so(cluster, tmp_path, capfd):
     tasks = ScriptedTasks(tmp_path)
     run(tasks, parts=6, progress=True)
     assert sorted(tasks.done()) == [0, 1, 2, 3, 4, 5]
@@ -59,7 +59,7 @@ def test_an_error_of_the_work_is_the_same_as_in_one_process(cluster, tmp_path):
 
 
 @pytest.mark.slow
-def test_an_error_that_cannot_travel_is_told_in_words(cluster, tmp_path):
+def test_an_error_that_cannot_be_sent_is_put_in_words(cluster, tmp_path):
     with pytest.raises(RuntimeError, match="Stubborn: no arguments here"):
         run(ScriptedTasks(tmp_path, {0: "stubborn"}))
 
@@ -108,7 +108,7 @@ def test_without_ray_the_extra_is_named(monkeypatch, tmp_path):
     assert "pip install 'gslopes[ray]'" in caught.value.hint
 
 
-def test_nothing_is_reported_to_anybody(monkeypatch):
+def test_no_usage_is_reported(monkeypatch):
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "1")
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UsageError):
@@ -119,7 +119,7 @@ def test_nothing_is_reported_to_anybody(monkeypatch):
 @pytest.mark.parametrize(
     ("said", "message", "hint"),
     [
-        ("nobody answers", r"no Ray cluster at RAY_ADDRESS=127\.0\.0\.1:1\.", "ray start --head"),
+        ("there is no answer", r"no Ray cluster at RAY_ADDRESS=127\.0\.0\.1:1\.", "ray start --head"),
         ("Unauthenticated: RPC error: InvalidAuthToken", "wants a token", "RAY_AUTH_MODE=token"),
     ],
 )

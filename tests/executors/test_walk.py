@@ -21,7 +21,7 @@ from gslopes.executors import Executor, OneProcess, Processes, RayCluster
 from gslopes.run import stages
 from gslopes.run.components import rendered_components
 
-WORKERS = ("gslopes.executors.worker", "ray::RayWorker")
+WORKERS = ("gslopes.executors.processes", "ray::RayWorker")
 
 
 def workers() -> list[int]:

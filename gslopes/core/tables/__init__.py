@@ -7,9 +7,19 @@ the attribute (-1 and 1 are the ends seen in training), shares and scores are in
 
 from __future__ import annotations
 
-from gslopes.core.tables.beside import GATING, PLACEBOS, REACH, REFUSALS
 from gslopes.core.tables.files import check, frame_of, read, read_arrow, read_columns, write
-from gslopes.core.tables.fitted import BALANCE, DIFFERENCES, GROUPS, JOINT, SHAPE, SLOPES
+from gslopes.core.tables.fitted import (
+    BALANCE,
+    DIFFERENCES,
+    GATING,
+    GROUPS,
+    JOINT,
+    PLACEBOS,
+    REACH,
+    REFUSALS,
+    SHAPE,
+    SLOPES,
+)
 from gslopes.core.tables.schema import Table
 from gslopes.core.tables.walk import ASKED, EDITS, LIKENESS, PHOTOS, READINGS, SCORES, VERDICTS
 
