@@ -26,7 +26,7 @@ from gslopes.crops.config import CropsConfig
 from gslopes.crops.croppers import has_map, load_cropper
 from gslopes.crops.people import CROSS, People, read_people
 from gslopes.crops.records import Cropper, Saliency
-from gslopes.crops.tables.walk import COVARIATES, PEOPLE, SALIENCY, TRAITS
+from gslopes.crops.tables import COVARIATES, PEOPLE, SALIENCY, TRAITS
 from gslopes.executors import Executor, OneProcess
 from gslopes.run.config import ScoreConfig
 
@@ -38,7 +38,7 @@ Given = Sequence[Saliency | Cropper | Callable[..., Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Crops:
-    """What a crop audit found; tables as in ``crops.tables.walk``.
+    """What a crop audit found; tables as in ``crops.tables``.
 
     out: the run folder.  page: the report.  skipped: photos that could not be read.
     """

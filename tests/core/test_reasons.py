@@ -14,8 +14,7 @@ from gslopes.core import tables
 from gslopes.core.errors import TableError
 from gslopes.core.reasons import Reason, SkipReason, explained, split_prose
 from gslopes.core.tables.collection import CENSUS, MANIFEST
-from gslopes.crops.tables import measures as crops_beside
-from gslopes.crops.tables import walk as crops
+from gslopes.crops import tables as crops
 
 PROSE = {
     "": ("", ""),
@@ -51,7 +50,7 @@ OLD = {
 # The key of each table whose reasons had their details in themselves, as far as the rows below differ in it.
 OLD_TABLES = {
     MANIFEST: "path", CENSUS: "path", contexts.BACKGROUNDS: "key", contexts.CUTOUTS: "photo", crops.PEOPLE: "path",
-    crops.PAIRS: "left", crops_beside.TOGETHER: "cropper", crops_beside.GLANCES: "photo", captions.IMAGES: "image",
+    crops.PAIRS: "left", crops.TOGETHER: "cropper", crops.GLANCES: "photo", captions.IMAGES: "image",
     captions.SENTENCES: "image",
 }  # fmt: skip
 

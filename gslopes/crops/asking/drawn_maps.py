@@ -16,8 +16,7 @@ from gslopes.crops.croppers import has_map
 from gslopes.crops.pictures.saliency import check_map
 from gslopes.crops.policies import find_peaks
 from gslopes.crops.records import Cropper, Saliency, SaliencyMap
-from gslopes.crops.tables.measures import DRAWN_MAPS
-from gslopes.crops.tables.walk import PAIRS
+from gslopes.crops.tables import DRAWN_MAPS, PAIRS
 
 Key = tuple[str, str, str]
 LONGEST = 96  # cells a side that are kept; of a larger map the highest of each block

@@ -23,7 +23,7 @@ from gslopes.crops.pictures.joining import Layout
 from gslopes.crops.pictures.saliency import maxima, owners
 from gslopes.crops.policies import POINTED, Settings, cell_weights, outcomes
 from gslopes.crops.records import Crop, Cropper
-from gslopes.crops.tables.walk import CROPS, OUTCOMES, PAIRS
+from gslopes.crops.tables import CROPS, OUTCOMES, PAIRS
 from gslopes.executors import Tick
 
 PART = 1024

@@ -25,7 +25,7 @@ from gslopes.crops.pictures.joining import at_height, resized
 from gslopes.crops.pictures.saliency import check_map, focal_point
 from gslopes.crops.pictures.symmetry import is_symmetric
 from gslopes.crops.records import Saliency, SaliencyMap
-from gslopes.crops.tables.walk import COVARIATES, PEOPLE, SALIENCY
+from gslopes.crops.tables import COVARIATES, PEOPLE, SALIENCY
 from gslopes.datasets.folder import open_photo
 from gslopes.executors import Tick
 

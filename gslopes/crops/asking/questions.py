@@ -31,8 +31,7 @@ from gslopes.crops.people import People
 from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.policies import Settings
 from gslopes.crops.records import Cropper, Saliency
-from gslopes.crops.tables.measures import STABILITY, TOGETHER
-from gslopes.crops.tables.walk import CROPS, OUTCOMES, PAIRS
+from gslopes.crops.tables import CROPS, OUTCOMES, PAIRS, STABILITY, TOGETHER
 from gslopes.executors import Executor
 from gslopes.run.config import ScoreConfig
 

@@ -23,7 +23,7 @@ from gslopes.crops.pictures.heads import checked_crop
 from gslopes.crops.pictures.joining import Layout, through_jpeg
 from gslopes.crops.policies import POINTED, Settings, outcomes
 from gslopes.crops.records import Crop, Cropper, SaliencyMap
-from gslopes.crops.tables.measures import STABILITY
+from gslopes.crops.tables import STABILITY
 from gslopes.executors import Tick
 
 EDITS = ("jpeg 75", "2 px to the right", "5 % brighter")

@@ -23,7 +23,7 @@ from gslopes.crops.pictures.heads import checked_crop, larger_share, share_insid
 from gslopes.crops.pictures.joining import Layout
 from gslopes.crops.policies import outcomes
 from gslopes.crops.records import Crop, Cropper
-from gslopes.crops.tables.measures import SHARES, TOGETHER
+from gslopes.crops.tables import SHARES, TOGETHER
 from gslopes.executors import Tick
 
 PART = 512

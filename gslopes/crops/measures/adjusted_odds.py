@@ -12,7 +12,7 @@ from scipy import special
 
 from gslopes.crops.measures.bootstrap import percentile
 from gslopes.crops.measures.measurer import Measurer
-from gslopes.crops.tables.walk import EXPLAINED
+from gslopes.crops.tables import EXPLAINED
 
 Array = NDArray[np.float64]
 HELD = ("skin_contrast", "skin_luminance", "head_contrast", "head_height", "sharpness")

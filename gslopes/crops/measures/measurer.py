@@ -20,7 +20,7 @@ from gslopes.crops.measures.disparate_impact import disparate_impact, kept_impac
 from gslopes.crops.measures.panel import Panel
 from gslopes.crops.measures.parity import Parity, draws_half, parity
 from gslopes.crops.people import CROSS
-from gslopes.crops.tables.walk import AGGREGATES, PARITY, POSITIONS, SPREAD, STRENGTHS
+from gslopes.crops.tables import AGGREGATES, PARITY, POSITIONS, SPREAD, STRENGTHS
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 Array = NDArray[np.float64]

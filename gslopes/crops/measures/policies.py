@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gslopes.crops.measures.bootstrap import percentile, resampled
 from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.policies import TABLE_1
-from gslopes.crops.tables.walk import POLICIES
+from gslopes.crops.tables import POLICIES
 
 Array = NDArray[np.float64]
 

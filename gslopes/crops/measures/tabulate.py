@@ -19,8 +19,7 @@ from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.measures.panel import Panel
 from gslopes.crops.measures.policies import policy_rows
 from gslopes.crops.people import CROSS, People
-from gslopes.crops.tables.measures import SHARES, STABILITY, TOGETHER
-from gslopes.crops.tables.walk import (
+from gslopes.crops.tables import (
     AGGREGATES,
     COVARIATES,
     CROPS,
@@ -32,8 +31,11 @@ from gslopes.crops.tables.walk import (
     POLICIES,
     POSITIONS,
     SALIENCY,
+    SHARES,
     SPREAD,
+    STABILITY,
     STRENGTHS,
+    TOGETHER,
 )
 
 CONSTANT_SPREAD = 1e-6

@@ -29,8 +29,7 @@ from gslopes.crops.pictures.saliency import check_map, focal_point, is_constant
 from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.regions import shares
 from gslopes.crops.regions.segmentation import TALL, Mask, Region, salient_regions, share_on
-from gslopes.crops.tables.measures import GAZE, GAZE_GAPS, GLANCES, KINDS, REGIONS
-from gslopes.crops.tables.walk import PEOPLE
+from gslopes.crops.tables import GAZE, GAZE_GAPS, GLANCES, KINDS, PEOPLE, REGIONS
 from gslopes.datasets.folder import open_photo
 from gslopes.executors import Executor, OneProcess, Tick
 from gslopes.run.config import ScoreConfig

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.crops.tables.measures import GAZE, GAZE_GAPS, KINDS
+from gslopes.crops.tables import GAZE, GAZE_GAPS, KINDS
 from gslopes.stats.proportions import newcombe, wilson
 
 NAMES = ("off", "crop_off")

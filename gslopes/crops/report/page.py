@@ -15,12 +15,12 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.tables import Table
+from gslopes.crops import tables as schemas
 from gslopes.crops.report import charts, pictures
 from gslopes.crops.report.grids import HERE, STYLES, Grid, other_grids, parity_grid
 from gslopes.crops.report.selection_bias import selected
 from gslopes.crops.report.words import LIMITS, RECTANGLE, favours, headline, in_order, main_rows, percent, side_effect
-from gslopes.crops.tables import walk as schemas
-from gslopes.crops.tables.measures import DRAWN_MAPS
+from gslopes.crops.tables import DRAWN_MAPS
 from gslopes.report import words as plain
 from gslopes.report.inline import render
 from gslopes.report.paper import to_latex, to_markdown
@@ -50,7 +50,7 @@ def write(run: Path, photos: Mapping[str, Path], embed: str) -> Path:
     manifest = runfolder.read_manifest(run)
     if manifest.get("kind") not in ("crops", "crops sweep"):
         raise UsageError(f"{runfolder.show(run)} is no run of gslopes crops.", "Make one with: gslopes crops.")
-    found = {table.name: _read(table, run) for table in (*schemas.ALL, DRAWN_MAPS)}
+    found = {table.name: _read(table, run) for table in schemas.ALL}
     report = run / "report"
     with runfolder.storage(report):
         report.mkdir(exist_ok=True)

@@ -17,8 +17,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError
 from gslopes.crops.report.grids import HERE, STYLES, Grid, grid_of
 from gslopes.crops.report.words import LIMITS, interval, percent
-from gslopes.crops.tables.measures import GAZE, GAZE_GAPS, GLANCES, KINDS, REGIONS
-from gslopes.crops.tables.walk import PEOPLE
+from gslopes.crops.tables import GAZE, GAZE_GAPS, GLANCES, KINDS, PEOPLE, REGIONS
 from gslopes.report import words as plain
 from gslopes.report.inline import csp_hash, render
 

@@ -15,7 +15,7 @@ from gslopes.core import placebo, runfolder, tables
 from gslopes.crops.report import charts
 from gslopes.crops.report.grids import HERE, STYLES, Grid
 from gslopes.crops.report.words import LIMITS
-from gslopes.crops.tables.measures import DUELS, SWEEP_SLOPES
+from gslopes.crops.tables import DUELS, SWEEP_SLOPES
 from gslopes.report import words as plain
 from gslopes.report.inline import render
 

@@ -22,7 +22,7 @@ from gslopes.crops.pictures.heads import checked_crop, larger_share, share_insid
 from gslopes.crops.policies import outcomes
 from gslopes.crops.records import Cropper
 from gslopes.crops.sweep.duels import value_pairs
-from gslopes.crops.tables.measures import DUELS, OPPONENTS
+from gslopes.crops.tables import DUELS, OPPONENTS
 from gslopes.executors import Tick
 
 FAVOURED = "favoured"

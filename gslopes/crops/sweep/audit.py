@@ -28,7 +28,7 @@ from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.sweep.asking import PHOTOS_A_PART, SweepWork
 from gslopes.crops.sweep.duels import duels, t_interval, value_pairs
 from gslopes.crops.sweep.slopes import PairSlope, pair_slope, slopes_of
-from gslopes.crops.tables.measures import DUELS, OPPONENTS, SWEEP_SLOPES
+from gslopes.crops.tables import DUELS, OPPONENTS, SWEEP_SLOPES
 from gslopes.executors import Executor, OneProcess
 from gslopes.fit.findings import analyse
 from gslopes.run.config import ScoreConfig
@@ -40,7 +40,7 @@ EVERYBODY = "everybody"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sweep:
-    """What a sweep found; tables as in ``core.tables`` and ``crops.tables.measures``.
+    """What a sweep found; tables as in ``core.tables`` and ``crops.tables``.
 
     out: the run folder.  page: the report.  slopes: SLOPES, of photo-score.  intervals: SWEEP_SLOPES, which know that
     opponents are shared.  duels: DUELS.

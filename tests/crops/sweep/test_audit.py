@@ -18,7 +18,7 @@ from gslopes.crops.croppers.opencv import centres
 from gslopes.crops.records import SaliencyMap
 from gslopes.crops.report.sweep import sweep_headline, write_sweep_report
 from gslopes.crops.sweep.audit import sweep_crops
-from gslopes.crops.tables.measures import OPPONENTS
+from gslopes.crops.tables import OPPONENTS
 
 VALUES = np.linspace(-2, 2, 5)
 PEOPLE = 36
