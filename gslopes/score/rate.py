@@ -1,14 +1,9 @@
 """Rate limiting for one account: when each request may be sent, so that the service never counts more than its quota.
 
-Three rules together:
-
-- Requests get evenly spaced slots, ``SPACING`` times the interval that the quota allows. A thread that wakes up late
-  sends late; the other slots stay where they are, so no throughput is lost.
-- Counting the requests actually sent, no window holds more than the quota. The window is one second, or one interval
-  if that is longer; if a second is not a whole number of intervals, it is the largest whole number that fits.
-- A service counts a request when it arrives. A request that took longer than the fastest one may have arrived that much
-  later, and is assumed to have; the next one then cannot be early. If latency always varies, this would slow everything
-  down for nothing, so ``LATENESS_EARNED`` bounds how much lateness is assumed.
+Requests are spaced evenly, ``SPACING`` times the interval that the quota allows, and no window of ``WINDOW_MARGIN``
+seconds holds more than a second's quota; the margin is for requests that take longer to the service than others.
+(Where a second is not a whole number of intervals, the window is the largest whole number that fits, at least one.)
+The first requests open connections, which may take long: each is counted when it is answered, not when it is sent.
 """
 
 from __future__ import annotations
@@ -18,136 +13,80 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 from gslopes.score.limits import Limits
 
-SPACING = 1.03  # times the quota's interval, between two slots
-WINDOW_MARGIN = 1.015  # times the window: latency varies a little, and so does what is known of the arrival time
-LATENESS_EARNED = 0.02  # windows of assumed lateness that each request earns
-LATENESS_MAX = 3.0  # windows of assumed lateness that can be saved up; also the start value, when connections are made
-MIN_ANSWERS = 6  # on open connections, before the fastest of them passes for the shortest way to the service
-MAX_CATCH_UP = 1.0  # seconds of unused slots that are made up for
-POLLS_PER_WINDOW = 100  # how often a waiting request checks whether a pending answer has arrived
+SPACING = 1.03  # times the quota's interval, between two requests
+WINDOW_MARGIN = 1.025  # times the window
+MAX_CATCH_UP = 1.0  # seconds of unused quota that are made up for
+POLLS_PER_WINDOW = 100  # how often a request looks whether one that opens a connection was answered
 
 
 @dataclass(slots=True, eq=False)
-class Slot:
-    """The slot of one request; times are seconds, monotonic.
-
-    interval: that the quota allows.  due: when it may be sent.  sent_at: when it was.
-    latency: until it was answered, None before that.  lateness: how much of the latency it may have spent on its way.
-    """
+class Sent:
+    """A request that was sent: seconds of the quota that it takes, and the time (monotonic) at which it counts."""
 
     interval: float
-    due: float
-    sent_at: float = 0.0
-    latency: float | None = None
-    lateness: float = 0.0
+    counts_at: float
 
 
 class Schedule:
-    """When requests may be sent. It is passed the time (seconds, monotonic), never sleeps, and is not thread-safe.
-
-    limits: the quota.  now: the time.
-    """
+    """When requests may be sent. It is passed the time (seconds, monotonic), never sleeps, and is not thread-safe."""
 
     def __init__(self, limits: Limits, now: float) -> None:
         self._limits = limits
-        self._next = self._held = now
-        self._sent: deque[Slot] = deque()
+        self._next = now
+        self._sent: deque[Sent] = deque()
         self._longest = 0.0  # interval so far
-        self._least: dict[float, float] = {}  # lowest latency so far, by interval
-        self._answers = 0
-        self._saved = LATENESS_MAX
-
-    @property
-    def window(self) -> float:
-        """Seconds over which the quota is kept."""
-        interval = self._longest
-        return interval * max(1, int(1 / interval + 1e-9)) if interval else 0.0
-
-    def reserve(self, pictures: int, now: float) -> Slot:
-        """The slot of a request with so many pictures."""
-        interval = self._limits.seconds(pictures, 1)
-        self._longest = max(self._longest, interval)
-        due = max(self._next, now - MAX_CATCH_UP, self._held)
-        self._next = due + interval * SPACING
-        return Slot(interval, due)
+        self._opening = limits.concurrency  # requests that still open a connection
+        self._half_later = now  # half an interval after the last request: catching up must not become a burst
 
     def pause(self, seconds: float, now: float) -> None:
-        """Send nothing for so many seconds."""
-        self._held = max(self._held, now + seconds)
-        self._next = max(self._next, self._held)
+        """Send nothing for this long."""
+        self._next = max(self._next, now + seconds)
 
-    def superseded(self, slot: Slot) -> bool:
-        """Whether a pause began after the slot was reserved: the request needs another one."""
-        return slot.due < self._held
+    def wait(self, pictures: int, now: float) -> float:
+        """Seconds until a request with this many pictures may be sent, at most; 0 if it may be sent now."""
+        interval = self._limits.seconds(pictures, 1)
+        self._longest = max(self._longest, interval)
+        earliest = max(self._next, self._half_later, self._free_at(interval, now) if interval else now)
+        return max(0.0, earliest - now)
 
-    def wait(self, slot: Slot, now: float) -> float:
-        """Seconds to wait before trying again; 0 if the request is sent now, which is recorded."""
-        if now < slot.due:
-            return slot.due - now
-        if slot.interval:
-            seconds = self._too_early(slot, now)
-            if seconds > 0:
-                return seconds
-            self._sent.append(slot)
-        slot.sent_at = now
-        return 0.0
+    def send(self, pictures: int, now: float) -> Sent:
+        """Count a request as sent now."""
+        sent = Sent(self._limits.seconds(pictures, 1), now)
+        self._next = max(self._next, now - MAX_CATCH_UP) + sent.interval * SPACING
+        self._half_later = now + sent.interval / 2
+        if sent.interval:
+            self._sent.append(sent)
+            if self._opening > 0:
+                self._opening -= 1
+                sent.counts_at = inf
+        return sent
 
-    def complete(self, slot: Slot, now: float) -> None:
+    def complete(self, sent: Sent, now: float) -> None:
         """The request was answered, or failed."""
-        slot.latency = now - slot.sent_at
-        before, self._answers = self._fastest(slot.interval), self._answers + 1
-        self._least[slot.interval] = min(slot.latency, self._least.get(slot.interval, slot.latency))
-        if slot.interval:
-            self._saved = min(LATENESS_MAX, self._saved + LATENESS_EARNED)
-        if self._fastest(slot.interval) != before:
-            for one in self._sent:
-                self._update_lateness(one)
-        self._update_lateness(slot)
+        sent.counts_at = min(sent.counts_at, now)
 
-    def _fastest(self, interval: float) -> float:
-        """Lowest latency on an open connection; 0 while threads may still be opening theirs, or too few are known."""
-        known = self._answers >= self._limits.concurrency + MIN_ANSWERS
-        return self._least.get(interval, 0.0) if known else 0.0
-
-    def _update_lateness(self, slot: Slot) -> None:
-        if slot.latency is None or not slot.interval:
-            return
-        self._saved += slot.lateness / self.window
-        slot.lateness = self._believed(slot.latency - self._fastest(slot.interval))
-        self._saved -= slot.lateness / self.window
-
-    def _too_early(self, slot: Slot, now: float) -> float:
-        window = self.window
-        while self._sent and self._sent[0].sent_at <= now - (WINDOW_MARGIN + 1) * window:
+    def _free_at(self, interval: float, now: float) -> float:
+        """When the window has room for a request, as far as is known now."""
+        window = self._longest * max(1, int(1 / self._longest + 1e-9))
+        while self._sent and self._sent[0].counts_at <= now - window * WINDOW_MARGIN:
             self._sent.popleft()
-        if self._sent and now < (evenly := self._sent[-1].sent_at + self._sent[-1].interval / 2):
-            return evenly - now  # catching up must not become a burst
-        arrived = sorted(((self._arrived(one, now), one) for one in self._sent), key=lambda pair: -pair[0])
-        spent = slot.interval
-        for at, one in arrived:
-            spent += one.interval
+        spent = interval
+        for sent in sorted(self._sent, key=lambda sent: -sent.counts_at):
+            spent += sent.interval
             if spent > window + 1e-9:
-                missing = at + window * WINDOW_MARGIN - now
-                return missing if one.latency is not None else min(missing, window / POLLS_PER_WINDOW)
-        return 0.0
-
-    def _arrived(self, slot: Slot, now: float) -> float:
-        """The latest time at which it can have arrived."""
-        if slot.latency is not None:
-            return slot.sent_at + slot.lateness
-        return slot.sent_at + self._believed(now - slot.sent_at - self._fastest(slot.interval))
-
-    def _believed(self, lateness: float) -> float:
-        return min(max(lateness, 0.0), self.window, self._saved * self.window)
+                opening = sent.counts_at == inf
+                return now + window / POLLS_PER_WINDOW if opening else sent.counts_at + window * WINDOW_MARGIN
+        return now
 
 
 class RateLimiter:
     """A schedule shared by all threads that ask one classifier.
 
-    limits: the quota.  wait: sleeps for so many seconds, less if the run is stopped; returns whether it is.
+    limits: the quota.  wait: sleeps for this many seconds, less if the run is stopped; returns whether it is.
     clock: seconds, monotonic.
     """
 
@@ -159,27 +98,23 @@ class RateLimiter:
         self._lock = threading.Lock()
         self._schedule = Schedule(limits, clock())
 
-    def acquire(self, pictures: int) -> Slot | None:
-        """Wait for the slot of a request with so many pictures; None if the run was stopped meanwhile."""
+    def acquire(self, pictures: int) -> Sent | None:
+        """Wait until a request with this many pictures may be sent; None if the run was stopped meanwhile."""
         while True:
             with self._lock:
-                slot = self._schedule.reserve(pictures, self._clock())
-            while True:
-                with self._lock:
-                    if self._schedule.superseded(slot):
-                        break
-                    seconds = self._schedule.wait(slot, self._clock())
+                now = self._clock()
+                seconds = self._schedule.wait(pictures, now)
                 if not seconds:
-                    return slot
-                if self._wait(seconds):
-                    return None
+                    return self._schedule.send(pictures, now)
+            if self._wait(seconds):
+                return None
 
-    def complete(self, slot: Slot) -> None:
-        """The request in this slot was answered, or failed."""
+    def complete(self, sent: Sent) -> None:
+        """The request was answered, or failed."""
         with self._lock:
-            self._schedule.complete(slot, self._clock())
+            self._schedule.complete(sent, self._clock())
 
     def pause(self, seconds: float) -> None:
-        """Send nothing for so many seconds: the service throttles."""
+        """Send nothing for this long: the service throttles."""
         with self._lock:
             self._schedule.pause(seconds, self._clock())

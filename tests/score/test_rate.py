@@ -37,24 +37,22 @@ class World:
         """(when each request left, when it arrived), each with its pictures, in order of time."""
         lot, number = random.Random(self.seed), itertools.count()
         schedule, left, arrived = Schedule(self.limits, 0.0), [], []
-        events = [(lot.random() * 0.01, next(number), "book", None, 0) for _ in range(self.threads)]
+        events = [(lot.random() * 0.01, next(number), None, None) for _ in range(self.threads)]
         sizes = itertools.cycle(self.pictures)
         while len(left) < requests:
-            now, _, what, slot, pictures = heapq.heappop(events)
-            if what == "back":
-                schedule.complete(slot, now)
-            if slot is None or what == "back":
-                pictures = next(sizes)
-                slot = schedule.reserve(pictures, now)
-            seconds = schedule.wait(slot, now)
-            if seconds:
+            now, _, sent, pictures = heapq.heappop(events)
+            if sent is not None:
+                schedule.complete(sent, now)
+            pictures = pictures or next(sizes)
+            if seconds := schedule.wait(pictures, now):
                 late = lot.random() * self.wakes * (10 if lot.random() < 0.02 else 1)
-                heapq.heappush(events, (now + seconds + late, next(number), "wake", slot, pictures))
+                heapq.heappush(events, (now + seconds + late, next(number), None, pictures))
                 continue
+            sent = schedule.send(pictures, now)
             arrives = now + 0.005 + lot.random() * self.way + (self.connects if len(left) < self.threads else 0.0)
             left.append((now, pictures))
             arrived.append((arrives, pictures))
-            heapq.heappush(events, (arrives + lot.uniform(*self.answers), next(number), "back", slot, pictures))
+            heapq.heappush(events, (arrives + lot.uniform(*self.answers), next(number), sent, None))
         return left, sorted(arrived)
 
 
@@ -118,56 +116,39 @@ def test_pictures_are_counted_where_a_request_takes_many(rate, batch):
     assert use(arrived, rate) >= 0.93  # one request in fourteen is smaller, and waits as long
 
 
+def taken(schedule: Schedule, now: float) -> float:
+    """When one thread sends a request that it is ready for at this time; it is answered at once."""
+    while seconds := schedule.wait(1, now):
+        now += seconds
+    schedule.complete(schedule.send(1, now), now)
+    return now
+
+
 def test_one_thread_that_is_woken_very_late_costs_its_own_second_alone():
-    limits = Limits(requests_per_second=10)
-    schedule, now, left = Schedule(limits, 0.0), 0.0, []
+    schedule, now, left = Schedule(Limits(requests_per_second=10), 0.0), 0.0, []
     for number in range(400):
-        slot = schedule.reserve(1, now)
-        now = max(now, slot.due) + (0.5 if number == 100 else 0.0)
-        while seconds := schedule.wait(slot, now):
-            now += seconds
+        now = taken(schedule, now + schedule.wait(1, now) + (0.5 if number == 100 else 0.0))
         left.append((now, 1))
-        schedule.complete(slot, now)
     assert busiest(left, 1.0) <= 10
     assert left[-1][0] == pytest.approx(399 * 0.103, abs=0.11)  # made up for
 
 
-def test_what_nobody_asked_for_is_not_made_up_for():
+def test_unused_quota_is_not_made_up_for():
     schedule, now, left = Schedule(Limits(requests_per_second=10), 0.0), 0.0, []
     for number in range(60):
-        now += 100.0 if number == 30 else 0.0
-        slot = schedule.reserve(1, now)
-        while seconds := schedule.wait(slot, now):
-            now += seconds
+        now = taken(schedule, now + (100.0 if number == 30 else 0.0))
         left.append(now)
-        schedule.complete(slot, now)
     gaps = [later - earlier for earlier, later in itertools.pairwise(left)]
     assert min(gaps) > 0.0499
 
 
-def test_a_request_that_was_slow_on_its_way_counts_when_it_arrived(monkeypatch):
-    monkeypatch.setattr("gslopes.score.rate.MIN_ANSWERS", 1)
-    schedule = Schedule(Limits(requests_per_second=2), 0.0)
-    first, second, third, fourth = (schedule.reserve(1, 0.0) for _ in range(4))
-    assert schedule.wait(first, 0.0) == 0
-    schedule.complete(first, 0.1)
-    assert schedule.wait(second, 0.515) == 0
-    schedule.complete(second, 1.415)  # 0.9 seconds instead of 0.1
-    assert schedule.wait(third, 1.6) == 0
-    schedule.complete(third, 1.7)
-    assert schedule.wait(fourth, 1.9) == pytest.approx(0.515 + 0.8 + 1.015 - 1.9)
-
-
-def test_the_first_requests_arrive_when_they_are_answered_until_a_thread_has_come_back(monkeypatch):
-    monkeypatch.setattr("gslopes.score.rate.MIN_ANSWERS", 1)
-    schedule = Schedule(Limits(requests_per_second=2), 0.0)
-    first, second, third = (schedule.reserve(1, 0.0) for _ in range(3))
-    assert schedule.wait(first, 0.0) == 0
-    schedule.complete(first, 0.25)  # it made the connection
-    assert schedule.wait(second, 0.515) == 0
-    assert schedule.wait(third, 1.03) == pytest.approx(0.25 + 1.015 - 1.03)  # all of it was the way
-    schedule.complete(second, 0.565)
-    assert schedule.wait(third, 1.03) == pytest.approx(0.25 - 0.05 + 1.015 - 1.03)
+def test_the_first_requests_count_when_they_are_answered_since_they_open_connections():
+    schedule = Schedule(Limits(requests_per_second=2, concurrency=2), 0.0)
+    first, second = schedule.send(1, 0.0), schedule.send(1, 0.515)
+    assert schedule.wait(1, 1.4) == pytest.approx(1 / 100)  # neither is answered
+    schedule.complete(first, 1.25)
+    schedule.complete(second, 1.3)
+    assert schedule.wait(1, 1.4) == pytest.approx(1.25 + 1.025 - 1.4)
 
 
 def test_a_pace_takes_turns_is_held_and_is_stopped():
@@ -193,7 +174,7 @@ def test_a_pace_takes_turns_is_held_and_is_stopped():
     assert rate.acquire(1) is None
 
 
-def test_where_there_is_no_quota_nobody_waits():
+def test_without_a_quota_no_request_waits():
     rate = RateLimiter(Limits(), lambda seconds: pytest.fail("waited"), lambda: 0.0)
     for _ in range(3):
         rate.complete(rate.acquire(1))
