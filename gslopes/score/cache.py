@@ -129,49 +129,38 @@ class AnswerCache:
     def classifier_id(self, name: str, version: str) -> int:
         """The number under which one classifier's answers, in one version, are stored."""
         with self._transaction():
-            self._db.execute("INSERT OR IGNORE INTO classifiers (name, version) VALUES (?, ?)", (name, version))
-            return int(self._db.execute(*_CLASSIFIER_ID, (name, version)).fetchone()[0])
+            return self._id_of("classifiers", ("name", "version"), (name, version))
 
     def count(self, classifier_id: int) -> int:
         """How many answers a classifier has."""
-        with self._reading() as db:
-            return int(db.execute("SELECT count(*) FROM answers WHERE classifier = ?", (classifier_id,)).fetchone()[0])
+        return int(self.rows("SELECT count(*) FROM answers WHERE classifier = ?", classifier_id)[0][0])
 
     def has(self, classifier_id: int, pictures: Iterable[bytes]) -> set[bytes]:
         """Which of the pictures have an answer."""
         found: set[bytes] = set()
         for part in _chunks(list(dict.fromkeys(pictures))):
-            with self._reading() as db:
-                rows = db.execute(
-                    f"SELECT picture FROM answers WHERE classifier = ? AND {_in_clause(part)}", (classifier_id, *part)
-                )
-                found |= {row[0] for row in rows}
+            query = f"SELECT picture FROM answers WHERE classifier = ? AND {_in_clause(part)}"
+            found |= {row[0] for row in self.rows(query, classifier_id, *part)}
         return found
 
     def find(self, classifier_id: int, pictures: Iterable[bytes]) -> dict[bytes, CachedAnswer]:
         """The answers that there are, by the sha256 of their pictures."""
         found: dict[bytes, CachedAnswer] = {}
         for part in _chunks(list(dict.fromkeys(pictures))):
-            query = f"SELECT {_COLUMNS} AND answers.classifier = ? AND {_in_clause(part)}"
-            with self._reading() as db:
-                rows = db.execute(query, (classifier_id, *part)).fetchall()
-            found |= {row[0]: _cached_answer(row[1:]) for row in rows}
+            rows = self.rows(_ANSWERS + _in_clause(part), classifier_id, *part)
+            found |= {row[0]: CachedAnswer(row[1], _unpacked(row[2]), *row[3:]) for row in rows}
         return found
 
     def claim(self, classifier_id: int, pictures: Sequence[bytes]) -> Claim:
-        """Take the pictures that have no answer and that nobody else is asking, to be asked by us."""
+        """Take the pictures that have no answer and that no other process is asking, to be asked by us."""
         claim = Claim()
         for part in _chunks(pictures):
             with self._transaction():
                 claim.cached.update(self.find(classifier_id, part))
                 claim.in_progress.update(self._claimed_by_others(classifier_id, part))
-                to_ask = [
-                    picture for picture in part if picture not in claim.cached and picture not in claim.in_progress
-                ]
-                self._db.executemany(
-                    "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)",
-                    [(classifier_id, picture, self.owner, time.time() + LEASE) for picture in to_ask],
-                )
+                to_ask = [one for one in part if one not in claim.cached and one not in claim.in_progress]
+                claims = [(classifier_id, picture, self.owner, time.time() + LEASE) for picture in to_ask]
+                self._db.executemany("INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)", claims)
                 claim.to_ask.update(to_ask)
         return claim
 
@@ -180,15 +169,8 @@ class AnswerCache:
         now, client = int(time.time()), gslopes_version()
         with self._transaction():
             rows = [
-                (
-                    classifier_id,
-                    picture,
-                    cached.status,
-                    _packed(cached.raw),
-                    self._source(cached, client),
-                    cached.asked or now,
-                )
-                for picture, cached in answers.items()
+                (classifier_id, picture, one.status, _packed(one.raw), self._source(one, client), one.asked or now)
+                for picture, one in answers.items()
             ]
             columns = "(classifier, picture, status, raw, source, asked)"
             self._db.executemany(f"INSERT OR IGNORE INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?)", rows)
@@ -201,17 +183,16 @@ class AnswerCache:
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """The rows of a query that only reads."""
-        with self._reading() as db:
-            return db.execute(query, values).fetchall()
+        with self._lock, _sqlite_errors(self.path):
+            return self._db.execute(query, values).fetchall()
 
     def delete(self, where: str, values: Sequence[object]) -> int:
         """Delete the answers that meet a condition, and shrink the file; returns how many."""
         with self._transaction():
             count = self._db.execute(f"DELETE FROM answers WHERE {where}", values).rowcount
             self._db.execute("DELETE FROM classifiers WHERE id NOT IN (SELECT classifier FROM answers)")
-        with self._reading() as db:
-            db.execute("VACUUM")
-            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.rows("VACUUM")
+        self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         return count
 
     def _drop(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
@@ -221,16 +202,21 @@ class AnswerCache:
     def _source(self, cached: CachedAnswer, client: str) -> int:
         key = (cached.model, cached.client or client)
         if key not in self._sources:
-            self._db.execute("INSERT OR IGNORE INTO sources (model, client) VALUES (?, ?)", key)
-            row = self._db.execute("SELECT id FROM sources WHERE model = ? AND client = ?", key).fetchone()
-            self._sources[key] = int(row[0])
+            self._sources[key] = self._id_of("sources", ("model", "client"), key)
         return self._sources[key]
+
+    def _id_of(self, table: str, columns: tuple[str, str], values: tuple[str, str]) -> int:
+        """The number of a row, which is added if it is missing."""
+        one, other = columns
+        self._db.execute(f"INSERT OR IGNORE INTO {table} ({one}, {other}) VALUES (?, ?)", values)
+        row = self._db.execute(f"SELECT id FROM {table} WHERE {one} = ? AND {other} = ?", values).fetchone()
+        return int(row[0])
 
     # -- claims of others ---------------------------------------------------------------------------------------------
 
     def _claimed_by_others(self, classifier_id: int, pictures: Sequence[bytes]) -> set[bytes]:
         query = f"SELECT picture, owner, until FROM claims WHERE classifier = ? AND {_in_clause(pictures)}"
-        rows = self._db.execute(query, (classifier_id, *pictures)).fetchall()
+        rows = self.rows(query, classifier_id, *pictures)
         owners = {owner: owner != self.owner and self._is_alive(owner) for _, owner, _ in rows}
         now = time.time()
         return {picture for picture, owner, until in rows if owners[owner] and until > now}
@@ -257,11 +243,6 @@ class AnswerCache:
     # -- the connection -----------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, _sqlite_errors(self.path):
-            yield self._db
-
-    @contextmanager
     def _transaction(self) -> Iterator[None]:
         """A transaction: all or nothing, with no other writer in between."""
         with self._lock, _sqlite_errors(self.path):
@@ -275,10 +256,9 @@ class AnswerCache:
             self._db.execute("COMMIT")
 
 
-_CLASSIFIER_ID = ("SELECT id FROM classifiers WHERE name = ? AND version = ?",)
-_COLUMNS = (
-    "answers.picture, answers.status, answers.raw, sources.model, answers.asked, sources.client "
-    "FROM answers JOIN sources ON sources.id = answers.source WHERE 1"
+_ANSWERS = (  # and after it which pictures
+    "SELECT picture, status, raw, model, asked, client FROM answers JOIN sources ON sources.id = source "
+    "WHERE classifier = ? AND "
 )
 
 
@@ -307,8 +287,3 @@ def _packed(raw: object) -> bytes:
 
 def _unpacked(packed: bytes) -> object:
     return json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
-
-
-def _cached_answer(row: tuple[str, bytes, str, int, str]) -> CachedAnswer:
-    status, raw, model, asked, client = row
-    return CachedAnswer(status, _unpacked(raw), model, asked, client)

@@ -19,6 +19,12 @@ from gslopes.score.cache import AnswerCache, CachedAnswer
 
 CHUNK = 500  # answers in one transaction
 _CLASSIFIERS = "SELECT id, name, version FROM classifiers ORDER BY name, version"
+_FACTS = (
+    "SELECT count(*), sum(status = 'refused'), min(asked), max(asked), sum(length(raw)) FROM answers "
+    "WHERE classifier = ?"
+)
+_MODELS = "SELECT DISTINCT model FROM sources JOIN answers ON sources.id = source WHERE classifier = ? ORDER BY 1"
+_NEXT = "SELECT id, picture FROM answers WHERE classifier = ? AND id > ? ORDER BY id LIMIT ?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +49,9 @@ def facts(cache: AnswerCache) -> list[CachedClassifier]:
     """What the cache holds, by classifier.  Raises: StorageError."""
     found = []
     for classifier_id, name, version in cache.rows(_CLASSIFIERS):
-        query = "SELECT count(*), sum(status = 'refused'), min(asked), max(asked), sum(length(raw)) FROM answers"
-        ((answers, refused, first, last, size),) = cache.rows(f"{query} WHERE classifier = ?", classifier_id)
+        ((answers, refused, first, last, size),) = cache.rows(_FACTS, classifier_id)
         if answers:
-            query = (
-                "SELECT DISTINCT model FROM sources JOIN answers ON sources.id = source WHERE classifier = ? ORDER BY 1"
-            )
-            models = [model for (model,) in cache.rows(query, classifier_id) if model]
+            models = [model for (model,) in cache.rows(_MODELS, classifier_id) if model]
             found.append(CachedClassifier(name, version, answers, refused, _when(first), _when(last), models, size))
     return found
 
@@ -120,12 +122,7 @@ def prune(cache: AnswerCache, *, name: str = "", before: datetime | None = None)
 def _answers(cache: AnswerCache, classifier_id: int) -> Iterator[tuple[bytes, CachedAnswer]]:
     """All answers of a classifier, a few at a time, in the order in which they came."""
     last = 0
-    while rows := cache.rows(
-        "SELECT id, picture FROM answers WHERE classifier = ? AND id > ? ORDER BY id LIMIT ?",
-        classifier_id,
-        last,
-        CHUNK,
-    ):
+    while rows := cache.rows(_NEXT, classifier_id, last, CHUNK):
         found = cache.find(classifier_id, [picture for _, picture in rows])
         yield from ((picture, found[picture]) for _, picture in rows if picture in found)
         last = rows[-1][0]

@@ -9,6 +9,7 @@ many as the classifier bears; a part is done when its last answer is there.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
@@ -24,13 +25,12 @@ from gslopes.score.cache import AnswerCache
 from gslopes.score.cost import Budget, UsageStats
 from gslopes.score.limits import limits_of
 from gslopes.score.payload import fit_pictures
-from gslopes.score.progress import PartProgress
-from gslopes.score.questions import digest, ordered, read_picture
+from gslopes.score.questions import PartProgress, digest, ordered, read_picture
 from gslopes.score.retry import RetryPolicy
 from gslopes.score.worker import ClassifierCache, Worker
 
 MAX_OPEN_PARTS = 16  # parts that wait for answers
-MIN_PHOTOS_ALL_FAILED = 8  # a part of at least so many photos on which all answers fail: the classifier is at fault
+MIN_PHOTOS_ALL_FAILED = 8  # in a part of this many photos or more, if all answers fail, the classifier is at fault
 CLAIM_POLL = 0.3  # seconds between looks at what other processes are asking
 
 _Files = list[tuple[Path, str]]  # run folder and file of all pictures of one photo
@@ -45,7 +45,7 @@ class Client:
     budget: of all classifiers of one command.  usage: counts what happens.  seed: of the order of the questions.
     retry: with a service that fails.
 
-    refits: in words, how pictures that were too large were encoded anew.
+    refits: in words, how pictures that were too large were encoded again.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Client:
                     self._wait(done)
             except BaseException:
                 self._halt.set()
-                with suppress(Exception):  # the first error is the one to tell
+                with suppress(Exception):  # the first error is the one to report
                     self._drain(done)
                 raise
             self._drain(done)
@@ -121,13 +121,13 @@ class Client:
             for key, answer in self._cache.find(fresh).items():
                 self._record(key, answer, [progress])
                 fresh.remove(key)
-            whole = [(folder, progress.questions[position].file) for position in positions]
+            of_photo = [(folder, progress.questions[position].file) for position in positions]
             for key, data in self._fitted(progress, fresh, pictures).items():
                 heavy = self._limits.request_bytes
                 if pending and heavy and sum(map(len, pending.values())) + len(data) > heavy:
                     self._send(pending, files, progress)
                     pending = {}
-                pending[key], files[key] = data, whole
+                pending[key], files[key] = data, of_photo
                 if len(pending) >= self._batch:
                     self._send(pending, files, progress)
                     pending = {}
@@ -170,8 +170,7 @@ class Client:
             return {}
         if how:
             self.refits.add(how)
-            with self.usage.lock:
-                self.usage.refitted += len(fresh)
+            self.usage.add(refitted=len(fresh))
         fitted = dict(zip(pictures, encoded, strict=True))
         if about := getattr(self.classifier, "about", None):
             about(progress.photo_of(fresh[0]), [fitted[key] for key in fresh])
@@ -210,8 +209,7 @@ class Client:
         for job in list(jobs):
             self._jobs.discard(job)
             for key, answer in job.result().items():
-                with self.usage.lock:
-                    self.usage.asked += 1
+                self.usage.add(asked=1)
                 self._record(key, answer)
 
     def _look_elsewhere(self) -> None:
@@ -241,27 +239,19 @@ class Client:
             self._count(answer, progress.put(key, answer))
 
     def _count(self, answer: Answer, positions: int) -> None:
-        with self.usage.lock:
-            self.usage.pictures += positions
-            self.usage.refused += positions * (answer.status == "refused")
-            self.usage.failed += positions * (answer.status == "failed")
-            if answer.version:
-                self.usage.models[answer.version] += positions
+        refused, failed = positions * (answer.status == "refused"), positions * (answer.status == "failed")
+        models = Counter({answer.version: positions} if answer.version else {})
+        self.usage.add(pictures=positions, refused=refused, failed=failed, models=models)
 
     def _emit_finished(self, done: Done) -> None:
         """Hand over the parts that are complete."""
         for progress in [progress for progress in self._open if progress.complete]:
             self._open.remove(progress)
             self._raise_if_all_failed(progress)
-            outcomes, name = progress.outcomes(), self.classifier.name
-            with self.usage.lock:
-                self.usage.mixed += progress.mixed()
-            done(
-                progress.number,
-                asked_rows(progress.questions, outcomes, name),
-                score_rows(progress.questions, outcomes, name),
-                progress,
-            )
+            self.usage.add(mixed=progress.mixed())
+            questions, outcomes, name = progress.questions, progress.outcomes(), self.classifier.name
+            asked, scores = asked_rows(questions, outcomes, name), score_rows(questions, outcomes, name)
+            done(progress.number, asked, scores, progress)
 
     def _drain(self, done: Done) -> None:
         """Wait for the requests in flight and hand over what they complete; the first error of one is raised."""
@@ -279,12 +269,7 @@ class Client:
     def _raise_if_all_failed(self, progress: PartProgress) -> None:
         """Stop a walk that would only collect failures: scores in percent, a wrong model."""
         answers = progress.distinct()
-        if (
-            answers
-            and all(answer.status == "failed" for answer in answers)
-            and progress.count_photos() >= MIN_PHOTOS_ALL_FAILED
-        ):
-            message = (
-                f"The classifier {self.classifier.name} failed on all {len(answers)} pictures of a part, first with"
-            )
-            raise ClassifierError(f"{message}: {answers[0].reason.rstrip('.')}.", "Earlier answers are kept.")
+        all_failed = bool(answers) and all(answer.status == "failed" for answer in answers)
+        if all_failed and progress.count_photos() >= MIN_PHOTOS_ALL_FAILED:
+            extent = f"failed on all {len(answers)} pictures of a part, first with: {answers[0].reason.rstrip('.')}."
+            raise ClassifierError(f"The classifier {self.classifier.name} {extent}", "Earlier answers are kept.")

@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from gslopes.core.errors import BudgetReached, ConfigError
 from gslopes.score.limits import Limits
@@ -58,8 +59,8 @@ class Budget:
     usd: the most that may be spent, None for no limit.  max_calls: the most requests, retries included, None for no
         limit.  spent: USD so far.  calls: requests sent so far.
 
-    Money is set aside before a request and spent when the service may have billed it, so that even with many requests
-    in flight the budget is never passed. A request that the rest does not pay for is made smaller.
+    The cost of a request is reserved before it is sent and spent when the service may have billed it, so that even with
+    many requests in flight the budget is never passed. A request that the rest does not pay for is made smaller.
     """
 
     usd: float | None = None
@@ -67,7 +68,7 @@ class Budget:
     spent: float = 0.0
     calls: int = 0
     _reserved: float = 0.0
-    _waiting: int = 0  # requests that are set aside: not sent yet, or not answered
+    _waiting: int = 0  # requests whose cost is reserved: not sent yet, or not answered
     _unsent: int = 0  # of them, those that are not sent yet
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
 
@@ -89,12 +90,12 @@ class Budget:
         return f"{usd:,.{4 if self.usd is not None and self.usd < 1 else 2}f}"
 
     def reserve(self, limits: Limits, pictures: int, stopped: Callable[[], bool] = lambda: False) -> tuple[int, float]:
-        """Set the price of one request aside.
+        """Reserve the cost of one request.
 
         While requests in flight hold the money that this one needs, it waits for what they leave.
 
         stopped: whether to give up waiting.
-        Returns: how many of the pictures the request may hold, and their price; (0, 0.0) if it was stopped.
+        Returns: how many of the pictures the request may hold, and its cost in USD; (0, 0.0) if it was stopped.
         Raises: BudgetReached if not even one picture can be paid for; ConfigError if a budget is given and no price
             known.
         """
@@ -104,11 +105,11 @@ class Budget:
             while True:
                 count = self._affordable(limits, pictures)
                 if count:
-                    price = limits.cost_of_request(count) or 0.0
-                    self._reserved += price
+                    cost = limits.cost_of_request(count) or 0.0
+                    self._reserved += cost
                     self._waiting += 1
                     self._unsent += limits.remote
-                    return count, price
+                    return count, cost
                 if not self._waiting:
                     raise self._reached(limits)
                 if stopped():
@@ -116,15 +117,15 @@ class Budget:
                 self._changed.wait(0.2)
 
     def sent(self, limits: Limits) -> None:
-        """A request whose price was set aside is being sent."""
+        """A request whose cost was reserved is being sent."""
         with self._changed:
             self._unsent -= limits.remote
             self.calls += limits.remote
 
-    def settle(self, limits: Limits, price: float, billed: float, *, was_sent: bool = True) -> None:
-        """Settle a request: so much of the price that was set aside was spent.  was_sent: whether it left."""
+    def settle(self, limits: Limits, reserved: float, billed: float, *, was_sent: bool = True) -> None:
+        """Settle a request.  reserved, billed: USD, before and after it.  was_sent: whether it left."""
         with self._changed:
-            self._reserved -= price
+            self._reserved -= reserved
             self.spent += billed
             self._waiting -= 1
             self._unsent -= 0 if was_sent else limits.remote
@@ -153,13 +154,16 @@ class Budget:
         )
 
 
+_SHOWN = ("refused", "failed", "retries", "throttled")  # counts in the one line about a classifier
+
+
 @dataclass(slots=True)
 class UsageStats:
     """What has happened so far to one classifier's pictures; counts only grow, any thread may read them.
 
     pictures: with an outcome.  asked: of them, sent in a request that was answered.  requests, retries: sent.
     throttled: requests that were too many.  longest_wait: seconds that the service asked us to wait, at most.
-    refused, failed: outcomes.  refitted: encoded anew, too large for the service.  spent: USD.
+    refused, failed: outcomes.  refitted: encoded again, too large for the service.  spent: USD.
     tokens_in, tokens_out: of a language model.
     models: version that the service returned, to pictures.  mixed: photos with answers of more than one version.
     """
@@ -180,11 +184,13 @@ class UsageStats:
     mixed: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
+    def add(self, **counts: Any) -> None:
+        """Add to the counts of these names."""
+        with self.lock:
+            for name, count in counts.items():
+                setattr(self, name, getattr(self, name) + count)
+
     def __str__(self) -> str:
-        parts = [f"{self.spent:,.2f} USD spent"] if self.spent else []
-        parts += [f"{self.tokens_in:,} + {self.tokens_out:,} tokens"] if self.tokens_in or self.tokens_out else []
-        parts += [f"{self.refused:,} refused"] if self.refused else []
-        parts += [f"{self.failed:,} failed"] if self.failed else []
-        parts += [f"{self.retries:,} retries"] if self.retries else []
-        parts += [f"{self.throttled:,} throttled"] if self.throttled else []
-        return ", ".join(parts)
+        counts = [f"{getattr(self, name):,} {name}" for name in _SHOWN if getattr(self, name)]
+        tokens = [f"{self.tokens_in:,} + {self.tokens_out:,} tokens"] if self.tokens_in or self.tokens_out else []
+        return ", ".join([*([f"{self.spent:,.2f} USD spent"] if self.spent else []), *tokens, *counts])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gslopes.core.errors import ConfigError
 from gslopes.core.records import Classifier
@@ -15,7 +14,7 @@ class Limits:
     """The limits and the price of a classifier; the defaults are those of a local one: none.
 
     requests_per_second, pictures_per_second: of one account; 0 is no limit.  concurrency: requests in flight at once.
-    picture_bytes: of one encoded picture; 0 is no limit.  Larger ones are encoded anew, and it is said.
+    picture_bytes: of one encoded picture; 0 is no limit.  Larger ones are encoded again, and it is said.
     request_bytes: of all encoded pictures of one request together, before any base64; 0 is no limit.
     max_pixels: of one picture; 0 is no limit. Larger ones are scaled down.
     min_side, max_side: pixels; smaller pictures are refused without asking, larger ones are scaled down.
@@ -55,27 +54,25 @@ class Limits:
 
     def adjusted(self, options: ServiceOptions) -> Limits:
         """With what the user gave as ``rate``, ``concurrency`` and ``price``."""
-        changes: dict[str, float | int] = {}
-        if options.rate:
-            changes["requests_per_second"] = options.rate
-        if options.concurrency:
-            changes["concurrency"] = options.concurrency
-        if options.price:
-            changes["price"] = options.price
-        return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
+        return replace(
+            self,
+            requests_per_second=options.rate or self.requests_per_second,
+            concurrency=options.concurrency or self.concurrency,
+            price=options.price or self.price,
+        )
 
     def seconds(self, pictures: int, requests: int) -> float:
-        """How long so many take at the quota; 0 where there is none."""
+        """Seconds that pictures and requests take at the quota; 0 where there is none."""
         by_requests = requests / self.requests_per_second if self.requests_per_second else 0.0
         by_pictures = pictures / self.pictures_per_second if self.pictures_per_second else 0.0
         return max(by_requests, by_pictures)
 
     def cost(self, pictures: int) -> float | None:
-        """USD for so many pictures, None if the price is not known."""
+        """USD, None if the price is not known."""
         return None if self.price is None else self.price * pictures / 1000
 
     def cost_of_request(self, pictures: int) -> float | None:
-        """USD for one request with so many pictures, None if the price is not known."""
+        """USD for one request, None if the price is not known."""
         usd = self.cost(pictures)
         return None if usd is None else usd / self.requests_per_picture
 

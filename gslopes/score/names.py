@@ -34,12 +34,13 @@ class Dataclass(Protocol):
 
 Options = TypeVar("Options", bound=Dataclass)
 
-ARGUMENT: Mapping[str, bool] = {"argument": True}  # metadata of the field that is written right after the colon
-# metadata of a field that moves no answer (a rate, a price): no part of the canonical name, hence of the cache's key
-OPERATIONAL: Mapping[str, bool] = {"operational": True}
 
-# metadata of a field that decides how an answer is read, not what is asked (a parser, a sense rule): part of the
-# canonical name, but not of the one under which raw answers are kept, so that reading them anew costs no call
+# Metadata of an option's field: it is written right after the colon;
+ARGUMENT: Mapping[str, bool] = {"argument": True}
+# it moves no answer (a rate, a price): no part of the canonical name, hence of the cache's key;
+OPERATIONAL: Mapping[str, bool] = {"operational": True}
+# it decides how an answer is read, not what is asked (a parser, a sense rule): part of the canonical name, but not of
+# the one under which raw answers are kept, so that reading them again costs no call.
 PARSING: Mapping[str, bool] = {"parsing": True}
 
 _BOOLEANS: Mapping[str, bool] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -55,12 +56,9 @@ def split(text: str) -> tuple[str, list[str]]:
     """
     base, colon, rest = text.partition(":")
     items = [item.replace(r"\,", ",") for item in re.split(r"(?<!\\),", rest)] if colon else []
-    if not base.strip() or not all(items):
-        raise ConfigError(f"{scrub(text)!r} is not a classifier name.", "It is written NAME[:ARGUMENT][,key=value...].")
-    if "," in base:
-        raise ConfigError(
-            f"{scrub(text)!r} is not a classifier name.", "A colon stands between its name and its parameters."
-        )
+    if not base.strip() or not all(items) or "," in base:
+        hint = "It is written NAME[:ARGUMENT][,key=value...]: a colon stands between its name and its parameters."
+        raise ConfigError(f"{scrub(text)!r} is not a classifier name.", hint)
     return base, items
 
 
@@ -96,30 +94,34 @@ def canonical(base: str, options: Dataclass, *, parsing: bool = True) -> str:
 
     parsing: with the options that decide how answers are read.
     """
+    left_out = {"operational"} if parsing else {"operational", "parsing"}
     leading, pairs = [], []
     for item in dataclasses.fields(options):
         value = getattr(options, item.name)
-        if item.metadata.get("argument"):
-            leading += [_escape(value)] if value != item.default else []
-        elif value != item.default and not item.metadata.get("operational") and (parsing or not _reads(item)):
+        if value == item.default or left_out & set(item.metadata):
+            continue
+        if "argument" in item.metadata:
+            leading.append(_escape(value))
+        else:
             pairs.append(f"{item.name}={_escape(value)}")
     items = leading + sorted(pairs)
     return f"{base}:{','.join(items)}" if items else base
 
 
-def _reads(item: dataclasses.Field[Any]) -> bool:
-    return bool(item.metadata.get("parsing"))
-
-
 def usage(cls: type[Dataclass]) -> tuple[str, ...]:
-    """How each parameter is written, with its default; a required one in capitals, those that move no answer last."""
+    """How each parameter is written, with its default; a required one in capitals.
+
+    The argument is first, then those that decide what is asked, how answers are read, and those that move no answer.
+    """
     rows, kinds = [], get_type_hints(cls)
-    for item in sorted(dataclasses.fields(cls), key=lambda item: bool(item.metadata.get("operational"))):
-        default = item.default
-        shown = item.name.upper() if default is dataclasses.MISSING else _escape(default)
-        if item.metadata.get("argument") and get_origin(kinds[item.name]) is Literal:
-            shown = "|".join(get_args(kinds[item.name]))
-        rows.append(shown if item.metadata.get("argument") else f"{item.name}={shown}")
+    groups = ("argument", "", "parsing", "operational")
+    for item in sorted(dataclasses.fields(cls), key=lambda item: groups.index(next(iter(item.metadata), ""))):
+        shown = item.name.upper() if item.default is dataclasses.MISSING else _escape(item.default)
+        if "argument" in item.metadata:
+            choices = get_args(kinds[item.name]) if get_origin(kinds[item.name]) is Literal else ()
+            rows.append("|".join(choices) or shown)
+        else:
+            rows.append(f"{item.name}={shown}")
     return tuple(rows)
 
 
@@ -164,7 +166,9 @@ _READERS: Mapping[Any, tuple[Callable[[str], Any], str]] = {
 
 def _value(what: str, kind: Any, text: str) -> Any:
     if get_origin(kind) is Literal:
-        return _choice(what, get_args(kind), text)
+        if text not in get_args(kind):
+            raise ConfigError(f"{what} must be one of {', '.join(map(str, get_args(kind)))}, not {text!r}.")
+        return text
     if get_origin(kind) is tuple:
         parts, kinds = text.split("/"), get_args(kind)
         if len(parts) != len(kinds):
@@ -175,12 +179,6 @@ def _value(what: str, kind: Any, text: str) -> Any:
         return reader(text)
     except (ValueError, KeyError):
         raise ConfigError(f"{what} must be {word}, not {text!r}.") from None
-
-
-def _choice(what: str, choices: tuple[Any, ...], text: str) -> Any:
-    if text not in choices:
-        raise ConfigError(f"{what} must be one of {', '.join(map(str, choices))}, not {text!r}.")
-    return text
 
 
 def _escape(value: Any) -> str:

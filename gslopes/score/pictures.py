@@ -6,10 +6,15 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from PIL import Image
 
 from gslopes.core.records import ByteArray, FloatArray
-from gslopes.datasets.decode import decode
+
+
+def decoded(pictures: Sequence[bytes]) -> list[ByteArray]:
+    """(H, W, 3) uint8 RGB arrays of encoded pictures.  Raises: PhotoError if one of them cannot be decoded."""
+    from gslopes.datasets.decode import decode
+
+    return [decode(data, "picture")[0] for data in pictures]
 
 
 def prepare(pixels: ByteArray, size: int) -> ByteArray:
@@ -18,24 +23,19 @@ def prepare(pixels: ByteArray, size: int) -> ByteArray:
     pixels: (H, W, 3) uint8, RGB.  size: side of the square, pixels.
     Returns: (size, size, 3) uint8, RGB; resampled with a bilinear filter that widens with the reduction (no aliasing).
     """
+    from PIL import Image
+
     height, width = pixels.shape[:2]
     side = min(height, width)
     left, top = (width - side) / 2, (height - side) / 2
-    image = Image.fromarray(pixels)
-    square = image.resize(
-        (size, size), Image.Resampling.BILINEAR, box=(left, top, left + side, top + side), reducing_gap=3.0
-    )
+    box = (left, top, left + side, top + side)
+    square = Image.fromarray(pixels).resize((size, size), Image.Resampling.BILINEAR, box=box, reducing_gap=3.0)
     return np.asarray(square)
 
 
 def batch_of(pictures: Sequence[bytes], size: int) -> ByteArray:
-    """Decode and prepare.
-
-    pictures: the bytes of image files.  size: side of the square, pixels.
-    Returns: (B, size, size, 3) uint8, RGB.
-    Raises: PhotoError if one of them cannot be decoded.
-    """
-    return np.stack([prepare(decode(data, "picture")[0], size) for data in pictures])
+    """(B, size, size, 3) uint8 RGB of encoded pictures.  Raises: PhotoError if one of them cannot be decoded."""
+    return np.stack([prepare(pixels, size) for pixels in decoded(pictures)])
 
 
 def normalise(

@@ -1,9 +1,9 @@
-"""What is asked, and in which order: the pictures of the edits table, read and digested."""
+"""What is asked, in which order, and what was said: the questions of one part and their outcomes."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -14,6 +14,7 @@ import pandas as pd
 from gslopes.core import tables
 from gslopes.core.errors import PhotoError, TableError
 from gslopes.core.files import inside, read_regular
+from gslopes.core.records import Answer
 from gslopes.datasets.decode import LARGEST_FILE
 
 
@@ -46,16 +47,10 @@ def ordered(edits: pd.DataFrame, seed: int) -> list[Question]:
     return [question for photo, group in groups for question in _shuffled(list(group), f"{seed} {photo}")]
 
 
-def by_photo(questions: list[Question]) -> Iterator[list[int]]:
-    """Places of the questions of each photo, in their order."""
-    for _, positions in groupby(range(len(questions)), key=lambda position: questions[position].photo):
-        yield list(positions)
-
-
 def read_picture(folder: Path, file: str) -> bytes:
     """The bytes of an edited photo.
 
-    folder: the run folder, which nothing in its tables may leave: it can be a stranger's.  file: below it.
+    folder: the run folder, which nothing in its tables may leave: they may be untrusted.  file: below it.
 
     Raises: PhotoError if there are none, or the file is not inside the folder.
     """
@@ -81,3 +76,77 @@ def digest(data: bytes) -> bytes:
 def _shuffled(group: list[Question], key: str) -> list[Question]:
     entropy = int.from_bytes(hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()[:16])
     return [group[position] for position in np.random.default_rng(entropy).permutation(len(group))]
+
+
+class PartProgress:
+    """The questions of one part and their outcomes; used by one thread.
+
+    number: of the part.  questions: in the order in which they are asked.  all_added: whether all were looked at.
+    """
+
+    def __init__(self, number: int, questions: list[Question]) -> None:
+        self.number = number
+        self.questions = questions
+        self.all_added = False
+        self._positions: dict[bytes, list[int]] = {}  # sha256 of a picture to the questions that show it
+        self._answers: dict[bytes, Answer] = {}
+        self._keys: dict[int, bytes] = {}
+        self._unreadable: dict[int, Answer] = {}
+
+    def photos(self) -> list[list[int]]:
+        """Positions of the questions of each photo, in their order."""
+        groups = groupby(range(len(self.questions)), key=lambda position: self.questions[position].photo)
+        return [list(positions) for _, positions in groups]
+
+    def mark_unreadable(self, position: int, answer: Answer) -> None:
+        """The picture at this position cannot be asked about."""
+        self._unreadable[position] = answer
+
+    def expect(self, key: bytes, position: int) -> Answer | None:
+        """Note which picture is at this position; its answer, if there is one already."""
+        self._keys[position] = key
+        self._positions.setdefault(key, []).append(position)
+        return self._answers.get(key)
+
+    def photo_of(self, key: bytes) -> str:
+        """The photo of the last question that shows this picture."""
+        return self.questions[self._positions[key][-1]].photo
+
+    def put(self, key: bytes, answer: Answer) -> int:
+        """Take the answer to a picture; returns how many questions show it."""
+        self._answers[key] = answer
+        return len(self._positions[key])
+
+    @property
+    def complete(self) -> bool:
+        """Whether every question has its outcome."""
+        return self.all_added and len(self._answers) == len(self._positions)
+
+    def has(self, key: bytes) -> bool:
+        """Whether this picture has an answer."""
+        return key in self._answers
+
+    def outcome(self, position: int) -> Answer:
+        """What was said about the picture at this position."""
+        return self._unreadable[position] if position in self._unreadable else self._answers[self._keys[position]]
+
+    def outcomes(self) -> list[Answer]:
+        """What was said, in the order of the questions."""
+        return [self.outcome(position) for position in range(len(self.questions))]
+
+    def distinct(self) -> list[Answer]:
+        """One answer a distinct picture."""
+        return list(self._answers.values())
+
+    def count_photos(self) -> int:
+        """How many photos the part has."""
+        return len({question.photo for question in self.questions})
+
+    def models(self) -> dict[str, int]:
+        """Model version that the service returned, to pictures."""
+        return dict(Counter(outcome.version for outcome in self.outcomes() if outcome.version))
+
+    def mixed(self) -> int:
+        """How many photos have answers of more than one model version: a change that could pose as an effect."""
+        outcomes = self.outcomes()
+        return sum(len({outcomes[i].version for i in positions} - {""}) > 1 for positions in self.photos())

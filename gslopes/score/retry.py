@@ -19,7 +19,7 @@ RETRYABLE = (Throttled, Unavailable)
 
 
 class Stopped(Exception):
-    """The run was stopped while a request waited for its slot; nothing was sent."""
+    """The run was stopped while a request waited to be sent; nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class RetryPolicy:
     max_attempts: of a request that fails at the server or on the way.  max_throttled: of one that is throttled.
     base_delay, max_delay: seconds; the delay is drawn from (0, base_delay * 2^n), at most ``max_delay`` ("full
         jitter"), unless the service says how long to wait.
-    max_retry_after: seconds; a service that asks for a longer wait is asked again after so long.
+    max_retry_after: seconds; a service that asks for a longer wait is asked again after this time.
     """
 
     max_attempts: int = 8
@@ -91,9 +91,7 @@ class RequestSender:
             retry=retry_if_exception_type(RETRYABLE), wait=pause, stop=enough, sleep=self._sleep, reraise=True
         ):
             with attempt:
-                if attempt.retry_state.attempt_number > 1:
-                    with self._usage.lock:
-                        self._usage.retries += 1
+                self._usage.add(retries=attempt.retry_state.attempt_number > 1)
                 self._once(pictures, store)
 
     def _sleep(self, seconds: float) -> None:
@@ -115,48 +113,44 @@ class RequestSender:
             if later:
                 raise later[0]
 
-    def _billed(self, price: float, raws: list[object], pictures: int) -> float:
-        """USD: what the tokens really cost where a classifier counts them, else the price of what was answered."""
+    def _billed(self, cost: float, raws: list[object], pictures: int) -> float:
+        """USD: what the tokens really cost where a classifier counts them, else the cost of what was answered."""
         count = getattr(self._classifier, "usage", None)
         answered = [raw for raw in raws if not isinstance(raw, RETRYABLE)]
         if count is None:
-            return price * len(answered) / max(1, pictures)
+            return cost * len(answered) / max(1, pictures)
         used = [count(raw) for raw in answered]
-        with self._usage.lock:
-            self._usage.tokens_in += sum(one.tokens_in for one in used)
-            self._usage.tokens_out += sum(one.tokens_out for one in used)
-        return float(sum(price if one.usd is None else one.usd for one in used))
+        self._usage.add(tokens_in=sum(one.tokens_in for one in used), tokens_out=sum(one.tokens_out for one in used))
+        return float(sum(cost if one.usd is None else one.usd for one in used))
 
     def _request(self, pictures: list[bytes]) -> list[object]:
-        """One request; its price counts as spent unless the service certainly did not bill it."""
+        """One request; its cost counts as spent unless the service certainly did not bill it."""
         if self._halt.is_set():
             raise Stopped
-        count, price = self._budget.reserve(self._limits, len(pictures), self._halt.is_set)
+        count, cost = self._budget.reserve(self._limits, len(pictures), self._halt.is_set)
         if not count:
             raise Stopped
         pictures, billed, was_sent = pictures[:count], 0.0, False
         try:
-            slot = self._rate_limiter.acquire(len(pictures))
-            if slot is None:
+            sent = self._rate_limiter.acquire(len(pictures))
+            if sent is None:
                 raise Stopped
-            with self._usage.lock:
-                self._usage.requests += 1
+            self._usage.add(requests=1)
             self._budget.sent(self._limits)
             was_sent = True
-            billed = price  # an unknown error may come after billing
+            billed = cost  # an unknown error may come after billing
             try:
                 raws = list(self._classifier.ask(pictures))
             finally:
-                self._rate_limiter.complete(slot)
-            billed = self._billed(price, raws, len(pictures))
+                self._rate_limiter.complete(sent)
+            billed = self._billed(cost, raws, len(pictures))
             self.answered += 1
         except GslopesError as error:
-            billed = price if isinstance(error, AnswerError) or getattr(error, "billed", False) else 0.0
+            billed = cost if isinstance(error, AnswerError) or getattr(error, "billed", False) else 0.0
             raise
         finally:
-            self._budget.settle(self._limits, price, billed, was_sent=was_sent)
-            with self._usage.lock:
-                self._usage.spent += billed
+            self._budget.settle(self._limits, cost, billed, was_sent=was_sent)
+            self._usage.add(spent=billed)
         if len(raws) != len(pictures):
             raise AnswerError(f"The classifier gave {len(raws)} answers to {len(pictures)} pictures.")
         return raws

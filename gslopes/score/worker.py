@@ -1,4 +1,4 @@
-"""What happens in the threads that ask: one batch, until each of its pictures has an outcome."""
+"""What happens in the threads that ask: one batch, until each of its pictures has an outcome, kept in the cache."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class ClassifierCache:
 class Worker:
     """Asks batches; its methods may run in any number of threads.
 
-    halt: set as soon as an error concerns every picture, so that nothing that waits leaves any more.
+    halt: set as soon as an error concerns every picture, so that no request that waits is sent any more.
     """
 
     def __init__(
@@ -139,9 +139,8 @@ class Worker:
                 self._require_service(error, before)
                 retry = retry.short()
             if len(pictures) == 1:
-                put(
-                    {key: error if isinstance(error, GslopesError) else _as_classifier_error(error) for key in pictures}
-                )
+                ours = error if isinstance(error, GslopesError) else ClassifierError(failed_answer(error).reason)
+                put(dict.fromkeys(pictures, ours))
                 return
         keys = list(pictures)
         for half in (keys[: len(keys) // 2], keys[len(keys) // 2 :]):
@@ -186,10 +185,6 @@ def _clean(raw: object) -> object:
         return raw if isinstance(raw, Exception) else scrub_json(raw)
     except (TypeError, ValueError):
         return raw
-
-
-def _as_classifier_error(error: Exception) -> ClassifierError:
-    return ClassifierError(failed_answer(error).reason)
 
 
 def _cached_answer(raw: object, answer: Answer) -> CachedAnswer:

@@ -27,7 +27,7 @@ from gslopes.score.cache import AnswerCache
 from gslopes.score.classifiers import prepare_classifier
 from gslopes.score.client import Client
 from gslopes.score.cost import Budget, UsageStats, estimate
-from gslopes.score.progress import PartProgress
+from gslopes.score.questions import PartProgress
 from gslopes.score.retry import RetryPolicy
 
 PART = 16  # pictures that are written, asked about and taken away together

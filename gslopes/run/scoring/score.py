@@ -31,7 +31,7 @@ from gslopes.score.classifiers import prepare_classifier
 from gslopes.score.client import Client
 from gslopes.score.cost import Budget, UsageStats
 from gslopes.score.limits import limits_of
-from gslopes.score.progress import PartProgress
+from gslopes.score.questions import PartProgress
 from gslopes.score.retry import RetryPolicy
 from gslopes.score.worker import ClassifierCache, is_cached
 

@@ -13,7 +13,7 @@ One file, such as ``my_package/mood.py``:
     from dataclasses import dataclass
 
     from gslopes.core.records import Answer
-    from gslopes.datasets.decode import decode
+    from gslopes.score.pictures import decoded
 
     @dataclass(frozen=True)
     class MoodOptions:
@@ -27,12 +27,12 @@ One file, such as ``my_package/mood.py``:
             self.threshold = options.threshold
 
         def ask(self, pictures):  # encoded pictures to one raw answer each, which JSON can hold
-            return [float(decode(data, "picture")[0].mean() / 255) for data in pictures]
+            return [float(pixels.mean() / 255) for pixels in decoded(pictures)]
 
         def parse(self, raw):
             return Answer("answered", (("bright", raw),) if raw >= self.threshold else ())
 
-One entry point, in its pyproject.toml: as above.  One test:
+Its pyproject.toml has the entry point above.  One test:
 
     def test_bright_pictures_are_bright(tmp_path):
         audit = gslopes.audit("photos", tmp_path / "run", classifier="mood", gate=False)
@@ -40,8 +40,7 @@ One entry point, in its pyproject.toml: as above.  One test:
 
 A version that changes whenever the answers may change keeps the answer cache honest: a checksum of the weights, say.
 
-What gslopes has of its own stands in ``local`` and ``services``. Listing imports none of them; their libraries are
-imported when one is loaded.
+gslopes' own are in ``catalogue``; their libraries are imported when one is loaded.
 """
 
 from __future__ import annotations
@@ -56,9 +55,7 @@ from gslopes.core.errors import ClassifierError, GslopesError, UsageError
 from gslopes.core.registry import Registry, Target
 from gslopes.core.runtime import pick_device
 from gslopes.score import names
-from gslopes.score.classifiers.listing import Listed
-from gslopes.score.classifiers.local import LOCALS
-from gslopes.score.classifiers.services import SERVICES
+from gslopes.score.classifiers.catalogue import LOCALS, SERVICES, Listed
 from gslopes.score.limits import LOCAL, Limits
 from gslopes.score.scrub import scrub, scrub_text
 
@@ -101,7 +98,7 @@ class NoOptions:
 
 
 def list_classifiers() -> list[ClassifierEntry]:
-    """Every classifier, sorted by name, without importing any.
+    """Every classifier, sorted by name; imports no library, and nothing of other packages.
 
     Raises: ConfigError if two packages claim one name.
     """
@@ -152,7 +149,7 @@ def prepare_classifier(classifier: Classifier) -> None:
 
 
 def _device(base: str, factory: Any, device: str) -> str:
-    """The device there is, unless nobody needs one, or not yet: torch is imported to find out."""
+    """The device there is, unless none is needed, or not yet: torch is imported to find out."""
     remote = base in _BUILT_IN and _BUILT_IN[base].limits.remote
     return device if remote or getattr(factory, "picks_device", False) else pick_device(device)
 
@@ -176,17 +173,15 @@ def _entry(target: Target) -> ClassifierEntry:
     if listed is None:
         return ClassifierEntry(target.name, target.summary, target.package, True, ())
     missing = listed.missing_credentials
-    state = f"missing: {', '.join(missing)}" if missing else "present" if listed.credentials else "none needed"
-    installed = not listed.missing_modules
     return ClassifierEntry(
         target.name,
         listed.summary,
         listed.extra,
-        installed,
-        listed.parameters,
-        state,
-        listed.limits,
-        listed.limits.price,
+        installed=not listed.missing_modules,
+        parameters=names.usage(cast(Any, target.load()).Options),
+        credentials=f"missing: {', '.join(missing)}" if missing else "present" if listed.credentials else "none needed",
+        limits=listed.limits,
+        price=listed.limits.price,
     )
 
 

@@ -1,4 +1,8 @@
-"""Captioners behind an address: ``captioner-http:URL``, a team's own, and ``azure-caption``, Azure AI Vision.
+"""Captioners behind an address.
+
+    captioner-chat:gpt-4o-2024-11-20,prompt=caption           the chat endpoint, as ``llm:``
+    captioner-http:URL                                        a team's own
+    azure-caption                                             Azure AI Vision
 
 ``captioner-http`` speaks the protocol of ``http``, with a caption in place of labels:
 
@@ -7,48 +11,76 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from gslopes.core.errors import AnswerError
+from gslopes.core.errors import AnswerError, ConfigError
 from gslopes.core.records import Answer
-from gslopes.language.senses import Rule
-from gslopes.score.classifiers.azure import Azure, AzureOptions
-from gslopes.score.classifiers.captioner import Reading, answer_of, check_reading
+from gslopes.score.classifiers.azure import AzureService
+from gslopes.score.classifiers.captioner import Captioning, CaptionReading
 from gslopes.score.classifiers.http import HttpClassifier, HttpOptions
-from gslopes.score.classifiers.local import LOCALS
-from gslopes.score.classifiers.services import SERVICES
+from gslopes.score.classifiers.llm import Llm, LlmOptions
+from gslopes.score.classifiers.llm_reply import REFUSED, UNUSABLE, reading
 from gslopes.score.limits import ServiceOptions
-from gslopes.score.names import OPERATIONAL, PARSING
+from gslopes.score.names import OPERATIONAL
 
 
-@dataclass(frozen=True, slots=True)
-class HttpCaptionerOptions(HttpOptions):
-    """As ``http``.  senses, up, parser: as for the chat captioner."""
+@dataclass(frozen=True)
+class ChatCaptionerOptions(CaptionReading, LlmOptions):
+    """As ``llm``, with one caption at temperature 0, and how it is read."""
 
-    senses: Rule = field(default="overrides", metadata=PARSING)
-    up: int = field(default=0, metadata=PARSING)
-    parser: str = field(default="chunks", metadata=PARSING)
-
-    def __post_init__(self) -> None:
-        HttpOptions.__post_init__(self)
-        check_reading(self.up)
+    prompt: str = "caption"
+    scores: Literal["auto", "logprobs", "repeats"] = "repeats"
+    repeats: int = 1
+    temperature: float = 0.0
 
 
-class HttpCaptioner(HttpClassifier):
-    """A ``records.Classifier`` over a team's own captioner.
+class ChatCaptioner(Captioning, Llm):
+    """A ``records.Classifier`` over a language model that is asked for a caption; refusals are refused pictures.
 
-    Raises: ConfigError if a token would travel unencrypted to another machine, or stands in the address.
+    Raises: ConfigError as ``Llm``, and if the prompt asks for anything but a caption.
     """
 
-    Options = HttpCaptionerOptions
+    Options = ChatCaptionerOptions
 
-    def __init__(self, name: str, options: HttpCaptionerOptions, device: str = "cpu") -> None:
+    def __init__(self, name: str, options: ChatCaptionerOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
-        self.limits = LOCALS["captioner-http"].limits.adjusted(options)
-        read = Reading("captioner-http", options, self.version)
-        self._words, self.version = read.words, read.version
-        self.asked_as, self.asked_version = read.asked_as, read.asked_version
+        if self.prompt.kind != "caption":
+            raise ConfigError(
+                f"The prompt {self.prompt.name!r} does not ask for a caption.", 'Give one with kind = "caption".'
+            )
+
+    def parse(self, raw: object) -> Answer:
+        """The labels of the captions; a refusal of all of them is a refusal of the picture.
+
+        Raises: AnswerError if a reply is no caption.
+        """
+        answer = cast("dict[str, Any]", raw)
+        texts = [self._caption(reply, answer["order"]) for reply in answer["replies"]]
+        return self._labels_of(texts, str(answer["model"]))
+
+    def _caption(self, reply: Any, order: Sequence[int]) -> str | None:
+        found = reading(self.prompt, order, reply)
+        if found == (REFUSED,):
+            return None
+        if found == (UNUSABLE,):
+            raise AnswerError("The model's reply holds no caption.")
+        text = str(reply.get("text") or "")
+        start, end = text.find("{"), text.rfind("}")
+        return str(json.loads(text[start : end + 1])["caption"])
+
+
+@dataclass(frozen=True)
+class HttpCaptionerOptions(CaptionReading, HttpOptions):
+    """As ``http``, with how captions are read."""
+
+
+class HttpCaptioner(Captioning, HttpClassifier):
+    """A ``records.Classifier`` over a team's own captioner."""
+
+    Options = HttpCaptionerOptions
 
     def parse(self, raw: object) -> Answer:
         """The labels of one entry's caption, or its refusal.  Raises: AnswerError if it holds no caption."""
@@ -59,47 +91,26 @@ class HttpCaptioner(HttpClassifier):
         caption = entry.get("caption")
         if not isinstance(caption, str):
             raise AnswerError("The captioner's reply has no caption.", 'Each of its answers is {"caption": "..."}.')
-        return answer_of([caption], self._words, version)
+        return self._labels_of([caption], version)
 
 
-@dataclass(frozen=True, slots=True)
-class AzureCaptionOptions(ServiceOptions):
+@dataclass(frozen=True)
+class AzureCaptionOptions(CaptionReading, ServiceOptions):
     """model_version, endpoint, auth: as for ``azure``; captions are in English.
 
     gender_neutral: the service's own switch, which writes person for man, woman, boy and girl.
-    senses, up, parser: as for the chat captioner.
     """
 
     model_version: str = "latest"
     endpoint: str = ""
     gender_neutral: bool = False
-    senses: Rule = field(default="overrides", metadata=PARSING)
-    up: int = field(default=0, metadata=PARSING)
-    parser: str = field(default="chunks", metadata=PARSING)
     auth: Literal["key", "entra"] = field(default="key", metadata=OPERATIONAL)
 
-    def __post_init__(self) -> None:
-        ServiceOptions.__post_init__(self)
-        check_reading(self.up)
 
+class AzureCaption(Captioning, AzureService):
+    """A ``records.Classifier`` over the captions of Azure's Image Analysis, one picture a request."""
 
-class AzureCaption(Azure):
-    """A ``records.Classifier`` over the captions of Azure's Image Analysis, one picture a request.
-
-    Raises: ConfigError if the endpoint is not safe to send credentials to.
-    """
-
-    Options = AzureCaptionOptions  # type: ignore[assignment]
-
-    def __init__(self, name: str, options: AzureCaptionOptions, device: str = "cpu") -> None:
-        shared = {item.name: getattr(options, item.name) for item in fields(ServiceOptions)}
-        asked: dict[str, Any] = {name: getattr(options, name) for name in ("model_version", "endpoint", "auth")}
-        super().__init__(name, AzureOptions(**shared, **asked), device)
-        self._gender_neutral = options.gender_neutral
-        self.limits = SERVICES["azure-caption"].limits.adjusted(options)
-        read = Reading("azure-caption", options, self.version)
-        self._words, self.version = read.words, read.version
-        self.asked_as, self.asked_version = read.asked_as, read.asked_version
+    Options = AzureCaptionOptions
 
     def parse(self, raw: object) -> Answer:
         """The labels of the caption.  Raises: AnswerError if the reply holds none."""
@@ -107,7 +118,8 @@ class AzureCaption(Azure):
         caption = reply.get("captionResult", {}).get("text")
         if not isinstance(caption, str):
             raise AnswerError("Azure's reply has no caption.")
-        return answer_of([caption], self._words, str(reply.get("modelVersion", "")))
+        return self._labels_of([caption], str(reply.get("modelVersion", "")))
 
-    def _request(self) -> tuple[list[str], dict[str, Any]]:
-        return ["caption"], {"gender_neutral_caption": True} if self._gender_neutral else {}
+    def _analysed(self, picture: bytes, **more: Any) -> Any:
+        neutral = {"gender_neutral_caption": True} if self._options.gender_neutral else {}
+        return self._analysed_for("caption", picture, language="en", **neutral, **more)

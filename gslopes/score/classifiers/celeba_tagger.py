@@ -10,17 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-import cv2
 import numpy as np
 
 from gslopes.core.errors import ConfigError, ModelError
-from gslopes.core.geometry import similarity, warp
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
 from gslopes.core.runtime import pick_device
-from gslopes.datasets.decode import decode
-from gslopes.score.pictures import normalise
-from gslopes.zoo.framing import FRAMES
+from gslopes.score.classifiers.model_file import ACTIVATIONS
+from gslopes.score.pictures import decoded, normalise
 
 if TYPE_CHECKING:
     from torch import nn
@@ -42,12 +39,6 @@ class TaggerOptions:
             raise ConfigError(f"celeba-tagger's threshold must be in [0, 1], not {self.threshold}.")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Networks:
-    tagger: nn.Module
-    detector: Mtcnn
-
-
 class CelebaTagger:
     """A ``records.Classifier`` over the zoo's tagger; torch is imported when it is first asked, not before.
 
@@ -61,6 +52,7 @@ class CelebaTagger:
 
     def __init__(self, name: str, options: TaggerOptions, device: str = "cpu") -> None:
         from gslopes.zoo import identify
+        from gslopes.zoo.framing import FRAMES
 
         self._spec, self.version = identify("celeba-tagger")
         if self._spec.network != "tagger" or not self._spec.labels:
@@ -70,7 +62,7 @@ class CelebaTagger:
         self._template = FRAMES[self._spec.crop] * self._spec.size - 0.5
         self._options = options
         self._device = device
-        self._networks: _Networks | None = None
+        self._networks: tuple[nn.Module, Mtcnn] | None = None  # the tagger and the detector
 
     def prepare(self) -> None:
         """Build the networks.  Raises: UsageError if the device is not there; ModelError."""
@@ -80,11 +72,11 @@ class CelebaTagger:
 
             self._device = pick_device(self._device)
             module = zoo.load("celeba-tagger", self._device).module.eval()
-            self._networks = _Networks(module, Mtcnn(MIN_FACE).to(self._device))
+            self._networks = module, Mtcnn(MIN_FACE).to(self._device)
 
-    def _ready(self) -> _Networks:
+    def _ready(self) -> tuple[nn.Module, Mtcnn]:
         self.prepare()
-        return cast(_Networks, self._networks)
+        return cast("tuple[nn.Module, Mtcnn]", self._networks)
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to one list of 40 logits each, None where no face is found.
@@ -93,22 +85,22 @@ class CelebaTagger:
         """
         import torch
 
-        faces = self._faces([decode(data, "picture")[0] for data in pictures])
-        answers: list[object] = [None] * len(pictures)
-        there = [index for index, face in enumerate(faces) if face is not None]
-        if there:
-            batch = normalise(np.stack([cast(ByteArray, faces[i]) for i in there]), self._spec.mean, self._spec.std)
-            with torch.inference_mode():
-                logits = self._ready().tagger(torch.from_numpy(batch).to(self._device)).float().cpu().numpy().tolist()
-            for index, row in zip(there, logits, strict=True):
-                answers[index] = row
-        return answers
+        faces = self._faces(decoded(pictures))
+        framed = [face for face in faces if face is not None]
+        if not framed:
+            return [None] * len(pictures)
+        batch = torch.from_numpy(normalise(np.stack(framed), self._spec.mean, self._spec.std)).to(self._device)
+        with torch.inference_mode():
+            logits = iter(self._ready()[0](batch).float().cpu().numpy().tolist())
+        return [None if face is None else next(logits) for face in faces]
 
     def _faces(self, pictures: list[ByteArray]) -> list[ByteArray | None]:
         """The framed face of each picture, (size, size, 3) uint8 RGB, or None."""
+        from gslopes.core.geometry import similarity, warp
+
         small, scales = zip(*(_shrunk(picture) for picture in pictures), strict=True)
         framed: list[ByteArray | None] = []
-        faces = self._ready().detector(list(small))
+        faces = self._ready()[1](list(small))
         for picture, scale, look, found in zip(pictures, scales, small, faces, strict=True):
             matrix = None
             if len(found.scores):
@@ -123,14 +115,15 @@ class CelebaTagger:
         """40 logits to the labels whose sigmoid reaches the threshold; without a face there is no answer."""
         if raw is None:
             return Answer("refused", (), Reason.NO_FACE)
-        logits = np.asarray(cast("list[float]", raw), np.float64)
-        shares = 0.5 * (1 + np.tanh(logits / 2))  # the sigmoid, without overflow at either end
+        shares = ACTIVATIONS["sigmoid"](np.asarray(raw, np.float64))
         pairs = zip(self.labels, shares.tolist(), strict=True)
         return Answer("answered", tuple((label, share) for label, share in pairs if share >= self._options.threshold))
 
 
 def _shrunk(picture: ByteArray) -> tuple[ByteArray, float]:
     """The picture at most LOOK pixels a side, and its scale."""
+    import cv2
+
     scale = min(1.0, LOOK / max(picture.shape[:2]))
     if scale == 1.0:
         return picture, 1.0

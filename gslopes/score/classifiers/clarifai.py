@@ -7,54 +7,35 @@ Unless asked otherwise, general-image-recognition. Clarifai ended most of its ol
 from __future__ import annotations
 
 import os
-import weakref
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from gslopes.core.errors import ConfigError, CredentialsError, GslopesError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
-from gslopes.score.classifiers.services import SERVICES
+from gslopes.score.classifiers.service import Service
 from gslopes.score.limits import ServiceOptions
-from gslopes.score.scrub import guard_logs, scrub
+from gslopes.score.scrub import scrub
 
-VARIABLES = ("CLARIFAI_PAT",)
-ADDRESS, USER, APP, MODEL = "api.clarifai.com", "clarifai", "main", "general-image-recognition"
+KEY = "CLARIFAI_PAT"
+HOST, USER, APP, MODEL = "api.clarifai.com", "clarifai", "main", "general-image-recognition"
 _MESSAGE = 1024 * 1024 * 1024  # bytes, as in the vendor's own channel
 _SUCCESS, _MIXED, _FAILURE = 10000, 10010, 10020
 _DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
 _ANSWERED = (_SUCCESS, *_DEPRECATED)
 
 # gRPC's status codes by name. What is said about a whole message is never about one picture.
-ERRORS: Mapping[str, wire.Kind] = {
-    "CANCELLED": "lost",
-    "UNKNOWN": "unavailable",
-    "INVALID_ARGUMENT": "failed",
-    "DEADLINE_EXCEEDED": "lost",
-    "NOT_FOUND": "service",
-    "ALREADY_EXISTS": "failed",
-    "PERMISSION_DENIED": "credentials",
-    "RESOURCE_EXHAUSTED": "throttled",
-    "FAILED_PRECONDITION": "failed",
-    "ABORTED": "unavailable",
-    "OUT_OF_RANGE": "failed",
-    "UNIMPLEMENTED": "service",
-    "INTERNAL": "unavailable",
-    "UNAVAILABLE": "unavailable",
-    "DATA_LOSS": "lost",
-    "UNAUTHENTICATED": "credentials",
-}
-# Other classes that the vendor's client may raise.
-CLASSES: Mapping[str, wire.Kind] = {
-    "grpc.FutureTimeoutError": "lost",
-    "grpc.FutureCancelledError": "lost",
-    "grpc.RpcError": "unavailable",
-    "grpc._channel._InactiveRpcError": "unavailable",
-    "clarifai_grpc.channel.exceptions.ClarifaiException": "failed",
-    "clarifai_grpc.channel.errors.ApiError": "unavailable",
-    "clarifai_grpc.channel.errors.UsageError": "service",
-}
+STATUSES = wire.declared(
+    {
+        "lost": "CANCELLED DEADLINE_EXCEEDED DATA_LOSS",
+        "unavailable": "UNKNOWN ABORTED INTERNAL UNAVAILABLE",
+        "failed": "INVALID_ARGUMENT ALREADY_EXISTS FAILED_PRECONDITION OUT_OF_RANGE",
+        "service": "NOT_FOUND UNIMPLEMENTED",
+        "credentials": "PERMISSION_DENIED UNAUTHENTICATED",
+        "throttled": "RESOURCE_EXHAUSTED",
+    }
+)
 # Clarifai's own codes: the first range that holds a code decides, https://docs.clarifai.com.
 CODES: tuple[tuple[int, int, wire.Kind], ...] = (
     (10030, 10030, "unavailable"),  # try again
@@ -101,38 +82,41 @@ class ClarifaiOptions(ServiceOptions):
             raise ConfigError("clarifai's max_concepts must be from 1 to 200, and its min_value in [0, 1].")
 
 
-class Clarifai:
-    """A ``records.Classifier`` over one of Clarifai's models.
-
-    Raises: ConfigError if the endpoint is not safe to send credentials to.
-    """
+class Clarifai(Service):
+    """A ``records.Classifier`` over one of Clarifai's models, 128 pictures a request."""
 
     Options = ClarifaiOptions
+    SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "clarifai", (KEY,), ("CLARIFAI_GRPC_BASE",)
     batch = 128
+    ERRORS: ClassVar[wire.Kinds] = {
+        **wire.declared(
+            {
+                "lost": "grpc.FutureTimeoutError grpc.FutureCancelledError",
+                "unavailable": "grpc.RpcError grpc._channel._InactiveRpcError",  # by their status: see STATUSES
+            }
+        ),
+        "clarifai_grpc.channel.exceptions.ClarifaiException": "failed",
+        "clarifai_grpc.channel.errors.ApiError": "unavailable",
+        "clarifai_grpc.channel.errors.UsageError": "service",
+    }
 
-    def __init__(self, name: str, options: ClarifaiOptions, device: str = "cpu") -> None:
-        del device
-        self.name = name
-        self._options = options
-        self._address = wire.address(options.endpoint, "CLARIFAI_GRPC_BASE")
-        self.version = wire.version_at(options.endpoint, self._address)
-        self.limits = SERVICES["clarifai"].limits.adjusted(options)
-        self.notes: list[str] = []  # what a user should know, one sentence each; told once
-        self._stub: Any = None
+    def parse(self, raw: object) -> Answer:
+        """Names and values of the concepts."""
+        output = cast("dict[str, Any]", raw)
+        labels = wire.best((one["name"], one["value"]) for one in output["concepts"])
+        return Answer("answered", labels, version=str(output.get("model_version", "")))
 
-    def prepare(self) -> None:
-        """Find the credentials and open the channel.  Raises: CredentialsError."""
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
         import grpc
         from clarifai_grpc.channel.clarifai_channel import ClarifaiChannel
         from clarifai_grpc.grpc.api import service_pb2_grpc
 
-        guard_logs()  # vendors write requests there
-        if not os.environ.get("CLARIFAI_PAT"):
-            raise CredentialsError("clarifai", VARIABLES)
+        if not os.environ.get(KEY):
+            raise CredentialsError("clarifai", [KEY])
         # The vendor's channel sends again by itself, up to five times: ours is the same without that.
         limits = [(f"grpc.max_{way}_message_length", _MESSAGE) for way in ("send", "receive")]
         options = [("grpc.enable_retries", 0), *limits]
-        address = self._address or ADDRESS
+        address = self._address or HOST
         if address.startswith("http://"):
             channel = grpc.insecure_channel(address.removeprefix("http://"), options=options)
         else:
@@ -140,40 +124,30 @@ class Clarifai:
             channel = grpc.secure_channel(address.removeprefix("https://"), secure, options=options)
         # The stub takes its deserialiser from the last channel that this class made; nothing is connected here.
         ClarifaiChannel.get_grpc_channel("localhost").close()
-        weakref.finalize(self, channel.close)
-        self._stub = service_pb2_grpc.V2Stub(channel)
+        return service_pb2_grpc.V2Stub(channel), channel.close
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
-        """Up to 128 encoded pictures to the output for each, as a dictionary, or an error about that one alone.
-
-        Raises: Refused, Throttled, Unavailable, ServiceError, ClassifierError.
-        """
-        if self._stub is None:
-            self.prepare()
-        who = (("authorization", f"Key {os.environ.get('CLARIFAI_PAT', '')}"),)
-        try:
-            reply = self._stub.PostModelOutputs(self._request(pictures), metadata=who, timeout=wire.TIMEOUT)
-        except Exception as error:
-            raise gslopes_error(error) from None
-        code = reply.status.code
-        ending = [
-            one for one in (reply.status, *(output.status for output in reply.outputs)) if one.code in _DEPRECATED
-        ]
+    def _answers(self, pictures: list[bytes]) -> list[object]:
+        key = (("authorization", f"Key {os.environ.get(KEY, '')}"),)
+        reply = self._client.PostModelOutputs(self._request(pictures), metadata=key, timeout=wire.TIMEOUT)
+        statuses = [reply.status, *(output.status for output in reply.outputs)]
+        ending = [status for status in statuses if status.code in _DEPRECATED]
         if ending and not self.notes:
             said = ending[0].description or ending[0].details or "it is deprecated"
             self.notes.append(f"Clarifai will end the model {self._options.model}: {scrub(said).rstrip('.')}.")
-        if code not in _ANSWERED and not (code in (_MIXED, _FAILURE) and reply.outputs):
-            raise _error(reply.status)
-        if len(reply.outputs) != len(pictures):
-            message = f"{len(reply.outputs)} outputs came to {len(pictures)} pictures"
-            raise wire.error_of("clarifai", "lost", message, VARIABLES)
-        return [_answer(output) for output in reply.outputs]
+        if reply.status.code not in _ANSWERED and not (reply.status.code in (_MIXED, _FAILURE) and reply.outputs):
+            raise self._said(reply.status)
+        return [self._output(output) for output in reply.outputs]
 
-    def parse(self, raw: object) -> Answer:
-        """Names and values of the concepts."""
-        output = cast("dict[str, Any]", raw)
-        labels = wire.best((one["name"], one["value"]) for one in output["concepts"])
-        return Answer("answered", labels, version=str(output.get("model_version", "")))
+    def _output(self, output: Any) -> object:
+        """One output: its concepts and its model's version, or what is wrong with that picture."""
+        if output.status.code not in _ANSWERED:
+            return self._said(output.status)
+        concepts = [{"id": one.id, "name": one.name, "value": one.value} for one in output.data.concepts]
+        return {"concepts": concepts, "model_version": output.model.model_version.id}
+
+    def _said(self, status: Any) -> GslopesError:
+        said = dict.fromkeys(text for text in (status.description, status.details) if text)
+        return self._error(kind_of_code(status.code), f"{status.code}: {'; '.join(said)}")
 
     def _request(self, pictures: list[bytes]) -> Any:
         from clarifai_grpc.grpc.api import resources_pb2, service_pb2
@@ -190,18 +164,13 @@ class Clarifai:
             ],
         )
 
-
-def gslopes_error(error: Exception) -> GslopesError:
-    """Our error for one of gRPC; any other error as it is."""
-    code, details = getattr(error, "code", None), getattr(error, "details", None)
-    kind = wire.kind_of(error, CLASSES)
-    text = f"{type(error).__name__}: {error}"
-    if callable(code) and callable(details):
+    @classmethod
+    def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
+        code, details = getattr(error, "code", None), getattr(error, "details", None)
+        if not callable(code) or not callable(details):
+            return super()._details(error, kind)
         name, said = getattr(code(), "name", ""), str(details() or "")
-        kind, text = _grpc_kind(name, said), f"{name}: {said}"
-    if kind is None:
-        raise error
-    return wire.error_of("clarifai", kind, text, VARIABLES)
+        return _grpc_kind(name, said), f"{name}: {said}"
 
 
 def kind_of_code(code: int) -> wire.Kind:
@@ -218,18 +187,4 @@ def _grpc_kind(name: str, said: str) -> wire.Kind:
         return "lost"
     if name == "RESOURCE_EXHAUSTED" and "larger than max" in text:
         return "failed"
-    return ERRORS.get(name, "unavailable")
-
-
-def _error(status: Any) -> GslopesError:
-    said = dict.fromkeys(text for text in (status.description, status.details) if text)
-    text = f"{status.code}: {'; '.join(said)}"
-    return wire.error_of("clarifai", kind_of_code(status.code), text, VARIABLES)
-
-
-def _answer(output: Any) -> object:
-    """One output: its concepts and its model's version, or what is wrong with that picture."""
-    if output.status.code not in _ANSWERED:
-        return _error(output.status)
-    concepts = [{"id": one.id, "name": one.name, "value": one.value} for one in output.data.concepts]
-    return {"concepts": concepts, "model_version": output.model.model_version.id}
+    return STATUSES.get(name, "unavailable")

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 import base64
 import os
-import weakref
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
-from gslopes.core.errors import ConfigError, CredentialsError, Refused, ServiceError
+from gslopes.core.errors import ConfigError, CredentialsError
 from gslopes.core.records import Answer
 from gslopes.core.secrets import secrets_within
 from gslopes.score.classifiers import wire
-from gslopes.score.classifiers.local import LOCALS
+from gslopes.score.classifiers.service import HTTPX_ERRORS, Service
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 from gslopes.score.scrub import remember_secret, scrub
@@ -52,77 +52,26 @@ class HttpOptions(ServiceOptions):
             )
 
 
-class HttpClassifier:
+class HttpClassifier(Service):
     """A ``records.Classifier`` over a team's own endpoint.
 
     Raises: ConfigError if a token would travel unencrypted to another machine, or stands in the address.
     """
 
-    Options = HttpOptions
+    Options: ClassVar[type[HttpOptions]] = HttpOptions
+    SERVICE = "http"
+    ERRORS: ClassVar[wire.Kinds] = {
+        **HTTPX_ERRORS,
+        **wire.declared({"lost": "ValueError KeyError TypeError AttributeError"}, "builtins"),  # another form of reply
+    }
 
     def __init__(self, name: str, options: HttpOptions, device: str = "cpu") -> None:
-        del device
+        super().__init__(name, options, device)
+        self._from_variable = options.url.removeprefix("env:") if options.url.startswith("env:") else ""
         url = options.url if options.url.startswith("http") else f"http:{options.url}"
-        self._variable = options.url.removeprefix("env:") if options.url.startswith("env:") else ""
-        self.name = name
+        self._url = "" if self._from_variable else wire.address(url) if options.token else url
         self.version = options.version
         self.batch = options.batch
-        self.limits = LOCALS["http"].limits.adjusted(options)
-        self._url = "" if self._variable else wire.address(url) if options.token else url
-        self._token = options.token
-        self._client: Any = None
-
-    def prepare(self) -> None:
-        """Find the token and make the client.  Raises: CredentialsError."""
-        import httpx
-
-        headers = {}
-        if self._variable:
-            self._url = os.environ.get(self._variable, "")
-            if not self._url:
-                raise CredentialsError("http", [self._variable])
-            for part in (self._url, *secrets_within(self._url)):
-                remember_secret(part)
-            self._url = wire.address(self._url)
-        if self._token:
-            token = os.environ.get(self._token, "")
-            if not token:
-                raise CredentialsError("http", [self._token])
-            remember_secret(token)
-            headers = {"Authorization": f"Bearer {token}"}
-        self._client = httpx.Client(headers=headers, timeout=httpx.Timeout(wire.TIMEOUT, connect=wire.CONNECT_TIMEOUT))
-        weakref.finalize(self, self._client.close)
-
-    def ask(self, pictures: list[bytes]) -> list[object]:
-        """Encoded pictures to one entry of the reply each, with the reply's version.
-
-        Raises: Refused, Throttled, Unavailable, CredentialsError, ServiceError.
-        """
-        if self._client is None:
-            self.prepare()
-        import httpx
-
-        content = {"pictures": [base64.b64encode(data).decode("ascii") for data in pictures]}
-        try:
-            reply = self._client.post(self._url, json=content)
-            if reply.status_code == 200:
-                body = reply.json()
-                version = str(body.get("version", ""))
-                return [{**answer, "version": version} for answer in body["answers"]]
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError) as error:
-            raise wire.error_of("http", "unavailable", f"{type(error).__name__}: {error}", ()) from None
-        except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-            raise ServiceError(
-                f"The address of http cannot be used: {scrub(str(error))}.", "Check the address."
-            ) from None
-        except (httpx.HTTPError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise wire.error_of("http", "lost", f"{type(error).__name__}: {error}", ()) from None
-        if reply.status_code == 422:
-            raise Refused(scrub(reply.text) or "it cannot be processed")
-        kind, wait = wire.kind_of_status(reply.status_code), wire.seconds_to_wait(reply.headers)
-        kind = "service" if kind == "failed" else kind  # the request is ours: it would fail for every picture
-        text = f"status {reply.status_code}: {reply.text}"
-        raise wire.error_of("http", kind, text, [self._token or "token=VARIABLE"], wait)
 
     def parse(self, raw: object) -> Answer:
         """One entry to its labels, highest score first, or to a refusal."""
@@ -131,3 +80,49 @@ class HttpClassifier:
         if "refused" in entry:
             return Answer("refused", (), str(entry["refused"]), version)
         return Answer("answered", tuple(sorted(entry["labels"].items(), key=lambda pair: -pair[1])), version=version)
+
+    @property
+    def _variables(self) -> Sequence[str]:
+        return [self._options.token or "token=VARIABLE"]
+
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
+        import httpx
+
+        headers = {}
+        if self._from_variable:
+            self._url = _variable_value(self._from_variable)
+            for part in secrets_within(self._url):
+                remember_secret(part)
+            self._url = wire.address(self._url)
+        if self._options.token:
+            headers = {"Authorization": f"Bearer {_variable_value(self._options.token)}"}
+        client = httpx.Client(headers=headers, timeout=httpx.Timeout(wire.TIMEOUT, connect=wire.CONNECT_TIMEOUT))
+        return client, client.close
+
+    def _answers(self, pictures: list[bytes]) -> list[object]:
+        content = {"pictures": [base64.b64encode(data).decode("ascii") for data in pictures]}
+        reply = self._client.post(self._url, json=content)
+        reply.raise_for_status()
+        body = reply.json()
+        version = str(body.get("version", ""))
+        return [{**answer, "version": version} for answer in body["answers"]]
+
+    @classmethod
+    def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
+        reply: Any = getattr(error, "response", None)
+        if reply is None:
+            return super()._details(error, kind)
+        if reply.status_code == 422:
+            return "refused", reply.text or "it cannot be processed"
+        kind = wire.kind_of_status(reply.status_code)
+        # the request is ours: it would fail for every picture
+        return "service" if kind == "failed" else kind, f"status {reply.status_code}: {reply.text}"
+
+
+def _variable_value(name: str) -> str:
+    """The secret that an environment variable holds.  Raises: CredentialsError."""
+    value = os.environ.get(name, "")
+    if not value:
+        raise CredentialsError("http", [name])
+    remember_secret(value)
+    return value

@@ -8,35 +8,27 @@ OpenAI, Gemini's and Claude's compatible endpoints, vLLM, Ollama and llama.cpp s
 
 Each request asks about one picture, with nothing said before. The score of an option is its probability where the
 server gives log-probabilities, otherwise the share of ``repeats`` answers. The raw answer holds every reply, the order
-of the options, the tokens and the model that answered; what the server does not take is left out and told.
+of the options, the tokens and the model that answered; a parameter that the server does not take is left out, with a
+note.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import os
-import threading
-import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
-from urllib.parse import urlsplit
+from typing import Any, ClassVar, Literal, cast
 
-from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError, Unfinished
+from gslopes.core.errors import ConfigError, GslopesError, ServiceError, Unfinished
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
-from gslopes.score.classifiers.llm_errors import gslopes_error, refusal_of, unknown_parameter
-from gslopes.score.classifiers.llm_prompt import load_prompt
+from gslopes.score.classifiers.llm_prompt import Prompted
 from gslopes.score.classifiers.llm_reply import REFUSED, letters, reading, scores
-from gslopes.score.classifiers.services import SERVICES
+from gslopes.score.classifiers.openai_client import KEY, OpenAIService, data_url, refusal_of, unknown_parameter
 from gslopes.score.limits import Limits, RequestUsage, ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
-from gslopes.score.scrub import guard_logs, remember_secret
 
-ADDRESS, KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
 TOP = 20  # log-probabilities a token
-_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,66 +77,25 @@ class LlmOptions(ServiceOptions):
             )
 
 
-class Llm:
+class Llm(Prompted, OpenAIService):
     """A ``records.Classifier`` over a language model, one picture a request.
 
     Raises: ConfigError if the prompt is none, the endpoint is not safe to send a key to, or log-probabilities are
         wanted of a prompt that is no choice of up to 20 options.
     """
 
-    Options = LlmOptions
-    batch = 1
+    Options: ClassVar[type[LlmOptions]] = LlmOptions
+    SERVICE, ENDPOINT_OPTION = "llm", "url"
     cached = True
 
     def __init__(self, name: str, options: LlmOptions, device: str = "cpu") -> None:
-        del device
-        self.name = name
-        self.prompt = load_prompt(options.prompt)
-        if options.scores == "logprobs" and not self.prompt.lettered:
-            raise ConfigError(
-                f"The prompt {self.prompt.name!r} has no options with letters.",
-                "Log-probabilities need a choice of up to 20 options; write scores=repeats.",
-            )
-        self._options = options
-        self._address = wire.address(options.url, "OPENAI_BASE_URL")
-        elsewhere = wire.version_at(options.url, self._address)
-        self.version = f"prompt {self.prompt.digest[:16]} {elsewhere}".strip()
-        self.limits = self._limits()
-        self.notes: list[str] = []  # what a user should know, one sentence each; told once
-        self._client: Any = None
-        self._lock = threading.Lock()
+        Prompted.__init__(self, options)
+        OpenAIService.__init__(self, name, options, device)
+        self.version = f"prompt {self.prompt.digest[:16]} {self.version}".strip()
+        self._here = wire.on_this_machine(self._address)
+        self.limits = self._priced(self.limits)
         self._dropped: set[str] = set()  # parameters that this server does not take
-        self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
         self._begun: dict[bytes, list[dict[str, Any]]] = {}  # sha256 to the requests' results so far
-
-    def prepare(self) -> None:
-        """Find the key and make the client.  Raises: CredentialsError."""
-        import openai
-
-        guard_logs()
-        key = os.environ.get(self._options.key, "")
-        if not key and not self._local:
-            raise CredentialsError("llm", [self._options.key])
-        remember_secret(key)
-        self._client = openai.OpenAI(
-            api_key=key or "none", base_url=self._address or ADDRESS, max_retries=0, timeout=self._options.timeout
-        )
-        weakref.finalize(self, self._client.close)
-
-    def about(self, photo: str, pictures: Sequence[bytes]) -> None:
-        """Told before they are asked: these pictures show one photo, and get the options in one order."""
-        with self._lock:
-            for picture in pictures:
-                self._photos.setdefault(_digest(picture), photo)
-
-    def ask(self, pictures: list[bytes]) -> list[object]:
-        """One encoded picture to its raw answer, or to Unfinished if another request is needed.
-
-        Raises: Refused, Throttled, Unavailable, ServiceError, ClassifierError.
-        """
-        if self._client is None:
-            self.prepare()
-        return [self._asked(picture) for picture in pictures]
 
     def parse(self, raw: object) -> Answer:
         """Options, labels or words with their scores; a refusal and an unusable answer are labels as well."""
@@ -163,35 +114,40 @@ class Llm:
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
-    def _asked(self, picture: bytes) -> object:
-        key = _digest(picture)
+    @property
+    def _variables(self) -> Sequence[str]:
+        return [self._options.key]
+
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
+        options = self._options
+        return self._client_with(options.key, key_needed=not self._here, timeout=options.timeout)
+
+    def _answer(self, picture: bytes) -> object:
+        """The raw answer about a picture, or Unfinished if another request is needed."""
+        key = hashlib.sha256(picture).digest()
+        order, wanted = self._order(key), self._options.repeats
         with self._lock:
-            photo, begun = self._photos.get(key, key.hex()), self._begun.setdefault(key, [])
-            dropped = frozenset(self._dropped)
-        order = self.prompt.order(photo, self._options.seed)
+            begun, dropped = self._begun.setdefault(key, []), frozenset(self._dropped)
         request = self._request(picture, order, begun, dropped)
-        wanted = self._options.repeats
         try:
-            reply = self._client.chat.completions.create(**request)
-            begun.append(self._kept(reply, order))
+            begun.append(self._kept(self._client.chat.completions.create(**request), order))
         except GslopesError:
             raise
         except Exception as error:
             if refused := refusal_of(error):  # the policy refuses every time
                 begun.append({"model": self._options.model, "used": [0, 0], "replies": [{"refusal": refused}]})
                 wanted = 1
-            elif (name := unknown_parameter(error, set(request))) and self._drop(name):
+            elif name := unknown_parameter(error, set(request)):
+                self._drop(name)
                 return Unfinished(f"{name} is not taken.")
             else:
-                raise gslopes_error(error, self._options.key) from None
+                raise
         replies = [one for result in begun for one in result["replies"]]
         scored = "logprobs" if replies[0].get("letters") else "repeats"
         wanted = 1 if "logprobs" in (scored, self._options.scores) else wanted
         if len(replies) < wanted:
             return Unfinished("More answers are wanted.", tuple(begun[-1]["used"]))
-        with self._lock:
-            self._photos.pop(key, None)
-            self._begun.pop(key, None)
+        self._forget(key)
         return {
             "model": begun[-1]["model"],
             "fingerprint": begun[-1].get("fingerprint", ""),
@@ -203,6 +159,10 @@ class Llm:
             "left_out": sorted(dropped),
         }
 
+    def _forget(self, key: bytes) -> None:
+        super()._forget(key)
+        self._begun.pop(key, None)
+
     def _request(
         self, picture: bytes, order: Sequence[int], begun: Sequence[Mapping[str, Any]], dropped: frozenset[str]
     ) -> dict[str, Any]:
@@ -211,12 +171,10 @@ class Llm:
         begun: what the requests about this picture before it brought.
         """
         options = self._options
-        kind = "png" if picture.startswith(b"\x89PNG") else "jpeg"
-        url = f"data:image/{kind};base64,{base64.b64encode(picture).decode('ascii')}"
         number, left = len(begun), options.repeats - sum(len(result["replies"]) for result in begun)
         request: dict[str, Any] = {
             "model": options.model,
-            "messages": self.prompt.messages(order, url, options.detail),
+            "messages": self.prompt.messages(order, data_url(picture), options.detail),
             "temperature": options.temperature,
             "seed": options.seed * 1000 + number,
             "max_tokens": options.max_tokens,
@@ -245,7 +203,7 @@ class Llm:
                 "Name another snapshot; answers are kept.",
             )
         if not reply.choices:
-            raise wire.error_of("llm", "lost", "the reply has no choices", [self._options.key])
+            raise self._error("lost", "the reply has no choices")
         used = reply.usage
         return {
             "model": model,
@@ -268,37 +226,30 @@ class Llm:
             raise ServiceError(f"{self._options.model} gives no log-probabilities.", "Write scores=repeats.")
         return kept
 
-    def _drop(self, name: str) -> bool:
-        """Ask without a parameter from now on; False if that was tried already.  Raises: ServiceError."""
+    def _drop(self, name: str) -> None:
+        """Ask without a parameter from now on.  Raises: ServiceError if it must be there."""
         if name == "logprobs" and self._options.scores == "logprobs":
             raise ServiceError(f"{self._options.model} gives no log-probabilities.", "Write scores=repeats.")
         with self._lock:
             if name not in self._dropped:
                 self._dropped.add(name)
                 self.notes.append(f"{self.name} does not take {name}: it is asked without.")
-        return True
 
-    # -- limits -------------------------------------------------------------------------------------------------------
-
-    @property
-    def _local(self) -> bool:
-        return urlsplit(self._address).hostname in _HERE
-
-    def _limits(self) -> Limits:
-        """Pace and price; a picture's price is that of all its requests, at most."""
+    def _priced(self, listed: Limits) -> Limits:
+        """Rate and price; a picture's price is that of all its requests, at most."""
         options = self._options
         requests = 1 if options.scores == "logprobs" else -(-options.repeats // options.n)
-        price = options.price or (0.0 if self._local else None)
         text = len(self.prompt.system) + len(self.prompt.text(range(len(self.prompt.options))))
         tokens_in = (options.image_tokens + text / 3) * requests  # a token is three letters or more of English
         tokens_out = options.max_tokens * (1 if options.scores == "logprobs" else options.repeats)
+        price = options.price or (0.0 if self._here else None)
         if not options.price and (options.price_in or options.price_out):
             price = (tokens_in * options.price_in + tokens_out * options.price_out) / 1000
-        listed = SERVICES["llm"].limits.adjusted(options)
-        tokens = round(tokens_in), tokens_out
-        pictures = {"max_side": options.side, "requests_per_picture": requests}
-        return replace(listed, price=price, network=True, tokens=tokens, **pictures)  # type: ignore[arg-type]
-
-
-def _digest(picture: bytes) -> bytes:
-    return hashlib.sha256(picture).digest()
+        return replace(
+            listed,
+            price=price,
+            network=True,
+            tokens=(round(tokens_in), tokens_out),
+            max_side=options.side,
+            requests_per_picture=requests,
+        )

@@ -10,14 +10,15 @@ A prompt is a TOML file:
 
 Models prefer what stands first (Zheng et al. 2024, *Large Language Models Are Not Robust Multiple Choice Selectors*,
 arXiv 2309.03882): the order of the options is drawn for each photo, is the same for all pictures of that photo, and is
-kept with the answer. Up to 20 options are answered by a letter, whose
-probability a server can give; more by their text.
+kept with the answer. Up to 20 options are answered by a letter, whose probability a server can give, more by their
+text.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
@@ -29,7 +30,7 @@ import numpy as np
 
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError
-from gslopes.score.classifiers.clip import label_list
+from gslopes.score.classifiers.zero_shot import label_list
 
 SHIPPED = ("caption", "doctor-nurse", "hireability", "labels", "occupation", "trait")
 LETTERS = 20  # options; servers give the probabilities of at most so many tokens
@@ -138,6 +139,42 @@ def load_prompt(name: str) -> Prompt:
     if listed and "options" in content:
         raise ConfigError(f"The prompt {name!r} has both options and options_list.", "Give one of them.")
     if listed:
-        near = Path(name).expanduser().parent / listed  # beside the prompt file, as a user puts it
+        near = Path(name).expanduser().parent / listed  # next to the prompt file, as a user puts it
         content["options"] = list(label_list(str(near) if near.is_file() else listed))
     return from_dict(Prompt, content, where=f"the prompt {name}")
+
+
+class Prompted:
+    """Asks a prompt's question, with the options in one order for all pictures of a photo.
+
+    options: with ``prompt``, ``scores`` and ``seed``.
+    Raises: ConfigError if the prompt is none, or log-probabilities are wanted of one that has no lettered options.
+    """
+
+    def __init__(self, options: Any) -> None:
+        self.prompt = load_prompt(options.prompt)
+        if options.scores == "logprobs" and not self.prompt.lettered:
+            raise ConfigError(
+                f"The prompt {self.prompt.name!r} has no options with letters.",
+                "Log-probabilities need a choice of up to 20 options; write scores=repeats.",
+            )
+        self._seed = options.seed
+        self._photos: dict[bytes, str] = {}  # sha256 of a picture to its photo
+        self._lock = threading.Lock()
+
+    def about(self, photo: str, pictures: Sequence[bytes]) -> None:
+        """Note, before they are asked, that these pictures show one photo."""
+        with self._lock:
+            for picture in pictures:
+                self._photos.setdefault(hashlib.sha256(picture).digest(), photo)
+
+    def _order(self, key: bytes) -> tuple[int, ...]:
+        """The order of the options for a picture by its sha256: its photo's, if that is known, else its own."""
+        with self._lock:
+            photo = self._photos.get(key, key.hex())
+        return self.prompt.order(photo, self._seed)
+
+    def _forget(self, key: bytes) -> None:
+        """The picture is answered."""
+        with self._lock:
+            self._photos.pop(key, None)

@@ -1,4 +1,4 @@
-"""What classifiers in a file of the user's own share: options, labels, digests, and what makes scores of outputs."""
+"""Models in a file of the user's own: their options, labels, preprocessing, and what makes scores of their outputs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.errors import ConfigError, ModelError
-from gslopes.score.names import ARGUMENT, OPERATIONAL
-from gslopes.zoo.program import TIME_LIMIT
+from gslopes.core.files import sha256_of
+from gslopes.core.reasons import Reason
+from gslopes.core.records import Answer, ByteArray
+from gslopes.score.names import ARGUMENT
+from gslopes.score.pictures import batch_of, normalise
 
 Labels = tuple[tuple[str, float], ...]
 Three = tuple[float, float, float]
@@ -54,39 +57,84 @@ class ModelFileOptions:
             raise ConfigError("top_k and threshold cannot be combined.", "Give one of them.")
 
 
-@dataclass(frozen=True, slots=True)
-class TorchScriptOptions(ModelFileOptions):
-    """As ``ModelFileOptions``.  time_limit: seconds for one batch of 32 pictures."""
+class ModelFile:
+    """A ``records.Classifier`` over a model in a file; a subclass loads it and runs it.
 
-    time_limit: float = field(default=TIME_LIMIT, metadata=OPERATIONAL)
-
-    def __post_init__(self) -> None:
-        ModelFileOptions.__post_init__(self)
-        if self.time_limit <= 0:
-            raise ConfigError(f"time_limit must be a number of seconds above 0, not {self.time_limit:g}.")
-
-
-def check_outputs(outputs: NDArray[np.floating], labels: Sequence[str], options: ModelFileOptions) -> None:
-    """What a model answers about one picture, (L,), against its labels and its activation.
-
-    Raises: ModelError if there are not as many as labels; ConfigError if they are no scores and should be.
+    Raises: ModelError if a file is missing or does not fit the other; ConfigError if the preprocessing does not fit.
     """
-    if len(outputs) != len(labels):
-        raise ModelError(
-            f"The model {options.file} has {len(outputs)} outputs, {options.labels} has {len(labels)} labels.",
-            "Write one label per line, in the order of the outputs.",
-        )
-    if options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
-        message = f"The model {options.file} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
-        raise ConfigError(message, "Give activation=sigmoid (independent labels) or softmax (one of many).")
+
+    Options: ClassVar[type[ModelFileOptions]] = ModelFileOptions
+    cached = True
+    batch = 32
+
+    def __init__(self, name: str, options: ModelFileOptions) -> None:
+        self.name = name
+        self._options = options
+        self._file = existing(options.file, "model")
+        labels = existing(options.labels, "labels file")
+        self.labels = read_labels(labels)
+        self.version = digest_of([self._file, *self._other_files(), labels])
+        self._size = options.size
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Encoded pictures to one list of outputs each, before the activation.
+
+        Raises: PhotoError if a picture cannot be decoded.
+        """
+        return list(self._outputs(batch_of(pictures, self._size)).tolist())
+
+    def parse(self, raw: object) -> Answer:
+        """Outputs to labels; an output that is not a finite number fails the picture."""
+        outputs = np.asarray(raw, np.float64)
+        if not np.isfinite(outputs).all():
+            return Answer("failed", (), Reason.NOT_FINITE)
+        scores = ACTIVATIONS[self._options.activation](outputs)
+        return Answer("answered", choose(self.labels, scores, self._options.threshold, self._options.top_k))
+
+    def _other_files(self) -> list[Path]:
+        """Files beside the model's that hold its weights."""
+        return []
+
+    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+        """The model's outputs, (B, ...), for its input."""
+        raise NotImplementedError
+
+    def _misfit(self, error: Exception) -> str:
+        """What to say of an error with a picture of the right size; empty if it is another error."""
+        raise NotImplementedError
+
+    def _outputs(self, batch: ByteArray) -> NDArray[Any]:
+        """(B, S, S, 3) to (B, L)."""
+        options = self._options
+        ordered = batch[..., ::-1] if options.channels == "bgr" else batch
+        values = normalise(ordered, options.mean, options.std, white=options.white, layout=options.layout)
+        return self._run(values).reshape(len(batch), -1)
+
+    def _try_out(self) -> None:
+        """Ask about a gray picture, so that a misfit is found before any work."""
+        options = self._options
+        try:
+            outputs = self._outputs(np.full((1, self._size, self._size, 3), 128, np.uint8))[0]
+        except Exception as error:
+            said = self._misfit(error)
+            if not said:
+                raise
+            message = f"The model {options.file} does not take a picture of {self._size} pixels: {said}"
+            raise ModelError(message, "Check its size and layout.") from None
+        if len(outputs) != len(self.labels):
+            message = f"The model {options.file} has {len(outputs)} outputs, {options.labels} has {len(self.labels)} "
+            raise ModelError(f"{message}labels.", "Write one label per line, in the order of the outputs.")
+        if options.activation == "none" and not ((outputs >= -1e-6) & (outputs <= 1 + 1e-6)).all():
+            message = f"The model {options.file} answers {outputs.min():.3g} to {outputs.max():.3g}, not in [0, 1]."
+            raise ConfigError(message, "Give activation=sigmoid (independent labels) or softmax (one of many).")
 
 
 # --- files ---
 
 
-def existing(path: Path, what: str) -> Path:
+def existing(path: Path | str, what: str) -> Path:
     """The file itself, ``~`` resolved.  Raises: ModelError if it is not there."""
-    path = path.expanduser()
+    path = Path(path).expanduser()
     if not path.is_file():
         raise ModelError(f"There is no {what} at {path}.", "Paths are relative to the current folder.")
     return path
@@ -108,14 +156,23 @@ def read_labels(path: Path) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def digest_of(files: list[Path]) -> str:
+def digest_of(files: Sequence[Path]) -> str:
     """sha256 over the files that exist, in their order."""
     total = hashlib.sha256()
     for path in files:
         if path.is_file():
-            with path.open("rb") as file:
-                total.update(hashlib.file_digest(file, "sha256").digest())
+            total.update(bytes.fromhex(sha256_of(path)))
     return total.hexdigest()
+
+
+def digest_of_texts(texts: Sequence[str]) -> str:
+    """16 hex digits of the sha256 over texts in their order."""
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+
+
+def first_words(error: Exception) -> str:
+    """What a library says of an error, on one line of at most 200 characters."""
+    return " ".join(str(error).split())[:200]
 
 
 # --- scores ---
@@ -147,7 +204,7 @@ def choose(labels: Sequence[str], scores: NDArray[np.float64], threshold: float,
     """The labels that count as returned, highest score first.
 
     labels: L of them.  scores: (L,) in [0, 1].
-    top_k: if above 0, so many, whatever their scores; else all whose score is at least ``threshold``.
+    top_k: if above 0, this many, whatever their scores; else all whose score is at least ``threshold``.
     """
     chosen = np.argsort(-scores, kind="stable")[: top_k or None]
     least = 0.0 if top_k else threshold

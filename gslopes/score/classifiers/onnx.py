@@ -15,18 +15,8 @@ from numpy.typing import NDArray
 
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.files import inside
-from gslopes.core.reasons import Reason
-from gslopes.core.records import Answer, ByteArray
-from gslopes.score.classifiers.model_file import (
-    ACTIVATIONS,
-    ModelFileOptions,
-    check_outputs,
-    choose,
-    digest_of,
-    existing,
-    read_labels,
-)
-from gslopes.score.pictures import batch_of, normalise
+from gslopes.core.records import ByteArray
+from gslopes.score.classifiers.model_file import ModelFile, ModelFileOptions
 
 _KINDS: Mapping[str, type[np.generic]] = {
     "tensor(float)": np.float32,
@@ -36,69 +26,39 @@ _KINDS: Mapping[str, type[np.generic]] = {
 }
 
 
-class OnnxClassifier:
+class OnnxClassifier(ModelFile):
     """A ``records.Classifier`` over onnxruntime, one thread, deterministic.
 
-    Raises: ModelError if a file is missing or does not fit the other; ConfigError if the preprocessing does not fit.
+    Raises: as ``ModelFile``.
     """
 
-    Options = ModelFileOptions
-    cached = True
-
     def __init__(self, name: str, options: ModelFileOptions, device: str = "cpu") -> None:
-        self.name = name
-        self._options = options
-        file = existing(options.file, "model")
-        labels = existing(options.labels, "labels file")
-        self.labels = read_labels(labels)
-        self.version = digest_of([file, *external_files(file), labels])
-        self._session = _session(file, device)
+        super().__init__(name, options)
+        self._session = _session(self._file, device)
         self._input = self._session.get_inputs()[0]
         self._output = self._session.get_outputs()[0].name
-        self._kind = _check_input(file, self._session.get_inputs())
+        self._kind = _check_input(self._file, self._session.get_inputs())
         declared = self._input.shape[0]
         self._fixed = declared if isinstance(declared, int) else 0
-        self.batch = self._fixed or 32
+        self.batch = self._fixed or self.batch
         self._size = options.size or _declared_size(self._input.shape, options)
         self._try_out()
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
-        """Encoded pictures to one list of outputs each, before the activation.
+    def _other_files(self) -> list[Path]:
+        return external_files(self._file)
 
-        Raises: PhotoError if a picture cannot be decoded.
-        """
-        return list(self._run(batch_of(pictures, self._size)).tolist())
-
-    def parse(self, raw: object) -> Answer:
-        """Outputs to labels; an output that is not a finite number fails the picture."""
-        outputs = np.asarray(raw, np.float64)
-        if not np.isfinite(outputs).all():
-            return Answer("failed", (), Reason.NOT_FINITE)
-        scores = ACTIVATIONS[self._options.activation](outputs)
-        return Answer("answered", choose(self.labels, scores, self._options.threshold, self._options.top_k))
-
-    def _run(self, batch: ByteArray) -> NDArray[np.floating[Any]]:
+    def _outputs(self, batch: ByteArray) -> NDArray[Any]:
         asked = len(batch)
         if self._fixed > asked:  # a model exported for one batch size takes no other
             batch = np.concatenate([batch, np.zeros((self._fixed - asked, *batch.shape[1:]), np.uint8)])
-        options = self._options
-        ordered = batch[..., ::-1] if options.channels == "bgr" else batch
-        values = normalise(ordered, options.mean, options.std, white=options.white, layout=options.layout)
-        if self._kind is np.uint8:
-            values = np.rint(values)
-        outputs = self._session.run([self._output], {self._input.name: values.astype(self._kind)})[0]
-        return np.asarray(outputs).reshape(len(batch), -1)[:asked]
+        return super()._outputs(batch)[:asked]
 
-    def _try_out(self) -> None:
-        """Ask about a gray picture, so that a misfit is found before any work."""
-        file = self._options.file
-        gray = np.full((1, self._size, self._size, 3), 128, np.uint8)
-        try:
-            outputs = self._run(gray)[0]
-        except Exception as error:  # onnxruntime has many exception classes and no base of its own
-            message = f"The model {file} does not take a picture of {self._size} pixels: {_first_line(error)}."
-            raise ModelError(message, "Check its size and layout.") from None
-        check_outputs(outputs, self.labels, self._options)
+    def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
+        values = np.rint(values) if self._kind is np.uint8 else values
+        return np.asarray(self._session.run([self._output], {self._input.name: values.astype(self._kind)})[0])
+
+    def _misfit(self, error: Exception) -> str:
+        return f"{_first_line(error)}."  # onnxruntime has many exception classes and no base of its own
 
 
 def external_files(file: Path) -> list[Path]:
@@ -119,12 +79,12 @@ def external_files(file: Path) -> list[Path]:
         if not inside(file.parent, path):
             raise ModelError(
                 f"The model {file} names weights outside its own folder: {location}.",
-                "Put the weights beside the model, and export it again.",
+                "Put the weights next to the model, and export it again.",
             )
         if not path.is_file():
             raise ModelError(
                 f"The model {file} needs its weights in {location}, which is not there.",
-                "Put the file beside the model.",
+                "Put the file next to the model.",
             )
         found.add(path)
     return sorted(found)

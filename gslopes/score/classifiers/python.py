@@ -1,7 +1,7 @@
 """``python:module:function``: a callable of the user's own.
 
 The function takes a list of pictures, (H, W, 3) uint8 RGB arrays of any sizes, and returns one entry each: a mapping of
-label to score in [0, 1], or None if it will not judge the picture. The module is looked for in the working folder, too.
+label to score in [0, 1], or None if it will not judge the picture. The module may also lie in the working folder.
 
     def moods(pictures):
         return [{"bright": float(picture.mean() / 255)} for picture in pictures]
@@ -19,13 +19,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from gslopes.core.errors import AnswerError, ClassifierError, ConfigError, UsageError
 from gslopes.core.records import Answer
-from gslopes.datasets.decode import decode
 from gslopes.score.classifiers.python_source import source_digest
 from gslopes.score.names import ARGUMENT, OPERATIONAL
+from gslopes.score.pictures import decoded
 
 REFUSED = "the function returned None"
 
@@ -55,7 +55,7 @@ class PythonClassifier:
     Raises: UsageError if it cannot be imported or is not callable.
     """
 
-    Options = PythonOptions
+    Options: ClassVar[type[PythonOptions]] = PythonOptions
 
     def __init__(self, name: str, options: PythonOptions, device: str = "cpu") -> None:
         del device
@@ -73,7 +73,7 @@ class PythonClassifier:
         Raises: PhotoError if a picture cannot be decoded; UsageError with file and line if the function fails before
             it ever answered, ClassifierError afterwards.
         """
-        arrays = [decode(data, "picture")[0] for data in pictures]
+        arrays = decoded(pictures)
         try:
             answers = list(self._function(arrays))
         except (Exception, SystemExit) as error:

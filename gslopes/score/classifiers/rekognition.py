@@ -5,21 +5,19 @@ Credentials are whatever boto3 finds: variables, a profile, or one that ``aws ss
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
-from gslopes.core.errors import ConfigError, CredentialsError, GslopesError, ServiceError
+from gslopes.core.errors import ConfigError, CredentialsError, ServiceError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.features import rekognition_face
-from gslopes.score.classifiers.services import SERVICES
+from gslopes.score.classifiers.service import Service
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
-from gslopes.score.scrub import guard_logs, remember_secret
+from gslopes.score.scrub import remember_secret
 
-VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 REGION = "AWS_DEFAULT_REGION"
 _KEPT = {  # of a reply: the answer itself, and the model's version where there is one
     "labels": ("Labels", "LabelModelVersion"),
@@ -27,80 +25,20 @@ _KEPT = {  # of a reply: the answer itself, and the model's version where there 
     "moderation": ("ModerationLabels", "ModerationModelVersion"),
 }
 
-# What botocore says by itself. Whatever is not named here is about how it is used: no picture will be answered.
-ERRORS: Mapping[str, wire.Kind] = {
-    "botocore.exceptions.BotoCoreError": "service",
-    "botocore.exceptions.ClientError": "failed",  # told apart by its code, see CODES
-    "botocore.exceptions.UndefinedModelAttributeError": "service",
-    "boto3.exceptions.Boto3Error": "service",
-    "botocore.exceptions.HTTPClientError": "lost",
-    "botocore.exceptions.ConnectionError": "unavailable",
-    "botocore.exceptions.SSLError": "service",
-    "botocore.exceptions.IncompleteReadError": "lost",
-    "botocore.exceptions.ChecksumError": "lost",
-    "botocore.exceptions.FlexibleChecksumError": "lost",
-    "botocore.exceptions.MetadataRetrievalError": "unavailable",
-    "botocore.exceptions.CapacityNotAvailableError": "unavailable",
-    "boto3.exceptions.RetriesExceededError": "unavailable",
-    "botocore.exceptions.NoCredentialsError": "credentials",
-    "botocore.exceptions.PartialCredentialsError": "credentials",
-    "botocore.exceptions.CredentialRetrievalError": "credentials",
-    "botocore.exceptions.UnknownCredentialError": "credentials",
-    "botocore.exceptions.NoAuthTokenError": "credentials",
-    "botocore.exceptions.TokenRetrievalError": "credentials",
-    "botocore.exceptions.UnknownTokenProviderError": "credentials",
-    "botocore.exceptions.RefreshWithMFAUnsupportedError": "credentials",
-    "botocore.exceptions.ProfileNotFound": "credentials",
-    "botocore.exceptions.SSOError": "credentials",
-    "botocore.exceptions.LoginError": "credentials",
-    "botocore.eventstream.ParserError": "lost",
-    "botocore.parsers.ResponseParserError": "lost",  # a reply that is no JSON
-}
-CODES: Mapping[str, wire.Kind] = {
-    **dict.fromkeys(
-        (
-            "ThrottlingException",
-            "Throttling",
-            "ThrottledException",
-            "ProvisionedThroughputExceededException",
-            "RequestLimitExceeded",
-            "RequestThrottled",
-            "RequestThrottledException",
-            "TooManyRequestsException",
-            "SlowDown",
-        ),
-        "throttled",
-    ),
-    **dict.fromkeys(
-        (
-            "AccessDeniedException",
-            "AccessDenied",
-            "AuthFailure",
-            "ExpiredToken",
-            "ExpiredTokenException",
-            "IncompleteSignature",
-            "IncompleteSignatureException",
-            "InvalidAccessKeyId",
-            "InvalidClientTokenId",
-            "InvalidSignatureException",
-            "MissingAuthenticationToken",
-            "MissingAuthenticationTokenException",
-            "NotAuthorized",
-            "OptInRequired",
-            "RequestExpired",
-            "SignatureDoesNotMatch",
-            "SubscriptionRequiredException",
-            "UnauthorizedOperation",
-            "UnrecognizedClientException",
-        ),
-        "credentials",
-    ),
-    "ImageTooLargeException": "refused",
-    "InvalidImageFormatException": "refused",
-    "InvalidParameterException": "failed",
-    "InvalidS3ObjectException": "failed",
-    "InternalServerError": "unavailable",
-}
+CODES: wire.Kinds = wire.declared(
+    {
+        "throttled": "ThrottlingException Throttling ThrottledException ProvisionedThroughputExceededException "
+        "RequestLimitExceeded RequestThrottled RequestThrottledException TooManyRequestsException SlowDown",
+        "credentials": "AccessDeniedException AccessDenied AuthFailure ExpiredToken ExpiredTokenException "
+        "IncompleteSignature IncompleteSignatureException InvalidAccessKeyId InvalidClientTokenId "
+        "InvalidSignatureException MissingAuthenticationToken MissingAuthenticationTokenException NotAuthorized "
+        "OptInRequired RequestExpired SignatureDoesNotMatch SubscriptionRequiredException UnauthorizedOperation "
+        "UnrecognizedClientException",
+        "refused": "ImageTooLargeException InvalidImageFormatException",
+        "failed": "InvalidParameterException InvalidS3ObjectException",
+        "unavailable": "InternalServerError",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,71 +65,30 @@ class RekognitionOptions(ServiceOptions):
             raise ConfigError("rekognition's max_labels must be 1 or more, and its min_confidence in [0, 100].")
 
 
-class Rekognition:
-    """A ``records.Classifier`` over Amazon Rekognition, one picture a request.
-
-    Raises: ConfigError if the endpoint is not safe to send credentials to.
-    """
+class Rekognition(Service):
+    """A ``records.Classifier`` over Amazon Rekognition, one picture a request."""
 
     Options = RekognitionOptions
-    batch = 1
-
-    def __init__(self, name: str, options: RekognitionOptions, device: str = "cpu") -> None:
-        del device
-        self.name = name
-        self._options = options
-        self._address = wire.address(options.endpoint, "AWS_ENDPOINT_URL_REKOGNITION", "AWS_ENDPOINT_URL")
-        self.version = wire.version_at(options.endpoint, self._address)
-        self.limits = SERVICES["rekognition"].limits.adjusted(options)
-        self._client: Any = None
-
-    def prepare(self) -> None:
-        """Find the credentials and make the client.  Raises: CredentialsError, ServiceError."""
-        import boto3
-        from botocore.config import Config
-        from botocore.exceptions import BotoCoreError
-
-        guard_logs()  # vendors write requests there
-        config = Config(
-            retries={"total_max_attempts": 1, "mode": "standard"},  # the careful client sends again, nobody else
-            connect_timeout=wire.CONNECT_TIMEOUT,
-            read_timeout=wire.TIMEOUT,
-            max_pool_connections=max(10, self.limits.concurrency),
-        )
-        try:
-            session = boto3.Session(
-                region_name=self._options.region or None, profile_name=self._options.profile or None
-            )
-            found = session.get_credentials()
-            if found is None:
-                raise CredentialsError("rekognition", VARIABLES)
-            if not session.region_name:
-                raise ServiceError("rekognition needs a region.", f"Set {REGION}, or write rekognition:region=REGION.")
-            for secret in found.get_frozen_credentials():
-                remember_secret(secret or "")
-            self._client = session.client("rekognition", endpoint_url=self._address or None, config=config)
-            weakref.finalize(self, self._client.close)
-        except BotoCoreError as error:
-            raise gslopes_error(error) from None
-
-    def ask(self, pictures: list[bytes]) -> list[object]:
-        """One encoded picture to the reply about it.
-
-        Raises: Refused, Throttled, Unavailable, ServiceError, ClassifierError.
-        """
-        if self._client is None:
-            self.prepare()
-        answers: list[object] = []
-        for picture in pictures:
-            try:
-                reply = self._detect({"Bytes": picture})
-            except Exception as error:
-                raise gslopes_error(error) from None
-            kept = _KEPT[self._options.feature]
-            if kept[0] not in reply:  # boto3 takes a reply that ends too early for an empty one
-                raise wire.error_of("rekognition", "lost", f"the reply has no {kept[0]}", VARIABLES)
-            answers.append({key: reply[key] for key in kept if key in reply})
-        return answers
+    SERVICE, CREDENTIALS = "rekognition", ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+    ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_REKOGNITION", "AWS_ENDPOINT_URL")
+    # What botocore says by itself. Whatever is not named here is about how it is used: no picture will be answered.
+    ERRORS: ClassVar[wire.Kinds] = {
+        **wire.declared(
+            {
+                "service": "BotoCoreError UndefinedModelAttributeError SSLError",
+                "failed": "ClientError",  # by its code: see CODES
+                "lost": "HTTPClientError IncompleteReadError ChecksumError FlexibleChecksumError",
+                "unavailable": "ConnectionError MetadataRetrievalError CapacityNotAvailableError",
+                "credentials": "NoCredentialsError PartialCredentialsError CredentialRetrievalError "
+                "UnknownCredentialError NoAuthTokenError TokenRetrievalError UnknownTokenProviderError "
+                "RefreshWithMFAUnsupportedError ProfileNotFound SSOError LoginError",
+            },
+            "botocore.exceptions",
+        ),
+        **wire.declared({"service": "Boto3Error", "unavailable": "RetriesExceededError"}, "boto3.exceptions"),
+        # a reply that is no JSON
+        **wire.declared({"lost": "eventstream.ParserError parsers.ResponseParserError"}, "botocore"),
+    }
 
     def parse(self, raw: object) -> Answer:
         """Names, and confidences divided by 100; parents are not added, since Amazon lists them as labels as well."""
@@ -201,6 +98,34 @@ class Rekognition:
         name, version = _KEPT[self._options.feature]
         labels = wire.best((one["Name"], one["Confidence"] / 100) for one in reply[name])
         return Answer("answered", labels, version=str(reply.get(version, "")))
+
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
+        import boto3
+        from botocore.config import Config
+
+        options = self._options
+        config = Config(
+            retries={"total_max_attempts": 1, "mode": "standard"},  # score.retry sends again, and nothing else
+            connect_timeout=wire.CONNECT_TIMEOUT,
+            read_timeout=wire.TIMEOUT,
+            max_pool_connections=max(10, self.limits.concurrency),
+        )
+        session = boto3.Session(region_name=options.region or None, profile_name=options.profile or None)
+        found = session.get_credentials()
+        if found is None:
+            raise CredentialsError("rekognition", self.CREDENTIALS)
+        if not session.region_name:
+            raise ServiceError("rekognition needs a region.", f"Set {REGION}, or write rekognition:region=REGION.")
+        for secret in found.get_frozen_credentials():
+            remember_secret(secret or "")
+        client = session.client("rekognition", endpoint_url=self._address or None, config=config)
+        return client, client.close
+
+    def _answer(self, picture: bytes) -> object:
+        reply, kept = self._detect({"Bytes": picture}), _KEPT[self._options.feature]
+        if kept[0] not in reply:  # boto3 takes a reply that ends too early for an empty one
+            raise self._error("lost", f"the reply has no {kept[0]}")
+        return {key: reply[key] for key in kept if key in reply}
 
     def _detect(self, image: dict[str, bytes]) -> dict[str, Any]:
         options = self._options
@@ -212,22 +137,14 @@ class Rekognition:
             self._client.detect_labels(Image=image, MaxLabels=options.max_labels, MinConfidence=options.min_confidence)
         )
 
-
-def gslopes_error(error: Exception) -> GslopesError:
-    """Our error for one of boto3's; any other error as it is."""
-    kind, wait = wire.kind_of(error, ERRORS), None
-    text = f"{type(error).__name__}: {error}"
-    response = getattr(error, "response", None)
-    if isinstance(response, dict) and "Error" in response:
-        about = response.get("ResponseMetadata", {})
-        status, code = int(about.get("HTTPStatusCode", 0)), str(response["Error"].get("Code", ""))
-        cut_short = status == 400 and code in (
-            "",
-            "400",
-        )  # Amazon names every error; boto3 reads half a reply like this
+    @classmethod
+    def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
+        response = getattr(error, "response", None)
+        if not isinstance(response, dict) or "Error" not in response:
+            return super()._details(error, kind)
+        status = int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+        code = str(response["Error"].get("Code", ""))
+        # Amazon names every error; boto3 reads half a reply as one without a name.
+        cut_short = status == 400 and code in ("", "400")
         kind = CODES.get(code) or ("lost" if cut_short else wire.kind_of_status(status))
-        wait = wire.seconds_to_wait(about.get("HTTPHeaders"))
-        text = f"{code}: {response['Error'].get('Message', '')}"
-    if kind is None:
-        raise error
-    return wire.error_of("rekognition", kind, text, VARIABLES, wait)
+        return kind, f"{code}: {response['Error'].get('Message', '')}"

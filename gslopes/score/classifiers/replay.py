@@ -18,7 +18,6 @@ from typing import Any
 
 from gslopes.core.errors import ModelError, Refused, UsageError
 from gslopes.core.records import Answer, Classifier
-from gslopes.core.trust import Trust
 from gslopes.score.classifiers.model_file import digest_of, existing
 from gslopes.score.classifiers.python import PythonClassifier
 from gslopes.score.names import ARGUMENT
@@ -74,12 +73,10 @@ class ReplayClassifier:
             return Answer("answered", tuple(line["labels"].items()), version=str(line.get("version", "")))
         if line.get("status") == "refused":
             return Answer("refused", (), str(line["raw"]))
-        return self._parser(line["classifier"]).parse(line["raw"])
-
-    def _parser(self, name: str) -> Classifier:
+        name = line["classifier"]
         if name not in self._parsers:
             self._parsers[name] = _parser_of(name)
-        return self._parsers[name]
+        return self._parsers[name].parse(line["raw"])
 
     def _indexed(self, only: str) -> dict[bytes, int]:
         offsets: dict[bytes, int] = {}
@@ -108,6 +105,7 @@ class ReplayClassifier:
 
 def _parser_of(name: str) -> Classifier:
     """The classifier that a recording names, to parse its answers; no code that a recording names is run."""
+    from gslopes.core.trust import Trust
     from gslopes.score.classifiers import load_classifier
 
     base = name.partition(":")[0]

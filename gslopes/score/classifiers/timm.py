@@ -6,10 +6,10 @@ For example ``timm:convnext_tiny.fb_in1k`` or ``timm:resnet18,weights=mine.safet
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from gslopes.core.errors import ModelError, UnknownName
+from gslopes.score.classifiers.model_file import first_words
 from gslopes.score.classifiers.torch_model import LibraryOptions, TorchModel, labels_of, load_weights
 
 
@@ -28,7 +28,7 @@ class TimmClassifier(TorchModel):
         if options.weights:
             labels = labels_of(options, ()) if options.labels else ()
             module = timm.create_model(options.model, **({"num_classes": len(labels)} if labels else {}))
-            version = load_weights(module, Path(options.weights))
+            version = load_weights(module, options.weights)
         else:
             module = _from_hub(timm, options.model)
             version = str(module.pretrained_cfg.get("hf_hub_id") or options.model)
@@ -42,9 +42,8 @@ def _from_hub(timm: Any, name: str) -> Any:
     try:
         return timm.create_model(name, pretrained=True)
     except Exception as error:  # the hub's client has many
-        first = " ".join(str(error).split())[:200]
-        hint = "Download them elsewhere and give weights=FILE."
-        raise ModelError(f"The weights of {name} cannot be downloaded or read: {first}.", hint) from None
+        message = f"The weights of {name} cannot be downloaded or read: {first_words(error)}."
+        raise ModelError(message, "Download them elsewhere and give weights=FILE.") from None
 
 
 def _labels(module: Any) -> list[str]:

@@ -12,12 +12,12 @@ import numpy as np
 
 from gslopes.core.errors import ConfigError, ModelError
 from gslopes.core.records import Answer
-from gslopes.datasets.decode import decode
-from gslopes.score.classifiers.model_file import ACTIVATIONS, choose, digest_of, existing, read_labels
+from gslopes.score.classifiers.model_file import ACTIVATIONS, choose, digest_of, existing, first_words, read_labels
 from gslopes.score.names import ARGUMENT
+from gslopes.score.pictures import decoded
 
 BATCH = 32
-SMALL, FEW = 1e-4, 100  # of many labels, those below this score are not kept, unless they are among so many
+SMALL, FEW = 1e-4, 100  # labels below this score are kept only if they are among this many, the highest
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class LibraryOptions:
     weights: a file with a state dict (.safetensors, or .pth that holds tensors alone); empty: the library's own, from
         its hub.
     labels: a text file, one label a line, in the order of the outputs; empty: the model's own.
-    top_k: so many labels, the highest, count as returned, whatever their scores; 0: those above ``threshold``.
+    top_k: this many labels, the highest, count as returned, whatever their scores; 0: those above ``threshold``.
     threshold: a label is returned where its score is at least this, in (0, 1]; only with ``top_k=0``.
     activation: what makes scores of the outputs: ``softmax`` (one of many) or ``sigmoid`` (independent labels).
     """
@@ -88,7 +88,7 @@ class TorchModel:
         import torch
         from PIL import Image
 
-        images = [Image.fromarray(decode(data, "picture")[0]) for data in pictures]
+        images = [Image.fromarray(pixels) for pixels in decoded(pictures)]
         with torch.inference_mode():
             outputs = self._forward(torch.stack([self._transform(image) for image in images]).to(self._device))
             logits = outputs.double().cpu().numpy()
@@ -113,14 +113,11 @@ class TorchModel:
         scores = np.round(ACTIVATIONS[self._options.activation](logits), 7)
         order = np.argsort(-scores, kind="stable")
         few = max(FEW, self._options.top_k)
-        kept = [int(i) for place, i in enumerate(order) if place < few or scores[i] >= min(SMALL, self._least())]
-        return [[i, float(scores[i])] for i in kept]
-
-    def _least(self) -> float:
-        return self._options.threshold or SMALL
+        least = min(SMALL, self._options.threshold or SMALL)
+        return [[int(i), float(scores[i])] for rank, i in enumerate(order) if rank < few or scores[i] >= least]
 
 
-def load_weights(module: Any, file: Path) -> str:
+def load_weights(module: Any, file: Path | str) -> str:
     """Put the state dict of a file into a module; returns the file's sha256.
 
     Raises: ModelError if it is missing, is no state dict, or does not fit.
@@ -139,8 +136,8 @@ def load_weights(module: Any, file: Path) -> str:
             state = state[key] if isinstance(state.get(key), dict) else state
         module.load_state_dict(state)
     except Exception as error:  # unpicklers and readers raise many kinds
-        first = " ".join(str(error).split())[:200]
-        raise ModelError(f"The weights {file} do not fit the model: {first}.", "Check the model's name.") from None
+        message = f"The weights {file} do not fit the model: {first_words(error)}."
+        raise ModelError(message, "Check the model's name.") from None
     return digest_of([file])
 
 
@@ -150,7 +147,7 @@ def labels_of(options: LibraryOptions, of_model: Sequence[str]) -> tuple[str, ..
     Raises: ConfigError if there are none.
     """
     if options.labels:
-        return read_labels(existing(Path(options.labels), "labels file"))
+        return read_labels(existing(options.labels, "labels file"))
     if not of_model:
         raise ConfigError(f"The labels of {options.model} are not known.", "Give labels=FILE with one label per line.")
     return tuple(of_model)

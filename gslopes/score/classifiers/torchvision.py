@@ -6,7 +6,6 @@ For example ``torchvision:resnet50``, ``torchvision:vit_b_16,top_k=0,threshold=0
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from gslopes.core.errors import ModelError, UnknownName
@@ -31,7 +30,7 @@ class TorchvisionClassifier(TorchModel):
         labels = labels_of(options, pretrained.meta["categories"])
         if options.weights:
             module = models.get_model(options.model, weights=None, num_classes=len(labels), **_quiet(options.model))
-            version = load_weights(module, Path(options.weights))
+            version = load_weights(module, options.weights)
         else:
             module, version = _from_hub(models, options.model, pretrained), str(pretrained.url).rpartition("/")[2]
         super().__init__(name, version, module, pretrained.transforms(), labels, options, device)
@@ -46,5 +45,5 @@ def _from_hub(models: Any, name: str, pretrained: Any) -> Any:
 
 
 def _quiet(name: str) -> dict[str, Any]:
-    """These two warn unless they are told how their weights begin, which does not matter here."""
+    """These two warn unless it is said how their weights begin, which does not matter here."""
     return {"init_weights": False} if name in ("googlenet", "inception_v3") else {}

@@ -9,59 +9,13 @@ A folder, as ``save_pretrained`` writes it, is read without any network, and wit
 
 from __future__ import annotations
 
-import hashlib
-import json
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from gslopes.core.errors import ConfigError, ModelError
-from gslopes.score.classifiers.model_file import digest_of
-from gslopes.score.classifiers.torch_model import LibraryOptions, TorchModel, check_presence
-from gslopes.score.names import ARGUMENT
-
-Task = Literal["auto", "classify", "zero-shot", "text"]
-_TEXT = ("ForConditionalGeneration", "ForImageTextToText", "ForVision2Seq")
-_ZERO_SHOT = ("CLIPModel", "ChineseCLIPModel", "AltCLIPModel", "SiglipModel", "Siglip2Model", "AlignModel")
-
-
-@dataclass(frozen=True, slots=True)
-class TransformersOptions:
-    """A model by its name on the hub, or a folder that ``save_pretrained`` has written.
-
-    model: the name or folder.  revision: of the hub's model; empty: the newest.
-    task: ``classify``, ``zero-shot`` or ``text``; ``auto``: what a folder's config.json says, else ``classify``.
-    top_k, threshold: as in ``torch_model.LibraryOptions``; not of ``text``.
-    activation: ``auto``: sigmoid where the model says that its labels are independent (SigLIP's are), else softmax.
-    labels, template: of ``zero-shot``, as for ``clip:``.
-    prompt, scores, repeats, temperature, seed, max_tokens: of ``text``, as for ``llm:``.
-    """
-
-    model: str = field(metadata=ARGUMENT)
-    revision: str = ""
-    task: Task = "auto"
-    top_k: int = 5
-    threshold: float = 0.0
-    activation: Literal["auto", "softmax", "sigmoid"] = "auto"
-    labels: str = "occupations"
-    template: str = ""
-    prompt: str = "occupation"
-    scores: Literal["auto", "logprobs", "repeats"] = "auto"
-    repeats: int = 5
-    temperature: float = 1.0
-    seed: int = 0
-    max_tokens: int = 200
-
-    def __post_init__(self) -> None:
-        check_presence(self.top_k, self.threshold)
-        if self.template and not all("{}" in one for one in self.template.split("|")):
-            raise ConfigError("Every template needs {} where the label goes.", "Such as: a photo of a {}.")
-        if self.repeats < 1 or self.max_tokens < 1 or self.temperature < 0 or self.seed < 0:
-            raise ConfigError("repeats and max_tokens must be 1 or more, temperature and seed not negative.")
-        if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
-            raise ConfigError(
-                "At temperature 0 all repeats give the same answer.", "Write repeats=1, or a temperature."
-            )
+from gslopes.core.errors import ModelError
+from gslopes.score.classifiers.torch_model import LibraryOptions, TorchModel
+from gslopes.score.classifiers.transformers_loading import TransformersOptions, loaded, task_of, version_of
+from gslopes.score.classifiers.transformers_text import ImageText
+from gslopes.score.classifiers.zero_shot import ZeroShotModel
 
 
 class TransformersClassifier:
@@ -73,81 +27,63 @@ class TransformersClassifier:
     Options = TransformersOptions
 
     def __new__(cls, name: str, options: TransformersOptions, device: str = "cpu") -> Any:
-        """The classifier of the task; nothing of the others is imported."""
+        """The classifier of the task."""
         task = options.task if options.task != "auto" else task_of(options.model)
-        if task == "zero-shot":
-            from gslopes.score.classifiers.transformers_zero_shot import ZeroShot
-
-            return ZeroShot(name, options, device)
-        if task == "text":
-            from gslopes.score.classifiers.transformers_text import ImageText
-
-            return ImageText(name, options, device)
-        return ImageClassifier(name, options, device)
+        return {"zero-shot": ZeroShot, "text": ImageText}.get(task, ImageClassifier)(name, options, device)
 
 
 class ImageClassifier(TorchModel):
     """A ``records.Classifier`` over ``AutoModelForImageClassification``."""
 
     def __init__(self, name: str, options: TransformersOptions, device: str = "cpu") -> None:
-        module, self._processor = loaded(options, "AutoModelForImageClassification", "AutoImageProcessor")
+        kinds = "AutoModelForImageClassification", "AutoImageProcessor"
+        module, processor = loaded(options.model, *kinds, revision=options.revision)
         config = module.config
         labels = [str(config.id2label[number]) for number in range(config.num_labels)]
         independent = config.problem_type == "multi_label_classification"
         activation = options.activation if options.activation != "auto" else "sigmoid" if independent else "softmax"
         rule = LibraryOptions(options.model, top_k=options.top_k, threshold=options.threshold, activation=activation)
-        super().__init__(name, version_of(options.model, config), module, self._pixels, labels, rule, device)
-
-    def _pixels(self, image: Any) -> Any:
-        return self._processor(images=image, return_tensors="pt")["pixel_values"][0]
+        version = version_of(options.model, config)
+        super().__init__(name, version, module, _transform(processor), labels, rule, device)
 
     def _forward(self, batch: Any) -> Any:
         return self._module(pixel_values=batch).logits
 
 
-def task_of(model: str) -> Task:
-    """What a folder's config.json says that its model does; ``classify`` for anything else.
+class ZeroShot(ZeroShotModel):
+    """A ``records.Classifier`` over the image tower of ``AutoModelForZeroShotImageClassification``.
 
-    >>> task_of("google/vit-base-patch16-224")
-    'classify'
+    Raises: ModelError if the model cannot be had, or has no two towers.
     """
-    try:
-        content = json.loads((Path(model).expanduser() / "config.json").read_text("utf-8"))
-        names = [str(name) for name in content.get("architectures") or ()]
-    except (OSError, ValueError, AttributeError):
-        return "classify"
-    if any(name.endswith(_TEXT) for name in names):
-        return "text"
-    return "zero-shot" if any(name in _ZERO_SHOT for name in names) else "classify"
+
+    def __init__(self, name: str, options: TransformersOptions, device: str = "cpu") -> None:
+        kinds = "AutoModelForZeroShotImageClassification", "AutoProcessor"
+        module, processor = loaded(options.model, *kinds, revision=options.revision)
+        if getattr(module, "logit_scale", None) is None or not hasattr(module, "get_text_features"):
+            raise ModelError(
+                f"The model {options.model} has no encoders of pictures and texts.", "Name a CLIP or SigLIP model."
+            )
+        longest = int(getattr(module.config.text_config, "max_position_embeddings", 64))
+        fixed = getattr(module, "logit_bias", None) is not None  # texts are padded as SigLIP was trained
+        pad = {"padding": "max_length" if fixed else True, "max_length": longest, "truncation": True}
+
+        def embed_texts(texts: list[str]) -> Any:
+            tokens = processor.tokenizer(texts, return_tensors="pt", **pad)
+            known = {key: tokens[key] for key in ("input_ids", "attention_mask") if key in tokens}
+            return _embedding(module.get_text_features(**known))
+
+        version, transform = version_of(options.model, module.config), _transform(processor.image_processor)
+        super().__init__(name, options, version, module, transform, embed_texts, device)
+
+    def _embedded(self, batch: Any) -> Any:
+        return _embedding(self._module.get_image_features(pixel_values=batch))
 
 
-def loaded(options: TransformersOptions, model: str, processor: str) -> tuple[Any, Any]:
-    """A model and its processor by the names of their Auto classes; of a folder without any network.
-
-    Raises: ModelError.
-    """
-    import transformers as library
-
-    known: Any = library
-    where: dict[str, Any] = {"revision": options.revision} if options.revision else {}
-    name = options.model
-    if Path(name).expanduser().is_dir():
-        name, where = str(Path(name).expanduser()), {"local_files_only": True}
-    try:
-        made = getattr(known, model).from_pretrained(name, **where)
-        return made.eval(), getattr(known, processor).from_pretrained(name, **where)
-    except Exception as error:  # the hub's client and the readers have many
-        first = " ".join(str(error).split())[:200]
-        hint = "Name a model of the hub for this task, or a folder that save_pretrained has written."
-        raise ModelError(f"The model {options.model} cannot be loaded: {first}.", hint) from None
+def _transform(processor: Any) -> Any:
+    """From a PIL picture to the network's input, (3, H, W)."""
+    return lambda image: processor(images=image, return_tensors="pt")["pixel_values"][0]
 
 
-def version_of(model: str, config: Any) -> str:
-    """sha256 of a local folder's files, or the hub's commit."""
-    folder = Path(model).expanduser()
-    if not folder.is_dir():
-        return str(getattr(config, "_commit_hash", "") or model)
-    kinds = (".json", ".safetensors", ".bin", ".jinja", ".txt", ".model")
-    files = sorted(path for path in folder.iterdir() if path.suffix in kinds)
-    names = hashlib.sha256("\0".join(path.name for path in files).encode()).hexdigest()
-    return hashlib.sha256(f"{names}{digest_of(files)}".encode()).hexdigest()
+def _embedding(found: Any) -> Any:
+    """The embedding itself: newer versions of the library wrap it."""
+    return getattr(found, "pooler_output", found)

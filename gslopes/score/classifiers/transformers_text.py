@@ -9,22 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import math
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from gslopes.core.errors import ConfigError, ModelError
+from gslopes.core.errors import ModelError
 from gslopes.core.records import Answer
-from gslopes.datasets.decode import decode
 from gslopes.score.classifiers import wire
-from gslopes.score.classifiers.llm_prompt import Prompt, load_prompt
+from gslopes.score.classifiers.llm_prompt import Prompt, Prompted
 from gslopes.score.classifiers.llm_reply import scores
-from gslopes.score.classifiers.transformers import TransformersOptions, loaded, version_of
+from gslopes.score.classifiers.transformers_loading import TransformersOptions, loaded, version_of
+from gslopes.score.pictures import decoded
 
 _BEGUN = '{"answer": "'  # what the model is made to begin its answer with, so that its letter comes next
 
 
-class ImageText:
+class ImageText(Prompted):
     """A ``records.Classifier`` over ``AutoModelForImageTextToText``, one picture at a time.
 
     Raises: ModelError if the model cannot be had or has no chat template; ConfigError as for ``llm:``.
@@ -34,27 +33,16 @@ class ImageText:
     cached = True
 
     def __init__(self, name: str, options: TransformersOptions, device: str = "cpu") -> None:
+        super().__init__(options)
         self.name, self._options, self._device = name, options, device
-        self.prompt = load_prompt(options.prompt)
-        if options.scores == "logprobs" and not self.prompt.lettered:
-            raise ConfigError(
-                f"The prompt {self.prompt.name!r} has no options with letters.",
-                "Log-probabilities need a choice of up to 20 options; write scores=repeats.",
-            )
-        module, self._processor = loaded(options, "AutoModelForImageTextToText", "AutoProcessor")
+        kinds = "AutoModelForImageTextToText", "AutoProcessor"
+        module, self._processor = loaded(options.model, *kinds, revision=options.revision)
         self._module = module.to(device)
         if not getattr(self._processor, "chat_template", None):
             raise ModelError(f"The model {options.model} has no chat template.", "Use an instruction-tuned model.")
         self._by_letter = options.scores != "repeats" and self.prompt.lettered
         self._letters = _letters(self._processor.tokenizer, self.prompt) if self._by_letter else {}
         self.version = f"{version_of(options.model, module.config)} prompt {self.prompt.digest[:16]}"
-        self._photos: dict[bytes, str] = {}
-        self._lock = threading.Lock()
-
-    def about(self, photo: str, pictures: Sequence[bytes]) -> None:
-        """Told before they are asked: these pictures show one photo, and get the options in one order."""
-        with self._lock:
-            self._photos |= {_digest(picture): photo for picture in pictures}
 
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to raw answers: the order of the options, and every reply.
@@ -72,11 +60,10 @@ class ImageText:
     def _asked(self, picture: bytes) -> object:
         import torch
 
-        key = _digest(picture)
-        with self._lock:
-            photo = self._photos.pop(key, key.hex())
-        order = self.prompt.order(photo, self._options.seed)
-        image = decode(picture, "picture")[0]
+        key = hashlib.sha256(picture).digest()
+        order = self._order(key)
+        self._forget(key)
+        (image,) = decoded([picture])
         record: dict[str, Any] = {"prompt": self.prompt.digest, "order": list(order)}
         with torch.inference_mode():
             if self._by_letter:
@@ -132,7 +119,3 @@ def _letters(tokenizer: Any, prompt: Prompt) -> Mapping[str, list[int]]:
     if lacking:
         raise ModelError(f"The model's vocabulary has no token {lacking[0]!r}.", "Write scores=repeats.")
     return found
-
-
-def _digest(picture: bytes) -> bytes:
-    return hashlib.sha256(picture).digest()

@@ -7,37 +7,23 @@ from typing import NoReturn
 from gslopes.core.errors import ServiceError
 from gslopes.score.limits import ServiceOptions
 
-WithdrawnOptions = ServiceOptions
-
 
 class Watson:
     """Refuses: the service no longer exists. Recorded answers can be audited with ``replay``."""
 
-    Options = WithdrawnOptions
+    Options = ServiceOptions
     batch = 1
     version = ""
 
-    def __init__(self, name: str, options: WithdrawnOptions, device: str = "cpu") -> None:
+    def __init__(self, name: str, options: ServiceOptions, device: str = "cpu") -> None:
         del options, device
         self.name = name
 
-    def prepare(self) -> None:
+    def prepare(self, *_: object) -> NoReturn:
         """Raises: ServiceError, always."""
-        _refuse()
+        raise ServiceError(
+            "IBM withdrew Watson Visual Recognition in December 2021; it can no longer be asked.",
+            "Recorded answers can still be audited: replay:FILE.",
+        )
 
-    def ask(self, pictures: list[bytes]) -> list[object]:
-        """Raises: ServiceError, always."""
-        del pictures
-        _refuse()
-
-    def parse(self, raw: object) -> NoReturn:
-        """Raises: ServiceError, always."""
-        del raw
-        _refuse()
-
-
-def _refuse() -> NoReturn:
-    raise ServiceError(
-        "IBM withdrew Watson Visual Recognition in December 2021; it can no longer be asked.",
-        "Recorded answers can still be audited: replay:FILE.",
-    )
+    ask = parse = prepare

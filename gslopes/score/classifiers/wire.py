@@ -32,6 +32,7 @@ from gslopes.core.errors import (
 from gslopes.score.scrub import scrub
 
 Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed"]
+Kinds = Mapping[str, Kind]  # of what an error is called
 
 CONNECT_TIMEOUT, TIMEOUT = 10.0, 60.0  # seconds, to connect and to answer
 _HOME = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -46,11 +47,15 @@ def address(option: str, *variables: str) -> str:
     Raises: ConfigError if it is plain http to another machine, since credentials would travel in the open.
     """
     found = option or next((os.environ[name] for name in variables if os.environ.get(name)), "")
-    parts = urlsplit(found)
-    if parts.scheme == "http" and parts.hostname not in _HOME:
+    if urlsplit(found).scheme == "http" and not on_this_machine(found):
         message = f"{scrub(found)!r} would be sent credentials without encryption."
         raise ConfigError(message, "Write https://, or ask a server on this machine.")
     return found.rstrip("/")
+
+
+def on_this_machine(found: str) -> bool:
+    """Whether an address is of this machine."""
+    return urlsplit(found).hostname in _HOME
 
 
 def version_at(option: str, found: str) -> str:
@@ -98,14 +103,22 @@ def error_of(service: str, kind: Kind, text: str, variables: Iterable[str], wait
     return ClassifierError(f"{service} failed: {said}.")
 
 
-def kind_of(error: BaseException, table: Mapping[str, Kind]) -> Kind | None:
-    """The kind of the nearest class of an error that the table names as ``module.Class``; None if there is none."""
-    return kind_of_class(type(error), table)
+def declared(kinds: Mapping[Kind, str], module: str = "") -> dict[str, Kind]:
+    """Name to kind, from the names of each kind with spaces between them.
+
+    module: to which the names belong, if they are those of exception classes.
+    """
+    prefix = f"{module}." if module else ""
+    return {f"{prefix}{name}": kind for kind, names in kinds.items() for name in names.split()}
 
 
-def kind_of_class(kind: type[BaseException], table: Mapping[str, Kind]) -> Kind | None:
-    """As ``kind_of``, for a class."""
-    names = (f"{one.__module__}.{one.__qualname__}" for one in kind.__mro__)
+def kind_of(error: BaseException, table: Kinds) -> Kind | None:
+    """The kind of the nearest class of an error that the table names; None if there is none.
+
+    table: ``module.Class``, or ``package.Class`` where a package keeps its classes in private modules, to kind.
+    """
+    parts = [(one.__module__, one.__module__.partition(".")[0], one.__qualname__) for one in type(error).__mro__]
+    names = (f"{place}.{name}" for module, package, name in parts for place in (module, package))
     return next((table[name] for name in names if name in table), None)
 
 
@@ -122,6 +135,14 @@ def kind_of_status(status: int) -> Kind:
     if status in (408, 499, 504):
         return "lost"
     return "unavailable" if status >= 500 or status in (409, 425) else "failed"
+
+
+def wait_of(error: BaseException) -> float | None:
+    """What ``Retry-After`` in the response behind an error says, in seconds; None if there is none."""
+    response = getattr(error, "response", None)
+    if isinstance(response, Mapping):  # botocore's
+        return seconds_to_wait(response.get("ResponseMetadata", {}).get("HTTPHeaders"))
+    return seconds_to_wait(getattr(response, "headers", None))
 
 
 def seconds_to_wait(headers: Mapping[str, Any] | None) -> float | None:

@@ -19,9 +19,9 @@ from gslopes.core.runtime import pick_device
 from gslopes.core.trust import Trust
 from gslopes.score import classifiers, names
 from gslopes.score.answers import check_answer
-from gslopes.score.classifiers import canonical_name, list_classifiers, listing
+from gslopes.score.classifiers import canonical_name, catalogue, list_classifiers
 from gslopes.score.classifiers import load_classifier as load_any_classifier
-from gslopes.score.classifiers.services import SERVICES
+from gslopes.score.classifiers.catalogue import SERVICES
 from tests.score.local_models import MAKERS
 
 load_classifier = partial(load_any_classifier, trust=Trust(given=True))
@@ -131,7 +131,7 @@ def test_an_unknown_classifier_names_the_nearest():
 
 def test_a_missing_extra_is_said_with_the_command_that_installs_it(monkeypatch):
     find = util.find_spec
-    monkeypatch.setattr(listing, "find_spec", lambda name: None if name == "onnxruntime" else find(name))
+    monkeypatch.setattr(catalogue, "find_spec", lambda name: None if name == "onnxruntime" else find(name))
     assert not next(entry for entry in list_classifiers() if entry.name == "onnx").installed
     with pytest.raises(UsageError, match=r"needs onnxruntime.* Run: pip install 'gslopes\[onnx\]'"):
         load_classifier("onnx:m.onnx,labels=l.txt")

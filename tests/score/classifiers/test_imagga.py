@@ -6,7 +6,8 @@ import httpx
 import pytest
 
 from gslopes.core.errors import ConfigError, ServiceError
-from gslopes.score.classifiers import imagga, load_classifier
+from gslopes.score.classifiers import load_classifier
+from gslopes.score.classifiers.imagga import Imagga
 from tests.fake_provider import FURNITURE, FakeProvider, paint
 
 
@@ -28,7 +29,7 @@ def test_a_plan_that_is_used_up_stops_the_walk():
     body = {"status": {"type": "error", "text": "You have reached your monthly limit."}}
     response = httpx.Response(403, json=body, request=request)
     error = httpx.HTTPStatusError("403", request=request, response=response)
-    found = imagga.gslopes_error(error)
+    found = Imagga.gslopes_error(error)
     assert type(found) is ServiceError
     assert "monthly limit" in found.message
 

@@ -18,7 +18,7 @@ import pytest
 
 from gslopes.core.errors import ConfigError, Refused, ServiceError, Unavailable
 from gslopes.score.classifiers import load_classifier
-from gslopes.score.classifiers.rekognition import gslopes_error
+from gslopes.score.classifiers.rekognition import Rekognition
 from gslopes.score.payload import fit_pictures
 from tests.fake_provider import FakeProvider, paint
 
@@ -79,7 +79,7 @@ def test_a_refusal_that_is_cut_short_is_asked_about_again_and_not_taken_for_a_fa
     ).encode()
     for body, kind in ((whole, Refused), (whole[: len(whole) // 2], Unavailable), (b"", Unavailable)):
         parsed = JSONParser().parse({"body": body, "headers": {}, "status_code": 400}, None)
-        assert isinstance(gslopes_error(ClientError(parsed, "DetectLabels")), kind)
+        assert isinstance(Rekognition.gslopes_error(ClientError(parsed, "DetectLabels")), kind)
 
 
 @pytest.mark.parametrize("wrong", ["max_labels=0", "min_confidence=101"])
@@ -91,7 +91,6 @@ def test_impossible_parameters_are_refused(wrong):
 SESSION = "company"
 ASK = """
 from gslopes.score.classifiers import load_classifier
-from gslopes.score.classifiers.rekognition import gslopes_error
 from tests.fake_provider import paint
 classifier = load_classifier("rekognition:profile=audit,region=eu-west-1")
 print(len(classifier.parse(classifier.ask([paint(0, 0.2)])[0]).labels))

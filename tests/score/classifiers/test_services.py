@@ -10,7 +10,7 @@ import pytest
 
 from gslopes.core.errors import CredentialsError, Refused, ServiceError, Throttled, Unavailable
 from gslopes.score.classifiers import load_classifier
-from gslopes.score.classifiers.services import SERVICES
+from gslopes.score.classifiers.catalogue import SERVICES
 from tests.fake_provider import FURNITURE, FakeProvider, paint
 
 NAMES = ("azure", "clarifai", "google", "imagga", "rekognition")

@@ -23,12 +23,18 @@ from gslopes.core.errors import (
     Throttled,
     Unavailable,
 )
-from gslopes.score.classifiers import azure, clarifai, google, imagga, llm_errors, rekognition
+from gslopes.score.classifiers import clarifai, rekognition
+from gslopes.score.classifiers.azure import AzureService
+from gslopes.score.classifiers.clarifai import Clarifai
+from gslopes.score.classifiers.google import Google
+from gslopes.score.classifiers.imagga import Imagga
+from gslopes.score.classifiers.openai_client import OpenAIService
+from gslopes.score.classifiers.rekognition import Rekognition
 
 # Modules whose exceptions can come out of a request, and what makes ours of them.
 VENDORS: dict[str, tuple[Callable[[Exception], GslopesError], tuple[str, ...]]] = {
     "google": (
-        google.gslopes_error,
+        Google.gslopes_error,
         (
             "google.api_core.exceptions",
             "google.auth.exceptions",
@@ -36,11 +42,11 @@ VENDORS: dict[str, tuple[Callable[[Exception], GslopesError], tuple[str, ...]]] 
             "google.protobuf.json_format",
         ),
     ),
-    "rekognition": (rekognition.gslopes_error, ("botocore.exceptions", "boto3.exceptions")),
-    "clarifai": (clarifai.gslopes_error, ("grpc", "clarifai_grpc.channel.exceptions", "clarifai_grpc.channel.errors")),
-    "azure": (azure.gslopes_error, ("azure.core.exceptions",)),
-    "imagga": (imagga.gslopes_error, ("httpx",)),
-    "llm": (lambda error: llm_errors.gslopes_error(error, "OPENAI_API_KEY"), ("openai",)),
+    "rekognition": (Rekognition.gslopes_error, ("botocore.exceptions", "boto3.exceptions")),
+    "clarifai": (Clarifai.gslopes_error, ("grpc", "clarifai_grpc.channel.exceptions", "clarifai_grpc.channel.errors")),
+    "azure": (AzureService.gslopes_error, ("azure.core.exceptions",)),
+    "imagga": (Imagga.gslopes_error, ("httpx",)),
+    "llm": (OpenAIService.gslopes_error, ("openai",)),
 }
 # What a name says has to be what we make of it.
 TRANSIENT = re.compile(
@@ -123,7 +129,7 @@ def test_every_error_that_amazon_declares_for_detect_labels_is_decided():
 )
 def test_amazons_codes_say_what_to_do(code, status, kind):
     about = {"Error": {"Code": code, "Message": "m"}, "ResponseMetadata": {"HTTPStatusCode": status}}
-    found = rekognition.gslopes_error(botocore.exceptions.ClientError(about, "DetectLabels"))
+    found = Rekognition.gslopes_error(botocore.exceptions.ClientError(about, "DetectLabels"))
     assert type(found) is kind
 
 
@@ -142,7 +148,7 @@ class _Status(grpc.RpcError):
 
 def test_every_status_of_grpc_is_decided():
     names = {status.name for status in grpc.StatusCode} - {"OK"}
-    assert names == set(clarifai.ERRORS)
+    assert names == set(clarifai.STATUSES)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +165,7 @@ def test_every_status_of_grpc_is_decided():
     ],
 )
 def test_what_grpc_says_of_a_call_is_understood(status, details, kind, billed):
-    found = clarifai.gslopes_error(_Status(grpc.StatusCode[status], details))
+    found = Clarifai.gslopes_error(_Status(grpc.StatusCode[status], details))
     assert type(found) is kind
     assert getattr(found, "billed", None) is billed
 

@@ -1,4 +1,4 @@
-"""Errors of the openai client beyond their classes, which ``test_vendor_exceptions`` goes through."""
+"""Errors of the openai client beyond their classes, which ``test_service`` goes through."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import openai
 import pytest
 
 from gslopes.core.errors import CredentialsError, Refused, ServiceError, Throttled, Unavailable
-from gslopes.score.classifiers.llm_errors import gslopes_error, refusal_of, unknown_parameter
+from gslopes.score.classifiers.openai_client import OpenAIService, refusal_of, unknown_parameter
 
 
 def error(status: int, code: str | None = None, message: str = "no", param: str | None = None, **headers: str):
@@ -32,11 +32,11 @@ def error(status: int, code: str | None = None, message: str = "no", param: str 
     ],
 )
 def test_status_and_code_say_what_it_is(raised, kind):
-    assert type(gslopes_error(raised, "KEY")) is kind
+    assert type(OpenAIService.gslopes_error(raised)) is kind
 
 
 def test_retry_after_is_passed_on():
-    assert gslopes_error(error(429, **{"retry-after": "3"}), "KEY").retry_after == 3
+    assert OpenAIService.gslopes_error(error(429, **{"retry-after": "3"})).retry_after == 3
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,134 @@
+"""The one base of every classifier over a service: address, limits, client, batches, and our errors for the vendor's.
+
+A subclass declares where the service is, which variables hold its credentials and of which *kind* (see ``wire``) each
+exception of its client is; it makes the client, sends one picture (or one batch) and parses the reply.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from gslopes.core.errors import GslopesError
+from gslopes.score.classifiers import wire
+from gslopes.score.classifiers.catalogue import LOCALS, SERVICES
+from gslopes.score.limits import ServiceOptions
+from gslopes.score.scrub import guard_logs
+
+HTTPX_ERRORS: wire.Kinds = {
+    **wire.declared(
+        {
+            "lost": "HTTPError StreamError",
+            "unavailable": "ConnectError ConnectTimeout PoolTimeout ProxyError",
+            "service": "UnsupportedProtocol TooManyRedirects InvalidURL CookieConflict",
+            "failed": "LocalProtocolError HTTPStatusError",  # the latter by its status
+        },
+        "httpx",
+    ),
+    "json.decoder.JSONDecodeError": "lost",
+}
+
+
+class Service:
+    """A ``records.Classifier`` over a service, without ``parse``.
+
+    SERVICE: its name in messages.  CREDENTIALS: that hold its credentials.
+    ENDPOINT_VARIABLES: variables that may hold another address, where the option ``ENDPOINT_OPTION`` is empty.
+    ERRORS: ``module.Class`` to kind, of every exception that its client may raise.
+
+    Raises: ConfigError if the address is not safe to send credentials to.
+    """
+
+    Options: ClassVar[type[ServiceOptions]]
+    SERVICE: ClassVar[str]
+    CREDENTIALS: ClassVar[Sequence[str]] = ()
+    ENDPOINT_VARIABLES: ClassVar[Sequence[str]] = ()
+    ENDPOINT_OPTION: ClassVar[str] = "endpoint"
+    ERRORS: ClassVar[wire.Kinds] = {}
+    batch = 1
+
+    def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
+        del device
+        self.name = name
+        self.notes: list[str] = []  # what a user should know, one sentence each
+        self._options = options
+        given = getattr(options, self.ENDPOINT_OPTION, "")
+        self._address = wire.address(given, *self._endpoint_variables)
+        self.version = wire.version_at(given, self._address)
+        listed = {**LOCALS, **SERVICES}[name.partition(":")[0]]
+        self.limits = listed.limits.adjusted(options)
+        self._client: Any = None
+
+    def prepare(self) -> None:
+        """Find the credentials and make the client.  Raises: CredentialsError, ServiceError."""
+        guard_logs()  # vendors write requests there
+        try:
+            self._client, close = self._connected()
+        except GslopesError:
+            raise
+        except Exception as error:
+            raise self.gslopes_error(error, self._variables) from None
+        weakref.finalize(self, close)
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        """Up to ``batch`` encoded pictures to the reply about each, as JSON can hold it, or an error about that one.
+
+        Raises: Refused, Throttled, Unavailable, CredentialsError, ServiceError, ClassifierError.
+        """
+        if self._client is None:
+            self.prepare()
+        try:
+            answers = self._answers(pictures)
+        except GslopesError:
+            raise
+        except Exception as error:
+            raise self.gslopes_error(error, self._variables) from None
+        if len(answers) != len(pictures):
+            raise self._error("lost", f"{len(answers)} answers came to {len(pictures)} pictures")
+        return answers
+
+    @classmethod
+    def gslopes_error(cls, error: Exception, variables: Sequence[str] = ()) -> GslopesError:
+        """Our error for one of the client's; any other error is raised as it is.
+
+        variables: that hold the credentials; empty: ``CREDENTIALS``.
+        """
+        kind = wire.kind_of(error, cls.ERRORS)
+        if kind is None:
+            raise error
+        kind, text = cls._details(error, kind)
+        return wire.error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, wire.wait_of(error))
+
+    # -- what a subclass defines --------------------------------------------------------------------------------------
+
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
+        """The client, and what closes it.  Raises: CredentialsError; whatever the client raises."""
+        raise NotImplementedError
+
+    def _answers(self, pictures: list[bytes]) -> list[object]:
+        """The replies; one request a picture where the service takes no more."""
+        return [self._answer(picture) for picture in pictures]
+
+    def _answer(self, picture: bytes) -> object:
+        """The reply about one picture."""
+        raise NotImplementedError
+
+    @classmethod
+    def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
+        """The kind of an error by its status or code, where its class alone does not decide; the vendor's words."""
+        return kind, f"{type(error).__name__}: {error}"
+
+    # -- helpers ------------------------------------------------------------------------------------------------------
+
+    @property
+    def _variables(self) -> Sequence[str]:
+        """The variables that hold the credentials under these options."""
+        return self.CREDENTIALS
+
+    @property
+    def _endpoint_variables(self) -> Sequence[str]:
+        return self.ENDPOINT_VARIABLES
+
+    def _error(self, kind: wire.Kind, text: str) -> GslopesError:
+        return wire.error_of(self.SERVICE, kind, text, self._variables)
