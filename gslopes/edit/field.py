@@ -41,12 +41,12 @@ from gslopes.zoo.reader import face_window
 BATCH_SIZE = 16
 PICTURE = 1_400_000
 
-# Bounds of a face's length, times the usual one. Readings count as no surer than SURE from 0 or 1, and as moving by
-# LEAST log-odds at least: the length of a face that hardly moves would be anything.
+# Bounds of a face's length, times the default one. Readings are kept PROBABILITY_FLOOR from 0 and 1, and count as
+# moving by MIN_LOGIT_SHIFT at least: the length of a face that hardly moves would be anything.
 SHORTEST, LONGEST = 0.5, 1.8
-SURE, LEAST = 1e-4, 0.3
+PROBABILITY_FLOOR, MIN_LOGIT_SHIFT = 1e-4, 0.3
 ENDS = (-2.0, 2.0)
-ABOVE = tuple(1.0 if part in ("forehead", "eyes") else 0.0 for part in PARTS)  # brows and eyes, not the nose
+EYE_REGION = tuple(1.0 if part in ("forehead", "eyes") else 0.0 for part in PARTS)  # brows and eyes, not the nose
 
 
 class FieldEditor:
@@ -84,14 +84,14 @@ class FieldEditor:
             x = torch.from_numpy(chips[part]).to(self.device).permute(0, 3, 1, 2).float() / 255
             form, motion = self.field(x)
             edits = TemplateEdits(x, as_template(form), self.face, self.use)
-            own = self.photo_values(x)[:, :1]
-            units = self._units(own, edits, values)
-            there = edited[part].movedim(-1, 2)
+            source_value = self.photo_values(x)[:, :1]
+            units = self._units(source_value, edits, values)
+            target = edited[part].movedim(-1, 2)
             if self.device.type == "cpu":
-                edits.pictures(units, into=there)
+                edits.pictures(units, out=target)
             else:
-                there.copy_(edits.pictures(units))
-            fields[part] = self._steadied(motion, own).permute(0, 2, 3, 1).cpu()
+                target.copy_(edits.pictures(units))
+            fields[part] = self._steadied(motion, source_value).permute(0, 2, 3, 1).cpu()
             darkens = units * self.config.lightness < 0
             distances[part] = torch.where(darkens, self.config.darker_motion * units, units).cpu()
         moving = Motion(fields.numpy(), distances.numpy())
@@ -112,39 +112,41 @@ class FieldEditor:
         bounds = c.darkest, c.brightest, c.darkest_by_part, c.brightest_by_part
         return TemplateUse(c.lightness, *bounds, c.evenly, c.slow, c.darker_form)
 
-    def _steadied(self, motion: Tensor, own: Tensor) -> Tensor:
+    def _steadied(self, motion: Tensor, source_value: Tensor) -> Tensor:
         """Motion (b, 2, S, S) with eyes that move the less, the nearer a face's own value (b, 1) is to 1."""
-        above = over_parts(ABOVE, motion)
-        return motion * (1 - self.config.steady_eyes * (1 + own[..., None, None]) / 2 * above)
+        eyes = over_parts(EYE_REGION, motion)
+        return motion * (1 - self.config.steady_eyes * (1 + source_value[..., None, None]) / 2 * eyes)
 
-    def _units(self, own: Tensor, edits: TemplateEdits, values: FloatArray) -> Tensor:
+    def _units(self, source_value: Tensor, edits: TemplateEdits, values: FloatArray) -> Tensor:
         """(b, K) units from each photo's own value (b, 1) to each of the values (K,), in that photo's length."""
-        units = self._usual(own, own.new_tensor(values))
+        units = self._default_steps(source_value, source_value.new_tensor(values))
         for end, target in zip(ENDS, self.config.reach, strict=True):
             if target:
-                there = edits.pictures(self._usual(own, own.new_tensor([end])))
-                read = self.photo_values(there[:, 0].clamp(0, 255) / 255)[:, :1]
-                length = _length(_log_odds(own), _log_odds(read), math.log(target / (1 - target)), end)
+                at_end = edits.pictures(self._default_steps(source_value, source_value.new_tensor([end])))
+                read = self.photo_values(at_end[:, 0].clamp(0, 255) / 255)[:, :1]
+                length = _length(_log_odds(source_value), _log_odds(read), math.log(target / (1 - target)), end)
                 units = torch.where(units * end > 0, length * units, units)
         return units
 
-    def _usual(self, own: Tensor, values: Tensor) -> Tensor:
-        """(b, K) units from own values (b, 1) to values (K,), in the usual length."""
-        units, whole = values - own, ENDS[0] - own  # the whole way down is 1 unit or more
-        share = (units / whole).clamp(min=0)
-        down = self.config.downward * whole * share**self.config.downward_exponent
+    def _default_steps(self, source_value: Tensor, values: Tensor) -> Tensor:
+        """(b, K) units from own values (b, 1) to values (K,), in the default length."""
+        units, full_step = values - source_value, ENDS[0] - source_value  # the way down is 1 unit or more
+        share = (units / full_step).clamp(min=0)
+        down = self.config.downward * full_step * share**self.config.downward_exponent
         return torch.where(units < 0, down, units)
 
 
 def _log_odds(values: Tensor) -> Tensor:
     """Values in [-1, 1] to the log-odds of what was read."""
-    return ((values + 1) / 2).clamp(SURE, 1 - SURE).logit()
+    return ((values + 1) / 2).clamp(PROBABILITY_FLOOR, 1 - PROBABILITY_FLOOR).logit()
 
 
-def _length(own: Tensor, read: Tensor, target: float, end: float) -> Tensor:
+def _length(source_value: Tensor, read: Tensor, target: float, end: float) -> Tensor:
     """Length at which a reading that moves from ``own`` to ``read`` in the usual one is at a target, all log-odds."""
     towards = 1.0 if end > 0 else -1.0
-    return (towards * (target - own) / (towards * (read - own)).clamp(min=LEAST)).clamp(SHORTEST, LONGEST)
+    return (towards * (target - source_value) / (towards * (read - source_value)).clamp(min=MIN_LOGIT_SHIFT)).clamp(
+        SHORTEST, LONGEST
+    )
 
 
 def as_template(form: Tensor) -> Tensor:

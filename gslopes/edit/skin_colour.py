@@ -17,12 +17,12 @@ from gslopes.core.levels import LUMA, OFFSET
 
 # Pigment hides blood: a face that darkens loses this share, at most, of what its parts differ in colour (noses, lips
 # and cheeks redder, chins grayer); after a darkening of ``DEPTH`` logarithms of luminance 63 % of it.
-HIDDEN = 0.8
+DESATURATION = 0.8
 DEPTH = 0.3
 
 # How much further colour goes than the table's medians do where a face darkens: exposures differ in the table as well,
 # so that from light skin to darker one its colours change less than those of faces under one lamp.
-RICHER = 2.4
+SATURATION_GAIN = 2.4
 
 # Logarithm of luminance; then, of the colours found there, medians of red and blue, their standard deviations without
 # the outer twentieths, and their correlation. Between two rows colours lie between them.
@@ -37,8 +37,8 @@ TABLE = (
 )
 
 
-def place_of(colours: Tensor, light: Tensor) -> Tensor:
-    """Where a colour stands among those of its lightness, (b, 2, S, S).
+def standardise_colour(colours: Tensor, light: Tensor) -> Tensor:
+    """Colours standardised among those of their lightness, (b, 2, S, S).
 
     Standard deviations from the median of red, and those of blue among the colours with that red.
     colours: (b, 3, S, S), logarithms of levels plus ``OFFSET`` less those of luminance.
@@ -49,17 +49,17 @@ def place_of(colours: Tensor, light: Tensor) -> Tensor:
     return torch.stack([r, (b - rho * r) / (1 - rho**2).sqrt()], 1)
 
 
-def lightened(colours: Tensor, place: Tensor, after: Tensor) -> Tensor:
+def lightened(colours: Tensor, standard: Tensor, after: Tensor) -> Tensor:
     """Logarithms to add to each pixel so that its colour is as usual, or unusual, after as before.
 
-    colours: (b, 3, S, S), as in ``place_of``.  place: (b, 2, S, S), where they stand now.
+    colours: (b, 3, S, S), as in ``standardise_colour``.  standard: (b, 2, S, S), as ``standardise_colour`` gives them.
     after: (n, S, S) logarithms of luminance, b being n or 1.
 
     Returns (n, 3, S, S), of which luminance, to first order, does not change. The map between the two normal
     distributions that keeps red's place in its own and blue's place among the colours with that red.
     """
     red, blue, red_sd, blue_sd, rho = _at(after)
-    r, rest = place.unbind(1)
+    r, rest = standard.unbind(1)
     b = rho * r + (1 - rho**2).sqrt() * rest
     return _without_luminance(red + red_sd * r - colours[:, 0], blue + blue_sd * b - colours[:, 2])
 
@@ -67,18 +67,18 @@ def lightened(colours: Tensor, place: Tensor, after: Tensor) -> Tensor:
 def darkened(colours: Tensor, face: Tensor, before: Tensor, after: Tensor) -> Tensor:
     """Logarithms to add so that a face's colour moves as the usual one does, and becomes more even; gray stays gray.
 
-    colours: (b, 3, S, S), as in ``place_of``, smoothed: what is smaller keeps its own.
+    colours: (b, 3, S, S), as in ``standardise_colour``, smoothed: what is smaller keeps its own.
     face: (b, 3, 1, 1), their mean over the face.  before: (b, 1, 1), the mean of the logarithms of luminance.
-    after: (n, S, S), or (n, 1, 1) where all pixels darken alike, b being n or 1.
+    after: (n, S, S), or (n, 1, 1) where all pixels darken by as much, b being n or 1.
 
     Returns (n, 3, S, S). What is unusual becomes less so: noses that are red already would become redder than any
     photo's, and chins gray.
     """
     (red, blue), then = _at(before, 2), _at(after, 2)
     share = ((face[:, 0] * red + face[:, 2] * blue) / (red**2 + blue**2)).clamp(0, 1)
-    further = RICHER * share
+    further = SATURATION_GAIN * share
     moved = _without_luminance(further * (then[0] - red), further * (then[1] - blue))
-    hidden = -HIDDEN * torch.expm1((after - before).clamp(max=0) / DEPTH)
+    hidden = -DESATURATION * torch.expm1((after - before).clamp(max=0) / DEPTH)
     return torch.addcmul(moved, hidden[:, None], face - colours)
 
 

@@ -29,7 +29,7 @@ from torchvision.transforms.functional import gaussian_blur
 
 from gslopes.core.levels import LUMA, OFFSET
 from gslopes.edit.parts import PARTS, inverse_over_parts
-from gslopes.edit.skin_colour import colours_of, darkened, lightened, place_of
+from gslopes.edit.skin_colour import colours_of, darkened, lightened, standardise_colour
 
 CEILING = 0.88  # share of the range: no skin is brighter
 SLOPE = 0.43  # logarithms of luminance that a log-odds is worth at half the range, 1 - 0.5 / CEILING
@@ -47,12 +47,12 @@ class TemplateUse:
     """How a template is applied.
 
     lightness: log-odds of luminance that the whole face moves a unit; 0 for an attribute that is no tone of skin.
-    darkest: log-odds that darkening beside the tone approaches and does not pass, however far the way; 0 for none.
-    brightest: the same of lightening.
+    darkest, brightest: log-odds that darkening and lightening, the tone not counted, approach and do not pass; 0 for
+        no bound.
     darkest_by_part, brightest_by_part: take the place of both where the tone darkens, one for each of
         ``edit.parts.PARTS``, 0 for no bound there; both empty to go by the others. All that lies near together is
         shortened by one factor, so that form keeps its shape.
-    evenly: share of darkening that is alike in light and shade.
+    evenly: share of darkening that is uniform over light and shade.
     slow: share of what varies slowly in the form that stays where the tone darkens.
     darker_form: factor of the form where the tone darkens.
     """
@@ -67,41 +67,17 @@ class TemplateUse:
     darker_form: float = 1.0
 
 
-FORM_ALONE = TemplateUse()
-
-
-def template_pictures(
-    chips: Tensor, template: Tensor, face: Tensor, distances: Tensor, use: TemplateUse = FORM_ALONE
-) -> Tensor:
-    """Chips (b, 3, S, S), RGB in [0, 1], at K distances, (b, K, 3, S, S) levels, 0 to 255 or a little beyond.
-
-    Arguments as of ``template_edits``.
-    """
-    return TemplateEdits(chips, template, face, use).pictures(distances)
-
-
-def template_edits(
-    chips: Tensor, template: Tensor, face: Tensor, distances: Tensor, use: TemplateUse = FORM_ALONE
-) -> Tensor:
-    """Logarithms to add to chips for a move along an attribute.
+class TemplateEdits:
+    """Edits of some chips for moves along an attribute: what does not depend on how far they go is computed once.
 
     chips: (b, 3, S, S) RGB in [0, 1].
     template: (3, S, S), or (b, 3, S, S) one for each chip, per unit; its luminance in log-odds, what else it has in
         logarithms, see ``edit.field``. One channel in place of three for lightness alone.
-    face: (S, S) weights of the face's place in a chip.  distances: (b, K) units to go, 0 for none.
-
-    Returns (b, K, 3, S, S), to be added to the logarithm of levels plus ``OFFSET``; 0 where the distance is 0.
-    """
-    return TemplateEdits(chips, template, face, use)(distances)
-
-
-class TemplateEdits:
-    """Edits of some chips: what does not depend on how far they go is computed once.
-
-    Arguments as of ``template_edits``.
+    face: (S, S) weights of the face's place in a chip.
     """
 
-    def __init__(self, chips: Tensor, template: Tensor, face: Tensor, use: TemplateUse = FORM_ALONE) -> None:
+    def __init__(self, chips: Tensor, template: Tensor, face: Tensor, use: TemplateUse | None = None) -> None:
+        use = use or TemplateUse()
         chips = chips.contiguous()
         self.chips, self.use = chips, use
         luma = template.new_tensor(LUMA)[:, None, None]
@@ -121,19 +97,19 @@ class TemplateEdits:
             fast = use.darker_form * (self.form - (1 - use.slow) * blurred(self.form[:, None], BROAD)[:, 0])
             self.darker_form = _without_glow(fast, use.lightness) - use.lightness
             self.colours, self.before = colours_of(smooth)
-            self.place, self.broad = place_of(self.colours, self.before), blurred(self.colours, BROAD)
-            self.whole, mean = _mean(self.colours, face), _mean(light, face)
+            self.standard, self.broad = standardise_colour(self.colours, self.before), blurred(self.colours, BROAD)
+            self.face_colour, mean = _mean(self.colours, face), _mean(light, face)
             self.mean_odds, self.mean_light = _odds(mean), _logarithm(mean)
 
-    def pictures(self, distances: Tensor, into: Tensor | None = None) -> Tensor:
+    def pictures(self, distances: Tensor, out: Tensor | None = None) -> Tensor:
         """(b, K, 3, S, S) levels at K distances (b, K), 0 to 255 or a little beyond; in memory channels come last.
 
-        into: where they are written, on the same device; new memory by default.
+        out: where they are written, on the same device; new memory by default.
         """
-        return self._each(distances, lambda rows, edits: (self.logs[rows] + edits).exp_().sub_(OFFSET), into)
+        return self._each(distances, lambda rows, edits: (self.logs[rows] + edits).exp_().sub_(OFFSET), out)
 
     def __call__(self, distances: Tensor) -> Tensor:
-        """(b, K, 3, S, S) logarithms to add at K distances (b, K)."""
+        """(b, K, 3, S, S) to add to logarithms of levels plus ``OFFSET`` at K distances (b, K); 0 where they are 0."""
         return self._each(distances, lambda rows, edits: edits)
 
     def _each(
@@ -160,15 +136,15 @@ class TemplateEdits:
     def _darker(self, rows: Rows, units: Tensor) -> Tensor:
         """Edits (n, 3, S, S) of these chips, n of them or one, in units (n, 1, 1) in which the tone darkens."""
         use, tone = self.use, units * self.use.lightness
-        beside = units * self.darker_form[rows]
+        excess = units * self.darker_form[rows]
         if use.darkest_by_part or use.brightest_by_part:
-            beside = _bounded_by_part(beside, use)
+            excess = _bounded_by_part(excess, use)
         else:
-            beside = _bounded(beside, use.darkest, use.brightest)
-        moved = self._moved(rows, tone + beside)
+            excess = _bounded(excess, use.darkest, use.brightest)
+        moved = self._moved(rows, tone + excess)
         before = self.mean_light[rows]
         after = torch.minimum(_logarithm(_raised(self.mean_odds[rows], tone)), before + moved)
-        colour = darkened(self.broad[rows], self.whole[rows], before, after)
+        colour = darkened(self.broad[rows], self.face_colour[rows], before, after)
         return self._with_colour(rows, units, colour.add_(moved[:, None]))
 
     def _paler(self, rows: Rows, units: Tensor) -> Tensor:
@@ -177,7 +153,7 @@ class TemplateEdits:
         moved = self._moved(rows, units * use.lightness + _bounded(units * self.form[rows], use.darkest, use.brightest))
         if not use.lightness:
             return self._with_colour(rows, units, moved[:, None])
-        colour = lightened(self.colours[rows], self.place[rows], self.before[rows] + moved)
+        colour = lightened(self.colours[rows], self.standard[rows], self.before[rows] + moved)
         return self._with_colour(rows, units, colour.add_(moved[:, None]))
 
     def _with_colour(self, rows: Rows, units: Tensor, edits: Tensor) -> Tensor:
@@ -185,10 +161,10 @@ class TemplateEdits:
         return edits if self.colour is None else edits + units[:, None] * self.colour[rows]
 
     def _moved(self, rows: Rows, odds: Tensor) -> Tensor:
-        """Log-odds of luminance (n, S, S) to its logarithms; darkening is in part alike in light and shade."""
+        """Log-odds of luminance (n, S, S) to its logarithms; darkening is in part uniform over light and shade."""
         moved = _logarithm(_raised(self.odds[rows], odds)) - self.light[rows]
-        alike = self.use.evenly * SLOPE * self.skin[rows] * odds + (1 - self.use.evenly) * moved
-        return torch.where(odds < 0, alike, moved)
+        uniform = self.use.evenly * SLOPE * self.skin[rows] * odds + (1 - self.use.evenly) * moved
+        return torch.where(odds < 0, uniform, moved)
 
 
 def _mean(part: Tensor, face: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.datasets import london, utkface
 from gslopes.datasets.folder import open_photo
+from gslopes.datasets.labelled import LabelledPhotos
 from gslopes.edit.editors import FaceEditor
 from gslopes.validate import realism
 from gslopes.zoo import load
@@ -50,6 +51,11 @@ class HeldOut:
         """(n, size, size, 3) uint8 RGB, aligned."""
         return np.stack([warp(p.pixels, f.matrix, size) for p, f in zip(self.photos, self.faces, strict=True)])
 
+    def take(self, rows: NDArray[np.intp]) -> HeldOut:
+        """These faces alone."""
+        labels = {name: values[rows] for name, values in self.labels.items()}
+        return HeldOut(self.name, [self.photos[i] for i in rows], [self.faces[i] for i in rows], labels)
+
     def groups(self) -> dict[str, NDArray[np.object_]]:
         """(n,) names of perceived gender, race, age and their combination, as annotated."""
         gender = np.where(self.labels["masculine"] > 0.5, "men", "women").astype(object)
@@ -65,46 +71,40 @@ def held_out_faces(data: Path, attribute: str, most: int | None, device: str, si
 
     Raises: DataMissing.
     """
+    every = utkface.read(data)
+    held = _aligned("UTKFace", every, every.held_out(), "held-out", device, size, MOST_OUTSIDE)
+    if attribute == "race":
+        held = held.take(np.flatnonzero(held.labels["white"] + held.labels["black"] > 0))
+    rows = np.random.default_rng(0).permutation(len(held))[:most] if most else np.arange(len(held))
+    return held.take(np.sort(rows))
+
+
+def london_faces(data: Path, device: str, size: int = 128) -> HeldOut:
+    """The London set's neutral portraits with self-reported gender, ethnicity and age.  Raises: DataMissing."""
+    every = london.read(data, "neutral")
+    return _aligned("London", every, np.ones(len(every), bool), "london-neutral", device, size)
+
+
+def _aligned(
+    name: str, every: LabelledPhotos, chosen: NDArray[np.bool_], cache: str, device: str, size: int, beyond: float = 1.0
+) -> HeldOut:
+    """Faces of these photos that can be aligned.  beyond: share of a tight chip outside its photo, at most."""
     from gslopes.train.chips import cache_folder, find_points
 
-    every = utkface.read(data)
-    held = np.flatnonzero(every.held_out())
-    points = find_points(tuple(every.paths[row] for row in held), cache_folder() / "held-out", device)
-    photos, faces, rows = [], [], []
-    for row, known in zip(held, points, strict=True):
-        matrix = None if known is None else similarity(known, CHIP * size - 0.5)
-        tight = None if known is None else similarity(known, TIGHT * size - 0.5)
-        wanted = attribute != "race" or every.column("white")[row] + every.column("black")[row] > 0
-        if known is None or matrix is None or tight is None or not wanted:
+    rows = np.flatnonzero(chosen).tolist()
+    points = find_points(tuple(every.paths[row] for row in rows), cache_folder() / cache, device)
+    photos, faces, kept = [], [], []
+    for row, known in zip(rows, points, strict=True):
+        matrices = [None if known is None else similarity(known, frame * size - 0.5) for frame in (CHIP, TIGHT)]
+        if known is None or matrices[0] is None or matrices[1] is None:
             continue
         photo = open_photo(every.paths[row])
         height, width = photo.pixels.shape[:2]
-        if outside(tight, width, height, size) <= MOST_OUTSIDE:
+        if outside(matrices[1], width, height, size) <= beyond:
             photos.append(photo)
-            faces.append(Face(np.array([0, 0, width, height], np.float32), known, 1.0, 1, matrix))
-            rows.append(row)
-    keep = np.random.default_rng(0).permutation(len(rows))[:most] if most else np.arange(len(rows))
-    keep = np.sort(keep)
-    labels = {name: every.column(name)[np.array(rows)[keep]] for name in every.names}
-    return HeldOut("UTKFace", [photos[i] for i in keep], [faces[i] for i in keep], labels)
-
-
-def london_faces(data: Path, device: str, kind: str = "neutral", size: int = 128) -> HeldOut:
-    """The London set's portraits with self-reported gender, ethnicity and age.  Raises: DataMissing."""
-    from gslopes.train.chips import cache_folder, find_points
-
-    every = london.read(data, "smiling" if kind == "smiling" else "neutral")
-    points = find_points(every.paths, cache_folder() / f"london-{kind}", device)
-    photos, faces, rows = [], [], []
-    for row, (path, known) in enumerate(zip(every.paths, points, strict=True)):
-        matrix = None if known is None else similarity(known, CHIP * size - 0.5)
-        if known is not None and matrix is not None:
-            photo = open_photo(path)
-            height, width = photo.pixels.shape[:2]
-            photos.append(photo)
-            faces.append(Face(np.array([0, 0, width, height], np.float32), known, 1.0, 1, matrix))
-            rows.append(row)
-    return HeldOut("London", photos, faces, {name: every.column(name)[rows] for name in every.names})
+            faces.append(Face(np.array([0, 0, width, height], np.float32), known, 1.0, 1, matrices[0]))
+            kept.append(row)
+    return HeldOut(name, photos, faces, {column: every.column(column)[kept] for column in every.names})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +129,7 @@ def swept(held: HeldOut, editor: FaceEditor, device: str) -> Iterator[Swept]:
     for start in range(0, len(held), BATCH):
         rows = slice(start, start + BATCH)
         photos, faces = held.photos[rows], held.faces[rows]
-        chips = np.stack([warp(p.pixels, f.matrix, editor.size) for p, f in zip(photos, faces, strict=True)])
+        chips = HeldOut(held.name, photos, faces, {}).chips(editor.size)
         edits = editor.sweep(chips, values)
         masks = {region: masker(photos, faces, chips, editor.border) for region, masker in maskers.items()}
         pictures: dict[tuple[str, str], list[list[ByteArray]]] = {}

@@ -21,13 +21,7 @@ def contact_sheet(held: HeldOut, editor: FaceEditor, path: Path, *, side: int = 
 
     side: of a cell, pixels.  seed: chooses the faces; never the eye.
     """
-    chosen = np.sort(np.random.default_rng(seed).permutation(len(held))[:FACES])
-    few = HeldOut(
-        held.name,
-        [held.photos[i] for i in chosen],
-        [held.faces[i] for i in chosen],
-        {name: values[chosen] for name, values in held.labels.items()},
-    )
+    few = held.take(np.sort(np.random.default_rng(seed).permutation(len(held))[:FACES]))
     rows: list[ByteArray] = []
     for batch in swept(few, editor, str(editor.device)):
         pictures = next(iter(batch.pictures.values()))
@@ -40,9 +34,9 @@ def contact_sheet(held: HeldOut, editor: FaceEditor, path: Path, *, side: int = 
 
 def _cut(picture: ByteArray, points: np.ndarray[tuple[int, ...], np.dtype[np.float32]], side: int) -> ByteArray:
     """The square around the face, (side, side, 3)."""
-    middle, reach = points.mean(0), float(np.ptp(points, axis=0).max()) * (0.5 + MARGIN)
-    x0, y0 = np.maximum(np.floor(middle - reach), 0).astype(int)
-    x1, y1 = np.ceil(middle + reach).astype(int)
+    middle, half = points.mean(0), float(np.ptp(points, axis=0).max()) * (0.5 + MARGIN)
+    x0, y0 = np.maximum(np.floor(middle - half), 0).astype(int)
+    x1, y1 = np.ceil(middle + half).astype(int)
     part = picture[y0:y1, x0:x1]
     longest = max(part.shape[:2])
     square = cv2.copyMakeBorder(part, 0, longest - part.shape[0], 0, longest - part.shape[1], cv2.BORDER_REPLICATE)

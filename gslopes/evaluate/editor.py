@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,37 +108,37 @@ def contact_sheets(model: LoadedModel, data: Path, device: str, folder: Path) ->
 def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Composites:
     """Composite every face in every way and read it."""
     composites = Composites(ways(editor.blend)[0])
-    parts: dict[Any, list[Any]] = {}
+    parts = defaultdict[tuple[Any, ...], list[Any]](list)
     for batch in tqdm(swept(held, editor, device), total=-(-len(held) // 16), desc="composites", unit="batch"):
         faces = held.faces[batch.rows]
-        for region in REGIONS:
-            parts.setdefault(("mask", region), []).append(batch.masks[region])
         unedited = [[photo.pixels] for photo in held.photos[batch.rows]]
-        parts.setdefault("plain", []).append(judges.read(unedited, faces, batch.masks["face"])[0])
+        plain, _ = judges.read(unedited, faces, batch.masks["face"])
         for way, pictures in batch.pictures.items():
             readings, chips = judges.read(pictures, faces, batch.masks[way[0]])
-            parts.setdefault(("readings", way), []).append(readings)
+            for name, values in readings.items():
+                parts["readings", way, name].append(values)
             if way == composites.default:
-                parts.setdefault(("chips", way), []).append(chips)
-        parts.setdefault("edges", []).append(batch.edges)
+                parts["chips", way].append(chips)
+        for name, values in plain.items():
+            parts["plain", name].append(values[:, 0])
+        for region in REGIONS:
+            parts["masks", region].append(batch.masks[region])
+        parts["edges",].append(batch.edges)
         default = batch.pictures[composites.default]
-        parts.setdefault("found", []).append(judges.found([[*a, *b] for a, b in zip(unedited, default, strict=True)]))
+        parts["found",].append(judges.found([[*a, *b] for a, b in zip(unedited, default, strict=True)]))
         if len(composites.photos) < GALLERY:
             composites.photos += default
-    for key, values in parts.items():
-        if key == "plain":
-            composites.plain = {name: np.concatenate([v[name][:, 0] for v in values]) for name in values[0]}
-        elif key == "edges":
-            composites.edges = np.concatenate(values)
-        elif key == "found":
-            found = np.concatenate(values)
-            composites.found = found[found[:, 0], 1:]
-        elif key[0] == "mask":
-            composites.masks[key[1]] = np.concatenate(values)
-        elif key[0] == "chips":
-            composites.chips[key[1]] = np.concatenate(values)
-        else:
-            composites.readings[key[1]] = {name: np.concatenate([v[name] for v in values]) for name in values[0]}
+    for (what, *key), pieces in parts.items():
+        values = np.concatenate(pieces)
+        match what:
+            case "readings":
+                composites.readings.setdefault(key[0], {})[key[1]] = values
+            case "edges":
+                composites.edges = values
+            case "found":
+                composites.found = values[values[:, 0], 1:]
+            case _:
+                getattr(composites, what)[key[0]] = values
     composites.photos = composites.photos[:GALLERY]
     return composites
 
@@ -198,7 +199,7 @@ def thirds(luminance: NDArray[np.float64]) -> NDArray[np.object_]:
 def realism_table(composites: Composites, held: HeldOut, judges: Judges, attribute: str) -> Table:
     """Can a network tell composites from photos, how far are they, which colours have they, is a face still found?
 
-    Beside it, how surely the reading of the attribute alone tells them: where an edit moves the reading of a whole set,
+    Next to it, the AUC of the reading of the attribute alone: where an edit moves the reading of a whole set,
     a network that learns enough finds at least as much.
     """
     import cv2
@@ -217,7 +218,7 @@ def realism_table(composites: Composites, held: HeldOut, judges: Judges, attribu
             if len(held) > TESTED:
                 row["two-sample AUC, all faces"] = cell(realism.two_sample_auc(photos, tested, people, draws=3))
             row |= {
-                "AUC of the reading alone": cell(told_by(composites, way, attribute, k)),
+                "AUC of the reading alone": cell(reading_auc(composites, way, attribute, k)),
                 "KID x 1000": cell(scaled(realism.kid(judges.features(chips[:, k]), features), 1000)),
                 "colour ratio": cell(realism.colour_ratio(unedited, chips[:, k], composites.masks[way[0]])),
             }
@@ -229,8 +230,8 @@ def realism_table(composites: Composites, held: HeldOut, judges: Judges, attribu
     return table
 
 
-def told_by(composites: Composites, way: Way, attribute: str, column: int) -> Estimate:
-    """AUC with which the attribute's reading alone tells composites at a value from the photos, towards that value."""
+def reading_auc(composites: Composites, way: Way, attribute: str, column: int) -> Estimate:
+    """AUC of the attribute's reading alone for composites at a value against the photos, towards that value."""
     read, plain = composites.readings[way][attribute][:, column], composites.plain[attribute]
     towards = 1 if VALUES[column] >= 0 else -1
     rows = np.arange(len(plain))
@@ -308,21 +309,19 @@ def london_pairs(data: Path) -> list[tuple[list[ByteArray], FloatArray]]:
     """The London set's neutral and smiling photos in one order, with MTCNN's five points.  Raises: DataMissing."""
     from gslopes.train.chips import cache_folder, find_points
 
-    names = sorted(
-        {p.name for p in (data / "neutral").glob("*.jpg")} & {p.name for p in (data / "smiling").glob("*.jpg")}
-    )
+    sides = {kind: {path.name: path for path in (data / kind).glob("*.jpg")} for kind in ("neutral", "smiling")}
+    names = sorted(set.intersection(*map(set, sides.values())))
     if not names:
         raise DataMissing(
             f"The London set (neutral/ and smiling/) is not below {data}.",
             "Unpack it there, or name another folder with --data.",
         )
-    sides = []
-    for kind in ("neutral", "smiling"):
-        paths = tuple(data / kind / name for name in names)
-        points = find_points(paths, cache_folder() / f"london-{kind}", "cpu")
-        sides.append((paths, points))
-    good = [i for i in range(len(names)) if all(points[i] is not None for _, points in sides)]
+    paths = [tuple(side[name] for name in names) for side in sides.values()]
+    points = [
+        find_points(each, cache_folder() / f"london-{kind}", "cpu") for kind, each in zip(sides, paths, strict=True)
+    ]
+    good = [i for i in range(len(names)) if all(each[i] is not None for each in points)]
     return [
-        ([open_photo(paths[i]).pixels for i in good], np.stack([np.asarray(points[i], np.float32) for i in good]))
-        for paths, points in sides
+        ([open_photo(each[i]).pixels for i in good], np.stack([np.asarray(known[i], np.float32) for i in good]))
+        for each, known in zip(paths, points, strict=True)
     ]

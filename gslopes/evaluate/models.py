@@ -7,16 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gslopes.core.errors import ModelError
 from gslopes.core.runfolder import write_bytes
 from gslopes.edit.editors import NETWORKS
 from gslopes.evaluate.editor import contact_sheets, evaluate_editor
 from gslopes.evaluate.parser import evaluate_parser
 from gslopes.evaluate.reader import evaluate_reader
-from gslopes.zoo import cards, home, load_folder
+from gslopes.evaluate.tables import Table
+from gslopes.zoo import cards, home, load, load_folder
 from gslopes.zoo.loading import LoadedModel
-
-Table = dict[str, dict[str, Any]]  # row to column to a number with its interval, a number or a word
 
 KINDS: dict[str, Callable[[LoadedModel, Path, int | None, str], tuple[str, dict[str, Table]]]] = {
     "fader": evaluate_editor,
@@ -45,7 +43,7 @@ def measure_model(
     Raises: UnknownName, ModelError, DataMissing.
     """
     folder = Path(model) if (Path(model) / "model.safetensors").is_file() else home.find("weights", model)
-    loaded = load_folder(folder, device) if folder is not None else cards_missing(model)
+    loaded = load(model, device) if folder is None else load_folder(folder, device)  # load says what is not there
     note, tables = KINDS[loaded.spec.network](loaded, data, photos, device)
     result = {"note": note, "tables": tables}
     if sheets is not None and loaded.spec.network in NETWORKS:
@@ -59,11 +57,3 @@ def measure_model(
         if card.is_file():
             write_bytes(card, cards.fill(folder.parents[1], loaded.spec.name).encode())
     return result
-
-
-def cards_missing(model: str) -> LoadedModel:
-    """Raises: UnknownName, as ``zoo.load`` does of a model that is not there."""
-    from gslopes.zoo import load
-
-    load(model)
-    raise ModelError(f"The model {model} has no weights.", "gslopes models lists those that have.")

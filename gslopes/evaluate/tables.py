@@ -6,7 +6,7 @@ from typing import Any
 
 from gslopes.validate.estimates import Estimate
 
-Table = dict[str, dict[str, Any]]
+Table = dict[str, dict[str, Any]]  # row to column to a number with its interval, a number or a word
 
 # What is asked: the bound for gender and for race.
 BOUNDS = {

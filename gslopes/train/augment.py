@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+
+
+@dataclass(frozen=True, slots=True)
+class Augmentation:
+    """How photos vary.
+
+    zoom, turn, shift: as of ``random_affine``.  color: strength of the colour jitter.
+    mirrored: share of the chips that are cut to a tight rectangle and mirrored beyond it, as those of a tightly cropped
+        photo are.
+    """
+
+    zoom: float = 0.04
+    turn: float = 0.05
+    shift: float = 0.015
+    color: float = 0.08
+    mirrored: float = 0.0
+
+    def affine(self, batch: int, generator: torch.Generator) -> Tensor:
+        """Random similarities, (batch, 2, 3)."""
+        return random_affine(batch, generator, zoom=self.zoom, turn=self.turn, shift=self.shift)
 
 
 def to_float(pixels: Tensor, mean: tuple[float, ...], std: tuple[float, ...]) -> Tensor:

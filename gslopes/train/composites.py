@@ -14,7 +14,7 @@ from gslopes.core.levels import LUMA, OFFSET
 from gslopes.core.records import ByteArray
 from gslopes.datasets.celebamask import FACE
 from gslopes.edit.field import as_template
-from gslopes.edit.template import TemplateUse, blurred, template_edits
+from gslopes.edit.template import TemplateEdits, TemplateUse, blurred
 from gslopes.zoo import load
 from gslopes.zoo.parsing import class_probabilities
 
@@ -63,7 +63,7 @@ def composite(
 
     masks: (B, 1, S, S) in [0, 1].  form, motion: as of ``networks.edit_field``.  face, lightness: ``edit.template``.
     """
-    edits = template_edits(chips, as_template(form), face, units, TemplateUse(lightness))[:, 0]
+    edits = TemplateEdits(chips, as_template(form), face, TemplateUse(lightness))(units)[:, 0]
     mixed = ((255 * chips + OFFSET) * (masks * edits).exp() - OFFSET) / 255
     size = chips.shape[-1]
     line = torch.arange(size, device=chips.device, dtype=chips.dtype)

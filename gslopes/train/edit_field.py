@@ -1,9 +1,9 @@
 """Train an edit field: a network that says how a face changes, against a critic that knows photos of both ends.
 
 A photo of one end is edited to the other and pasted as the walk pastes it (``train.composites``); the critic sees its
-inner face without tone and cast, beside photos of that end. What comes along, such as age, smile or race, has three
-prices: the critic knows these labels and is shown photos under false ones, and two readers that labelled the training
-photos, and judge nothing, must read the same before and after.
+inner face without tone and cast, next to photos of that end. What changes with it, such as age, smile or race, is
+penalised three times: the critic knows these labels and is shown photos under false ones, and two models that labelled
+the training photos, and judge nothing, must read the same before and after.
 
 What is trained may be wider than what is kept: the model's own, narrow network then learns from it what it says
 (``train.distillation``).
@@ -30,11 +30,10 @@ from gslopes.core.records import ByteArray
 from gslopes.edit.template import blurred
 from gslopes.networks.critics import PictureCritic
 from gslopes.networks.edit_field import EditField
-from gslopes.train.augment import color_jitter, disturbed, random_affine, random_rectangle, seen_through, warp
-from gslopes.train.checkpoint import Ema, load_state, save_state
+from gslopes.train.augment import Augmentation, color_jitter, disturbed, random_rectangle, seen_through, warp
 from gslopes.train.composites import as_critic_sees, composite, face_masks, inner_face, well_inside
 from gslopes.train.distillation import Distillation, distilled
-from gslopes.train.log import Log
+from gslopes.train.loop import Ema, Steps, descend, seed_step, set_rate
 from gslopes.zoo import ModelSpec, build, load
 from gslopes.zoo.reader import FaceReader, cropped, face_window
 
@@ -42,6 +41,7 @@ FOLD = 0.35  # pixels by which a motion changes from one pixel to the next: beyo
 FLIP = 2.0  # units from one end to the other
 BROAD = 6 / 128  # of the Gaussian beyond which a field varies slowly, in units of the side
 BEARD = ("No_Beard", "5_o_Clock_Shadow", "Goatee")
+AUGMENTATION = Augmentation(mirrored=0.35)
 EVERY = 16  # steps between two measurements of the critic's gradient
 
 
@@ -63,16 +63,16 @@ class Optimisation:
 
 
 @dataclass(frozen=True, slots=True)
-class Prices:
-    """What an edit costs from one end to the other, so that nothing changes that need not.
+class LossWeights:
+    """Weights of the terms of the loss of an edit from one end to the other, so that nothing changes that need not.
 
     size: of the squared field.  rough: of its differences between neighbours.  rim: of the squared field at the mask's
-    rim and beyond the inner face.  colour: how much dearer colour is than lightness.
+    rim and beyond the inner face.  colour: how much more colour weighs than lightness.
     broad: of the squared field of lightness where it varies slowly, beyond ``BROAD``: dark chins and foreheads.
     moved: of squared pixels.  fold: of a motion steeper than ``FOLD``, squared.
-    others: of what the readers see change in age, smile, and race or gender.
+    others: of what labeller and tagger see change in age, smile, and race or gender.
     beard: what beard, stubble and goatee count among these; 0 where they belong to the attribute.
-    r1: of the critic's squared gradient at photos.  wrong: of photos under a false label that it takes for true.
+    r1: of the critic's squared gradient at photos.  wrong: of photos under a false label that it accepts.
     """
 
     size: float = 1.5
@@ -88,21 +88,6 @@ class Prices:
     wrong: float = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Augmentation:
-    """How photos vary.
-
-    zoom, turn, shift: as of ``augment.random_affine``.  color: strength of the colour jitter.
-    mirrored: share of the chips that are cut to a tight rectangle and mirrored beyond it.
-    """
-
-    zoom: float = 0.04
-    turn: float = 0.05
-    shift: float = 0.015
-    color: float = 0.08
-    mirrored: float = 0.35
-
-
 def train_edit_field(
     spec: ModelSpec,
     pixels: ByteArray,  # (n, S, S, 3) uint8 RGB, aligned chips
@@ -111,8 +96,8 @@ def train_edit_field(
     folder: Path,  # checkpoint and log
     *,
     optimisation: Optimisation = Optimisation(),
-    prices: Prices = Prices(),
-    augmentation: Augmentation = Augmentation(),
+    loss_weights: LossWeights = LossWeights(),
+    augmentation: Augmentation = AUGMENTATION,
     widths: tuple[int, ...] = (),  # of the network that is trained, ``spec``'s own then learns from it; none if empty
     distillation: Distillation = Distillation(),
     seed: int = 0,
@@ -136,70 +121,61 @@ def train_edit_field(
         "optimiser": optimiser, "critic_optimiser": critic_optimiser,
     }  # fmt: skip
     generator = torch.Generator(device).manual_seed(seed)
-    start = load_state(folder / "state.pt", parts, torch.Generator())
+    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
 
     # The whole set stays on the device.
     photos = _Photos(pixels, labels, weights, augmentation, generator, device)
     inner, face = inner_face(photos.masks), face_window(spec.size).to(device)
-    readers = _Readers(config.attributes[0], device, prices.beard)
-    log = Log(folder, steps, start)
+    preserved = _Preserved(config.attributes[0], device, loss_weights.beard)
 
-    for step in range(start, steps):
-        # All that is random in a step comes from its number: a resumed run goes on as if never stopped.
-        generator.manual_seed(seed + 1000003 * step)
+    for step in loop:
+        seed_step(seed, step, generator)
         scale = min(1.0, (step + 1) / 200, 0.05 + 2.5 * (1 - step / steps))
-        for which, rate in ((optimiser, optimisation.lr), (critic_optimiser, optimisation.critic_lr)):
-            for group in which.param_groups:
-                group["lr"] = rate * scale
+        set_rate(optimiser, optimisation.lr * scale)
+        set_rate(critic_optimiser, optimisation.critic_lr * scale)
 
         # Photos of both ends, each edited to the other one; and photos of that one.
         x, m, a = photos.batch(optimisation.batch)
         real, real_m, real_a = photos.batch(optimisation.batch)
-        units, wanted = -FLIP * a[:, :1], torch.cat([-a[:, :1], a[:, 1:]], 1)
+        units, target = -FLIP * a[:, :1], torch.cat([-a[:, :1], a[:, 1:]], 1)
         with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
             form, motion = network(2 * x - 1)
         made = composite(x, m, form, motion, units, face, config.lightness)
         seen = as_critic_sees(made, m, inner, not config.colours)
 
         # The critic: photos, composites, photos under one false label; now and then its gradient at photos.
-        there = disturbed(as_critic_sees(real, real_m, inner, not config.colours), generator)
-        lie, sure = _false_label(real_a, generator)
+        real = disturbed(as_critic_sees(real, real_m, inner, not config.colours), generator)
+        false_labels, certainty = _false_label(real_a, generator)
         with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
-            on_photos, on_lies = critic(there, real_a).float(), critic(there, lie).float()
-            on_made = critic(disturbed(seen.detach(), generator), wanted).float()
+            on_photos, on_lies = critic(real, real_a).float(), critic(real, false_labels).float()
+            on_made = critic(disturbed(seen.detach(), generator), target).float()
         critic_loss = F.softplus(-on_photos).mean() + F.softplus(on_made).mean()
-        critic_loss = critic_loss + prices.wrong * (sure * F.softplus(on_lies)).mean()
+        critic_loss = critic_loss + loss_weights.wrong * (certainty * F.softplus(on_lies)).mean()
         if step % EVERY == 0:
-            critic_loss = critic_loss + prices.r1 / 2 * EVERY * _squared_gradient(critic, there, real_a)
-        critic_optimiser.zero_grad(set_to_none=True)
-        critic_loss.backward()
-        critic_optimiser.step()
+            critic_loss = critic_loss + loss_weights.r1 / 2 * EVERY * _squared_gradient(critic, real, real_a)
+        descend(critic_optimiser, critic_loss)
 
-        # The field fools it, at a price.
+        # The field fools it, and changes as little else as it can.
         if step >= optimisation.warm:
             critic.requires_grad_(False)
             with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
-                judged = critic(disturbed(seen, generator), wanted).float()
+                judged = critic(disturbed(seen, generator), target).float()
             critic.requires_grad_(True)
-            costs = _costs(form, motion, m, inner, face, prices.colour)
-            leak = readers.change(x, made, a)
-            loss = F.softplus(-judged).mean() + prices.others * leak
-            loss = loss + sum(getattr(prices, name) * cost for name, cost in costs.items())
-            optimiser.zero_grad(set_to_none=True)
-            loss.backward()
-            optimiser.step()
+            costs = _costs(form, motion, m, inner, face, loss_weights.colour)
+            leak = preserved.change(x, made, a)
+            loss = F.softplus(-judged).mean() + loss_weights.others * leak
+            loss = loss + sum(getattr(loss_weights, name) * cost for name, cost in costs.items())
+            descend(optimiser, loss)
             average.update(network, step)
-            told = {"loss": loss, "fooled": judged.mean(), "leak": leak, **costs}
+            metrics = {"loss": loss, "fooled": judged.mean(), "leak": leak, **costs}
         else:
-            told = {"loss": critic_loss}
-        told |= {"photos": on_photos.mean(), "composites": on_made.mean(), "lies": on_lies.mean()}
-        if log.end_step(step + 1, report_every, save_every, **told):
-            save_state(folder / "state.pt", step + 1, parts, torch.Generator())
-    log.close()
+            metrics = {"loss": critic_loss}
+        metrics |= {"photos": on_photos.mean(), "composites": on_made.mean(), "lies": on_lies.mean()}
+        loop.end(**metrics)
     if wide is spec:
         return average.state_dict()
     return distilled(
-        spec, cast(EditField, average.average), pixels, weights, folder / "narrow", how=distillation, seed=seed,
+        spec, cast(EditField, average.average), pixels, weights, folder / "narrow", config=distillation, seed=seed,
         device=device, report_every=report_every,
     )  # fmt: skip
 
@@ -224,18 +200,18 @@ class _Photos:
 
     def batch(self, count: int) -> tuple[Tensor, Tensor, Tensor]:
         """Chips (count, 3, S, S) and masks (count, 1, S, S) in [0, 1], labels (count, A); the first half is of -1."""
-        how, generator = self.augmentation, self.generator
+        generator = self.generator
         index = torch.cat(
             [torch.multinomial(odds, count // 2, replacement=True, generator=generator) for odds in self.odds]
         )
         both = torch.cat([self.pixels[index].permute(0, 3, 1, 2), self.masks[index]], 1).float() / 255
-        both = seen_through(both, random_rectangle(count, generator, share=how.mirrored))
-        both = warp(both, random_affine(count, generator, zoom=how.zoom, turn=how.turn, shift=how.shift))
-        chips = (color_jitter(2 * both[:, :3] - 1, generator, strength=how.color) + 1) / 2
+        both = seen_through(both, random_rectangle(count, generator, share=self.augmentation.mirrored))
+        both = warp(both, self.augmentation.affine(count, generator))
+        chips = (color_jitter(2 * both[:, :3] - 1, generator, strength=self.augmentation.color) + 1) / 2
         return chips.clamp(0, 1).contiguous(memory_format=torch.channels_last), both[:, 3:], self.labels[index]
 
 
-class _Readers:
+class _Preserved:
     """What must stay as it is, read by those that labelled the training photos: the annotator and the tagger."""
 
     def __init__(self, edited: str, device: str, beard: float = 0.0) -> None:
@@ -262,7 +238,7 @@ class _Readers:
         return torch.cat([first, self.share * tags[:, self.beard]], 1)
 
     def change(self, before: Tensor, after: Tensor, labels: Tensor) -> Tensor:
-        """What comes along with the attribute: of each face a little, of all faces of an end on average the more."""
+        """What changes with the attribute: of each face a little, of all faces of an end on average the more."""
         with torch.no_grad():
             said = self.logits(before)
         along = (self.logits(after) - said) * -labels[:, :1]
@@ -274,30 +250,30 @@ class _Readers:
 def _costs(
     form: Tensor, motion: Tensor, masks: Tensor, inner: Tensor, face: Tensor, colour: float
 ) -> dict[str, Tensor]:
-    """The prices' quantities of an edit from one end to the other, see ``Prices``."""
+    """The terms of the loss of an edit from one end to the other, see ``LossWeights``."""
     field, moves = FLIP * form, FLIP * motion
-    dear = field.new_tensor([1.0] + [colour] * (form.shape[1] - 1))[:, None, None]
+    weight = field.new_tensor([1.0] + [colour] * (form.shape[1] - 1))[:, None, None]
     centred = field - (field * face).sum((2, 3), keepdim=True) / face.sum()
-    squares = (centred.square() * dear).sum(1, keepdim=True) * masks
+    squares = (centred.square() * weight).sum(1, keepdim=True) * masks
     within = masks.sum((1, 2, 3)).clamp(min=100)
-    place = masks * face
+    face_mask = masks * face
     slow = blurred(field[:, :1], BROAD)
-    slow = slow - (slow * place).sum((2, 3), keepdim=True) / place.sum((2, 3), keepdim=True).clamp(min=100)
+    slow = slow - (slow * face_mask).sum((2, 3), keepdim=True) / face_mask.sum((2, 3), keepdim=True).clamp(min=100)
     rim = 1 - well_inside(masks) * inner
-    rough = [(field.diff(dim=axis).abs() * dear.sqrt()).mean() for axis in (2, 3)]
+    rough = [(field.diff(dim=axis).abs() * weight.sqrt()).mean() for axis in (2, 3)]
     steep = [F.relu(moves.diff(dim=axis).abs() - FOLD).square().mean() for axis in (2, 3)]
     return {
         "size": (squares.sum((1, 2, 3)) / within).mean(),
         "rim": ((squares * rim).sum((1, 2, 3)) / (masks * rim).sum((1, 2, 3)).clamp(min=30)).mean(),
         "rough": rough[0] + rough[1],
-        "broad": ((slow.square() * place).sum((1, 2, 3)) / place.sum((1, 2, 3)).clamp(min=100)).mean(),
+        "broad": ((slow.square() * face_mask).sum((1, 2, 3)) / face_mask.sum((1, 2, 3)).clamp(min=100)).mean(),
         "moved": ((moves.square().sum(1, keepdim=True) * masks).sum((1, 2, 3)) / within).mean(),
         "fold": steep[0] + steep[1],
     }
 
 
 def _false_label(labels: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Labels (B, A) of which one is turned round, the edited one twice as often; how sure it was, (B,)."""
+    """Labels (B, A) of which one is reversed, the edited one twice as often; its absolute value, (B,)."""
     draw = torch.randint(0, labels.shape[1] + 1, (len(labels), 1), generator=generator, device=labels.device)
     which = (draw - 1).clamp(min=0)
     was = labels.gather(1, which)

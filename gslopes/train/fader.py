@@ -1,12 +1,13 @@
 """Train an editor: a Fader Network whose latent a critic must misread.
 
 Source: Lample et al. 2017, Fader Networks, §3.3, equations 2 to 4: reconstruction, and a latent adversary that the
-encoder drives towards the flipped attributes. The adversary's loss is never clipped: a critic that is sure would leave
-no gradient, and nothing would be learned.
+encoder drives towards the flipped attributes. The adversary's loss is never clipped: a certain critic would leave no
+gradient, and nothing would be learned.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -21,12 +22,13 @@ from gslopes.core.records import ByteArray
 from gslopes.networks.critics import LatentCritic
 from gslopes.networks.fader import Fader
 from gslopes.train import parallel
-from gslopes.train.augment import color_jitter, mirrored_outside, random_affine, random_rectangle, to_float, warp
-from gslopes.train.checkpoint import Ema, Recent, load_state, save_state
-from gslopes.train.log import Log
+from gslopes.train.augment import Augmentation, color_jitter, mirrored_outside, random_rectangle, to_float, warp
+from gslopes.train.loop import Ema, Steps, descend, seed_step, set_rate
 from gslopes.train.sheet import sheet
 from gslopes.zoo import ModelSpec, build
 from gslopes.zoo.reader import face_window
+
+AUGMENTATION = Augmentation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +66,27 @@ class Adversary:
     dropout: float = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Augmentation:
-    """How photos vary.
+class Recent:
+    """The last few batches of latents with their attributes, so that an adversary learns on more than the last one.
 
-    zoom: largest change of scale.  turn: radians.  shift: share of the side.  color: strength of the colour jitter.
-    mirrored: share of the chips that are cut to a tight rectangle and mirrored beyond it, as those of a tightly cropped
-        photo are.
+    batches: how many it keeps.
     """
 
-    zoom: float = 0.04
-    turn: float = 0.05
-    shift: float = 0.015
-    color: float = 0.08
-    mirrored: float = 0.0
+    def __init__(self, batches: int) -> None:
+        self.kept: deque[tuple[Tensor, Tensor]] = deque(maxlen=max(1, batches))
+
+    def add(self, latents: Tensor, attributes: Tensor) -> tuple[Tensor, Tensor]:
+        """Keep a batch (no gradient flows into it); returns all that are kept, one after the other."""
+        self.kept.append((latents.detach(), attributes))
+        return torch.cat([z for z, _ in self.kept]), torch.cat([a for _, a in self.kept])
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is kept."""
+        return {"kept": [[z.cpu(), a.cpu()] for z, a in self.kept]}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what ``state_dict`` gave."""
+        self.kept.extend((z, a) for z, a in state["kept"])
 
 
 def train_fader(
@@ -89,8 +98,8 @@ def train_fader(
     *,
     optimisation: Optimisation = Optimisation(),
     adversary: Adversary = Adversary(),
-    augmentation: Augmentation = Augmentation(),
-    face_weight: float = 2.0,  # the reconstruction counts so many times more within the face
+    augmentation: Augmentation = AUGMENTATION,
+    face_weight: float = 2.0,  # how much more the reconstruction counts within the face
     seed: int = 0,
     device: str = "cpu",
     report_every: int = 50,
@@ -119,7 +128,7 @@ def train_fader(
         "optimiser": optimiser, "critic_optimiser": critic_optimiser, "recent": recent,
     }  # fmt: skip
     generator = torch.Generator(device).manual_seed(seed)
-    start = load_state(folder / "state.pt", parts, torch.Generator())
+    loop = Steps(folder, steps, parts, report_every=report_every, save_every=save_every)
     compiled_network = torch.compile(network) if optimisation.compiled else network
 
     # The whole set stays on the device.
@@ -128,25 +137,19 @@ def train_fader(
     face = face_window(spec.size).to(device)
     importance = torch.tensor([1.0] + [adversary.others] * (count - 1), device=device)
     local_batch = optimisation.batch // world
-    log = Log(folder, steps, start, quiet=rank > 0)
 
-    for step in range(start, steps):
-        # All that is random in a step comes from its number: a resumed run goes on as if never stopped.
-        generator.manual_seed(seed + 1000003 * step + 7919 * rank)
-        torch.manual_seed(seed + 1000003 * step + 7919 * rank)
+    for step in loop:
+        seed_step(seed + 7919 * rank, step, generator, torch.default_generator)
         adversarial_ramp = min(1.0, step / max(1, adversary.ramp))
-        for group in optimiser.param_groups:
-            group["lr"] = lr * min(1.0, 0.1 + 2.7 * (1 - step / steps))
+        set_rate(optimiser, lr * min(1.0, 0.1 + 2.7 * (1 - step / steps)))
 
         # A batch: mirrored and slightly moved and recoloured; some cut tight.
         index = torch.multinomial(odds, local_batch, replacement=True, generator=generator)
         x = to_float(x_all[index], spec.mean, spec.std)
         if augmentation.mirrored:
             x = mirrored_outside(x, random_rectangle(local_batch, generator, share=augmentation.mirrored))
-        affine = random_affine(
-            local_batch, generator, zoom=augmentation.zoom, turn=augmentation.turn, shift=augmentation.shift
-        )
-        x = color_jitter(warp(x, affine), generator, strength=augmentation.color).clamp(-1, 1)
+        x = warp(x, augmentation.affine(local_batch, generator))
+        x = color_jitter(x, generator, strength=augmentation.color).clamp(-1, 1)
         a = a_all[index]
 
         with torch.autocast("cuda", torch.bfloat16, enabled=cuda):
@@ -165,22 +168,14 @@ def train_fader(
             fooling = attribute_loss(guess, -a, importance)
             loss = reconstruction + adversary.weight * adversarial_ramp * fooling
 
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        parallel.average_gradients(network.parameters())
-        optimiser.step()
-        critic_optimiser.zero_grad(set_to_none=True)
-        critic_loss.backward()
-        parallel.average_gradients(critic.parameters())
-        critic_optimiser.step()
+        descend(optimiser, loss)
+        descend(critic_optimiser, critic_loss)
         average.update(network, step)
 
         right = ((guess[:, 0] > 0) == (a[:, 0] > 0)).float().mean()
         losses = {"reconstruction": error.mean(), "critic": critic_loss, "fooling": fooling, "accuracy": right}
-        if log.end_step(step + 1, report_every, save_every, **losses) and rank == 0:
-            save_state(folder / "state.pt", step + 1, parts, torch.Generator())
+        if loop.end(**losses):
             sheet(spec, average.average, pixels[:8], labels[:8], folder / f"sheet-{step + 1:06}.png", device)
-    log.close()
     return average.state_dict()
 
 

@@ -22,10 +22,8 @@ from gslopes.train.augment import (
     to_float,
     warp,
 )
-from gslopes.train.checkpoint import Ema, load_state, save_state
-from gslopes.train.log import Log
+from gslopes.train.loop import Ema, Steps, descend, one_cycle
 from gslopes.train.pretrained import efficientnet_lite
-from gslopes.train.schedule import one_cycle
 from gslopes.zoo import ModelSpec, build, load
 from gslopes.zoo.parsing import mirrored_classes
 
@@ -70,15 +68,14 @@ def train_parser(
     decoder = [p for name, p in network.named_parameters() if not name.startswith("encoder.")]
     optimiser = torch.optim.AdamW([{"params": decoder}, {"params": encoder}], weight_decay=decay, betas=(0.9, 0.99))
     parts = {"network": network, "average": average, "optimiser": optimiser}
-    start = load_state(folder / "state.pt", parts, generator)
+    loop = Steps(folder, steps, parts, generator, report_every=report_every, save_every=save_every)
 
     # The whole set stays on the device.
     x_all, y_all = torch.from_numpy(pixels).to(device), torch.from_numpy(labels).to(device)
     odds = torch.from_numpy(weights / weights.sum())
     mirror = mirrored_classes(spec.labels).to(device)
-    log = Log(folder, steps, start)
 
-    for step in range(start, steps):
+    for step in loop:
         rate = one_cycle(optimiser, lr, step, steps)
         optimiser.param_groups[1]["lr"] = encoder_lr * rate
 
@@ -94,14 +91,9 @@ def train_parser(
         y = torch.where(flipped[:, None, None], mirror[y], y)
 
         loss = F.cross_entropy(network(x), y)
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        optimiser.step()
+        descend(optimiser, loss)
         average.update(network, step)
-
-        if log.end_step(step + 1, report_every, save_every, loss=loss, lr=rate):
-            save_state(folder / "state.pt", step + 1, parts, generator)
-    log.close()
+        loop.end(loss=loss, lr=rate)
     return average.state_dict()
 
 

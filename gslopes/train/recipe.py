@@ -137,7 +137,10 @@ def check_options(plan: Recipe, spec: ModelSpec, path: Path) -> dict[str, Any]:
     if unknown:
         raise ConfigError(f"{path} has an unknown option {unknown[0]!r} under [train].", f"Known: {', '.join(known)}.")
     sections = {name: type(default) for name, default in known.items() if is_dataclass(default)}
-    given = {name: from_dict(sections[name], plan.train.get(name, {}), where=f"train.{name}") for name in sections}
+    given = {
+        name: from_dict(kind, to_dict(known[name]) | plan.train.get(name, {}), where=f"train.{name}")
+        for name, kind in sections.items()
+    }
     return {**to_dict(known), **plan.train, **to_dict(given)}
 
 

@@ -13,9 +13,7 @@ from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray
 from gslopes.train.augment import color_jitter, random_affine, random_blur, to_float, warp
-from gslopes.train.checkpoint import Ema, load_state, save_state
-from gslopes.train.log import Log
-from gslopes.train.schedule import one_cycle
+from gslopes.train.loop import Ema, Steps, descend, one_cycle
 from gslopes.zoo import ModelSpec, build
 
 
@@ -50,15 +48,14 @@ def train_tagger(
     average = Ema(network, build(spec).to(device), ema)
     optimiser = torch.optim.AdamW(network.parameters(), lr=lr, weight_decay=decay, betas=(0.9, 0.99))
     parts = {"network": network, "average": average, "optimiser": optimiser}
-    start = load_state(folder / "state.pt", parts, generator)
+    loop = Steps(folder, steps, parts, generator, report_every=report_every, save_every=save_every)
 
     # The whole set stays on the device.
     x_all = torch.from_numpy(pixels).to(device)
     y_all = torch.from_numpy(labels).to(device)
     odds = torch.from_numpy(weights / weights.sum())
-    log = Log(folder, steps, start)
 
-    for step in range(start, steps):
+    for step in loop:
         rate = one_cycle(optimiser, lr, step, steps)
 
         # A batch: drawn with replacement, moved, recoloured, sometimes blurred.
@@ -74,14 +71,9 @@ def train_tagger(
         if adversarial_radius:
             x = l2_fgm(network, x, target, known, adversarial_radius * min(1.0, 3 * step / steps), generator)
         loss = loss_of(network(x), target, known)
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        optimiser.step()
+        descend(optimiser, loss)
         average.update(network, step)
-
-        if log.end_step(step + 1, report_every, save_every, loss=loss, lr=rate):
-            save_state(folder / "state.pt", step + 1, parts, generator)
-    log.close()
+        loop.end(loss=loss, lr=rate)
     return average.state_dict()
 
 

@@ -38,7 +38,7 @@ from gslopes.core.geometry import similarity  # noqa: E402
 from gslopes.core.levels import OFFSET  # noqa: E402
 from gslopes.core.records import Motion  # noqa: E402
 from gslopes.edit.field import FieldEditor, as_template  # noqa: E402
-from gslopes.edit.template import template_edits  # noqa: E402
+from gslopes.edit.template import TemplateEdits  # noqa: E402
 from gslopes.executors import OneProcess, Processes  # noqa: E402
 from gslopes.executors.threads import cores  # noqa: E402
 from gslopes.run import stages  # noqa: E402
@@ -95,7 +95,7 @@ class Plain:
         move = motion.Mover(np.where(weight > 0, motion.in_photo(unit, matrix), 0).astype(np.float32))
         for step in range(len(VALUES)):
             distance = distances[:, step : step + 1]
-            logs = template_edits(x, template, self.face, distance, self.editor.use)[0]
+            logs = TemplateEdits(x, template, self.face, self.editor.use)(distance)[0]
             logs = logs[0].permute(1, 2, 0).cpu().numpy()
             layer = self.back(logs, matrix, scale, place, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
             mixed = pixels + (pixels + OFFSET) * np.expm1(weight * layer)

@@ -16,8 +16,6 @@ from gslopes.edit.template import (
     TemplateEdits,
     TemplateUse,
     blurred,
-    template_edits,
-    template_pictures,
 )
 
 LIGHTNESS = 0.2
@@ -26,6 +24,10 @@ TONE = TemplateUse(LIGHTNESS)
 SIDE = 32
 FACE = torch.ones(SIDE, SIDE)
 PLAIN = torch.zeros(3, SIDE, SIDE)  # a template without form
+
+
+def template_edits(chips, template, face, distances, use=None):
+    return TemplateEdits(chips, template, face, use)(distances)
 
 
 def flat(level: float, tint: tuple[float, float, float] = (1.0, 1.0, 1.0)) -> torch.Tensor:
@@ -139,7 +141,7 @@ def test_an_attribute_that_is_no_tone_of_skin_moves_form_alone():
 def test_pictures_are_the_chips_times_their_edits():
     chips, distances = flat(0.4), torch.tensor([[0.0, 2.0]])
     template = PLAIN + torch.tensor([0.1, 0.0, -0.1])[:, None, None]
-    toned = template_pictures(chips, template, FACE, distances, TONE)[0]
+    toned = TemplateEdits(chips, template, FACE, TONE).pictures(distances)[0]
     logs = edits(chips, 0.0, 2.0, template=template)
     torch.testing.assert_close(toned, (255 * chips + OFFSET) * logs.exp() - OFFSET)
 
@@ -323,5 +325,5 @@ def test_edits_made_ready_once_are_those_made_anew():
         both = torch.tensor([[way, 0.0, -way], [0.3, way, 0.0]])
         torch.testing.assert_close(ready(both)[:, :1], ready(both[:, :1]))
         there = torch.full((2, 3, 3, 32, 32), -1.0)
-        assert ready.pictures(both, into=there) is there
+        assert ready.pictures(both, out=there) is there
         torch.testing.assert_close(there, ready.pictures(both), rtol=0, atol=0)

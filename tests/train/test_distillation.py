@@ -9,7 +9,7 @@ import torch
 
 from gslopes import zoo
 from gslopes.datasets import drawn as rendered
-from gslopes.train import distillation
+from gslopes.train import distillation, loop
 from gslopes.train.distillation import Distillation, distilled, mean_with_mirror_image
 from gslopes.train.sets import rendered_chips
 
@@ -33,9 +33,9 @@ def narrow(teacher) -> zoo.ModelSpec:
 
 
 def run(narrow, teacher, chips, folder, steps):
-    how = Distillation(steps=steps, batch=4)
+    config = Distillation(steps=steps, batch=4)
     weights = np.ones(len(chips))
-    return distilled(narrow, teacher.module, chips, weights, folder, how=how, report_every=1, save_every=2)
+    return distilled(narrow, teacher.module, chips, weights, folder, config=config, report_every=1, save_every=2)
 
 
 def logged(folder) -> list[dict[str, float]]:
@@ -75,7 +75,7 @@ def test_the_narrow_field_learns_and_a_stopped_run_ends_in_the_same_weights(
     class Stopped(Exception):
         pass
 
-    keep = distillation.save_state
+    keep = loop.save_state
 
     def save_and_stop(path, step, *given):
         keep(path, step, *given)
@@ -83,7 +83,7 @@ def test_the_narrow_field_learns_and_a_stopped_run_ends_in_the_same_weights(
             raise Stopped
 
     with monkeypatch.context() as patch:
-        patch.setattr(distillation, "save_state", save_and_stop)
+        patch.setattr(loop, "save_state", save_and_stop)
         with pytest.raises(Stopped):
             run(narrow, teacher, chips, tmp_path / "halved", 40)
     halved = run(narrow, teacher, chips, tmp_path / "halved", 40)

@@ -1,4 +1,4 @@
-"""The loop of edit fields: prices are what they say, and a stopped run goes on as if it had never stopped."""
+"""The loop of edit fields: what the terms of its loss say, and that a stopped run goes on as if never stopped."""
 
 import json
 
@@ -8,7 +8,7 @@ import torch
 
 from gslopes import zoo
 from gslopes.datasets import drawn as rendered
-from gslopes.train import edit_field
+from gslopes.train import edit_field, loop
 from gslopes.train.augment import disturbed, seen_through
 from gslopes.train.distillation import Distillation
 from gslopes.train.edit_field import Optimisation, train_edit_field
@@ -45,14 +45,14 @@ def test_a_run_stopped_half_way_ends_in_the_same_weights(training, tmp_path, mon
     class Stopped(Exception):
         pass
 
-    keep = edit_field.save_state
+    keep = loop.save_state
 
     def save_and_stop(*given):
         keep(*given)
         raise Stopped
 
     with monkeypatch.context() as patch:
-        patch.setattr(edit_field, "save_state", save_and_stop)
+        patch.setattr(loop, "save_state", save_and_stop)
         with pytest.raises(Stopped):
             run(training, tmp_path / "halved", 4)
     halved = run(training, tmp_path / "halved", 4)
@@ -76,11 +76,11 @@ def test_a_wider_network_teaches_that_of_the_spec(training, tmp_path):
 
 def test_one_label_is_turned_round_and_the_edited_one_twice_as_often():
     labels = torch.tensor([[1.0, -0.5, 0.25]]).repeat(3000, 1)
-    lies, sure = edit_field._false_label(labels, torch.Generator().manual_seed(0))
-    turned = lies != labels
+    false, certainty = edit_field._false_label(labels, torch.Generator().manual_seed(0))
+    turned = false != labels
     assert (turned.sum(1) == 1).all()
     torch.testing.assert_close(turned.float().mean(0), torch.tensor([0.5, 0.25, 0.25]), atol=0.04, rtol=0)
-    torch.testing.assert_close(sure, (labels.abs() * turned).sum(1))
+    torch.testing.assert_close(certainty, (labels.abs() * turned).sum(1))
 
 
 def test_what_does_not_change_costs_nothing_and_colour_is_dearer():
@@ -101,16 +101,16 @@ def test_what_does_not_change_costs_nothing_and_colour_is_dearer():
     assert edit_field._costs(nothing[0], torn, masks, inner, face, 30.0)["fold"] > 0
 
 
-def test_the_readers_say_what_comes_along(training):
-    readers = edit_field._Readers("gender", "cpu")
+def test_what_must_be_preserved_is_read_before_and_after(training):
+    preserved = edit_field._Preserved("gender", "cpu")
     x = torch.from_numpy(training[0][:8]).permute(0, 3, 1, 2).float() / 255
     labels = torch.from_numpy(training[1][:8])
-    assert readers.change(x, x, labels) == 0
-    assert readers.change(x, (0.5 * x).requires_grad_(), labels) > 0
+    assert preserved.change(x, x, labels) == 0
+    assert preserved.change(x, (0.5 * x).requires_grad_(), labels) > 0
     blurred_chin = x.clone()
     blurred_chin[:, :, 90:] *= 0.5
-    with_beard = edit_field._Readers("gender", "cpu", beard=1.0)
-    assert with_beard.change(x, blurred_chin, labels) > readers.change(x, blurred_chin, labels)
+    with_beard = edit_field._Preserved("gender", "cpu", beard=1.0)
+    assert with_beard.change(x, blurred_chin, labels) > preserved.change(x, blurred_chin, labels)
 
 
 def test_a_cut_chip_has_no_mask_at_the_cut_and_a_whole_one_keeps_it():

@@ -9,6 +9,7 @@ import torch
 from gslopes import zoo
 from gslopes.datasets import drawn as rendered
 from gslopes.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
+from gslopes.train import loop
 from gslopes.train.fader import Adversary, Optimisation, train_fader
 from gslopes.train.parser import train_parser
 from gslopes.train.sets import rendered_chips
@@ -34,24 +35,24 @@ def faces():
 @pytest.fixture(params=["fader", pytest.param("feature-pyramid", marks=pytest.mark.slow), "tagger"])
 def case(request, faces):
     """(loop, spec, pixels, labels) of each network, small."""
-    loop, shape = CASES[request.param]
+    train, shape = CASES[request.param]
     spec = zoo.ModelSpec(name="small", network=request.param, **FACTS, **shape)
     if request.param == "feature-pyramid":
         drawn = rendered.render(faces, 48)
         labels = np.where(drawn.skin_mask > 0.5, 2, np.where(drawn.face_mask > 0.5, 1, 0)).astype(np.uint8)
-        return loop, spec, drawn.pixels, labels
+        return train, spec, drawn.pixels, labels
     columns = [faces.gender] if request.param == "fader" else [faces.gender > 0, faces.tone > 0]
-    return loop, spec, rendered_chips(faces, 32), np.stack(columns, 1).astype(np.float32)
+    return train, spec, rendered_chips(faces, 32), np.stack(columns, 1).astype(np.float32)
 
 
 def run(case, folder, steps, **options):
-    loop, spec, pixels, labels = case
+    train, spec, pixels, labels = case
     folder.mkdir(exist_ok=True)
-    if loop is train_fader:
+    if train is train_fader:
         length = {"optimisation": Optimisation(steps, batch=8), "adversary": Adversary(ramp=4, memory=2, widths=(16,))}
     else:
         length = {"steps": steps, "batch": 8}
-    return loop(spec, pixels, labels, np.ones(len(pixels)), folder, **length, report_every=1, **options)
+    return train(spec, pixels, labels, np.ones(len(pixels)), folder, **length, report_every=1, **options)
 
 
 def losses(folder):
@@ -71,18 +72,14 @@ def test_a_run_stopped_half_way_ends_in_the_same_weights(case, tmp_path, monkeyp
     class Stopped(Exception):
         pass
 
-    module = f"gslopes.train.{case[0].__module__.rsplit('.', 1)[1]}"
-    import importlib
+    keep = loop.save_state
 
-    loaded = importlib.import_module(module)
-    keep = loaded.save_state
-
-    def save_and_stop(path, step, parts, generator):
-        keep(path, step, parts, generator)
+    def save_and_stop(*given):
+        keep(*given)
         raise Stopped
 
     with monkeypatch.context() as patch:
-        patch.setattr(loaded, "save_state", save_and_stop)
+        patch.setattr(loop, "save_state", save_and_stop)
         with pytest.raises(Stopped):
             run(case, tmp_path / "halved", 6, save_every=3)
     halved = run(case, tmp_path / "halved", 6, save_every=3)
@@ -102,7 +99,7 @@ def test_a_pretrained_encoder_is_what_training_begins_with(tmp_path, faces, monk
     torch.testing.assert_close(found["encoder.stem.weight"], given["stem.weight"])
 
 
-def test_training_goes_on_from_the_weights_it_is_told_to_begin_with(tmp_path):
+def test_training_goes_on_from_the_weights_that_a_recipe_names(tmp_path):
     spec = zoo.load("face-parser").spec
     drawn = rendered.render(rendered.sample(4, seed=5), 192)
     labels = (drawn.skin_mask > 0.5).astype(np.uint8)
@@ -111,3 +108,14 @@ def test_training_goes_on_from_the_weights_it_is_told_to_begin_with(tmp_path):
     shipped = zoo.load("face-parser").module.state_dict()
     torch.testing.assert_close(found["head.weight"], shipped["head.weight"])
     torch.testing.assert_close(found["encoder.stem.weight"], shipped["encoder.stem.weight"])
+
+
+def test_the_rate_rises_within_the_first_tenth_falls_to_nothing_and_is_that_of_the_optimiser() -> None:
+    optimiser = torch.optim.AdamW([torch.zeros(1, requires_grad=True)], lr=1.0)
+    rates = [loop.one_cycle(optimiser, 2e-3, step, 100) for step in range(100)]
+    assert optimiser.param_groups[0]["lr"] == rates[-1]
+    assert rates.index(max(rates)) == 9
+    assert rates[9:] == sorted(rates[9:], reverse=True)
+    assert rates[0] == pytest.approx(2e-4)
+    assert 0.97 * 2e-3 < max(rates) <= 2e-3
+    assert rates[-1] < 1e-5
