@@ -14,11 +14,11 @@ import gslopes
 from gslopes.captions.measures import cases
 from gslopes.captions.read import StageFiles, read_stages
 from gslopes.collect.census.answers import read_answers as read_census_answers
-from gslopes.contexts.audit import read_review
+from gslopes.contexts.catalogue import read_contexts
 from gslopes.contexts.people import read_people as read_context_people
 from gslopes.contexts.ratings import read_ratings
+from gslopes.contexts.review import read_review
 from gslopes.contexts.typology import read_typology
-from gslopes.contexts.vocabulary import read_contexts
 from gslopes.core.errors import GslopesError
 from gslopes.crops.croppers import load_cropper, vxm
 from gslopes.crops.people import read_people as read_crop_people

@@ -160,8 +160,7 @@ def contexts(
     analysis and page are redone, and no classifier is asked. To resume, run the same command again.
     """
     from gslopes.contexts import audit as study
-    from gslopes.contexts.config import PeopleColumns
-    from gslopes.contexts.options import ContextOptions
+    from gslopes.contexts.config import ContextOptions, PeopleColumns
     from gslopes.contexts.planning import estimates, kinds_for, make_plan, ready_classifiers
     from gslopes.core.config import from_dict
     from gslopes.core.runfolder import show

@@ -1,4 +1,4 @@
-"""Who was photographed, as they say themselves: people.csv to rows, genders under one word each."""
+"""Self-reports of the people on the photos: people.csv to rows, genders under one word each."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gslopes.contexts.config import PeopleColumns
 from gslopes.core.errors import UsageError
 
 ALIASES = {
@@ -36,30 +37,23 @@ def gender_of(word: str, aliases: Mapping[str, str] | None = None) -> str:
     return known.get(plain, plain)
 
 
-def read_people(
-    path: Path,
-    *,
-    gender_column: str = "",
-    group_column: str = "",
-    person_column: str = "",
-    aliases: Mapping[str, str] | None = None,
-) -> dict[str, dict[str, Any]]:
+def read_people(path: Path, names: PeopleColumns | None = None) -> dict[str, dict[str, Any]]:
     """Photo (file name without its ending, or with it) to person, gender, group and age, from a CSV.
 
-    The first of id, photo, file, name names the photo; ``a + b`` as group column crosses two.  Without a person column
-    each row is one person.
+    The first of id, photo, file, name names the photo.  Without a person column each row is one person.
 
     Raises: UsageError if the file, the gender column or a named column is not there, or a photo has two rows.
     """
+    names = names or PeopleColumns()
     columns, rows = _rows(path)
     id_column = _pick(path, columns, "", ID_COLUMNS, "names the photo")
-    gender = _pick(path, columns, gender_column, GENDER_COLUMNS, "holds the self-reported gender")
-    parts = [part.strip() for part in group_column.split("+")] if group_column else []
-    for part in (*parts, *([person_column] if person_column else [])):
+    gender = _pick(path, columns, names.gender_column, GENDER_COLUMNS, "holds the self-reported gender")
+    parts = [part.strip() for part in names.group_column.split("+")] if names.group_column else []
+    for part in (*parts, *filter(None, [names.person_column])):
         if part not in columns:
             raise UsageError(f"{path} has no column {part!r}.", f"Its columns are {', '.join(columns)}.")
     parts = parts or [name for name in GROUP_COLUMNS if name in columns][:1]
-    person = person_column or next((name for name in PERSON_COLUMNS if name in columns), id_column)
+    person = names.person_column or next((name for name in PERSON_COLUMNS if name in columns), id_column)
     found: dict[str, dict[str, Any]] = {}
     for row in rows:
         key = row[id_column].strip()
@@ -67,7 +61,7 @@ def read_people(
             raise UsageError(f"{path} has two rows of {key!r}.", "Each photo has one row.")
         found[key] = {
             "person": row[person].strip() or key,
-            "gender": gender_of(row[gender], aliases),
+            "gender": gender_of(row[gender], names.genders),
             "group": " + ".join(row[part].strip() for part in parts),
             "age": _number(row.get("age", "")),
         }
@@ -75,7 +69,7 @@ def read_people(
 
 
 def cfd_person(name: str) -> dict[str, Any] | None:
-    """What a file name of the Chicago Face Database says; None if it is none.
+    """The row of a photo by its file name in the Chicago Face Database; None for another name.
 
     >>> cfd_person("CFD-WF-001-003-N.jpg")
     {'person': 'WF-001', 'gender': 'woman', 'group': 'White', 'age': nan}

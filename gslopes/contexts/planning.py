@@ -6,6 +6,7 @@ import hashlib
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,8 @@ IDENTITY = ("kind", "config", "values", "models", "inputs", "seed")
 class ContextPlan:
     """What a command will do, checked before it does anything.
 
-    files: photos of people.  who: relative name to its row of people.csv.  backgrounds: how many may be used.
-    models: that edit faces, name to sha256 and licence.  pictures: at most.
+    files: photos of people.  who: relative name to its row of people.csv.  backgrounds: skipped ones too.
+    values: (K,) of the sweep.  models: that edit faces, name to sha256 and licence.
     """
 
     config: StageConfig
@@ -60,7 +61,7 @@ class ContextPlan:
 
     @property
     def parts(self) -> int:
-        """Of people and backgrounds together."""
+        """How many units of work there are, of people and backgrounds together."""
         return count_parts(len(self.files) + len(self.used_backgrounds), self.config.part)
 
 
@@ -75,7 +76,7 @@ def make_plan(
     device: str = "auto",
     finder: Finder | None = None,
 ) -> ContextPlan:
-    """Everything that can be checked before any work.  Raises: as ``contexts``."""
+    """The plan of a run, with everything checked that can be before any work.  Raises: as ``audit_contexts``."""
     known = {key: value for key, value in options.items() if value is not None}
     for name in known:
         if name not in STAGE_OPTIONS:
@@ -91,7 +92,7 @@ def make_plan(
         raise UsageError(f"There are no photos in {show(folder)}.", "Name the folder that holds the portraits.")
     if run.resolve() == folder.resolve() or run.resolve().is_relative_to(folder.resolve()):
         raise UsageError(f"The run folder {show(run)} lies inside the folder of people.", "Choose another with --out.")
-    who = _who(files, people, columns)
+    who = _self_reports(files, people, columns)
     backgrounds = tuple(
         read_backgrounds(config.backgrounds, config.canvas, config.crop, lambda: finder or mtcnn(20, device))
     )
@@ -102,14 +103,14 @@ def make_plan(
         from gslopes.run.components import model_records
 
         values = tuple(float(str(value)) for value in values_for(config.sweep, steps=config.steps, extent=None))
-        models = model_records(walk_of(config))
+        models = model_records(run_config(config))
     plan = ContextPlan(config, run, files, who, backgrounds, values, seed, models)
     runfolder.compare(run, manifest_of(plan), IDENTITY)
     return plan
 
 
-def walk_of(config: StageConfig) -> RunConfig:
-    """The walk that makes the counterfactuals of a sweep."""
+def run_config(config: StageConfig) -> RunConfig:
+    """The configuration by which the components of an audit make the counterfactuals of a sweep."""
     return RunConfig(
         config.people,
         find=FindConfig(landmarks=config.landmarks),
@@ -118,8 +119,8 @@ def walk_of(config: StageConfig) -> RunConfig:
     )
 
 
-def finder_of(config: StageConfig, device: str) -> Finder:
-    """Of the people's faces: those that are written down, else the detector's.  Raises: UsageError."""
+def face_finder(config: StageConfig, device: str) -> Finder:
+    """Gives the people's faces: those of ``landmarks``, else the detector's.  Raises: UsageError."""
     if config.landmarks is None:
         return mtcnn(40, device)
     from gslopes.find.known import KnownFinder
@@ -129,38 +130,26 @@ def finder_of(config: StageConfig, device: str) -> Finder:
 
 def manifest_of(plan: ContextPlan) -> dict[str, Any]:
     """What ``run.json`` says that the run is."""
-    lines = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in plan.files:
-        lines.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
+        digest.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
     for background in plan.used_backgrounds:
-        lines.update(f"{background.key}\0{background.photo}\n".encode())
-    count = len(plan.files) + len(plan.used_backgrounds)
-    swept = [f"{background.key}~{plan.config.sweep}" for background in plan.used_backgrounds] + [
-        f"canvas~{plan.config.sweep}"
-    ]
+        digest.update(f"{background.key}\0{background.photo}\n".encode())
+    conditions = [*(background.key for background in plan.used_backgrounds), "canvas"] if plan.values else []
     return {
         "kind": KIND,
         "config": plan.config.identity(),
-        "values": {name: list(plan.values) for name in swept} if plan.values else {},
+        "values": {f"{condition}~{plan.config.sweep}": list(plan.values) for condition in conditions},
         "models": plan.models,
-        "inputs": {"photos": count, "digest": lines.hexdigest()},
+        "inputs": {"photos": len(plan.files) + len(plan.used_backgrounds), "digest": digest.hexdigest()},
         "seed": plan.seed,
     }
 
 
-def _who(files: Sequence[PhotoFile], people: str | Path, columns: PeopleColumns) -> dict[str, dict[str, Any]]:
-    """Relative name to its person's row.  Raises: UsageError if nobody has one."""
-    if str(people) == "cfd":
-        found = {file.relative: cfd_person(file.relative) for file in files}
-    else:
-        rows = read_people(
-            Path(people),
-            gender_column=columns.gender_column,
-            group_column=columns.group_column,
-            person_column=columns.person_column,
-            aliases=columns.genders,
-        )
-        found = {file.relative: person_of(rows, file.relative) for file in files}
+def _self_reports(files: Sequence[PhotoFile], people: str | Path, columns: PeopleColumns) -> dict[str, dict[str, Any]]:
+    """Relative name to its person's row.  Raises: UsageError if no photo has one."""
+    find = cfd_person if str(people) == "cfd" else partial(person_of, read_people(Path(people), columns))
+    found = {file.relative: find(file.relative) for file in files}
     known = {name: row for name, row in found.items() if row is not None}
     if not known:
         raise UsageError(f"{people} says nothing about any of the photos.", f"The first photo is {files[0].relative}.")
@@ -174,11 +163,11 @@ def mtcnn(min_face: int, device: str) -> Finder:
     return MtcnnFinder(min_face, runtime.pick_device(device))
 
 
-# -- who is asked, and the price --------------------------------------------------------------------------------------
+# -- classifiers and their costs --------------------------------------------------------------------------------------
 
 
 def ready_classifiers(given: Any, device: str, trust: Trust) -> list[Classifier]:
-    """By name, functions and objects; credentials are looked for later.  Raises: UnknownName, ConfigError."""
+    """Classifiers from names, functions and objects, credentials unchecked.  Raises: UnknownName, ConfigError."""
     from gslopes.run.components import load_classifiers
     from gslopes.score.classifiers.function import FunctionClassifier
 
@@ -188,7 +177,7 @@ def ready_classifiers(given: Any, device: str, trust: Trust) -> list[Classifier]
 
 
 def kinds_for(classifiers: Sequence[Classifier]) -> tuple[str, ...]:
-    """The kinds of pictures unless they are named: no silhouettes where asking costs money."""
+    """The default kinds of pictures: no silhouettes where asking costs money."""
     from gslopes.score.limits import limits_of
 
     free = all(limits_of(one).free for one in classifiers)
@@ -196,17 +185,17 @@ def kinds_for(classifiers: Sequence[Classifier]) -> tuple[str, ...]:
 
 
 def estimates(plan: ContextPlan, classifiers: Sequence[Classifier]) -> list[Estimate]:
-    """What asking each classifier about every picture takes at most."""
+    """Upper bounds of the cost of asking each classifier about every picture."""
     from gslopes.run.scoring.cost import estimate_walk
 
     each = plan.config.part * max(1, plan.pictures // max(1, len(plan.files)))
     return [estimate_walk(one, plan.pictures, each) for one in classifiers]
 
 
-def confirm(
+def confirm_costs(
     plan: ContextPlan, classifiers: Sequence[Classifier], terms: ScoreConfig, executor: Executor
 ) -> ScoreConfig:
-    """Before pictures are made: credentials that are missing, a price that is too high; the terms to ask with.
+    """The cost limits to ask with, once credentials and costs are confirmed, before any picture is made.
 
     Where the pictures are there already, what is still due is confirmed when it is asked.
 

@@ -1,318 +1,262 @@
-"""The tables of the context audit: people, cut-outs, composites, what was said of them, and what follows.
+"""The tables of the context audit: people, cut-outs, composites, descriptions, and what is computed from them.
 
-Estimators, null hypotheses and intervals are told where the rows are made: ``contexts.measures``.
+Estimators, null hypotheses and intervals are stated where the rows are made: ``contexts.measures``.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
 import pyarrow as pa
 
 from gslopes.core.tables.schema import ATTRIBUTE, CLASSIFIER, DETAIL, PHOTO, Table, column, number
 
-STRING, INT, FLAG = pa.string(), pa.int64(), pa.bool_()
-CONTEXT = column("context", STRING, "name of the context; original or canvas for the baselines")
-TAGS = column("tags", STRING, "gross, or net of what the empty background was called")
-PLACE_STEP = column("step", INT, "0 to K-1 of a sweep; 0 otherwise")
-NOTE = column("note", STRING, "why there is no test, if there is none")
-GENDER = column("gender", STRING, "self-reported: woman, man or another word; all")
-GROUP = column("group", STRING, "of the people; empty if none, all for everybody")
-N = column("n", INT, "pictures; people in tables by person")
-COUNT = column("count", INT, "of them")
-Q = number("q", "p after Benjamini-Hochberg, over this table's tests of one kind of tags")
-Q_RUN = number("q_run", "the same over all tests of the run of one kind of tags")
+_KINDS = {"text": pa.string(), "int": pa.int64(), "flag": pa.bool_()}
+_SHARED = {
+    field.name: field
+    for field in (
+        *(CLASSIFIER, PHOTO, ATTRIBUTE, DETAIL),
+        column("context", pa.string(), "name of the context; original or canvas for the baselines"),
+        column("tags", pa.string(), "gross, or net of the tags of the empty background"),
+        column("step", pa.int64(), "0 to K-1 of a sweep; 0 otherwise"),
+        column("note", pa.string(), "why there is no test, if there is none"),
+        column("gender", pa.string(), "self-reported: woman, man or another word; all"),
+        column("group", pa.string(), "of the people; empty if none, all for everybody"),
+        column("n", pa.int64(), "pictures; people in tables by person"),
+        column("count", pa.int64(), "of them"),
+        column("measure", pa.string(), "distance"),
+        number("q", "p after Benjamini-Hochberg, over this table's tests of one kind of tags"),
+        number("q_run", "the same over all tests of the run of one kind of tags"),
+        column("paper_significant", pa.bool_(), "p below alpha over the paper's family"),
+    )
+}
 
 
-def _interval(of: str, low: str = "ci_low", high: str = "ci_high") -> tuple[pa.Field, pa.Field]:
-    return number(low, f"lower end of the 95 % interval of {of}"), number(high, f"upper end of the same of {of}")
+def _table(name: str, key: str, columns: str) -> Table:
+    """A table from its columns: lines of ``names kind: unit``, or names of shared columns alone."""
+    fields: list[pa.Field] = []
+    for line in filter(None, map(str.strip, columns.splitlines())):
+        head, colon, unit = line.partition(": ")
+        names = head.replace(",", "").split()
+        kind = names.pop() if colon else ""
+        if not colon:
+            fields += [_SHARED[shared] for shared in names]
+        elif kind == "interval":
+            low, high = names
+            fields.append(number(low, f"lower end of the 95 % interval of {unit}"))
+            fields.append(number(high, f"upper end of the 95 % interval of {unit}"))
+        else:
+            fields += [number(one, unit) if kind == "float" else column(one, _KINDS[kind], unit) for one in names]
+    return Table(name, pa.schema(fields), tuple(key.split()))
 
 
-def _table(name: str, key: tuple[str, ...], *columns: pa.Field) -> Table:
-    return Table(name, pa.schema(list(columns)), key)
+def filled(table: Table, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows as a frame of the table; what a row lacks is NaN, 0, False or empty."""
+    empty = {pa.float64(): math.nan, pa.int64(): 0, pa.bool_(): False}
+    default = {field.name: empty.get(field.type, "") for field in table.schema}
+    return pd.DataFrame([{**default, **row} for row in rows], columns=table.columns)
 
 
-BACKGROUNDS = _table(
-    "backgrounds",
-    ("key",),
-    column("key", STRING, "context and number of the picture: nursery.1"),
-    PHOTO,
-    CONTEXT,
-    column("path", STRING, "where it was read from"),
-    column("status", STRING, "used or skipped"),
-    column("reason", STRING, "why it was skipped, a core.reasons.Reason; empty if used"),
-    DETAIL,
-    column("width", INT, "pixels"),
-    column("height", INT, "pixels"),
-    number("scale", "canvas pixels per pixel of the picture"),
-    column("faces", INT, "faces found in it"),
-    number("rating", "0 feminine, 5 neutral, 10 masculine"),
-    column("label", STRING, "the literature's stereotype: feminine, masculine, none"),
-    column("licence", STRING, "of the picture"),
-    column("creator", STRING, "of the picture"),
-    column("source", STRING, "of the picture"),
-)
-PEOPLE = _table(
-    "people",
-    ("photo",),
-    PHOTO,
-    column("person", STRING, "who; the unit of all statistics"),
-    GENDER,
-    GROUP,
-    number("age", "years"),
-)
-CUTOUTS = _table(
-    "cutouts",
-    ("photo",),
-    PHOTO,
-    column("method", STRING, "alpha, eraser, studio, parser or folder"),
-    column("status", STRING, "used, flagged or skipped"),
-    column("reason", STRING, "why it was flagged or skipped, a core.reasons.Reason; empty if used"),
-    DETAIL,
-    number("share", "of the photo that is person"),
-    number("bottom", "share of the bottom row that is person"),
-    number("holes", "share of the photo in holes, before filling"),
-    number("solidity", "area over that of the convex hull"),
-    number("covered", "share of the face box that is person"),
-    number("residual", "median ΔE of the backdrop from its fitted surface"),
-    number("edge", "mean |alpha - reference| along the edge, the backdrop's colour model alone as reference"),
-    number("halo", "backdrop left in the colours of the edge, 0 to 1"),
-    column("backdrop", STRING, "its median colour, #rrggbb"),
-    column("face", STRING, "x0,y0,x1,y1 of the face box, pixels of the photo"),
-    column("file", STRING, "the cut-out, relative to the run folder; empty if skipped"),
-)
-COMPOSITES = _table(
-    "composites",
-    ("photo", "attribute", "step"),
-    PHOTO,
-    ATTRIBUTE,
-    PLACE_STEP,
-    column("kind", STRING, "original, canvas, context, empty or silhouette"),
-    CONTEXT,
-    number("scale", "of the cut-out's pixels"),
-    column("x", INT, "left edge on the canvas, pixels"),
-    column("y", INT, "upper edge on the canvas, pixels"),
-    number("person_share", "opaque pixels over those of the canvas"),
-    number("face_height", "of the face box, share of the picture's height"),
-    column("file", STRING, "relative to the run folder"),
-)
-_SHARES = ("demographics", "concrete", "abstract", "other", "judgement", "traits", "emotion", "occupation")
-DESCRIBED = _table(
-    "described",
-    ("classifier", "photo", "attribute", "step", "tags"),
-    CLASSIFIER,
-    PHOTO,
-    ATTRIBUTE,
-    PLACE_STEP,
-    TAGS,
-    column("n_tags", INT, "different tags"),
-    column("masculine", INT, "masculine tags"),
-    column("feminine", INT, "feminine tags"),
-    column("context_tags", INT, "tags of the context's dictionary"),
-    column("inferred", STRING, "woman, man or neutral"),
-    column("silent", FLAG, "no gendered tag at all"),
-    column("recognised", FLAG, "enough tags of the context"),
-    *(number(name, "share of the tags") for name in _SHARES),
-    number("distance", "1 - cosine from the same photo's baseline"),
-)
-INFERRED = _table(
-    "inferred",
-    ("classifier", "context", "tags", "gender", "inferred"),
-    CLASSIFIER,
-    CONTEXT,
-    TAGS,
-    GENDER,
-    column("inferred", STRING, "woman, man or neutral"),
-    N,
-    COUNT,
-    number("share", "count over n"),
-    *_interval("the share, Wilson"),
-    number("change", "share minus the baseline's, over the same people"),
-    *_interval("the change, bootstrap over people", "change_low", "change_high"),
-    column("discordant", INT, "people whose answer changes"),
-    number("p", "exact McNemar, or sign flips by person"),
-    Q,
-    Q_RUN,
-    column("congruent_rise", FLAG, "more of the congruent gender than at the baseline: the mark of table 7"),
-    NOTE,
-)
-RECOGNISED = _table(
-    "recognised",
-    ("classifier", "context", "tags", "given"),
-    CLASSIFIER,
-    CONTEXT,
-    TAGS,
-    column("given", STRING, "all, woman, man, neutral, or gendered - neutral"),
-    N,
-    COUNT,
-    number("share", "recognised; for gendered - neutral the difference"),
-    *_interval("the share, Wilson; of the difference, Newcombe"),
-    number("p", "Pearson's X² of recognised against inferred"),
-    number("p_perm", "the same by dealing anew"),
-    number("v", "Cramér's V"),
-    Q,
-    Q_RUN,
-    NOTE,
-)
-ACCURACY = _table(
-    "accuracy",
-    ("classifier", "context", "tags", "gender"),
-    CLASSIFIER,
-    CONTEXT,
-    TAGS,
-    GENDER,
-    N,
-    column("tp", INT, "self-report and inferred gender are this one"),
-    column("fp", INT, "inferred alone"),
-    column("fn", INT, "self-report alone"),
-    number("f1", "against self-report"),
-    *_interval("F1, bootstrap over people"),
-    number("paired_change", "F1 minus the baseline's over the same pictures"),
-    *_interval("the change, bootstrap over people", "change_low", "change_high"),
-    number("p", "by exchanging each person's two answers"),
-    Q,
-    column("congruent_rise", FLAG, "F1 of the congruent gender above the baseline's: the mark of table 9"),
-    NOTE,
-)
-DISTANCES = _table(
-    "distances",
-    ("classifier", "context", "tags", "gender", "group"),
-    CLASSIFIER,
-    CONTEXT,
-    TAGS,
-    GENDER,
-    GROUP,
-    N,
-    column("undefined", INT, "pictures whose distance is undefined"),
-    number("mean", "distance"),
-    number("sd", "of people"),
-    *_interval("the mean, bootstrap over people"),
-)
-ANOVA = _table(
-    "anova",
-    ("classifier", "context", "tags", "measure", "term"),
-    CLASSIFIER,
-    CONTEXT,
-    TAGS,
-    column("measure", STRING, "distance"),
-    column("term", STRING, "gender, group, gender:group, residual"),
-    column("df", INT, "degrees of freedom"),
-    number("sum_sq", "sum of squares"),
-    number("F", "statistic"),
-    number("p", "of F"),
-    number("eta_sq", "partial eta squared"),
-    Q,
-    column("paper_significant", FLAG, "p below alpha over the paper's family"),
-    NOTE,
-)
-TUKEY = _table(
-    "tukey",
-    ("classifier", "context", "tags", "measure", "factor", "one", "other"),
-    CLASSIFIER,
-    CONTEXT,
-    TAGS,
-    column("measure", STRING, "distance"),
-    column("factor", STRING, "gender or group"),
-    column("one", STRING, "level"),
-    column("other", STRING, "level"),
-    number("difference", "of means, one minus other"),
-    *_interval("the difference, Tukey-Kramer"),
-    number("p", "Tukey-Kramer"),
-    column("paper_significant", FLAG, "p below alpha over the paper's family"),
-)
-CHANGES = _table(
-    "changes",
-    ("classifier", "context", "tags", "analysis", "super"),
-    CLASSIFIER,
-    CONTEXT,
-    TAGS,
-    column("analysis", STRING, "within: change from the baseline; between: the share itself"),
-    column("super", STRING, "demographics, concrete or abstract"),
-    number("women", "mean of women"),
-    number("men", "mean of men"),
-    number("difference", "women minus men"),
-    number("t", "Welch"),
-    number("df", "Welch"),
-    *_interval("the difference, Welch"),
-    number("p", "Welch"),
-    Q,
-    column("consistent", FLAG, "found, with the sign of linguistic expectancy bias"),
-    NOTE,
-)
-CONGRUENCE = _table(
-    "congruence",
-    ("classifier", "tags", "measure", "gender", "group", "estimator"),
-    CLASSIFIER,
-    TAGS,
-    column("measure", STRING, "correct, distance, n_tags, demographics, concrete or abstract"),
-    GENDER,
-    GROUP,
-    N,
-    number("slope", "points per unit of congruence; tags per unit for n_tags"),
-    number("se", "standard error"),
-    *_interval("the slope, t over people"),
-    number("p", "t over people; Welch for differences"),
-    number("p_perm", "by dealing each person's answers to the contexts"),
-    Q,
-    column("estimator", STRING, "person, difference or mixed"),
-    NOTE,
-)
-INTERACTION = _table(
-    "interaction",
-    ("classifier", "tags", "background", "label"),
-    CLASSIFIER,
-    TAGS,
-    column("background", STRING, "key of the background"),
-    column("label", STRING, "inferred woman, inferred man, recognised, or a tag"),
-    N,
-    number("slope", "in front of the background, points per unit of the attribute"),
-    number("baseline", "on the plain canvas, points per unit"),
-    number("difference", "slope minus baseline, points per unit"),
-    *_interval("the difference, paired t"),
-    number("p", "paired t"),
-    number("p_perm", "sign flips by person"),
-    number("face", "from value -1 to 1 on the plain canvas, points"),
-    *_interval("the same, t", "face_low", "face_high"),
-    number("effect", "of the background at the middle value, points"),
-    *_interval("the same, paired t", "effect_low", "effect_high"),
-    number("effect_p", "paired t"),
-    Q,
-    NOTE,
-)
-CONFUSION = _table(
-    "confusion",
-    ("classifier", "dictionary", "shown"),
-    CLASSIFIER,
-    column("dictionary", STRING, "whose tags are looked for"),
-    column("shown", STRING, "the context or baseline of the pictures"),
-    N,
-    COUNT,
-    number("share", "that the dictionary would have recognised"),
-)
-RATINGS = _table(
-    "ratings",
-    ("context",),
-    CONTEXT,
-    N,
-    column("dropped", INT, "answers coded incorrect"),
-    number("median", "0 feminine to 10 masculine"),
-    number("q1", "lower quartile"),
-    number("q3", "upper quartile"),
-    *_interval("the median, bootstrap over raters"),
-    number("women", "median of women who rated"),
-    number("men", "median of men who rated"),
-    column("category", STRING, "feminine, neutral or masculine"),
-    number("alpha", "Krippendorff's, of all contexts"),
-)
-BALANCE_CONTEXTS = _table(
-    "balance_contexts",
-    ("measure", "one", "other"),
-    column("measure", STRING, "face_height or person_share"),
-    column("one", STRING, "gender or group"),
-    column("other", STRING, "gender or group"),
-    number("mean_one", "share of the canvas"),
-    number("mean_other", "share of the canvas"),
-    number("difference", "one minus other"),
-    number("p", "Welch"),
-)
+BACKGROUNDS = _table("backgrounds", "key", """
+    key text: context and number of the picture: nursery.1
+    photo, context
+    path text: where it was read from
+    status text: used or skipped
+    reason text: why it was skipped, a core.reasons.Reason; empty if used
+    detail
+    width, height int: pixels
+    scale float: canvas pixels per pixel of the picture
+    faces int: faces found in it
+    rating float: 0 feminine, 5 neutral, 10 masculine
+    label text: the literature's stereotype: feminine, masculine, none
+    licence, creator, source text: of the picture
+""")  # fmt: skip
+PEOPLE = _table("people", "photo", """
+    photo
+    person text: who; the unit of all statistics
+    gender, group
+    age float: years
+""")  # fmt: skip
+CUTOUTS = _table("cutouts", "photo", """
+    photo
+    method text: alpha, eraser, studio, parser or folder
+    status text: used, flagged or skipped
+    reason text: why it was flagged or skipped, a core.reasons.Reason; empty if used
+    detail
+    share float: of the photo that is person
+    bottom float: share of the bottom row that is person
+    holes float: share of the photo in holes, before filling
+    solidity float: area over that of the convex hull
+    covered float: share of the face box that is person
+    residual float: median ΔE of the backdrop from its fitted surface
+    edge float: mean |alpha - reference| along the edge, the backdrop's colour model alone as reference
+    halo float: backdrop left in the colours of the edge, 0 to 1
+    backdrop text: its median colour, #rrggbb
+    face text: x0,y0,x1,y1 of the face box, pixels of the photo
+    file text: the cut-out, relative to the run folder; empty if skipped
+""")  # fmt: skip
+COMPOSITES = _table("composites", "photo attribute step", """
+    photo, attribute, step
+    kind text: original, canvas, context, empty or silhouette
+    context
+    scale float: of the cut-out's pixels
+    x int: left edge on the canvas, pixels
+    y int: upper edge on the canvas, pixels
+    person_share float: opaque pixels over those of the canvas
+    face_height float: of the face box, share of the picture's height
+    file text: relative to the run folder
+""")  # fmt: skip
+DESCRIBED = _table("described", "classifier photo attribute step tags", """
+    classifier, photo, attribute, step, tags
+    n_tags int: different tags
+    masculine int: masculine tags
+    feminine int: feminine tags
+    context_tags int: tags of the context's dictionary
+    inferred text: woman, man or neutral
+    silent flag: no gendered tag at all
+    recognised flag: enough tags of the context
+    demographics, concrete, abstract, other, judgement, traits, emotion, occupation float: share of the tags
+    distance float: 1 - cosine from the same photo's baseline
+""")  # fmt: skip
+INFERRED = _table("inferred", "classifier context tags gender inferred", """
+    classifier, context, tags, gender
+    inferred text: woman, man or neutral
+    n, count
+    share float: count over n
+    ci_low, ci_high interval: the share, Wilson
+    change float: share minus the baseline's, over the same people
+    change_low, change_high interval: the change, bootstrap over people
+    discordant int: people whose answer changes
+    p float: exact McNemar, or sign flips by person
+    q, q_run
+    congruent_rise flag: more of the congruent gender than at the baseline: the mark of table 7
+    note
+""")  # fmt: skip
+RECOGNISED = _table("recognised", "classifier context tags given", """
+    classifier, context, tags
+    given text: all, woman, man, neutral, or gendered - neutral
+    n, count
+    share float: recognised; for gendered - neutral the difference
+    ci_low, ci_high interval: the share, Wilson; of the difference, Newcombe
+    p float: Pearson's X² of recognised against inferred
+    p_perm float: the same by permutation
+    v float: Cramér's V
+    q, q_run, note
+""")  # fmt: skip
+ACCURACY = _table("accuracy", "classifier context tags gender", """
+    classifier, context, tags, gender, n
+    tp int: self-report and inferred gender are this one
+    fp int: inferred alone
+    fn int: self-report alone
+    f1 float: against self-report
+    ci_low, ci_high interval: F1, bootstrap over people
+    paired_change float: F1 minus the baseline's over the same pictures
+    change_low, change_high interval: the change, bootstrap over people
+    p float: by exchanging each person's two answers
+    q
+    congruent_rise flag: F1 of the congruent gender above the baseline's: the mark of table 9
+    note
+""")  # fmt: skip
+DISTANCES = _table("distances", "classifier context tags gender group", """
+    classifier, context, tags, gender, group, n
+    undefined int: pictures whose distance is undefined
+    mean float: distance
+    sd float: of people
+    ci_low, ci_high interval: the mean, bootstrap over people
+""")  # fmt: skip
+ANOVA = _table("anova", "classifier context tags measure term", """
+    classifier, context, tags, measure
+    term text: gender, group, gender:group, residual
+    df int: degrees of freedom
+    sum_sq float: sum of squares
+    F float: statistic
+    p float: of F
+    eta_sq float: partial eta squared
+    q, paper_significant, note
+""")  # fmt: skip
+TUKEY = _table("tukey", "classifier context tags measure factor one other", """
+    classifier, context, tags, measure
+    factor text: gender or group
+    one, other text: level
+    difference float: of means, one minus other
+    ci_low, ci_high interval: the difference, Tukey-Kramer
+    p float: Tukey-Kramer
+    paper_significant
+""")  # fmt: skip
+CHANGES = _table("changes", "classifier context tags analysis super", """
+    classifier, context, tags
+    analysis text: within: change from the baseline; between: the share itself
+    super text: demographics, concrete or abstract
+    women float: mean of women
+    men float: mean of men
+    difference float: women minus men
+    t, df float: Welch
+    ci_low, ci_high interval: the difference, Welch
+    p float: Welch
+    q
+    consistent flag: found, with the sign of linguistic expectancy bias
+    note
+""")  # fmt: skip
+CONGRUENCE = _table("congruence", "classifier tags measure gender group estimator", """
+    classifier, tags
+    measure text: correct, distance, n_tags, demographics, concrete or abstract
+    gender, group, n
+    slope float: points per unit of congruence; tags per unit for n_tags
+    se float: standard error
+    ci_low, ci_high interval: the slope, t over people
+    p float: t over people; Welch for differences
+    p_perm float: by permuting each person's answers over the contexts
+    q
+    estimator text: person, difference or mixed
+    note
+""")  # fmt: skip
+INTERACTION = _table("interaction", "classifier tags background label", """
+    classifier, tags
+    background text: key of the background
+    label text: inferred woman, inferred man, recognised, or a tag
+    n
+    slope float: in front of the background, points per unit of the attribute
+    baseline float: on the plain canvas, points per unit
+    difference float: slope minus baseline, points per unit
+    ci_low, ci_high interval: the difference, paired t
+    p float: paired t
+    p_perm float: sign flips by person
+    face float: from value -1 to 1 on the plain canvas, points
+    face_low, face_high interval: face, t
+    effect float: of the background at the middle value, points
+    effect_low, effect_high interval: the effect, paired t
+    effect_p float: paired t
+    q, note
+""")  # fmt: skip
+CONFUSION = _table("confusion", "classifier dictionary shown", """
+    classifier
+    dictionary text: whose tags are looked for
+    shown text: the context or baseline of the pictures
+    n, count
+    share float: that the dictionary would have recognised
+""")  # fmt: skip
+RATINGS = _table("ratings", "context", """
+    context, n
+    dropped int: answers coded incorrect
+    median float: 0 feminine to 10 masculine
+    q1 float: lower quartile
+    q3 float: upper quartile
+    ci_low, ci_high interval: the median, bootstrap over raters
+    women float: median of women who rated
+    men float: median of men who rated
+    category text: feminine, neutral or masculine
+    alpha float: Krippendorff's, of all contexts
+""")  # fmt: skip
+BALANCE_CONTEXTS = _table("balance_contexts", "measure one other", """
+    measure text: face_height or person_share
+    one, other text: gender or group
+    mean_one, mean_other float: share of the canvas
+    difference float: one minus other
+    p float: Welch
+""")  # fmt: skip
 
 CONTEXT_TABLES = (
     *(BACKGROUNDS, PEOPLE, CUTOUTS, COMPOSITES, DESCRIBED, INFERRED, RECOGNISED, ACCURACY, DISTANCES, ANOVA, TUKEY),

@@ -36,7 +36,7 @@ def typology(
 
     WHAT is a run folder, or the name or file of a typology.
     """
-    from gslopes.contexts.options import ContextOptions
+    from gslopes.contexts.config import ContextOptions
     from gslopes.contexts.typology import read_typology
     from gslopes.core.errors import UsageError
     from gslopes.core.files import csv_bytes

@@ -34,9 +34,9 @@ ASK = (
     "score(sys.argv[1], sys.argv[3:], device='cpu', cache=sys.argv[2], yes=True)"
 )
 ANALYSE = (
-    "import sys; from pathlib import Path; from gslopes.contexts.audit import again\n"
-    "from gslopes.contexts.options import ContextOptions; from gslopes.executors import OneProcess\n"
-    "again(Path(sys.argv[1]), OneProcess(), ContextOptions())"
+    "import sys; from pathlib import Path; from gslopes.contexts.audit import reanalyse\n"
+    "from gslopes.contexts.config import ContextOptions; from gslopes.executors import OneProcess\n"
+    "reanalyse(Path(sys.argv[1]), OneProcess(), ContextOptions())"
 )
 
 

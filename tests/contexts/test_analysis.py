@@ -1,10 +1,110 @@
+"""All tables of a run at once: their families of tests, what does not matter to them, and ratings of the user's own."""
+
+from __future__ import annotations
+
+import numpy as np
 import pandas as pd
+import pytest
 
-from gslopes.contexts.analysis import with_ratings
-from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.analysis import adjusted, analyse, with_ratings
+from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.measures.describe import describe_all
+from gslopes.contexts.typology import read_typology
+from gslopes.stats.multiplicity import benjamini_hochberg
+
+QUICK = ContextOptions(bootstrap=50, permutations=99)
+STARTER = read_typology("starter")
 
 
-def test_ones_own_raters_decide_over_the_file_and_what_they_rate_beside_it_is_named(tmp_path):
+def test_q_is_over_the_tests_of_one_table_and_kind_of_tags_and_q_run_over_all():
+    one = pd.DataFrame({"tags": ["gross"] * 2 + ["net"], "p": [0.01, 0.04, 0.01]})
+    other = pd.DataFrame({"tags": ["gross"], "p": [0.02], "p_perm": [0.5]})
+    found = adjusted({"inferred": one, "congruence": other})
+    assert found["inferred"]["q"].tolist() == pytest.approx([*benjamini_hochberg(np.array([0.01, 0.04])), 0.01])
+    run = benjamini_hochberg(np.array([0.01, 0.04, 0.5]))  # congruence is judged by its permutations
+    assert found["inferred"]["q_run"].tolist() == pytest.approx([*run[:2], 0.01])
+    assert found["congruence"]["q"].tolist() == [0.5]
+
+
+def material(genders: list[str], said: dict[str, dict[str, list[str]]]) -> tuple[pd.DataFrame, ...]:
+    """(described, people, backgrounds) of people of these genders; said: condition to gender to tags."""
+    people = pd.DataFrame({"photo": [f"p{n:02d}" for n in range(len(genders))], "gender": genders, "age": np.nan})
+    people = people.assign(person=people["photo"], group="")
+    keys = [name for name in said if name != "canvas"]
+    backgrounds = pd.DataFrame({"key": keys, "photo": keys, "context": [key.partition(".")[0] for key in keys]})
+    backgrounds = backgrounds.assign(label="none", rating=[0.0, 9.0][: len(keys)], status="used")
+    answers = {
+        (photo, condition, 0): frozenset(by_gender[gender])
+        for condition, by_gender in said.items()
+        for photo, gender in zip(people["photo"], genders, strict=True)
+    }
+    described = describe_all("c", answers, backgrounds, STARTER, QUICK)
+    return described, people, backgrounds
+
+
+SAID = {
+    "canvas": {"woman": ["woman"], "man": ["man"], "not said": ["man", "chair"], "non-binary": ["woman"]},
+    "nursery.1": {"woman": ["woman", "crib"], "man": ["woman", "crib"], "not said": ["crib"], "non-binary": ["crib"]},
+    "garage.1": {
+        "woman": ["man", "garage"],
+        "man": ["man", "garage"],
+        "not said": ["garage"],
+        "non-binary": ["garage"],
+    },
+}
+TAGGED = {"c": frozenset({"nursery", "garage"})}
+
+
+def test_the_order_of_people_does_not_matter():
+    described, people, places = material(["woman", "man"] * 12, SAID)
+    one = analyse(described, people, places, TAGGED, QUICK)
+    lot = np.random.default_rng(0)
+    shuffled = described.iloc[lot.permutation(len(described))], people.iloc[lot.permutation(len(people))]
+    other = analyse(*shuffled, places, TAGGED, QUICK)
+    for name in ("inferred", "recognised", "accuracy", "congruence"):
+        pd.testing.assert_frame_equal(one[name], other[name])
+
+
+def test_people_of_no_or_another_gender_are_counted_and_in_no_f1_nor_slope():
+    described, people, places = material(["woman", "man", "not said", "non-binary"] * 6, SAID)
+    found = analyse(described, people, places, TAGGED, QUICK)
+    counts = found["inferred"].set_index(["tags", "context", "gender", "inferred"])["count"]
+    assert counts["gross", "canvas", "not said", "man"] == 6
+    assert counts["gross", "canvas", "all", "woman"] == 12
+    assert set(found["accuracy"]["gender"]) == {"woman", "man"}
+    assert set(found["accuracy"].loc[found["accuracy"]["context"] == "canvas", "n"]) == {12}
+    assert (found["accuracy"].loc[found["accuracy"]["context"] == "canvas", "fp"] == 0).all()
+    slopes = found["congruence"]
+    slopes = slopes[(slopes["measure"] == "correct") & (slopes["group"] == "all") & (slopes["tags"] == "gross")]
+    assert slopes.set_index("gender").loc["all", "n"] == 12
+
+
+def test_one_gender_alone_is_no_error_and_has_no_tests_between_genders():
+    described, people, places = material(["woman"] * 24, SAID)
+    found = analyse(described, people, places, TAGGED, QUICK)
+    assert set(found["accuracy"]["gender"]) == {"woman"}
+    assert found["changes"]["p"].isna().all()
+    assert "gender" not in set(found["anova"]["term"]) if "anova" in found else True
+
+
+def test_a_context_without_a_rating_is_in_no_slope():
+    described, people, places = material(["woman", "man"] * 12, SAID)
+    found = analyse(described, people, places.assign(rating=[0.0, np.nan]), TAGGED, QUICK)
+    assert set(found["congruence"].loc[found["congruence"]["estimator"] == "person", "n"]) == {0}
+    assert found["inferred"]["context"].nunique() == 3
+
+
+def test_a_picture_that_was_refused_is_left_out_of_its_pair_alone():
+    described, people, places = material(["woman", "man"] * 12, SAID)
+    refused = (described["photo"] == "p00") & (described["attribute"] == "garage.1")
+    found = analyse(described[~refused], people, places, TAGGED, QUICK)
+    rows = found["inferred"].set_index(["tags", "context", "gender", "inferred"])["n"]
+    assert rows["gross", "garage", "woman", "woman"] == 11
+    assert rows["gross", "nursery", "woman", "woman"] == 12
+    assert rows["gross", "canvas", "woman", "woman"] == 12
+
+
+def test_ones_own_raters_decide_over_the_file_and_other_contexts_that_they_rate_are_named(tmp_path):
     path = tmp_path / "ratings.csv"
     rows = [f"{context},{rater},{rating}" for context, rating in (("a", 1), ("z", 9)) for rater in "xyz"]
     path.write_text("\n".join(["context,rater,rating", *rows]), "utf-8")

@@ -13,10 +13,9 @@ from PIL import Image
 
 import gslopes
 from gslopes.contexts import analysis as analysing
-from gslopes.contexts.audit import again, audit_contexts
+from gslopes.contexts.audit import audit_contexts, reanalyse
 from gslopes.contexts.cli import _from_file
-from gslopes.contexts.config import stage_config
-from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.config import ContextOptions, PeopleColumns, stage_config
 from gslopes.contexts.people import read_people
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
 from gslopes.core.records import Answer, Detections
@@ -166,7 +165,7 @@ def test_analysis_alone_asks_nobody(found, tmp_path):
     shutil.rmtree(run / "cutouts")
     from gslopes.executors import OneProcess
 
-    same = again(run, OneProcess(), QUICK)
+    same = reanalyse(run, OneProcess(), QUICK)
     pd.testing.assert_frame_equal(same.tables["inferred"], found.tables["inferred"])
 
 
@@ -179,7 +178,7 @@ def test_one_more_tagger_is_asked_by_score(found, folder, tmp_path):
     stages.score_photos(run, other)
     from gslopes.executors import OneProcess
 
-    both = again(run, OneProcess(), QUICK)
+    both = reanalyse(run, OneProcess(), QUICK)
     assert set(both.tables["inferred"]["classifier"]) == {"planted", "another"}
 
 
@@ -255,7 +254,7 @@ def test_words_for_genders_come_from_a_file_and_a_wrong_option_in_it_is_named(fo
     words.write_text('person-share = "max"\n[genders]\nfrau = "woman"\n', "utf-8")
     given = _from_file(words)
     assert given == {"person_share": "max", "genders": {"frau": "woman"}}
-    rows = read_people(people, aliases=given["genders"])
+    rows = read_people(people, PeopleColumns(genders=given["genders"]))
     assert {row["gender"] for row in rows.values()} == {"woman", "man"}
     words.write_text("persn-share = 1\n", "utf-8")
     with pytest.raises(UnknownName, match="persn_share"):

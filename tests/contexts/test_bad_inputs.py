@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from gslopes.contexts.audit import again, audit_contexts
-from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.audit import audit_contexts, reanalyse
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.tables import BACKGROUNDS, CUTOUTS
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
@@ -226,13 +226,13 @@ def test_another_typology_may_follow(found, folder, tmp_path):
         "".join(f'[clusters.{name}]\nsuper = "demographics"\ntags = ["{tag}"]\n'
                 for name, tag in (("masculine", "herr"), ("feminine", "dame")))
     )  # fmt: skip
-    other = again(run, OneProcess(), ContextOptions(typology=(str(words),), **QUICK))
+    other = reanalyse(run, OneProcess(), ContextOptions(typology=(str(words),), **QUICK))
     assert set(other.described["inferred"]) == {"neutral"}
     # of woman, man, shirt, veil and car it knows the two that name the contexts
     assert other.typologies["unassigned"].tolist() == [0.6]
     rooms = folder / "backgrounds/contexts.toml"
     with pytest.raises(ConfigError, match="unknown key 'bridal'"):
-        again(run, OneProcess(), ContextOptions(typology=(str(rooms),), **QUICK))
+        reanalyse(run, OneProcess(), ContextOptions(typology=(str(rooms),), **QUICK))
 
 
 def test_a_dictionary_for_other_words_is_said_to_be_none(found, folder, tmp_path):
@@ -254,7 +254,7 @@ def test_ratings_of_ones_own_may_follow_and_those_of_no_context_are_named(found,
         f"{context},r{n},{level}" for context, level in (("bridal", 10), ("garage", 0), ("pub", 7)) for n in range(9)
     ]
     ratings.write_text("context,rater,rating\n" + "\n".join(lines) + "\n", "utf-8")
-    other = again(run, OneProcess(), ContextOptions(ratings=ratings, **QUICK))
+    other = reanalyse(run, OneProcess(), ContextOptions(ratings=ratings, **QUICK))
     assert any("rates pub, which is no context of this run" in note for note in other.notes)
     assert other.ratings.set_index("context").loc["bridal", "median"] == 10
     men = [

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import gslopes
-from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.config import ContextOptions
 
 FACES = 60
 BRIGHT = {"nursery", "wedding-shop"}  # rooms whose sides are brighter than 190 levels

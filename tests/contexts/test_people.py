@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gslopes.contexts.config import PeopleColumns
 from gslopes.contexts.people import cfd_person, gender_of, person_of, read_people
 from gslopes.core.errors import UsageError
 
@@ -27,7 +28,8 @@ def test_rows_by_photo_and_words_as_people_gave_them(tmp_path):
 
 def test_columns_of_ones_own_and_two_crossed(tmp_path):
     path = _csv(tmp_path, "file,who,says,race,age_group\na.jpg,p1,w,X,old\nb.jpg,p1,w,X,old\n")
-    found = read_people(path, gender_column="says", group_column="race + age_group", person_column="who")
+    columns = PeopleColumns(gender_column="says", group_column="race + age_group", person_column="who")
+    found = read_people(path, columns)
     assert found["a.jpg"]["person"] == found["b.jpg"]["person"] == "p1"
     assert found["a.jpg"]["group"] == "X + old"
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 import pandas as pd
 import pytest
 
-from gslopes.contexts.audit import again
+from gslopes.contexts.audit import reanalyse
 from gslopes.core.records import Answer
 from gslopes.executors import OneProcess
 from gslopes.run import stages
@@ -52,7 +52,7 @@ def asked(folder, tmp_path_factory):
         assert len(provider.log.calls) == calls  # nobody is asked twice
         for name, known in provider.known.items():
             stages.score_photos(run, Same(f"twin-{name}", known))
-        yield again(run, OneProcess(), QUICK)
+        yield reanalyse(run, OneProcess(), QUICK)
 
 
 @pytest.mark.parametrize("service", SLOPES)

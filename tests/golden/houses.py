@@ -16,7 +16,6 @@ import hashlib
 import io
 import json
 import math
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,7 @@ from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.options import AuditOptions
 from gslopes.captions.sweep import measure_sweep
 from gslopes.contexts.audit import audit_contexts
-from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.core import runfolder, tables
 from gslopes.core.records import Answer, Detections, EditedChips
@@ -137,7 +136,7 @@ def contexts(folder: Path) -> Tables:
     more: dict[str, Any] = {"people": folder / "people.csv", "backgrounds": (str(folder / "backgrounds"),)}
     more |= {"canvas": (192, 128), "format": "png", "cutout": "eraser", "part": 7, "finder": Finder()}
     both = (Tagger("planted", 999), Tagger("light", 150))
-    analysis = ContextOptions(**quick, ratings=folder / "ratings.csv", group_column="ethnicity")
+    analysis = ContextOptions(**quick, ratings=folder / "ratings.csv")
     audit_contexts(folder / "people", folder / "runs/plain", classifier=both, analysis=analysis, **more)
 
     def sweeper(plan, device):
@@ -146,7 +145,7 @@ def contexts(folder: Path) -> Tables:
 
     analysis = ContextOptions(**quick, baseline="original", vector="both", tukey="residual", ss=3)
     more |= {"sweep": "gender", "steps": 3, "limit": 10, "person_share": "max", "keep_flagged": True}
-    with patch.object(sys.modules[audit_contexts.__module__], "_sweeper", sweeper):
+    with patch("gslopes.contexts.staging.load_sweeper", sweeper):
         audit_contexts(folder / "people", folder / "runs/sweep", classifier=both[1], analysis=analysis, **more)
     return tables_of(folder / "runs")
 

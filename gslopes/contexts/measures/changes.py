@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.grid import GENDERS, Grid, by_person, person_words
-from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.tables import CHANGES, filled
 
 Array = NDArray[np.float64]
 ROUNDING = 2.0**-40  # of shares of tags
@@ -33,13 +34,27 @@ def welch(one: Array, other: Array) -> dict[str, float]:
         return dict.fromkeys(names, math.nan)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # one group may be constant: its variance is 0, as it should be
-        found = stats.ttest_ind(one, other, equal_var=False)
-    low, high = found.confidence_interval(0.95)
-    numbers = (one.mean() - other.mean(), found.statistic, found.df, low, high, found.pvalue)
+        test = stats.ttest_ind(one, other, equal_var=False)
+    low, high = test.confidence_interval(0.95)
+    numbers = (one.mean() - other.mean(), test.statistic, test.df, low, high, test.pvalue)
     return {name: float(number) for name, number in zip(names, numbers, strict=True)}
 
 
-def changes_table(grid: Grid, ratings: dict[str, float], options: ContextOptions) -> pd.DataFrame:
+def one_sample(values: Array) -> tuple[float, float, float, float, float]:
+    """(mean, se, low, high, p) of Student's t of one number a person; NaN under two, and no p without any spread.
+
+    Null hypothesis: the mean is 0.  low, high: the 95 % interval.
+    """
+    n, mean = len(values), mean_of(values)
+    if n < 2:
+        return mean, math.nan, math.nan, math.nan, math.nan
+    se = float(values.std(ddof=1) / math.sqrt(n))
+    half = float(stats.t.ppf(0.975, n - 1)) * se
+    p = float(2 * stats.t.sf(abs(mean) / se, n - 1)) if se > 0 else math.nan
+    return mean, se, mean - half, mean + half, p
+
+
+def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOptions) -> pd.DataFrame:
     """Rows of the ``changes`` table without q and ``consistent``: women against men in each context.
 
     within: the change of a share of tags from the baseline.  between: the share in the context itself.  Each person
@@ -49,65 +64,31 @@ def changes_table(grid: Grid, ratings: dict[str, float], options: ContextOptions
     rows = []
     genders = person_words(grid, grid.gender)
     for name in grid.names:
-        for analysis in ("within", "between"):
-            if analysis == "within" and options.baseline not in grid.baselines:
-                continue
+        strong = abs(ratings.get(name, math.nan) - 5) >= options.strong
+        for analysis in ("within", "between") if options.baseline in grid.baselines else ("between",):
             for measure in EXPECTED:
                 values = grid.measures[measure]
                 if analysis == "within":
                     values = values - values[:, grid.of(options.baseline)]
                 person_values = by_person(values, grid, grid.of(name))
-                parts = [person_values[genders == gender] for gender in GENDERS]
-                rows.append(
-                    {
-                        "classifier": grid.classifier,
-                        "context": name,
-                        "tags": grid.tags,
-                        "analysis": analysis,
-                        "super": measure,
-                        "women": _mean(parts[0]),
-                        "men": _mean(parts[1]),
-                        **welch(*parts),
-                        "note": _note(ratings.get(name, math.nan), options),
-                    }
-                )
-    return pd.DataFrame(rows)
+                women, men = (person_values[genders == gender] for gender in GENDERS)
+                row = {**grid.head, "context": name, "analysis": analysis, "super": measure, **welch(women, men)}
+                row |= {"women": mean_of(women), "men": mean_of(men), "note": "strongly gendered" if strong else ""}
+                rows.append(row)
+    return filled(CHANGES, rows)
 
 
-def consistent(rows: pd.DataFrame, ratings: dict[str, float], alpha: float = 0.05) -> list[bool]:
+def consistent(rows: pd.DataFrame, ratings: Mapping[str, float], alpha: float = 0.05) -> list[bool]:
     """Whether a difference is found (q) and its sign is what linguistic expectancy bias predicts.
 
     rows: of the ``changes`` table, with q.
     """
-    found = []
-    for row in rows.to_dict("records"):
-        rating = ratings.get(row["context"], math.nan)
-        side = float(np.sign(5 - rating)) if math.isfinite(rating) else 0.0
-        found.append(bool(side and row["q"] < alpha and row["difference"] * EXPECTED[row["super"]] * side > 0))
-    return found
+    sides = [float(np.sign(5 - ratings.get(context, math.nan))) for context in rows["context"]]
+    signs = rows["difference"] * rows["super"].map(EXPECTED) * sides
+    return ((signs > 0) & (rows["q"] < alpha)).tolist()
 
 
-def _mean(values: Array) -> float:
+def mean_of(values: Array) -> float:
+    """The mean of the known values; NaN if there is none."""
     known = values[np.isfinite(values)]
     return float(known.mean()) if len(known) else math.nan
-
-
-def _note(rating: float, options: ContextOptions) -> str:
-    return "strongly gendered" if math.isfinite(rating) and abs(rating - 5) >= options.strong else ""
-
-
-def bars(grid: Grid, options: ContextOptions) -> list[dict[str, Any]]:
-    """Figures 4 to 7: mean change of each share by context, group and gender, from the baseline."""
-    rows = []
-    if options.baseline not in grid.baselines:
-        return []
-    genders, groups = person_words(grid, grid.gender), person_words(grid, grid.group)
-    for name in grid.names:
-        for measure in EXPECTED:
-            values = grid.measures[measure]
-            person_values = by_person(values - values[:, grid.of(options.baseline)], grid, grid.of(name))
-            for group in sorted(set(groups.tolist())):
-                for gender in GENDERS:
-                    mean = _mean(person_values[(groups == group) & (genders == gender)])
-                    rows.append({"context": name, "group": group, "gender": gender, "super": measure, "change": mean})
-    return rows

@@ -1,4 +1,4 @@
-"""What could make the answers look alike or different for other reasons: dictionaries that match anywhere, sizes."""
+"""Checks of what else could make answers alike or different: dictionaries that match anywhere, sizes of people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from gslopes.contexts.measures.changes import welch
-from gslopes.contexts.measures.describe import BASELINES
+from gslopes.contexts.measures.describe import BASELINES, Key
+from gslopes.contexts.tables import BALANCE_CONTEXTS, CONFUSION, filled
 from gslopes.contexts.typology import PERSONAL, Typology
 
 HIDDEN = "hidden by the person"
@@ -19,7 +20,7 @@ HIDDEN = "hidden by the person"
 
 def confusion_table(
     classifier: str,
-    tags: Mapping[tuple[str, str, int], frozenset[str]],
+    tags: Mapping[Key, frozenset[str]],
     backgrounds: pd.DataFrame,
     typology: Typology,
     recognised_at: int = 1,
@@ -41,14 +42,15 @@ def confusion_table(
         named = typology.contexts.get(dictionary, frozenset())
         for condition, pictures in sorted(shown.items()):
             count = sum(len(named & picture_tags) >= recognised_at for picture_tags in pictures)
-            rows.append((classifier, dictionary, condition, len(pictures), count, count / len(pictures)))
-    return pd.DataFrame(rows, columns=["classifier", "dictionary", "shown", "n", "count", "share"])
+            row = {"classifier": classifier, "dictionary": dictionary, "shown": condition, "n": len(pictures)}
+            rows.append({**row, "count": count, "share": count / len(pictures)})
+    return filled(CONFUSION, rows)
 
 
 def background_flags(
-    tags: Mapping[tuple[str, str, int], frozenset[str]], backgrounds: pd.DataFrame, typology: Typology
+    tags: Mapping[Key, frozenset[str]], backgrounds: pd.DataFrame, typology: Typology
 ) -> dict[str, list[str]]:
-    """Background key to what is doubtful: seen as a person when empty, or no longer recognised behind a silhouette."""
+    """Background key to its problems: called a person when empty, not recognised, or only without a silhouette."""
     personal = frozenset().union(*(typology.clusters.get(name, frozenset()) for name in PERSONAL))
     flags: dict[str, list[str]] = {}
     for row in backgrounds.to_dict("records"):
@@ -66,9 +68,7 @@ def background_flags(
     return flags
 
 
-def unassigned(
-    tags: Mapping[tuple[str, str, int], frozenset[str]], typology: Typology, classifier: str, keys: set[str]
-) -> pd.DataFrame:
+def unassigned(tags: Mapping[Key, frozenset[str]], typology: Typology, classifier: str, keys: set[str]) -> pd.DataFrame:
     """Tags in no cluster and no context, by frequency: tag, classifier, pictures, and shares by kind of picture.
 
     keys: of the backgrounds.
@@ -89,7 +89,7 @@ def unassigned(
     return frame.sort_values(["pictures", "tag"], ascending=[False, True], ignore_index=True)
 
 
-def known_share(tags: Mapping[tuple[str, str, int], frozenset[str]], typology: Typology) -> float:
+def known_share(tags: Mapping[Key, frozenset[str]], typology: Typology) -> float:
     """The share of a classifier's different tags that the typology knows; NaN if there is none."""
     every = frozenset().union(*tags.values())
     return len(every & typology.known) / len(every) if every else math.nan
@@ -100,30 +100,16 @@ def balance_table(composites: pd.DataFrame, people: pd.DataFrame) -> pd.DataFram
 
     Null hypothesis: the two groups of people have the same mean.  Each person counts once, as on the plain canvas.
     """
-    canvas_rows = composites[(composites["attribute"] == "canvas") & (composites["step"] == 0)].merge(
-        people, on="photo"
-    )
+    on_canvas = composites[(composites["attribute"] == "canvas") & (composites["step"] == 0)].merge(people, on="photo")
     rows: list[dict[str, Any]] = []
     for measure in ("face_height", "person_share"):
-        means = canvas_rows.groupby("person", observed=True).agg({measure: "mean", "gender": "first", "group": "first"})
+        means = on_canvas.groupby("person", observed=True).agg({measure: "mean", "gender": "first", "group": "first"})
         for column in ("gender", "group"):
-            names = sorted({name for name in means[column] if name})
-            for one, other in combinations(names, 2):
+            for one, other in combinations(sorted({name for name in means[column] if name}), 2):
                 parts = [means.loc[means[column] == name, measure].to_numpy(float) for name in (one, other)]
-                if min(len(part) for part in parts) < 2:
+                if min(map(len, parts)) < 2:
                     continue
-                found = welch(*parts)
-                mean_one, mean_other = (float(np.nanmean(part)) if len(part) else math.nan for part in parts)
-                rows.append(
-                    {
-                        "measure": measure,
-                        "one": one,
-                        "other": other,
-                        "mean_one": mean_one,
-                        "mean_other": mean_other,
-                        "difference": found["difference"],
-                        "p": found["p"],
-                    }
-                )
-    names = ["measure", "one", "other", "mean_one", "mean_other", "difference", "p"]
-    return pd.DataFrame(rows, columns=names)
+                row = {"measure": measure, "one": one, "other": other}
+                row |= {"mean_one": float(np.nanmean(parts[0])), "mean_other": float(np.nanmean(parts[1]))}
+                rows.append({**row, **{name: welch(*parts)[name] for name in ("difference", "p")}})
+    return filled(BALANCE_CONTEXTS, rows)

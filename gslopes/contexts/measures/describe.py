@@ -1,4 +1,4 @@
-"""Tags to counts, proportions and vectors: what one answer says about the person and about the place.
+"""Tags to counts, proportions and vectors: descriptions of person and place.
 
 Source: Barlas et al. 2020, section 5; the equations are numbered as in its specification here: (1) counts, (2) inferred
 gender, (3) recognised, (4) proportions, (5) vectors, (6) distance, (10) net of what the empty background got.
@@ -7,13 +7,14 @@ gender, (3) recognised, (4) proportions, (5) vectors, (6) distance, (10) net of 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.tables import DESCRIBED, filled
 from gslopes.contexts.typology import SUPERS, Typology, normalise
 
 SUBS = ("masculine", "feminine", "judgement", "traits", "emotion", "occupation")
@@ -25,7 +26,9 @@ VECTORS = {
 }
 GROSS, NET = "gross", "net"
 BASELINES = ("original", "canvas")
-_NUMBERS = (*SUPERS, "judgement", "traits", "emotion", "occupation")
+ALONE = ("empty", "silhouette")  # pictures without a person
+Key = tuple[str, str, int]
+"""Photo, attribute and step of a picture."""
 
 
 def infer(tags: Iterable[str], typology: Typology) -> str:
@@ -68,7 +71,9 @@ def describe(
     masculine, feminine = _gendered(answer, typology)
     named = len(answer & frozenset(context))
     n = len(answer) if options.denominator == "all" else len(answer & typology.known)
-    row: dict[str, Any] = {
+    counts = {name: len(answer & typology.super_tags(name)) for name in SUPERS}
+    counts |= {name: len(answer & typology.clusters.get(name, frozenset())) for name in SUBS[2:]}
+    return {
         "n_tags": len(answer),
         "masculine": masculine,
         "feminine": feminine,
@@ -76,11 +81,8 @@ def describe(
         "inferred": _inferred(masculine, feminine),
         "silent": masculine == feminine == 0,
         "recognised": bool(context) and named >= options.recognised_at,
+        **{name: count / n if n else math.nan for name, count in counts.items()},
     }
-    counts = {name: len(answer & typology.super_tags(name)) for name in SUPERS}
-    counts |= {name: len(answer & typology.clusters.get(name, frozenset())) for name in SUBS[2:]}
-    row |= {name: counts[name] / n if n else math.nan for name in _NUMBERS}
-    return row
 
 
 def vector(row: Mapping[str, Any], options: ContextOptions) -> tuple[float, ...]:
@@ -90,7 +92,7 @@ def vector(row: Mapping[str, Any], options: ContextOptions) -> tuple[float, ...]
     return tuple(share[name] if name in share else row[name] for name in VECTORS[options.vector])
 
 
-def tag_sets(scores: pd.DataFrame, options: ContextOptions) -> dict[tuple[str, str, int], frozenset[str]]:
+def tag_sets(scores: pd.DataFrame, options: ContextOptions) -> dict[Key, frozenset[str]]:
     """(photo, attribute, step) to the tags of its answer, normalised, by score cut and ``top``.
 
     scores: of one classifier, columns photo, attribute, step, label, score.
@@ -99,68 +101,66 @@ def tag_sets(scores: pd.DataFrame, options: ContextOptions) -> dict[tuple[str, s
     if options.top is not None:
         rows = rows.sort_values(["score", "label"], ascending=[False, True], kind="stable")
         rows = rows.groupby(["photo", "attribute", "step"], sort=False, observed=True).head(options.top)
-    tags: dict[tuple[str, str, int], set[str]] = {}
+    tags: dict[Key, set[str]] = {}
     plain = {label: normalise(str(label)) for label in rows["label"].unique()}
-    for photo, attribute, step, label in zip(
-        rows["photo"], rows["attribute"], rows["step"], rows["label"], strict=True
-    ):
-        tags.setdefault((str(photo), str(attribute), int(step)), set()).add(plain[label])
+    for key, label in zip(_keys(rows), rows["label"], strict=True):
+        tags.setdefault(key, set()).add(plain[label])
     return {key: frozenset(labels) for key, labels in tags.items()}
+
+
+def answered_tags(scores: pd.DataFrame, asked: pd.DataFrame, options: ContextOptions) -> dict[Key, frozenset[str]]:
+    """(photo, attribute, step) of every answered picture to its tags, none for some.
+
+    scores, asked: of one classifier.
+    """
+    tags = tag_sets(scores, options)
+    return {key: tags.get(key, frozenset()) for key in _keys(asked[asked["status"] == "answered"])}
+
+
+def _keys(rows: pd.DataFrame) -> Iterator[Key]:
+    steps = rows["step"].astype(int).tolist()
+    return zip(rows["photo"].astype(str), rows["attribute"].astype(str), steps, strict=True)
 
 
 def describe_all(
     classifier: str,
-    scores: pd.DataFrame,
-    asked: pd.DataFrame,
-    composites: pd.DataFrame,
+    answers: Mapping[Key, frozenset[str]],
     backgrounds: pd.DataFrame,
     typology: Typology,
     options: ContextOptions,
 ) -> pd.DataFrame:
     """The rows of the ``described`` table of one classifier: each answered picture, gross and net.
 
-    scores, asked, composites, backgrounds: frames of the tables of those names in core.tables.
+    answers: as from ``answered_tags``.  backgrounds: the table of that name.
 
     Distances are from the same photo's baseline; sweeps and empty backgrounds have none.
     """
-    scored = scores[scores["classifier"] == classifier]
-    given = asked[(asked["classifier"] == classifier) & (asked["status"] == "answered")]
-    answered = set(zip(given["photo"], given["attribute"], given["step"].astype(int), strict=True))
-    plain = tag_sets(scored, options)
-    complete = {key: typology.complete(plain.get(key, ())) for key in answered}
     key_of = dict(zip(backgrounds["photo"], backgrounds["key"], strict=True))
-    # without complements: what the empty picture was not called is no word that it got
-    empty = {key_of[key[0]]: plain.get(key, frozenset()) for key in complete if key[1] == "empty" and key[0] in key_of}
     context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
+    # without complements: a label that the empty picture did not get is no word for it
+    empty = {key_of[key[0]]: tags for key, tags in answers.items() if key[1] == "empty" and key[0] in key_of}
     rows = []
-    for (photo, attribute, step), tags in sorted(complete.items()):
-        condition = key_of.get(photo, "") if attribute in ("empty", "silhouette") else attribute.partition("~")[0]
+    for photo, attribute, step in sorted(answers):
+        tags = typology.complete(answers[photo, attribute, step])
+        condition = key_of.get(photo, "") if attribute in ALONE else attribute.partition("~")[0]
         named = typology.contexts.get(context_of.get(condition, ""), frozenset())
         head = {"classifier": classifier, "photo": photo, "attribute": attribute, "step": step}
-        taken = empty.get(condition, frozenset()) if condition in context_of else frozenset()
-        for kind, kept in ((GROSS, tags), (NET, tags - taken)):
+        for kind, kept in ((GROSS, tags), (NET, tags - empty.get(condition, frozenset()))):
             rows.append({**head, "tags": kind, **describe(kept, typology, named, options=options)})
-    frame = pd.DataFrame(rows, columns=["classifier", "photo", "attribute", "step", "tags", *_COLUMNS])
-    return frame.assign(distance=_distances(frame, options))
+    _add_distances(rows, options)
+    return filled(DESCRIBED, rows)
 
 
-_COLUMNS = ("n_tags", "masculine", "feminine", "context_tags", "inferred", "silent", "recognised", *_NUMBERS)
-
-
-def _distances(frame: pd.DataFrame, options: ContextOptions) -> list[float]:
-    rows: list[dict[str, Any]] = [dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False)]
+def _add_distances(rows: list[dict[str, Any]], options: ContextOptions) -> None:
     base = {
         (row["photo"], row["tags"]): vector(row, options)
         for row in rows
         if row["attribute"] == options.baseline and row["step"] == 0
     }
-    result = []
     for row in rows:
         start = base.get((row["photo"], row["tags"]))
-        alone = "~" in row["attribute"] or row["attribute"] in ("empty", "silhouette")
-        missing = start is None or alone
-        result.append(math.nan if missing else cosine_distance(start or (), vector(row, options), options.zero))
-    return result
+        if start is not None and "~" not in row["attribute"] and row["attribute"] not in ALONE:
+            row["distance"] = cosine_distance(start, vector(row, options), options.zero)
 
 
 def _gendered(tags: frozenset[str], typology: Typology) -> tuple[int, int]:

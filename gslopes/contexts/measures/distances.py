@@ -13,12 +13,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from gslopes.contexts.measures.grid import Grid, by_person, person_words
+from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.measures.changes import mean_of
+from gslopes.contexts.measures.grid import GENDERS, Grid, by_person, person_words
 from gslopes.contexts.measures.paired import interval, resampled
-from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.tables import DISTANCES, filled
 
 Array = NDArray[np.float64]
-TERMS = ("gender", "group", "gender:group", "residual")
+_ANOVA = ["term", "df", "sum_sq", "F", "p", "eta_sq"]
 
 
 def distances_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
@@ -29,32 +31,25 @@ def distances_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
     rows = []
     genders, groups = person_words(grid, grid.gender), person_words(grid, grid.group)
     for name in grid.names:
-        columns = grid.of(name)
-        distances = by_person(grid.measures["distance"], grid, columns)
-        missing = (grid.answered[:, columns] & ~np.isfinite(grid.measures["distance"][:, columns])).sum(axis=1)
+        columns, values = grid.of(name), grid.measures["distance"]
+        distances = by_person(values, grid, columns)
+        missing = (grid.answered[:, columns] & ~np.isfinite(values[:, columns])).sum(axis=1)
         undefined = np.bincount(grid.person, missing, minlength=grid.people)
         for gender in grid.genders():
             for group in sorted(set(groups[genders == gender].tolist())):
                 at = (genders == gender) & (groups == group)
-                head = {"classifier": grid.classifier, "context": name, "tags": grid.tags}
-                rows.append({**head, "gender": gender, "group": group, **_mean(distances[at], undefined[at], options)})
-    return pd.DataFrame(rows)
+                row = {**grid.head, "context": name, "gender": gender, "group": group}
+                rows.append({**row, "undefined": int(undefined[at].sum()), **_mean(distances[at], options)})
+    return filled(DISTANCES, rows)
 
 
-def _mean(values: Array, undefined: Array, options: ContextOptions) -> dict[str, Any]:
+def _mean(values: Array, options: ContextOptions) -> dict[str, Any]:
     known = values[np.isfinite(values)]
+    if len(known) < 2:
+        return {"n": len(known), "mean": mean_of(known)}
     parts = [known[:, None], np.ones((len(known), 1))]
-    ends = (math.nan, math.nan)
-    if len(known) > 1:
-        ends = interval(resampled(lambda total, n: total / n, parts, options.bootstrap, options.seed))
-    return {
-        "n": len(known),
-        "undefined": int(undefined.sum()),
-        "mean": float(known.mean()) if len(known) else math.nan,
-        "sd": float(known.std(ddof=1)) if len(known) > 1 else math.nan,
-        "ci_low": ends[0],
-        "ci_high": ends[1],
-    }
+    low, high = interval(resampled(lambda total, n: total / n, parts, options.bootstrap, options.seed))
+    return {"n": len(known), "mean": mean_of(known), "sd": float(known.std(ddof=1)), "ci_low": low, "ci_high": high}
 
 
 # -- ANOVA ------------------------------------------------------------------------------------------------------------
@@ -72,24 +67,22 @@ def anova(values: Array, gender: NDArray[np.object_], group: NDArray[np.object_]
     frame = pd.DataFrame({"d": values, "gender": gender.astype(str), "race": group.astype(str)})
     factors = [name for name in ("gender", "race") if frame[name].nunique() > 1]
     if not factors or len(frame) < 3 or frame["d"].nunique() < 2:
-        return pd.DataFrame(columns=["term", "df", "sum_sq", "F", "p", "eta_sq"])
+        return pd.DataFrame(columns=_ANOVA)
     full = frame.groupby(["gender", "race"], observed=True).size().unstack().notna().all(axis=None)
     joint = " * " if len(factors) == 2 and full else " + "
     formula = "d ~ " + joint.join(f"C({name}, Sum)" for name in factors)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a cell without spread is told by the number that comes out
-        found = sm.stats.anova_lm(ols(formula, frame).fit(), typ=ss)
+        warnings.simplefilter("ignore")  # a cell without spread shows in the numbers
+        table = sm.stats.anova_lm(ols(formula, frame).fit(), typ=ss).drop(index="Intercept", errors="ignore")
     rows = []
-    residual = float(found.loc["Residual", "sum_sq"])
-    for term, row in found.iterrows():
-        if term == "Intercept":
-            continue
+    residual = float(table.loc["Residual", "sum_sq"])
+    for term, row in table.iterrows():
         parts = [word for word in ("gender", "race") if f"C({word}" in str(term)]
         name = ":".join(parts).replace("race", "group") or "residual"
         square = float(row["sum_sq"])
         eta = square / (square + residual) if name != "residual" and square + residual > 0 else math.nan
         rows.append((name, int(row["df"]), square, float(row["F"]), float(row["PR(>F)"]), eta))
-    return pd.DataFrame(rows, columns=["term", "df", "sum_sq", "F", "p", "eta_sq"])
+    return pd.DataFrame(rows, columns=_ANOVA)
 
 
 def tukey(values: Array, factor: NDArray[np.object_], *, residual: tuple[float, int] | None = None) -> pd.DataFrame:
@@ -133,25 +126,25 @@ def compare_groups(grid: Grid, options: ContextOptions) -> tuple[pd.DataFrame, p
 
     Each person counts once.  Cells of fewer than ``min_group`` people are left out, and named.
     """
-    tables: tuple[list[pd.DataFrame], list[pd.DataFrame]] = [], []
+    variances, comparisons = [], []
     genders, groups = person_words(grid, grid.gender), person_words(grid, grid.group)
     tests = len(grid.names) * (3 if options.family == "tests" else 1)
     level = options.alpha / max(tests, 1)
     for name in grid.names:
         distances = by_person(grid.measures["distance"], grid, grid.of(name))
-        use = np.isfinite(distances) & np.isin(genders, ("woman", "man")) & (groups != "")
+        use = np.isfinite(distances) & np.isin(genders, GENDERS) & (groups != "")
         use, small = _large_cells(use, genders, groups, options.min_group)
-        head = {"classifier": grid.classifier, "context": name, "tags": grid.tags, "measure": "distance"}
-        found = anova(distances[use], genders[use], groups[use], options.ss)
-        note = "; ".join(part for part in (small, _dropped(found)) if part)
-        significant = found["p"].to_numpy(float) < level
-        tables[0].append(found.assign(**head, note=note, paper_significant=significant))
-        residual = _residual(found) if options.tukey == "residual" else None
+        head = {**grid.head, "context": name, "measure": "distance"}
+        table = anova(distances[use], genders[use], groups[use], options.ss)
+        note = "; ".join(part for part in (small, _missing_terms(table)) if part)
+        significant = table["p"].to_numpy(float) < level
+        variances.append(table.assign(**head, note=note, paper_significant=significant))
+        residual = _residual(table) if options.tukey == "residual" else None
         for factor, words in (("gender", genders), ("group", groups)):
             pairs = tukey(distances[use], words[use], residual=residual)
             significant = pairs["p"].to_numpy(float) < level
-            tables[1].append(pairs.assign(**head, factor=factor, paper_significant=significant))
-    return tuple(_stacked(table) for table in tables)  # type: ignore[return-value]
+            comparisons.append(pairs.assign(**head, factor=factor, paper_significant=significant))
+    return _stacked(variances), _stacked(comparisons)
 
 
 def _large_cells(
@@ -168,25 +161,20 @@ def _large_cells(
     return use, f"left out, fewer than {least}: {', '.join(small)}" if small else ""
 
 
-def _dropped(found: pd.DataFrame) -> str:
-    terms = set(found["term"])
+def _missing_terms(table: pd.DataFrame) -> str:
+    terms = set(table["term"])
     if not terms:
         return "one group only, or no spread"
     return "an empty cell: no interaction" if {"gender", "group"} <= terms and "gender:group" not in terms else ""
 
 
-def _residual(found: pd.DataFrame) -> tuple[float, int] | None:
-    residual = found[found["term"] == "residual"]
-    return (
-        (float(residual["sum_sq"].iloc[0]) / int(residual["df"].iloc[0]), int(residual["df"].iloc[0]))
-        if len(residual)
-        else None
-    )
+def _residual(table: pd.DataFrame) -> tuple[float, int] | None:
+    """(mean square, degrees of freedom) of an analysis of variance, if there is one."""
+    for row in table[table["term"] == "residual"].to_dict("records"):
+        return float(row["sum_sq"]) / int(row["df"]), int(row["df"])
+    return None
 
 
 def _stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    return (
-        pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
-        if frames
-        else pd.DataFrame()
-    )
+    known = [frame for frame in frames if len(frame)]
+    return pd.concat(known, ignore_index=True) if known else pd.DataFrame()

@@ -1,9 +1,10 @@
-"""Descriptions as arrays: photos of people down, baselines and backgrounds across.  All tables are made from it."""
+"""Descriptions as arrays: a row a photo, a column a baseline or background.  All tables are made from it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ MEASURES = ("distance", "n_tags", "demographics", "concrete", "abstract")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """What one classifier said of P photos under A conditions, under one kind of tags.
+    """One classifier's answers about P photos under A conditions, for one kind of tags.
 
     photos: (P,) ids.  person: (P,) codes from 0.  gender: (P,) self-reported: woman, man or another word.
     group: (P,).  conditions: (A,) ``original``, ``canvas`` or background keys.  contexts: (A,) empty for baselines.
@@ -42,6 +43,11 @@ class Grid:
     tagged: frozenset[str]
 
     @property
+    def head(self) -> dict[str, str]:
+        """The columns by which rows of this grid differ from those of other grids."""
+        return {"classifier": self.classifier, "tags": self.tags}
+
+    @property
     def names(self) -> list[str]:
         """The contexts, in order, each once."""
         return [name for name in dict.fromkeys(self.contexts) if name]
@@ -53,8 +59,8 @@ class Grid:
 
     def of(self, context: str) -> list[int]:
         """Columns of a context's backgrounds, or of a baseline by its name."""
-        found = [index for index, name in enumerate(self.contexts) if name == context and name]
-        return found or [index for index, name in enumerate(self.conditions) if name == context]
+        columns = [index for index, name in enumerate(self.contexts) if name == context and name]
+        return columns or [index for index, name in enumerate(self.conditions) if name == context]
 
     @property
     def people(self) -> int:
@@ -63,10 +69,10 @@ class Grid:
 
     def genders(self) -> list[str]:
         """The self-reported genders that occur, women and men first."""
-        there = set(self.gender.tolist())
-        return [name for name in GENDERS if name in there] + sorted(there - set(GENDERS))
+        known = set(self.gender.tolist())
+        return [name for name in GENDERS if name in known] + sorted(known - set(GENDERS))
 
-    def who(self, gender: str) -> Flags:
+    def of_gender(self, gender: str) -> Flags:
         """(P,) photos of people of this gender, or of ``all``."""
         return np.ones(len(self.photos), bool) if gender == ALL else self.gender == gender
 
@@ -81,26 +87,18 @@ def make_grid(
     """
     rows = described[described["photo"].isin(set(people["photo"])) & ~described["attribute"].str.contains("~")]
     context_of = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
-    there = set(rows["attribute"])
-    conditions = [name for name in ("original", "canvas") if name in there] + [
-        key for key in context_of if key in there
-    ]
+    shown = set(rows["attribute"])
+    conditions = [name for name in ("original", "canvas", *context_of) if name in shown]
     known = people[people["photo"].isin(set(rows["photo"]))].drop_duplicates("photo").sort_values("photo")
     photos = known["photo"].to_numpy(object)
-    row_of = {photo: index for index, photo in enumerate(photos)}
-    column_of = {condition: index for index, condition in enumerate(conditions)}
-    rows = rows[rows["attribute"].isin(column_of)]
-    at = rows["photo"].map(row_of).to_numpy(int), rows["attribute"].map(column_of).to_numpy(int)
-    shape = len(photos), len(conditions)
-    answered, recognised = np.zeros(shape, bool), np.zeros(shape, bool)
-    inferred = np.zeros(shape, np.int8)
-    answered[at] = True
-    recognised[at] = rows["recognised"].to_numpy(bool)
-    inferred[at] = rows["inferred"].map({name: code for code, name in enumerate(INFERRED)}).to_numpy(np.int8)
-    measures = {}
-    for name in MEASURES:
-        measures[name] = np.full(shape, np.nan)
-        measures[name][at] = rows[name].to_numpy(float)
+    rows = rows[rows["attribute"].isin(conditions)]
+    at = pd.Index(photos).get_indexer(rows["photo"]), pd.Index(conditions).get_indexer(rows["attribute"])
+
+    def array(empty: float, values: Any, kind: type = float) -> Any:
+        cells = np.full((len(photos), len(conditions)), empty, kind)
+        cells[at] = values
+        return cells
+
     return Grid(
         classifier=str(described["classifier"].iloc[0]) if len(described) else "",
         tags=str(described["tags"].iloc[0]) if len(described) else "",
@@ -110,10 +108,10 @@ def make_grid(
         group=known["group"].to_numpy(object),
         conditions=tuple(conditions),
         contexts=tuple(context_of.get(condition, "") for condition in conditions),
-        answered=answered,
-        inferred=inferred,
-        recognised=recognised,
-        measures=measures,
+        answered=array(False, True, bool),
+        inferred=array(0, pd.Index(INFERRED).get_indexer(rows["inferred"]), np.int8),
+        recognised=array(False, rows["recognised"], bool),
+        measures={name: array(np.nan, rows[name]) for name in MEASURES},
         tagged=tagged,
     )
 
@@ -132,5 +130,4 @@ def by_person(values: Array, grid: Grid, columns: list[int]) -> Array:
 
 def person_words(grid: Grid, words: NDArray[np.object_]) -> NDArray[np.object_]:
     """(people,) each person's word, that of the first photo.  words: (P,)."""
-    first = np.unique(grid.person, return_index=True)[1]
-    return words[first]
+    return words[np.unique(grid.person, return_index=True)[1]]

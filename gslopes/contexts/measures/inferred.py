@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.grid import ALL, INFERRED, Grid
 from gslopes.contexts.measures.paired import FEW, RARE, share_change
-from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.tables import INFERRED as TABLE
+from gslopes.contexts.tables import filled
 from gslopes.stats.proportions import wilson
 
 CONGRUENT = {"feminine": "woman", "masculine": "man"}
@@ -22,63 +25,40 @@ def inferred_table(grid: Grid, labels: dict[str, str], options: ContextOptions) 
     ``paired.share_change``, over pairs of baseline and context.  labels: context to feminine, masculine or none; they
     decide the marks of the paper alone.
     """
-    rows = []
-    for name in [*grid.baselines, *grid.names]:
-        for gender in [ALL, *grid.genders()]:
-            rows += [_row(grid, name, gender, code, labels.get(name, ""), options) for code in (1, 2, 0)]
-    return pd.DataFrame(rows)
+    rows = [
+        _row(grid, name, gender, code, labels.get(name, ""), options)
+        for name in [*grid.baselines, *grid.names]
+        for gender in [ALL, *grid.genders()]
+        for code in (1, 2, 0)
+    ]
+    return filled(TABLE, rows)
 
 
 def counts(grid: Grid, name: str, gender: str = ALL) -> dict[str, int]:
     """Pictures inferred woman, man and neutral in a context or at a baseline: a cell of table 7."""
     columns = grid.of(name)
-    codes = grid.inferred[:, columns][grid.answered[:, columns] & grid.who(gender)[:, None]]
-    found = np.bincount(codes, minlength=3)
-    return {INFERRED[code]: int(found[code]) for code in (1, 2, 0)}
+    codes = grid.inferred[:, columns][grid.answered[:, columns] & grid.of_gender(gender)[:, None]]
+    by_code = np.bincount(codes, minlength=3)
+    return {INFERRED[code]: int(by_code[code]) for code in (1, 2, 0)}
 
 
 def _row(grid: Grid, name: str, gender: str, code: int, label: str, options: ContextOptions) -> dict[str, Any]:
-    found = counts(grid, name, gender)
-    n, count = sum(found.values()), found[INFERRED[code]]
-    low, high = wilson(count / n if n else np.nan, n)
-    row: dict[str, Any] = {
-        "classifier": grid.classifier,
-        "context": name,
-        "tags": grid.tags,
-        "gender": gender,
-        "inferred": INFERRED[code],
-        "n": n,
-        "count": count,
-        "share": count / n if n else np.nan,
-        "ci_low": low,
-        "ci_high": high,
-        "change": np.nan,
-        "change_low": np.nan,
-        "change_high": np.nan,
-        "discordant": 0,
-        "p": np.nan,
-        "congruent_rise": False,
-        "note": "",
-    }
+    inferred, cell = INFERRED[code], counts(grid, name, gender)
+    n, count = sum(cell.values()), cell[inferred]
+    share = count / n if n else math.nan
+    low, high = wilson(share, n)
+    row: dict[str, Any] = {**grid.head, "context": name, "gender": gender, "inferred": inferred}
+    row |= {"n": n, "count": count, "share": share, "ci_low": low, "ci_high": high}
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
     columns, start = grid.of(name), grid.of(options.baseline)
-    keep = grid.answered[:, columns] & grid.answered[:, start] & grid.who(gender)[:, None]
+    keep = grid.answered[:, columns] & grid.answered[:, start] & grid.of_gender(gender)[:, None]
     before = np.broadcast_to(grid.inferred[:, start] == code, keep.shape).astype(float)
     after = (grid.inferred[:, columns] == code).astype(float)
-    paired = share_change(
-        before,
-        after,
-        keep,
-        grid.person,
-        grid.people,
-        draws=options.bootstrap,
-        permutations=options.permutations,
-        seed=options.seed,
-    )
+    draws = {"draws": options.bootstrap, "permutations": options.permutations, "seed": options.seed}
+    paired = share_change(before, after, keep, grid.person, grid.people, **draws)
     base = counts(grid, options.baseline, gender)
-    total = sum(base.values())
-    rises = bool(n and total) and count / n > base[INFERRED[code]] / total
+    rises = bool(n and sum(base.values())) and share > base[inferred] / sum(base.values())
     return {
         **row,
         "change": paired.change,
@@ -86,6 +66,6 @@ def _row(grid: Grid, name: str, gender: str, code: int, label: str, options: Con
         "change_high": paired.high,
         "discordant": paired.discordant,
         "p": paired.p,
-        "congruent_rise": rises and CONGRUENT.get(label) == INFERRED[code],
+        "congruent_rise": rises and CONGRUENT.get(label) == inferred,
         "note": RARE if n and paired.discordant < FEW else "",
     }

@@ -1,27 +1,29 @@
-"""The controlled version: does the context decide more than the face?  K counterfactuals of each person in each one."""
+"""The controlled version, by counterfactuals of each person in each context: does context or face move answers more?"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 
+from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.measures.changes import mean_of, one_sample
+from gslopes.contexts.measures.describe import Key
 from gslopes.contexts.measures.paired import FEW, RARE, sign_flips
-from gslopes.contexts.options import ContextOptions
+from gslopes.contexts.tables import INTERACTION, filled
 from gslopes.fit.profiles import line_weights
 
 Array = NDArray[np.float64]
-INDICATORS = ("inferred woman", "inferred man", "recognised")
 CANVAS = "canvas"
 
 
 def interaction_table(
     described: pd.DataFrame,
-    presence: dict[str, set[tuple[str, str, int]]],
+    presence: Mapping[str, Collection[Key]],
     values: Array,
     people: pd.DataFrame,
     options: ContextOptions,
@@ -42,18 +44,19 @@ def interaction_table(
     if rows.empty:
         return pd.DataFrame()
     photos = sorted(set(rows["photo"]))
-    conditions = sorted({name.partition("~")[0] for name in set(rows["attribute"])} - {CANVAS})
-    cells = _cells(rows, photos, [CANVAS, *conditions], len(values), attribute)
+    backgrounds = sorted({name.partition("~")[0] for name in set(rows["attribute"])} - {CANVAS})
+    attributes = [f"{name}~{attribute}" for name in (CANVAS, *backgrounds)]
+    answered, indicators = _indicators(rows, presence, photos, attributes, len(values))
     person_of = dict(zip(people["photo"], people["person"], strict=True))
     person = np.unique([person_of[photo] for photo in photos], return_inverse=True)[1]
-    head = {"classifier": str(rows["classifier"].iloc[0]), "tags": str(rows["tags"].iloc[0])}
-    result = []
-    for label, present in _indicators(cells, presence, photos, [CANVAS, *conditions], attribute):
-        for index, condition in enumerate(conditions, start=1):
-            use = cells.answered[:, [0, index]].all(axis=(1, 2))
-            estimates = compare(present[use, 0], present[use, index], values, person[use], options)
-            result.append({**head, "background": condition, "label": label, **estimates})
-    return pd.DataFrame(result)
+    head = {name: str(rows[name].iloc[0]) for name in ("classifier", "tags")}
+    made = []
+    for label, present in indicators:
+        for index, background in enumerate(backgrounds, start=1):
+            use = answered[:, [0, index]].all(axis=(1, 2))
+            row = compare(present[use, 0], present[use, index], values, person[use], options)
+            made.append({**head, "background": background, "label": label, **row})
+    return filled(INTERACTION, made)
 
 
 def compare(
@@ -68,89 +71,43 @@ def compare(
     codes = np.unique(person, return_inverse=True)[1]
     base, slope = (_by_person(answers @ weights, codes) for answers in (canvas, condition))
     effect = _by_person(100 * (condition[:, middle] - canvas[:, middle]), codes)
-    active = int(((canvas > 0).any(axis=1) | (condition > 0).any(axis=1)).sum())
-    rare = active < FEW
-    difference, low, high, p = _paired(slope - base)
-    context, context_low, context_high, context_p = _paired(effect)
-    p_perm = math.nan if rare or not len(base) else sign_flips(slope - base, options.permutations, options.seed)
-    return {
-        "n": len(base),
-        "slope": _mean(slope),
-        "baseline": _mean(base),
-        "difference": difference,
-        "ci_low": low,
-        "ci_high": high,
-        "p": math.nan if rare else p,
-        "p_perm": p_perm,
-        "face": 2 * _mean(base),  # from value -1 to 1 on the plain canvas
-        "face_low": 2 * _paired(base)[1],
-        "face_high": 2 * _paired(base)[2],
-        "effect": context,
-        "effect_low": context_low,
-        "effect_high": context_high,
-        "effect_p": math.nan if rare else context_p,
-        "note": RARE if rare else "",
-    }
-
-
-class _Cells:
-    """(photos, conditions, K) arrays of one classifier's descriptions."""
-
-    def __init__(self, shape: tuple[int, int, int]) -> None:
-        self.answered = np.zeros(shape, bool)
-        self.woman, self.man, self.recognised = (np.zeros(shape) for _ in range(3))
-
-
-def _cells(rows: pd.DataFrame, photos: list[str], conditions: list[str], width: int, attribute: str) -> _Cells:
-    cells = _Cells((len(photos), len(conditions), width))
-    row_of = {photo: index for index, photo in enumerate(photos)}
-    column_of = {f"{condition}~{attribute}": index for index, condition in enumerate(conditions)}
-    at = (
-        rows["photo"].map(row_of).to_numpy(int),
-        rows["attribute"].map(column_of).to_numpy(int),
-        rows["step"].to_numpy(int),
-    )
-    cells.answered[at] = True
-    cells.woman[at] = rows["inferred"] == "woman"
-    cells.man[at] = rows["inferred"] == "man"
-    cells.recognised[at] = rows["recognised"]
-    return cells
+    rare = int(((canvas > 0).any(axis=1) | (condition > 0).any(axis=1)).sum()) < FEW
+    row: dict[str, Any] = {"n": len(base), "slope": mean_of(slope), "baseline": mean_of(base)}
+    row["difference"], _, row["ci_low"], row["ci_high"], row["p"] = one_sample(slope - base)
+    row["effect"], _, row["effect_low"], row["effect_high"], row["effect_p"] = one_sample(effect)
+    face, _, face_low, face_high, _ = one_sample(base)  # from value -1 to 1: two units
+    row |= {"face": 2 * face, "face_low": 2 * face_low, "face_high": 2 * face_high}
+    if rare:
+        return {**row, **dict.fromkeys(("p", "p_perm", "effect_p"), math.nan), "note": RARE}
+    p_perm = sign_flips(slope - base, options.permutations, options.seed) if len(base) else math.nan
+    return {**row, "p_perm": p_perm, "note": ""}
 
 
 def _indicators(
-    cells: _Cells,
-    presence: dict[str, set[tuple[str, str, int]]],
+    rows: pd.DataFrame,
+    presence: Mapping[str, Collection[Key]],
     photos: list[str],
-    conditions: list[str],
-    attribute: str,
-) -> list[tuple[str, Array]]:
-    found: list[tuple[str, Array]] = list(zip(INDICATORS, (cells.woman, cells.man, cells.recognised), strict=True))
-    row_of = {photo: index for index, photo in enumerate(photos)}
-    column_of = {f"{condition}~{attribute}": index for index, condition in enumerate(conditions)}
+    attributes: list[str],
+    width: int,
+) -> tuple[NDArray[np.bool_], list[tuple[str, Array]]]:
+    """(answered, label to presence) as (photos, attributes, K) arrays; tags of fewer than ten photos are left out."""
+    row_of, column_of = pd.Index(photos), pd.Index(attributes)
+    at = row_of.get_indexer(rows["photo"]), column_of.get_indexer(rows["attribute"]), rows["step"].to_numpy(int)
+    shape = (len(photos), len(attributes), width)
+    answered, woman, man, recognised = (np.zeros(shape, kind) for kind in (bool, float, float, float))
+    answered[at] = True
+    woman[at], man[at], recognised[at] = rows["inferred"] == "woman", rows["inferred"] == "man", rows["recognised"]
+    made = [("inferred woman", woman), ("inferred man", man), ("recognised", recognised)]
     for tag, keys in sorted(presence.items()):
-        indicator = np.zeros(cells.answered.shape)
-        for photo, condition, step in keys:
-            if photo in row_of and condition in column_of:
-                indicator[row_of[photo], column_of[condition], step] = 1
+        known = [key for key in keys if key[0] in row_of and key[1] in column_of]
+        photo, condition, step = zip(*known, strict=True) if known else ((), (), ())
+        indicator = np.zeros(shape)
+        indicator[row_of.get_indexer(photo), column_of.get_indexer(condition), np.array(step, int)] = 1
         if indicator.any(axis=(1, 2)).sum() >= FEW:
-            found.append((tag, indicator))
-    return found
+            made.append((tag, indicator))
+    return answered, made
 
 
 def _by_person(values: Array, person: NDArray[np.int64]) -> Array:
     counts = np.bincount(person)
     return np.asarray(np.bincount(person, values) / np.maximum(counts, 1))
-
-
-def _paired(differences: Array) -> tuple[float, float, float, float]:
-    """(mean, low, high, p) of a one-sample t; an interval of width 0 has no p."""
-    n = len(differences)
-    if n < 2:
-        return (_mean(differences), math.nan, math.nan, math.nan)
-    mean, se = _mean(differences), float(differences.std(ddof=1) / math.sqrt(n))
-    half = float(stats.t.ppf(0.975, n - 1)) * se
-    return mean, mean - half, mean + half, float(2 * stats.t.sf(abs(mean) / se, n - 1)) if se > 0 else math.nan
-
-
-def _mean(values: Array) -> float:
-    return float(values.mean()) if len(values) else math.nan

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from gslopes.contexts.catalogue import Context, name_backgrounds, read_contexts
 from gslopes.contexts.pictures.canvas import cover
 from gslopes.contexts.pictures.colour import to_srgb
 from gslopes.contexts.pictures.scenes import SCENES, backgrounds, draw_scene
-from gslopes.contexts.vocabulary import Context, name_backgrounds, read_contexts
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, Photo
@@ -47,7 +47,7 @@ TERMS = {
 class BackgroundPicture:
     """One background, read.
 
-    key, context: see ``contexts.vocabulary``.  photo: sha256 of its bytes.  path: for people.
+    key, context: see ``contexts.catalogue``.  photo: sha256 of its bytes.  path: for people.
     pixels: (H, W, 3) sRGB at the canvas' size; None if it was skipped, which ``why`` explains.
     width, height: of the picture itself.  scale: canvas pixels per pixel.
     """

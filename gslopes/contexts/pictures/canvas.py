@@ -15,10 +15,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.errors import ConfigError, GslopesError
+from gslopes.contexts.config import Crop
+from gslopes.core.errors import GslopesError
 from gslopes.core.records import ByteArray, FloatArray
 
-Crop = Literal["both", "top", "bottom"]
 OPAQUE = 0.5
 TOLERANCE = 0.002  # of the share
 LARGEST_SCALE = 1.5
@@ -45,18 +45,6 @@ class Placement:
     width: int
     height: int
     opaque: int
-
-
-def check_canvas(width: int, height: int) -> None:
-    """Raises: ConfigError if a side is under 64 or over 8192 pixels."""
-    if not (64 <= width <= 8192 and 64 <= height <= 8192):
-        raise ConfigError(f"The canvas is {width}x{height}; its sides must be from 64 to 8192 pixels.")
-
-
-def check_share(share: float) -> None:
-    """Raises: ConfigError if a person's share of the canvas does not lie between 0 and 1."""
-    if not (math.isfinite(share) and 0 < share < 1):
-        raise ConfigError(f"The person's share is {share:g}; it must lie between 0 and 1.", "0.25 is the default.")
 
 
 def share_of_canvas(share: float, of: Literal["canvas", "background"]) -> float:

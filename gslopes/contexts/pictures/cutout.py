@@ -151,8 +151,7 @@ def _guess(shape: tuple[int, ...], residual: FloatArray, face: NDArray[np.float6
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
     guess = np.full(shape, cv2.GC_PR_BGD, np.uint8)
     down = y - (chin + CHIN * unit)
-    trapezoid = (down > 0) & (np.abs(x - middle) < SHOULDER * unit + SLOPE * down)
-    guess[trapezoid if probable is None else probable] = cv2.GC_PR_FGD
+    guess[trapezoid(x, y, x0, x1, chin) if probable is None else probable] = cv2.GC_PR_FGD
     guess[residual > 5] = cv2.GC_PR_FGD
     flat = _from_the_top(residual <= KEYED)
     guess[cv2.erode(flat.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0] = cv2.GC_BGD
@@ -165,6 +164,13 @@ def _guess(shape: tuple[int, ...], residual: FloatArray, face: NDArray[np.float6
     )
     guess[column | base | standing_out] = cv2.GC_FGD
     return guess
+
+
+def trapezoid(x: FloatArray, y: FloatArray, x0: float, x1: float, chin: float) -> Mask:
+    """The shape of shoulders: it opens downwards under a face box x0, x1, chin.  x, y: (H, W) of the pixels."""
+    unit = x1 - x0
+    down = y - (chin + CHIN * unit)
+    return np.asarray((down > 0) & (np.abs(x - (x0 + x1) / 2) < SHOULDER * unit + SLOPE * down))
 
 
 def _from_the_top(mask: Mask) -> Mask:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
-import pandas as pd
 from PIL import Image
 
 from gslopes.contexts.config import StageConfig
@@ -48,14 +47,14 @@ class Cutting:
     """The work: parts of photos to cut-outs and the ``cutouts`` table.
 
     run: the run folder.  files: of the people.  finder: of faces.  parser: for ``--cutout parser`` and, with ``auto``,
-    for photos on which everything else fails; made when it is first needed.
+    for photos on which everything else fails.
     """
 
     run: Path
     files: tuple[PhotoFile, ...]
     config: StageConfig
     finder: Finder
-    parser: Callable[[], PersonMask]
+    parser: PersonMask
 
     @property
     def in_threads(self) -> bool:
@@ -118,7 +117,7 @@ class Cutting:
         if wanted == "studio":
             return studio(pixels, face, seed)
         if wanted == "parser":
-            return studio(pixels, face, seed, probable=self.parser()(photo, points, face))
+            return studio(pixels, face, seed, probable=self.parser(photo, points, face))
         if wanted == "alpha":
             return None
         if wanted != "auto":
@@ -130,7 +129,7 @@ class Cutting:
         found = studio(pixels, face, seed)
         if not flaws(measure(found, face)):
             return found
-        parsed = studio(pixels, face, seed, probable=self.parser()(photo, points, face))
+        parsed = studio(pixels, face, seed, probable=self.parser(photo, points, face))
         return parsed if not flaws(measure(parsed, face)) else found
 
 
@@ -165,25 +164,11 @@ def face_of(text: str) -> FloatArray:
     return np.array([float(part) for part in text.split(",")], np.float32)
 
 
-def median_backdrop(cutouts: pd.DataFrame) -> tuple[int, int, int]:
-    """The median colour of all backdrops; gray if none is known."""
-    known = [text for text in cutouts["backdrop"] if text]
-    if not known:
-        return 128, 128, 128
-    levels = np.median([[int(text[i : i + 2], 16) for i in (1, 3, 5)] for text in known], axis=0)
-    return int(levels[0]), int(levels[1]), int(levels[2])
-
-
-def reviewed(cutouts: pd.DataFrame, decisions: Mapping[str, str]) -> pd.DataFrame:
-    """The table after people looked at it: accepted ones are used, excluded ones skipped."""
-    decided = cutouts.copy()
-    for index, row in decided.iterrows():
-        decision = decisions.get(str(row["photo"]), "")
-        if decision == "accept" and row["status"] == "flagged":
-            decided.loc[index, "status"] = "used"
-        elif decision == "exclude" and row["status"] != "skipped":
-            decided.loc[index, ["status", "reason", "detail"]] = ["skipped", Reason.CUTOUT_EXCLUDED.value, ""]
-    return decided
+def median_backdrop(colours: Iterable[str]) -> tuple[int, int, int]:
+    """The median of all backdrops' colours, #rrggbb or empty; gray if none is known."""
+    known = [[int(text[i : i + 2], 16) for i in (1, 3, 5)] for text in colours if text]
+    red, green, blue = np.median(known, axis=0) if known else (128, 128, 128)
+    return int(red), int(green), int(blue)
 
 
 def _digest(file: PhotoFile) -> str:

@@ -1,40 +1,47 @@
-"""The face parser's own idea of where the person is: for backdrops whose colour says nothing."""
+"""The person by the face parser: for backdrops whose colour says nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
+from gslopes.contexts.pictures.cutout import Mask, trapezoid
 from gslopes.core.records import FloatArray, Photo
 
-Mask = NDArray[np.bool_]
+if TYPE_CHECKING:
+    from gslopes.compose.skin import ParserMasker
+
 PersonMask = Callable[[Photo, FloatArray, FloatArray], Mask]
 LIKELY = 0.5
-# in units of the face box's width: half the width and the drop of what stands for shoulders below the parsed head
-_SHOULDER, _SLOPE, _DROP = 0.48, 1.6, 0.3
 
 
 class PersonParser:
     """A photo to what the face parser takes for the person: every class but the background, and shoulders below it.
 
-    The parser sees the head in CelebA-HQ's framing (hair, neck); the body under that frame is nobody's class, so the
+    The parser sees the head in CelebA-HQ's framing (hair, neck); the body under that frame has no class, so the
     shape of shoulders stands for it. GrabCut decides from there.
 
-    device: where the parser runs, as torch names it.
+    device: where the parser runs, as torch names it.  It is loaded at the first call.
 
-    Raises: ModelError or DataMissing if the parser is not there.
+    Raises: ModelError or DataMissing, when called, if the parser is not there.
     """
 
     def __init__(self, device: str) -> None:
+        self.device = device
+
+    @cached_property
+    def masker(self) -> ParserMasker:
+        """The parser itself."""
         from gslopes import zoo
         from gslopes.compose.skin import ParserMasker
 
-        parser = zoo.load("face-parser", device)
+        parser = zoo.load("face-parser", self.device)
         labels = [label for label in parser.spec.labels if label != "background"]
-        self.masker = ParserMasker(parser, labels, parser.spec.size, device)
+        return ParserMasker(parser, labels, parser.spec.size, self.device)
 
     def __call__(self, photo: Photo, points: FloatArray, face: FloatArray) -> Mask:
         """(H, W) bool.  points: (5, 2) of the face, photo frame.  face: (4,) its box."""
@@ -56,7 +63,5 @@ class PersonParser:
 def shoulders(shape: tuple[int, int], face: FloatArray) -> Mask:
     """(H, W) bool: a trapezoid that opens downwards under a face box x0 y0 x1 y1."""
     x0, _, x1, chin = (float(number) for number in face)
-    unit = x1 - x0
     y, x = np.mgrid[0 : shape[0], 0 : shape[1]].astype(np.float32)
-    down = y - (chin + _DROP * unit)
-    return np.asarray((down > 0) & (np.abs(x - (x0 + x1) / 2) < _SHOULDER * unit + _SLOPE * down))
+    return trapezoid(x, y, x0, x1, chin)

@@ -15,6 +15,7 @@ from gslopes.run.components import Components
 from gslopes.validate.gate import Measured, Thresholds, verdict
 
 if TYPE_CHECKING:
+    from gslopes.contexts.planning import ContextPlan
     from gslopes.run.gate.sweep_measurer import SweepMeasurer
 
 
@@ -75,3 +76,17 @@ class Sweeper:
         measured: Measured = self.measurer(sweep)[0]
         why = verdict(measured, self.thresholds or Thresholds())
         return {**asdict(measured), "mask_area": found.mask_area, "kept": not why, **why.columns}
+
+
+def load_sweeper(plan: ContextPlan, device: str) -> Sweeper:
+    """The sweeper of a run, its models loaded.  Raises: ModelError."""
+    from gslopes.contexts.planning import run_config
+    from gslopes.run.components import default_components
+    from gslopes.run.gate.judge import load_reader
+    from gslopes.run.gate.sweep_measurer import SweepMeasurer
+
+    config = run_config(plan.config)
+    least = config.find.min_face
+    measurer = SweepMeasurer(load_reader(device), device, least) if plan.config.gate else None
+    components = default_components(config, device)
+    return Sweeper(components, plan.config.sweep, plan.values, least, device, measurer, config.gate)

@@ -1,15 +1,17 @@
-"""Figures of the context audit: what is inferred where, what changes, and context beside face."""
+"""Figures of the context audit, a panel for each tagger, of gross tags."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from gslopes.contexts.report import shares as context_shares
-from gslopes.contexts.report.drawing import MAN, NEUTRAL, WOMAN
-from gslopes.contexts.report.drawing import blank as _blank
 from gslopes.report import words
 from gslopes.report.figures import FORMS, INK, Form, render
 
@@ -22,127 +24,305 @@ TITLES = {
     "distances": "RQ4: distance of the description from the baseline, by gender and group",
     "shares": "RQ4: change of the shares of tags by group (figures 4 to 7 of the paper), first tagger",
     "sweep": "Share inferred woman along the edit, one line a background, the plain canvas in black",
-    "interaction": "Context beside face: what each moves alone, in points",
+    "interaction": "Context and face: what each moves alone, in points",
 }
+WOMAN, MAN, NEUTRAL = "#c8371f", "#1f6fc0", "#c9ced6"
+GENDERS = (("woman", "women", WOMAN), ("man", "men", MAN))
+INFERRED = {"all": INK, "woman": WOMAN, "man": MAN, "neutral": "#6b7480"}
+SERIES = (("demographics", "#7a5195"), ("abstract", "#2f4b7c"), ("concrete", "#9aa5b1"))
+_MARKERS = "osD^vP*X"
 
 
-def draw_all(found: dict[str, pd.DataFrame]) -> dict[str, dict[Form, bytes]]:
-    """Name to the forms of each figure that has something to show; of gross tags."""
-    with rc_context({"text.parse_math": False}):  # names are of strangers
-        return _drawn(found)
+def draw_all(found: Mapping[str, pd.DataFrame]) -> dict[str, dict[Form, bytes]]:
+    """Name to the forms of each figure that has something to show."""
+    gross = {name: frame[frame["tags"] == "gross"] if "tags" in frame else frame for name, frame in found.items()}
+    known = {name: frame for name, frame in gross.items() if len(frame)}
+    made: dict[str, Figure | None] = {}
+    with rc_context({"text.parse_math": False}):  # untrusted names
+        for name, draw, source in (
+            ("inferred", inferred, "inferred"),
+            ("changes", changes, "inferred"),
+            ("recognised", recognised, "recognised"),
+            ("accuracy", accuracy, "accuracy"),
+            ("distances", distances, "distances"),
+            ("sweep", sweep, "sweep"),
+            ("interaction", interaction, "interaction"),
+        ):
+            made[name] = draw(known[source]) if source in known else None
+        made["congruence"] = congruence(known) if {"inferred", "congruence"} <= known.keys() else None
+        made["shares"] = shares(known) if "described" in known else None
+        return {
+            name: {form: render(figure, form) for form in FORMS}
+            for name in TITLES
+            if (figure := made[name]) is not None
+        }
 
 
-def _drawn(found: dict[str, pd.DataFrame]) -> dict[str, dict[Form, bytes]]:
-    made: dict[str, Figure | None] = {
-        "inferred": _inferred(_gross(found, "inferred")),
-        "changes": _changes(_gross(found, "inferred")),
-        "recognised": context_shares.recognised(_gross(found, "recognised")),
-        "accuracy": context_shares.accuracy(_gross(found, "accuracy")),
-        "congruence": _congruence(found),
-        "distances": context_shares.distances(_gross(found, "distances")),
-        "shares": _shares(found),
-        "sweep": context_shares.sweep(found.get("sweep", pd.DataFrame())),
-        "interaction": _interaction(_gross(found, "interaction")),
-    }
-    return {name: {form: render(subset, form) for form in FORMS} for name, subset in made.items() if subset is not None}
+# -- panels -----------------------------------------------------------------------------------------------------------
 
 
-def _gross(found: dict[str, pd.DataFrame], name: str) -> pd.DataFrame:
-    frame = found.get(name)
-    return pd.DataFrame() if frame is None or not len(frame) else frame[frame["tags"] == "gross"]
+def _figure(height: float) -> Figure:
+    """A figure as wide as the page.  height: inches."""
+    figure = Figure(figsize=(11, height), dpi=130, facecolor="white", layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
 
 
-def _congruence(found: dict[str, pd.DataFrame]) -> Figure | None:
-    backgrounds, slopes = found["backgrounds"], _gross(found, "congruence")
-    if len(slopes):
-        kept = (slopes["measure"] == "correct") & (slopes["group"] == "all") & (slopes["estimator"] == "person")
-        slopes = slopes[kept & slopes["slope"].notna()]
-    ratings = dict(zip(backgrounds["context"], backgrounds["rating"].astype(float), strict=True))
-    return context_shares.congruence(_gross(found, "inferred"), ratings, slopes)
+def _shown(text: Any, length: int = 24) -> str:
+    """An untrusted name as it fits into a figure."""
+    return words.shorten(words.printable(text), length)
 
 
-def _shares(found: dict[str, pd.DataFrame]) -> Figure | None:
-    backgrounds = found["backgrounds"]
-    contexts = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
-    return context_shares.shares(found["described"], found["people"], contexts)
+def _unique(names: Any) -> list[Any]:
+    return list(dict.fromkeys(names))
 
 
-def _inferred(rows: pd.DataFrame) -> Figure | None:
+def _title(panel: Axes, text: str, size: int = 8) -> None:
+    panel.set_title(text, fontsize=9, parse_math=False)
+    panel.tick_params(labelsize=size)
+    panel.spines[["top", "right"]].set_visible(False)
+
+
+def panels(rows: pd.DataFrame, height: float) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
+    """(figure, the panel and rows of each classifier), in the order of the rows.  height: of a panel, inches."""
+    names = _unique(rows["classifier"])
+    figure = _figure(0.6 + height * len(names))
+    axes = figure.subplots(len(names), 1, squeeze=False)[:, 0]
+    for panel, name in zip(axes, names, strict=True):
+        _title(panel, _shown(name, 60))
+    return figure, [(panel, rows[rows["classifier"] == name]) for panel, name in zip(axes, names, strict=True)]
+
+
+def by_context(rows: pd.DataFrame, value: str) -> tuple[Figure, list[tuple[Axes, pd.DataFrame, list[str]]]] | None:
+    """A figure with contexts across: panel, rows and contexts of each tagger; None if no value is known."""
+    rows = rows[rows[value].notna()] if len(rows) else rows
     if not len(rows):
         return None
-    names = list(dict.fromkeys(rows["classifier"]))
-    figure = _blank(0.6 + 3.2 * len(names))
+    figure, parts = panels(rows, 2.8)
+    found = []
+    for panel, part in parts:
+        contexts = _unique(part["context"])
+        panel.set_xticks(range(len(contexts)), [_shown(word) for word in contexts], rotation=30, ha="right")
+        found.append((panel, part, contexts))
+    return figure, found
+
+
+def by_gender(rows: pd.DataFrame, height: float, title: str) -> tuple[Figure, list[tuple[Axes, pd.DataFrame, bool]]]:
+    """A figure with two panels for each tagger: panel, rows of women or of men, and whether it is the left one."""
+    names = _unique(rows["classifier"])
+    figure = _figure(height)
     axes = figure.subplots(len(names), 2, squeeze=False, sharey="row")
+    parts = []
     for line, name in zip(axes, names, strict=True):
-        for panel, gender in zip(line, ("woman", "man"), strict=True):
-            subset = rows[(rows["classifier"] == name) & (rows["gender"] == gender)]
-            contexts = list(dict.fromkeys(subset["context"]))
-            left = np.zeros(len(contexts))
-            for inferred, colour in (("woman", WOMAN), ("neutral", NEUTRAL), ("man", MAN)):
-                share = subset[subset["inferred"] == inferred].set_index("context")["share"].reindex(contexts).fillna(0)
-                panel.barh(contexts, share, left=left, color=colour, label=inferred, height=0.75)
-                left = left + share.to_numpy()
-            panel.invert_yaxis() if panel is line[0] else None
-            panel.set_xlim(0, 1)
-            plural = "women" if gender == "woman" else "men"
-            panel.set_title(f"{words.shorten(words.printable(name), 40)}: people who say they are {plural}", fontsize=9)
-            panel.tick_params(labelsize=8, colors=INK)
-            panel.spines[["top", "right"]].set_visible(False)
-    axes[0][1].legend(title="inferred", fontsize=8, loc="lower left", bbox_to_anchor=(1.0, 0.2))
+        for panel, (gender, plural, _) in zip(line, GENDERS, strict=True):
+            part = rows[(rows["classifier"] == name) & (rows["gender"] == gender)]
+            parts.append((panel, part, panel is line[0]))
+            _title(panel, f"{_shown(name, 40)}: {title.format(plural)}")
+            panel.tick_params(colors=INK)
+    return figure, parts
+
+
+def _vertical(panel: Axes, rows: pd.DataFrame, value: str, offset: float, **look: Any) -> None:
+    """Points with their intervals, one for each row, moved sideways by an offset."""
+    at = np.arange(len(rows)) + offset
+    panel.vlines(at, rows["ci_low"], rows["ci_high"], color=look["color"], linewidth=1.4)
+    panel.plot(at, rows[value], **{"linestyle": "", "marker": "o", "markersize": 4, **look})
+
+
+def _horizontal(panel: Axes, at: Any, rows: pd.DataFrame, value: str, colour: str, label: str) -> None:
+    """Points with their intervals, one for each row, at these heights."""
+    panel.hlines(at, rows[f"{value}_low"], rows[f"{value}_high"], color=colour, linewidth=1.6)
+    panel.plot(rows[value], at, "o", color=colour, markersize=4, label=label)
+
+
+# -- figures ----------------------------------------------------------------------------------------------------------
+
+
+def inferred(rows: pd.DataFrame) -> Figure:
+    """RQ1: bars of the shares inferred woman, neutral and man in each context."""
+    height = 0.6 + 3.2 * rows["classifier"].nunique()
+    figure, parts = by_gender(rows, height, "people who say they are {}")
+    for panel, part, left_one in parts:
+        contexts = _unique(part["context"])
+        left = np.zeros(len(contexts))
+        for word, colour in (("woman", WOMAN), ("neutral", NEUTRAL), ("man", MAN)):
+            share = part[part["inferred"] == word].set_index("context")["share"].reindex(contexts).fillna(0)
+            panel.barh(contexts, share, left=left, color=colour, label=word, height=0.75)
+            left = left + share.to_numpy()
+        if left_one:
+            panel.invert_yaxis()
+        panel.set_xlim(0, 1)
+    parts[1][0].legend(title="inferred", fontsize=8, loc="lower left", bbox_to_anchor=(1.0, 0.2))
     return figure
 
 
-def _changes(rows: pd.DataFrame) -> Figure | None:
-    subset = rows[rows["change"].notna() & rows["gender"].isin(["woman", "man"])] if len(rows) else rows
-    if not len(subset):
+def changes(rows: pd.DataFrame) -> Figure | None:
+    """RQ1: change of the shares inferred woman and man from the baseline, with intervals."""
+    rows = rows[rows["change"].notna() & rows["gender"].isin(["woman", "man"])]
+    if not len(rows):
         return None
-    names, contexts = list(dict.fromkeys(subset["classifier"])), list(dict.fromkeys(subset["context"]))
-    figure = _blank(0.8 + 0.42 * len(contexts) * len(names))
-    axes = figure.subplots(len(names), 2, squeeze=False, sharey="row")
-    for line, name in zip(axes, names, strict=True):
-        for panel, gender in zip(line, ("woman", "man"), strict=True):
-            for offset, inferred, colour in ((-0.15, "woman", WOMAN), (0.15, "man", MAN)):
-                part = subset[
-                    (subset["classifier"] == name) & (subset["gender"] == gender) & (subset["inferred"] == inferred)
-                ]
-                at = np.array([contexts.index(context) for context in part["context"]]) + offset
-                middle = 100 * part["change"].to_numpy(float)
-                ends = 100 * part[["change_low", "change_high"]].to_numpy(float)
-                panel.hlines(at, ends[:, 0], ends[:, 1], color=colour, linewidth=1.6)
-                panel.plot(middle, at, "o", color=colour, markersize=4, label=f"inferred {inferred}")
-            panel.axvline(0, color=INK, linewidth=0.8)
-            panel.set_yticks(range(len(contexts)), contexts, fontsize=8)
-            plural = "women" if gender == "woman" else "men"
-            panel.set_title(f"{words.shorten(words.printable(name), 40)}: {plural} by self-report", fontsize=9)
-            panel.set_xlabel("points", fontsize=8)
-            panel.tick_params(labelsize=8, colors=INK)
-            panel.spines[["top", "right"]].set_visible(False)
-        line[0].set_ylim(len(contexts) - 0.5, -0.5)
-    axes[0][1].legend(fontsize=8)
+    ends = ["change", "change_low", "change_high"]
+    rows, contexts = rows.assign(**{name: 100 * rows[name] for name in ends}), _unique(rows["context"])
+    height = 0.8 + 0.42 * len(contexts) * rows["classifier"].nunique()
+    figure, parts = by_gender(rows, height, "{} by self-report")
+    for panel, part, left_one in parts:
+        for offset, (word, _, colour) in zip((-0.15, 0.15), GENDERS, strict=True):
+            drawn = part[part["inferred"] == word]
+            at = np.array([contexts.index(context) for context in drawn["context"]]) + offset
+            _horizontal(panel, at, drawn, "change", colour, f"inferred {word}")
+        panel.axvline(0, color=INK, linewidth=0.8)
+        panel.set_yticks(range(len(contexts)), contexts, fontsize=8)
+        panel.set_xlabel("points", fontsize=8)
+        if left_one:
+            panel.set_ylim(len(contexts) - 0.5, -0.5)
+    parts[1][0].legend(fontsize=8)
     return figure
 
 
-def _interaction(rows: pd.DataFrame) -> Figure | None:
-    subset = rows[rows["label"] == "inferred woman"] if len(rows) else rows
-    if not len(subset):
+def recognised(rows: pd.DataFrame) -> Figure | None:
+    """RQ2: Pr(R | inferred) with Wilson's intervals."""
+    drawn = by_context(rows, "share")
+    if drawn is None:
         return None
-    names = list(dict.fromkeys(subset["classifier"]))
-    figure = _blank(0.8 + 0.34 * len(subset))
-    axes = figure.subplots(len(names), 1, squeeze=False)
-    for (panel,), name in zip(axes, names, strict=True):
-        part = subset[subset["classifier"] == name].sort_values("background")
+    figure, parts = drawn
+    for panel, part, contexts in parts:
+        for index, (given, colour) in enumerate(INFERRED.items()):
+            cell = part[part["given"] == given].set_index("context").reindex(contexts)
+            _vertical(panel, cell, "share", 0.14 * (index - 1.5), color=colour, label=given)
+        panel.set_ylim(-0.03, 1.03)
+        panel.set_ylabel("share recognised", fontsize=9)
+    parts[0][0].legend(fontsize=8, title="inferred", title_fontsize=8)
+    return figure
+
+
+def accuracy(rows: pd.DataFrame) -> Figure | None:
+    """RQ3: F1 of women and men with its intervals."""
+    drawn = by_context(rows, "f1")
+    if drawn is None:
+        return None
+    figure, parts = drawn
+    for panel, part, contexts in parts:
+        for offset, (gender, _, colour) in zip((-0.08, 0.08), GENDERS, strict=True):
+            cell = part[part["gender"] == gender].set_index("context").reindex(contexts)
+            _vertical(panel, cell, "f1", offset, color=colour, label=gender)
+        panel.set_ylabel("F1", fontsize=9)
+    parts[0][0].legend(fontsize=8)
+    return figure
+
+
+def congruence(found: Mapping[str, pd.DataFrame]) -> Figure | None:
+    """RQ3: share of right answers against congruence, a point a context, a line a gender with the mean slope."""
+    slopes, rows, backgrounds = found["congruence"], found["inferred"], found["backgrounds"]
+    kept = (slopes["measure"] == "correct") & (slopes["group"] == "all") & (slopes["estimator"] == "person")
+    slopes = slopes[kept & slopes["slope"].notna()]
+    ratings = backgrounds.set_index("context")["rating"].astype(float).dropna().to_dict()
+    right = rows["gender"].isin(["woman", "man"]) & (rows["gender"] == rows["inferred"])
+    rows = rows[right & rows["context"].isin(ratings)]
+    if not len(rows) or not len(slopes):
+        return None
+    figure, parts = panels(rows, 2.8)
+    for panel, part in parts:
+        for sign, (gender, plural, colour) in zip((-1, 1), GENDERS, strict=True):
+            drawn = part[part["gender"] == gender]
+            fit = np.array([sign * (ratings[context] - 5) / 5 for context in drawn["context"]])
+            share = 100 * drawn["share"].to_numpy(float)
+            panel.plot(fit, share, "o", color=colour, markersize=5, label=plural)
+            line = slopes[(slopes["classifier"] == part["classifier"].iloc[0]) & (slopes["gender"] == gender)]
+            if len(line) and len(fit):
+                row, x = line.iloc[0], np.array([-1.0, 1.0])
+                low, middle, high = (
+                    float(share.mean()) + row[name] * (x - fit.mean()) for name in ("ci_low", "slope", "ci_high")
+                )
+                panel.plot(x, middle, color=colour, linewidth=1.4)
+                panel.fill_between(
+                    x, np.minimum(low, high), np.maximum(low, high), color=colour, alpha=0.15, linewidth=0
+                )
+        panel.set_xlabel("congruence: −1 the context fits not at all, 1 wholly", fontsize=8)
+        panel.set_ylabel("right, %", fontsize=9)
+    parts[0][0].legend(fontsize=8)
+    return figure
+
+
+def distances(rows: pd.DataFrame) -> Figure | None:
+    """RQ4: mean distance from the baseline by gender and group with intervals."""
+    drawn = by_context(rows[rows["gender"] != "all"], "mean")
+    if drawn is None:
+        return None
+    figure, parts = drawn
+    for panel, part, contexts in parts:
+        cells = _unique(zip(part["gender"], part["group"], strict=True))
+        groups = sorted({group for _, group in cells})
+        for index, (gender, group) in enumerate(cells):
+            cell = part[(part["gender"] == gender) & (part["group"] == group)].set_index("context").reindex(contexts)
+            offset = 0.8 * ((index + 0.5) / len(cells) - 0.5)
+            look = {"color": {"woman": WOMAN, "man": MAN}.get(gender, NEUTRAL), "label": _shown(f"{gender} {group}")}
+            _vertical(panel, cell, "mean", offset, marker=_MARKERS[groups.index(group) % len(_MARKERS)], **look)
+        panel.set_ylabel("distance", fontsize=9)
+    parts[0][0].legend(fontsize=6.5, ncols=4)
+    return figure
+
+
+def shares(found: Mapping[str, pd.DataFrame]) -> Figure | None:
+    """RQ4: figures 4 to 7 of the paper for every context of the first tagger: mean change of the share of tags."""
+    described, backgrounds = found["described"], found["backgrounds"]
+    contexts = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
+    rows = described[described["classifier"] == described["classifier"].min()]
+    baseline = "canvas" if (rows["attribute"] == "canvas").any() else "original"
+    start = rows[(rows["attribute"] == baseline) & (rows["step"] == 0)].set_index("photo")
+    rows = rows[rows["attribute"].isin(contexts)].merge(found["people"], on="photo")
+    rows = rows[rows["gender"].isin(["woman", "man"]) & rows["photo"].isin(start.index)]
+    if not len(rows):
+        return None
+    for series, _ in SERIES:
+        rows[series] = rows[series].to_numpy(float) - start.loc[rows["photo"], series].to_numpy(float)
+    rows = rows.assign(context=rows["attribute"].map(contexts), cell=rows["gender"] + " " + rows["group"])
+    order = _unique(rows["context"])
+    lines = (len(order) + 1) // 2
+    figure = _figure(2.2 * lines + 0.6)
+    axes = figure.subplots(lines, 2, squeeze=False, sharey=True).ravel()
+    for panel, context in zip(axes, order, strict=False):
+        part = rows[rows["context"] == context]
+        cells = sorted(set(part["cell"]), key=lambda cell: (cell.partition(" ")[2], cell.startswith("man ")))
+        for index, (series, colour) in enumerate(SERIES):
+            means = part.groupby("cell")[series].mean().reindex(cells)
+            panel.bar(np.arange(len(cells)) + 0.27 * (index - 1), means, 0.26, color=colour, label=series)
+        panel.axhline(0, color=INK, linewidth=0.8)
+        _title(panel, words.printable(context), 7)
+        panel.set_xticks(range(len(cells)), [_shown(cell) for cell in cells], rotation=35, ha="right", fontsize=7)
+    for panel in axes[len(order) :]:
+        panel.set_axis_off()
+    axes[0].set_ylabel("change of share", fontsize=8)
+    axes[0].legend(fontsize=7)
+    return figure
+
+
+def sweep(rows: pd.DataFrame) -> Figure:
+    """Share inferred woman against the value, a line a background, the plain canvas in black."""
+    figure, parts = panels(rows, 3.2)
+    for panel, part in parts:
+        for key, line in part.groupby("background"):
+            style = {"color": INK, "linewidth": 2.4, "zorder": 3} if key == "canvas" else {"linewidth": 1.1}
+            panel.plot(line["value"], 100 * line["share"], label=words.printable(key), **style)
+        panel.set_xlabel("value of the edit: feminine to masculine", fontsize=8)
+        panel.set_ylabel("inferred woman, %", fontsize=9)
+    parts[0][0].legend(fontsize=6.5, ncols=3)
+    return figure
+
+
+def interaction(rows: pd.DataFrame) -> Figure | None:
+    """What the context and what the face change alone, with intervals."""
+    rows = rows[rows["label"] == "inferred woman"]
+    if not len(rows):
+        return None
+    figure, parts = panels(rows, 0.4 + 0.34 * len(rows) / rows["classifier"].nunique())
+    for panel, part in parts:
+        part = part.sort_values("background")
         at = np.arange(len(part))
-        for middle, low, high, colour, offset, label in (
-            ("effect", "effect_low", "effect_high", "#b7791f", -0.15, "context, against the plain canvas"),
-            ("face", "face_low", "face_high", INK, 0.15, "perceived gender, from -1 to 1"),
-        ):
-            panel.hlines(at + offset, part[low], part[high], color=colour, linewidth=1.8)
-            panel.plot(part[middle], at + offset, "o", color=colour, markersize=4, label=label)
+        _horizontal(panel, at - 0.15, part, "effect", "#b7791f", "context, against the plain canvas")
+        _horizontal(panel, at + 0.15, part, "face", INK, "perceived gender, from -1 to 1")
         panel.axvline(0, color=INK, linewidth=0.8)
         panel.set_yticks(at, part["background"], fontsize=8)
         panel.invert_yaxis()
         panel.set_xlabel("points of pictures inferred woman", fontsize=9)
-        panel.set_title(words.shorten(words.printable(name), 60), fontsize=9, parse_math=False)
-        panel.spines[["top", "right"]].set_visible(False)
-    axes[0][0].legend(fontsize=8, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.04), frameon=False)
+    parts[0][0].legend(fontsize=8, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.04), frameon=False)
     return figure

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pandas as pd
 from markupsafe import Markup
 
-from gslopes.contexts.report import figures as context_figures
-from gslopes.contexts.report import tables as context_tables
-from gslopes.contexts.report.cutouts import cutouts_page
-from gslopes.contexts.report.grid import Grid, make_grid
+from gslopes.contexts.report import figures, tables
 from gslopes.contexts.report.hero import slopes_plot
-from gslopes.contexts.report.words import LIMITS, beside, counts, credit_line, headline, typologies
-from gslopes.core import tables
+from gslopes.contexts.report.picture_grid import picture_grid
+from gslopes.contexts.report.words import LIMITS, context_and_face, counts, credit_line, headline, typologies
+from gslopes.core import tables as files
 from gslopes.core.runfolder import write_bytes
 from gslopes.report import words
 from gslopes.report.inline import TEMPLATES, csp_hash, inline_json, render
 
 HERE = Path(__file__).parents[1] / "templates"
-_PARTS = (
+_SECTIONS = (
     ("RQ1: who is inferred where",
      "The share of each inferred gender, and its paired change from the baseline over the same people; p: exact "
      "McNemar or sign flips by person, null hypothesis: a person's two answers are exchangeable; q: Benjamini and "
@@ -40,42 +38,23 @@ _PARTS = (
      "Cosine distance of the shares of tags from the same person's baseline; two-way analysis of variance, Tukey's "
      "differences, Welch's t.",
      ("distances", "shares"), ("table10", "table11", "anova", "tukey")),
-    ("Context beside face",
+    ("Context and face",
      "The sweep: the same people with only the perceived gender of the face edited, before each background.",
      ("interaction", "sweep"), ("interaction",)),
     ("Backgrounds, sizes and raters", "", (), ("backgrounds", "balance", "ratings")),
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of the page: title, heads, rows of text."""
-
-    title: str
-    head: list[str]
-    rows: list[list[str]]
-
-
-@dataclass(slots=True)
-class Section:
-    """A part of the page with its figures and tables."""
-
-    title: str
-    text: str
-    figures: list[dict[str, str]] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-
-
-def write_contexts(
+def write_page(
     run: Path,
     found: dict[str, pd.DataFrame],
-    notes: list[str],
+    notes: Sequence[str],
     *,
     embed: str = "thumbs",
     facts: Sequence[tuple[str, str]] = (),
     command: str = "",
 ) -> Path:
-    """RUN/report/index.html with its tables (CSV, Markdown, LaTeX) and figures (PNG, PDF, SVG); cutouts.html beside.
+    """Write RUN/report: index.html, cutouts.html, tables (CSV, Markdown, LaTeX) and figures (PNG, PDF, SVG).
 
     found: tables by name, as ``contexts.analysis`` makes them.  notes: sentences for people.
     embed: ``thumbs`` and ``full`` put pictures into the page, ``none`` links them.
@@ -86,20 +65,39 @@ def write_contexts(
     folder = run / "report"
     for name in ("tables", "figures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    papers = context_tables.papers(found)
+    papers = tables.paper_tables(found)
     for name, table in papers.items():
-        for ending, text in context_tables.forms(table).items():
+        for ending, text in tables.forms(table).items():
             write_bytes(folder / "tables" / f"{name}.{ending}", text.encode())
-    figures = context_figures.draw_all(found)
-    for name, forms in figures.items():
+    pictures = {}
+    for name, forms in figures.draw_all(found).items():
         for form, data in forms.items():
             write_bytes(folder / "figures" / f"{name}.{form}", data)
-    pictures = {name: _address(name, forms["png"], embed) for name, forms in figures.items()}
-    write_bytes(folder / "cutouts.html", cutouts_page(found["cutouts"], _names(run)).encode())
-    grid = make_grid(run, found, embed)
-    path = folder / "index.html"
-    write_bytes(path, _page(found, notes, papers, pictures, grid, facts, command).encode())
-    return path
+        inline = f"data:image/png;base64,{base64.b64encode(forms['png']).decode()}"
+        pictures[name] = f"figures/{name}.png" if embed == "none" else inline
+    write_bytes(folder / "cutouts.html", _cutouts(found["cutouts"], _names(run)).encode())
+    known = {
+        **_pictures(run, found, embed),
+        "hero": Markup(slopes_plot(found)),
+        "headline": headline(found),
+        "context_and_face": context_and_face(found),
+        "counts": counts(found),
+        "credits": credit_line(found),
+        "limits": LIMITS,
+        "notes": [*typologies(found), *(words.printable(note) for note in notes)],
+        "sections": _sections(papers, pictures),
+        "facts": facts,
+        "command": command,
+    }
+    write_bytes(folder / "index.html", _render("contexts", **known).encode())
+    return folder / "index.html"
+
+
+def _render(name: str, **known: Any) -> str:
+    """A page of the house, from its template, style sheet and script of one name."""
+    js = (HERE / f"{name}.js").read_text("utf-8")
+    styles = (TEMPLATES / "page.css", HERE / f"{name}.css")
+    return render(f"{name}.html.j2", styles, HERE, js=Markup(js), js_hash=csp_hash(js), **known)
 
 
 def _names(run: Path) -> dict[str, str]:
@@ -107,76 +105,70 @@ def _names(run: Path) -> dict[str, str]:
     path = run / "photos.parquet"
     if not path.is_file():
         return {}
-    photos = tables.read(tables.PHOTOS, path)
+    photos = files.read(files.PHOTOS, path)
     return dict(zip(photos["photo"], photos["path"], strict=True))
 
 
-def _address(name: str, png: bytes, embed: str) -> str:
-    return f"figures/{name}.png" if embed == "none" else f"data:image/png;base64,{base64.b64encode(png).decode()}"
+def _cutouts(cutouts: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """The contact sheet of all cut-outs, flagged ones first, on magenta and gray; its buttons and keys save review.csv.
+
+    cutouts: the table of that name.  names: photo to the name of its file.
+    """
+    shown = cutouts[cutouts["file"] != ""].sort_values(["status", "photo"])
+    cells = []
+    for row in shown.to_dict("records"):
+        why = f": {row['detail'] or row['reason']}" if row["reason"] else ""
+        name = f"{names[row['photo']]}: " if row["photo"] in names else ""
+        text = words.printable(f"{name}{row['method']}, {row['status']}{why}")
+        cells.append({"photo": row["photo"], "status": row["status"], "src": quote(f"../{row['file']}"), "text": text})
+    flagged, missing = int((shown["status"] == "flagged").sum()), len(cutouts) - len(shown)
+    return _render("cutouts", shown=cells, flagged=flagged, missing=missing)
 
 
-def _page(
-    found: Mapping[str, pd.DataFrame],
-    notes: Sequence[str],
-    papers: Mapping[str, pd.DataFrame],
-    pictures: Mapping[str, str],
-    grid: Grid,
-    facts: Sequence[tuple[str, str]],
-    command: str,
-) -> str:
-    js = (HERE / "contexts.js").read_text("utf-8")
-    said = {f"{index}-{column}": cell.answers for index, person in enumerate(grid.people)
-            for column, cell in enumerate(person.cells) if cell}  # fmt: skip
-    said |= {f"empty-{column}": cell.answers for column, cell in enumerate(grid.empty) if cell}
-    return render(
-        "contexts.html.j2",
-        (TEMPLATES / "page.css", HERE / "contexts.css"),
-        HERE,
-        js=Markup(js),
-        js_hash=csp_hash(js),
-        headline=headline(found),
-        beside=beside(found),
-        counts=counts(found),
-        hero=Markup(slopes_plot(found)),
-        strip=grid.people[len(grid.people) // 2] if grid.people else None,
-        grid=grid,
-        genders=sorted({person.gender for person in grid.people}),
-        groups=sorted({person.group for person in grid.people if person.group}),
-        answers=Markup(inline_json(said)),
-        credits=credit_line(found),
-        limits=LIMITS,
-        notes=[*typologies(found), *(words.printable(note) for note in notes)],
-        sections=_sections(papers, pictures),
-        facts=facts,
-        command=command,
-    )
+def _pictures(run: Path, found: Mapping[str, pd.DataFrame], embed: str) -> dict[str, Any]:
+    """What the template needs for the grid of people, its filters, and the one person shown first."""
+    grid = picture_grid(run, found, embed)
+    lines = {**{str(index): person.cells for index, person in enumerate(grid.people)}, "empty": grid.empty}
+    answers = {f"{line}-{at}": cell.answers for line, cells in lines.items() for at, cell in enumerate(cells) if cell}
+    return {
+        "grid": grid,
+        "strip": grid.people[len(grid.people) // 2] if grid.people else None,
+        "genders": sorted({person.gender for person in grid.people}),
+        "groups": sorted({person.group for person in grid.people if person.group}),
+        "answers": Markup(inline_json(answers)),
+    }
 
 
-def _sections(papers: Mapping[str, pd.DataFrame], pictures: Mapping[str, str]) -> list[Section]:
-    """Parts of the page that have something to show."""
+def _sections(papers: Mapping[str, pd.DataFrame], pictures: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Parts of the page that have something to show: title, text, figures and tables."""
     sections = []
-    for title, text, figures, names in _PARTS:
-        section = Section(title, text)
-        for name in figures:
-            if name in pictures:
-                section.figures.append({"name": name, "src": pictures[name], "title": context_figures.TITLES[name]})
-        for name in names:
-            if name in papers:
-                frame = papers[name]
-                rows = [[words.printable(value) for value in row] for row in frame.itertuples(index=False)]
-                section.tables.append(Table(context_tables.TITLES[name], [str(head) for head in frame.columns], rows))
-        if section.figures or section.tables:
-            sections.append(section)
+    for title, text, figure_names, table_names in _SECTIONS:
+        drawn = [
+            {"name": name, "src": pictures[name], "title": figures.TITLES[name]}
+            for name in figure_names
+            if name in pictures
+        ]
+        listed = [
+            {
+                "title": tables.TITLES[name],
+                "head": list(papers[name].columns),
+                "rows": [[words.printable(value) for value in row] for row in papers[name].itertuples(index=False)],
+            }
+            for name in table_names
+            if name in papers
+        ]
+        if drawn or listed:
+            sections.append({"title": title, "text": text, "figures": drawn, "tables": listed})
     return sections
 
 
 def text_table(found: dict[str, pd.DataFrame]) -> str:
     """Table 7 and the congruence slopes as aligned text, for a terminal."""
     lines = [headline(found), ""]
-    papers = context_tables.papers(found)
+    papers = tables.paper_tables(found)
     for name in ("table7", "congruence"):
         if name in papers:
-            lines += [context_tables.TITLES[name], papers[name].to_string(index=False), ""]
+            lines += [tables.TITLES[name], papers[name].to_string(index=False), ""]
     return "\n".join(lines)
 
 

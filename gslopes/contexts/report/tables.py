@@ -1,10 +1,10 @@
-"""Tables 7 to 13 of Barlas et al. 2020 in their layout, from the tables of a run."""
+"""Tables 7 to 13 of Barlas et al. 2020 in their layout, and more, from the tables of a run."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -20,7 +20,7 @@ TITLES = {
     "table11": "Tables 11 and 13: shares of tags, women and men (* significant as in the paper)",
     "congruence": "Congruence: slope of the answer on how well the context fits",
     "errors": "Direction of errors: women inferred as men and men as women",
-    "interaction": "Context beside face: points",
+    "interaction": "Context and face: points",
     "confusion": "Specificity: the share of each kind of picture that each context's dictionary would recognise",
     "anova": "Analysis of variance of the distance (* below the paper's level)",
     "tukey": "Tukey's differences of the distance that are below the paper's level",
@@ -28,29 +28,33 @@ TITLES = {
     "balance": "Sizes of faces and people on the canvas, by gender and group: Welch's test",
     "ratings": "Crowd ratings of the contexts, 0 feminine to 10 masculine",
 }
-STAR = 0.002  # the paper's level in tables 11 and 13, whose origin is not told
+STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where that comes from
+Row = Mapping[Any, Any]
 
 
-def papers(found: dict[str, pd.DataFrame], tags: str = "gross") -> dict[str, pd.DataFrame]:
+def paper_tables(found: Mapping[str, pd.DataFrame], tags: str = "gross") -> dict[str, pd.DataFrame]:
     """Name to table, of one kind of tags; those without rows are left out."""
-    subset = {name: frame[frame["tags"] == tags] if "tags" in frame else frame for name, frame in found.items()}
-    made = {
-        "table7": _table7(subset.get("inferred")),
-        "table8": _table8(subset.get("recognised")),
-        "table9": _table9(subset.get("accuracy")),
-        "table10": _table10(subset.get("distances"), subset.get("tukey")),
-        "table11": _table11(subset.get("changes")),
-        "congruence": _congruence(found.get("congruence")),
-        "errors": _errors(subset.get("inferred")),
-        "interaction": _interaction(subset.get("interaction")),
-        "confusion": _confusion(found.get("confusion")),
-        "anova": _anova(subset.get("anova")),
-        "tukey": _tukey(subset.get("tukey")),
-        "backgrounds": _backgrounds(found.get("backgrounds")),
-        "balance": _rounded(found.get("balance_contexts")),
-        "ratings": _rounded(found.get("ratings")),
-    }
-    return {name: frame for name, frame in made.items() if frame is not None and len(frame)}
+    known = {name: frame for name, frame in found.items() if len(frame)}
+    subset = {name: frame[frame["tags"] == tags] if "tags" in frame else frame for name, frame in known.items()}
+    makers: tuple[tuple[str, str, Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
+        ("table7", "inferred", _table7),
+        ("table8", "recognised", _table8),
+        ("table9", "accuracy", _table9),
+        ("table10", "distances", lambda rows: _table10(rows, subset.get("tukey"))),
+        ("table11", "changes", _table11),
+        ("errors", "inferred", _errors),
+        ("interaction", "interaction", _interaction),
+        ("anova", "anova", _anova),
+        ("tukey", "tukey", _tukey),
+        ("confusion", "confusion", _confusion),
+        ("backgrounds", "backgrounds", _backgrounds),
+        ("balance", "balance_contexts", _rounded),
+        ("ratings", "ratings", _rounded),
+    )
+    made = {name: make(subset[source]) for name, source, make in makers if source in subset and len(subset[source])}
+    if "congruence" in known:
+        made["congruence"] = _congruence(known["congruence"])
+    return {name: made[name] for name in TITLES if name in made and len(made[name])}
 
 
 def forms(frame: pd.DataFrame) -> dict[str, str]:
@@ -82,243 +86,184 @@ def _latex(text: str) -> str:
     return text.replace("~", r"\textasciitilde ").replace("^", r"\textasciicircum ").replace("<", "$<$")
 
 
+# -- cells ------------------------------------------------------------------------------------------------------------
+
+
+def _number(number: float, form: str = ".4f", missing: str = "NA") -> str:
+    return f"{number:{form}}" if math.isfinite(number) else missing
+
+
 def _share(number: float, digits: int = 3) -> str:
-    if not math.isfinite(number):
-        return "NA"
-    text = f"{number:.{digits}f}"
-    return f"{number:.0f}" if number in (0, 1) else text[1:] if text.startswith("0.") else text
+    """A share without its leading zero."""
+    return f"{number:.0f}" if number in (0, 1) else re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
 
 
-def _wide(cells: Mapping[tuple[Any, Any], str]) -> pd.DataFrame | None:
-    """One row a context, one column a classifier."""
-    if not cells:
-        return None
-    contexts = list(dict.fromkeys(context for context, _ in cells))
+def _span(row: Row, middle: str, low: str, high: str, form: str = "+.1f") -> str:
+    return f"{row[middle]:{form}} [{row[low]:{form}}, {row[high]:{form}}]"
+
+
+def _q(row: Row) -> str:
+    return words.probability(row["q"])
+
+
+def _listed(rows: pd.DataFrame, same: str, cells: Mapping[str, Callable[[Row], Any]]) -> pd.DataFrame:
+    """A row for each row.  same: columns that stay as they are, first.  cells: head to what makes a cell."""
+    made = {name: rows[name].tolist() for name in same.split()}
+    records = rows.to_dict("records")
+    return pd.DataFrame({**made, **{head: [cell(row) for row in records] for head, cell in cells.items()}})
+
+
+def _wide(rows: pd.DataFrame, cell: Callable[[pd.DataFrame], str]) -> pd.DataFrame:
+    """One row a context, one column a classifier, each cell from its part of the rows."""
+    parts = rows.groupby(["classifier", "context"], sort=False)
+    cells = {(context, name): cell(part) for (name, context), part in parts}
     names = list(dict.fromkeys(name for _, name in cells))
-    return pd.DataFrame([[context, *(cells.get((context, name), "") for name in names)] for context in contexts],
-                        columns=["context", *names])  # fmt: skip
+    contexts = dict.fromkeys(context for context, _ in cells)
+    filled = [[context, *(cells.get((context, name), "") for name in names)] for context in contexts]
+    return pd.DataFrame(filled, columns=["context", *names])
 
 
-def _table7(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    if rows is None:
-        return None
-    cells = {}
-    subset = rows[rows["gender"] == "all"]
-    for (classifier, context), part in subset.groupby(["classifier", "context"], sort=False):
+# -- the paper's tables -----------------------------------------------------------------------------------------------
+
+
+def _table7(rows: pd.DataFrame) -> pd.DataFrame:
+    def cell(part: pd.DataFrame) -> str:
         count = part.set_index("inferred")["count"]
-        mark = "*" if part["congruent_rise"].any() else ""
-        cells[context, classifier] = f"{count['woman']}-{count['man']}-{count['neutral']}{mark}"
-    return _wide(cells)
+        return f"{count['woman']}-{count['man']}-{count['neutral']}" + "*" * bool(part["congruent_rise"].any())
+
+    return _wide(rows[rows["gender"] == "all"], cell)
 
 
-def _table8(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    if rows is None:
-        return None
-    cells = {}
-    for (classifier, context), part in rows.groupby(["classifier", "context"], sort=False):
+def _table8(rows: pd.DataFrame) -> pd.DataFrame:
+    def cell(part: pd.DataFrame) -> str:
         share = part.set_index("given")["share"]
         if "woman" not in share:
-            cells[context, classifier] = "not applicable"
-            continue
-        cells[context, classifier] = ";".join(_share(share[given]) for given in ("all", "woman", "man", "neutral"))
-    return _wide(cells)
+            return "not applicable"
+        return ";".join(_share(share[given]) for given in ("all", "woman", "man", "neutral"))
+
+    return _wide(rows, cell)
 
 
-def _table9(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    if rows is None:
-        return None
-    cells = {}
-    for (classifier, context), part in rows.groupby(["classifier", "context"], sort=False):
-        by_gender = part.set_index("gender")
-        f1, marks = by_gender["f1"], by_gender["congruent_rise"].astype(bool)
-        texts = [
-            _share(f1.get(gender, math.nan), 2) + ("*" if marks.get(gender, False) else "")
-            for gender in ("man", "woman")
-        ]
-        cells[context, classifier] = "/".join(texts)
-    return _wide(cells)
+def _table9(rows: pd.DataFrame) -> pd.DataFrame:
+    def cell(part: pd.DataFrame) -> str:
+        f1 = {
+            row["gender"]: _share(row["f1"], 2) + "*" * bool(row["congruent_rise"]) for row in part.to_dict("records")
+        }
+        return f"{f1.get('man', 'NA')}/{f1.get('woman', 'NA')}"
+
+    return _wide(rows, cell)
 
 
-def _table10(rows: pd.DataFrame | None, pairs: pd.DataFrame | None) -> pd.DataFrame | None:
-    if rows is None or not len(rows):
-        return None
+def _table10(rows: pd.DataFrame, pairs: pd.DataFrame | None) -> pd.DataFrame:
     wide = rows.assign(cell=rows["gender"] + " " + rows["group"]).pivot_table(
         index=["classifier", "context"], columns="cell", values="mean", sort=False
     )
-    if wide.empty:
-        return None
-    table = wide.map(lambda number: _share(number)).reset_index()
+    table = wide.map(_share).reset_index()
     for factor in ("gender", "group"):
-        table[f"differs by {factor}"] = [
-            _found(pairs, classifier, context, factor)
-            for classifier, context in zip(table["classifier"], table["context"], strict=True)
-        ]
+        places = zip(table["classifier"], table["context"], strict=True)
+        table[f"differs by {factor}"] = [_differing(pairs, *place, factor) for place in places]
     return table
 
 
-def _found(pairs: pd.DataFrame | None, classifier: str, context: str, factor: str) -> str:
+def _differing(pairs: pd.DataFrame | None, classifier: str, context: str, factor: str) -> str:
+    """The pairs of levels that differ by Tukey's test, the larger one first."""
     if pairs is None or not len(pairs):
         return ""
     subset = pairs[(pairs["classifier"] == classifier) & (pairs["context"] == context) & (pairs["factor"] == factor)]
     subset = subset[subset["paper_significant"].astype(bool)]
     return ", ".join(
-        f"{one} > {other}" if difference > 0 else f"{other} > {one}"
-        for one, other, difference in zip(subset["one"], subset["other"], subset["difference"], strict=True)
+        f"{row['one']} > {row['other']}" if row["difference"] > 0 else f"{row['other']} > {row['one']}"
+        for row in subset.to_dict("records")
     )
 
 
-def _table11(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    if rows is None or not len(rows):
-        return None
-    shown = rows[["classifier", "context", "super"]].drop_duplicates()
-    result = []
-    for classifier, context, name in shown.itertuples(index=False):
-        subset = rows[(rows["classifier"] == classifier) & (rows["context"] == context) & (rows["super"] == name)]
-        cells = {"classifier": classifier, "context": context, "tags": name}
-        for row in subset.to_dict("records"):
-            head = "Δ " if row["analysis"] == "within" else ""
-            star = "*" if row["p"] < STAR else ""
-            t = f"{row['t']:.2f}{star}" if math.isfinite(row["t"]) else "ns"
-            cells |= {f"{head}women": _number(row["women"]), f"{head}men": _number(row["men"]), f"{head}t": t}
-        result.append(cells)
-    return pd.DataFrame(result).fillna("")
+def _table11(rows: pd.DataFrame) -> pd.DataFrame:
+    made: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in rows.to_dict("records"):
+        head = {"classifier": row["classifier"], "context": row["context"], "tags": row["super"]}
+        sign = "Δ " if row["analysis"] == "within" else ""
+        t = _number(row["t"], ".2f", "ns") + "*" * (row["p"] < STAR)
+        cells = made.setdefault(tuple(head.values()), head)
+        cells |= {f"{sign}women": _number(row["women"]), f"{sign}men": _number(row["men"]), f"{sign}t": t}
+    return pd.DataFrame(list(made.values())).fillna("")
 
 
-def _number(number: float) -> str:
-    return f"{number:.4f}" if math.isfinite(number) else "NA"
+# -- more tables ------------------------------------------------------------------------------------------------------
 
 
-def _congruence(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    if rows is None or not len(rows):
-        return None
+def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
     subset = rows[(rows["group"] == "all") & rows["slope"].notna()]
-    unit = ["tags" if measure == "n_tags" else "points" for measure in subset["measure"]]
-    return pd.DataFrame(
-        {
-            "classifier": subset["classifier"],
-            "tags": subset["tags"],
-            "measure": subset["measure"],
-            "people": subset["gender"],
-            "n": subset["n"],
-            "slope": [f"{slope:+.2f} {name}" for slope, name in zip(subset["slope"], unit, strict=True)],
-            "95 %": [
-                f"[{low:+.2f}, {high:+.2f}]" for low, high in zip(subset["ci_low"], subset["ci_high"], strict=True)
-            ],
-            "p": [words.probability(p) for p in subset["p_perm"].fillna(subset["p"])],
-            "q": [words.probability(q) for q in subset["q"]],
-        }
-    )
+    return _listed(subset, "classifier tags measure", {
+        "people": lambda row: row["gender"],
+        "n": lambda row: row["n"],
+        "slope": lambda row: f"{row['slope']:+.2f} {'tags' if row['measure'] == 'n_tags' else 'points'}",
+        "95 %": lambda row: f"[{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]",
+        "p": lambda row: words.probability(row["p"] if math.isnan(row["p_perm"]) else row["p_perm"]),
+        "q": _q,
+    })  # fmt: skip
 
 
-def _errors(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    if rows is None or not len(rows):
-        return None
-    wrong = rows[
-        ((rows["gender"] == "woman") & (rows["inferred"] == "man"))
-        | ((rows["gender"] == "man") & (rows["inferred"] == "woman"))
-    ]
-    return pd.DataFrame(
-        {
-            "classifier": wrong["classifier"],
-            "context": wrong["context"],
-            "says": wrong["gender"],
-            "inferred": wrong["inferred"],
-            "count": [f"{count} of {n}" for count, n in zip(wrong["count"], wrong["n"], strict=True)],
-            "change": [
-                "" if not math.isfinite(change) else f"{100 * change:+.1f} points [{100 * low:+.1f}, {100 * high:+.1f}]"
-                for change, low, high in zip(wrong["change"], wrong["change_low"], wrong["change_high"], strict=True)
-            ],
-            "q": [words.probability(q) for q in wrong["q"]],
-        }
-    )
+def _errors(rows: pd.DataFrame) -> pd.DataFrame:
+    def change(row: Row) -> str:
+        change, low, high = (100 * row[name] for name in ("change", "change_low", "change_high"))
+        return f"{change:+.1f} points [{low:+.1f}, {high:+.1f}]" if math.isfinite(change) else ""
+
+    wrong = rows[(rows["gender"] + " " + rows["inferred"]).isin(["woman man", "man woman"])]
+
+    return _listed(wrong, "classifier context", {
+        "says": lambda row: row["gender"],
+        "inferred": lambda row: row["inferred"],
+        "count": lambda row: f"{row['count']} of {row['n']}",
+        "change": change,
+        "q": _q,
+    })  # fmt: skip
 
 
-def _confusion(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    """Dictionaries down, what was shown across."""
-    if rows is None or not len(rows):
-        return None
+def _interaction(rows: pd.DataFrame) -> pd.DataFrame:
+    shown = rows["label"].isin(["inferred woman", "inferred man", "recognised"]) | (rows["q"] < 0.05)
+    return _listed(rows[shown], "classifier background label", {
+        "context alone": lambda row: _span(row, "effect", "effect_low", "effect_high"),
+        "face alone, -1 to 1": lambda row: _span(row, "face", "face_low", "face_high"),
+        "slope here minus canvas": lambda row: _span(row, "difference", "ci_low", "ci_high"),
+        "q": _q,
+    })  # fmt: skip
+
+
+def _anova(rows: pd.DataFrame) -> pd.DataFrame:
+    return _listed(rows[rows["term"] != "residual"], "classifier context term", {
+        "F": lambda row: _number(row["F"], ".2f"),
+        "p": lambda row: words.probability(row["p"]) + "*" * bool(row["paper_significant"]),
+        "q": _q,
+        "partial η²": lambda row: _share(row["eta_sq"]),
+    })  # fmt: skip
+
+
+def _tukey(rows: pd.DataFrame) -> pd.DataFrame:
+    def difference(row: Row) -> str:
+        return f"{row['one']} − {row['other']}: " + _span(row, "difference", "ci_low", "ci_high", "+.4f")
+
+    kept = rows[rows["paper_significant"].astype(bool)]
+    cells = {"difference": difference, "p": lambda row: words.probability(row["p"])}
+    return _listed(kept, "classifier context factor", cells)
+
+
+def _confusion(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row for each dictionary, a column for each context shown."""
     wide = rows.pivot_table(index=["classifier", "dictionary"], columns="shown", values="share", sort=False)
     return wide.map(_share).reset_index()
 
 
-def _anova(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    if rows is None or not len(rows):
-        return None
-    kept = rows[rows["term"] != "residual"]
-    star = kept["paper_significant"].astype(bool)
-    return pd.DataFrame(
-        {
-            "classifier": kept["classifier"],
-            "context": kept["context"],
-            "term": kept["term"],
-            "F": [f"{f:.2f}" if math.isfinite(f) else "NA" for f in kept["F"]],
-            "p": [words.probability(p) + ("*" if mark else "") for p, mark in zip(kept["p"], star, strict=True)],
-            "q": [words.probability(q) for q in kept["q"]],
-            "partial η²": [_share(eta) for eta in kept["eta_sq"]],
-        }
-    )
+def _backgrounds(rows: pd.DataFrame) -> pd.DataFrame:
+    shown = rows[["key", "status", "reason", "detail", "rating", "label", "licence", "creator", "source"]]
+    return shown.assign(rating=[_number(rating, "g", "") for rating in shown["rating"].astype(float)]).fillna("")
 
 
-def _tukey(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    if rows is None or not len(rows):
-        return None
-    kept = rows[rows["paper_significant"].astype(bool)]
-    return pd.DataFrame(
-        {
-            "classifier": kept["classifier"],
-            "context": kept["context"],
-            "factor": kept["factor"],
-            "difference": [
-                f"{one} − {other}: {difference:+.4f} [{low:+.4f}, {high:+.4f}]"
-                for one, other, difference, low, high in zip(
-                    kept["one"], kept["other"], kept["difference"], kept["ci_low"], kept["ci_high"], strict=True
-                )
-            ],
-            "p": [words.probability(p) for p in kept["p"]],
-        }
-    )
-
-
-def _backgrounds(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    if rows is None:
-        return None
-    shown = rows[["key", "status", "reason", "detail", "rating", "label", "licence", "creator", "source"]].copy()
-    shown["rating"] = [f"{rating:g}" if math.isfinite(rating) else "" for rating in shown["rating"].astype(float)]
-    return shown.fillna("")
-
-
-def _rounded(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    """As it is, with three decimals."""
-    if rows is None or not len(rows):
-        return None
+def _rounded(rows: pd.DataFrame) -> pd.DataFrame:
+    """The same with three decimals."""
     shown = rows.copy()
     for column in shown.columns:
         if column == "p":
             shown[column] = [words.probability(p) for p in rows[column]]
         elif shown[column].dtype.kind == "f":
-            shown[column] = [
-                f"{number:.3f}".rstrip("0").rstrip(".") if math.isfinite(number) else "" for number in rows[column]
-            ]
+            shown[column] = [re.sub(r"\.?0+$", "", _number(number, ".3f", "")) for number in rows[column]]
     return shown
-
-
-def _interaction(rows: pd.DataFrame | None) -> pd.DataFrame | None:
-    if rows is None or not len(rows):
-        return None
-    subset = rows[rows["label"].isin(["inferred woman", "inferred man", "recognised"]) | (rows["q"] < 0.05)]
-
-    def span(middle: str, low: str, high: str) -> list[str]:
-        triples = zip(subset[middle], subset[low], subset[high], strict=True)
-        return [f"{number:+.1f} [{a:+.1f}, {b:+.1f}]" for number, a, b in triples]
-
-    return pd.DataFrame(
-        {
-            "classifier": subset["classifier"],
-            "background": subset["background"],
-            "label": subset["label"],
-            "context alone": span("effect", "effect_low", "effect_high"),
-            "face alone, -1 to 1": span("face", "face_low", "face_high"),
-            "slope here minus canvas": span("difference", "ci_low", "ci_high"),
-            "q": [words.probability(q) for q in subset["q"]],
-        }
-    )

@@ -1,4 +1,4 @@
-"""The sentences of the context audit's page: what was found, and what it does not tell."""
+"""The sentences of the context audit's page: the result, and what it does not say."""
 
 from __future__ import annotations
 
@@ -7,27 +7,24 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from gslopes.report import words
+from gslopes.report.words import points, printable
 
-MINUS = "−"
 LIMITS = (
-    "Inferred gender is what a tagger's words say. It is compared with what people say of themselves, and is no truth "
-    "about anybody.",
+    "Inferred gender is what a tagger's words say. It is compared with people's self-reports, and is no truth about "
+    "anybody.",
     "The pictures are staged: people are cut out of a studio photo; their light and colour stay as they were.",
     "An association under this exchange of backgrounds; other rooms, people and taggers may show another.",
 )
+NO_SLOPE = "No slope on congruence: that needs two contexts of different rating, and a tagger that names genders."
 
 
-def number(value: float, digits: int = 1) -> str:
-    """A number with its sign, a true minus, and no minus zero.
+def number(value: float) -> str:
+    """Points with their sign and a typographic minus.
 
-    >>> number(-0.04), number(-3.25), number(2)
+    >>> number(-0.04), number(-3.24), number(2)
     ('0.0', '−3.2', '+2.0')
     """
-    text = f"{value:+.{digits}f}"
-    if float(text) == 0:
-        return text[1:]
-    return text.replace("-", MINUS)
+    return points(value).replace("-", "\N{MINUS SIGN}")
 
 
 def span(low: float, high: float) -> str:
@@ -40,13 +37,12 @@ def span(low: float, high: float) -> str:
 
 
 def main_rows(found: Mapping[str, pd.DataFrame], gender: str = "all") -> pd.DataFrame:
-    """The congruence slopes of the share of right answers, gross, a row a classifier; those that are known."""
+    """The congruence slopes of the share of right answers, of gross tags, that are known: a row a classifier."""
     rows = found.get("congruence")
     if rows is None or not len(rows):
         return pd.DataFrame()
     at = (rows["measure"] == "correct") & (rows["gender"] == gender) & (rows["group"] == "all")
-    rows = rows[at & (rows["tags"] == "gross") & (rows["estimator"] == "person")]
-    return rows[rows["slope"].notna()]
+    return rows[at & (rows["tags"] == "gross") & (rows["estimator"] == "person") & rows["slope"].notna()]
 
 
 def headline(found: Mapping[str, pd.DataFrame]) -> str:
@@ -56,102 +52,93 @@ def headline(found: Mapping[str, pd.DataFrame]) -> str:
     """
     rows = main_rows(found)
     if not len(rows):
-        return "No slope on congruence: that needs two contexts of different rating, and a tagger that names genders."
+        return NO_SLOPE
     varied = rows[(rows["slope"] != 0) | (rows["ci_low"] < rows["ci_high"])]
     if not len(varied):
-        who = words.printable(rows["classifier"].iloc[0]) if len(rows) == 1 else f"Each of {len(rows)} taggers"
+        who = printable(rows["classifier"].iloc[0]) if len(rows) == 1 else f"Each of {len(rows)} taggers"
         same = "infers the same of every person before every context"
         return f"{who} {same}: nothing varies, so there is no slope to judge."
-    rows = varied
-    clear = rows[(rows["ci_low"] > 0) | (rows["ci_high"] < 0)]
-    row = (clear if len(clear) else rows).iloc[int((clear if len(clear) else rows)["slope"].abs().to_numpy().argmax())]
-    name = words.printable(row["classifier"])
+    several = f"{len(varied)} taggers" if len(varied) > 1 else ""
+    clear = varied[(varied["ci_low"] > 0) | (varied["ci_high"] < 0)]
+    shown = clear if len(clear) else varied
+    row = shown.iloc[int(shown["slope"].abs().to_numpy().argmax())]
+    name = printable(row["classifier"])
     numbers = f"{number(row['slope'])} points per unit of congruence {span(row['ci_low'], row['ci_high'])}"
     if not len(clear):
-        who = name if len(rows) == 1 else f"each of {len(rows)} taggers"
-        steepest = "" if len(rows) == 1 else f" at most, of {name}"
+        steepest = f" at most, of {name}" if several else ""
         return (
-            f"No association was found between how well a context fits a person's gender and how often {who} infers "
-            f"it: {numbers}{steepest}."
+            "No association was found between how well a context fits a person's gender and how often "
+            f"{f'each of {several}' if several else name} infers it: {numbers}{steepest}."
         )
     moves = "more" if row["slope"] > 0 else "less"
     lead = f"{name} infers the self-reported gender {moves} often where the context fits it: {numbers}"
-    if len(rows) == 1:
-        return f"{lead}."
-    return f"{lead}; {len(clear)} of {len(rows)} taggers have an interval without 0."
+    return f"{lead}; {len(clear)} of {several} have an interval without 0." if several else f"{lead}."
 
 
-def beside(found: Mapping[str, pd.DataFrame]) -> str:
-    """Does the context decide more than the face?  One sentence, if there is a sweep; else empty."""
+def context_and_face(found: Mapping[str, pd.DataFrame]) -> str:
+    """Which moves the answer more, context or face?  One sentence, if there is a sweep; else empty."""
     rows = found.get("interaction")
     if rows is None or not len(rows):
         return ""
     rows = rows[(rows["label"] == "inferred woman") & (rows["tags"] == "gross")]
-    rows = rows[rows["effect"].notna() & rows["face"].notna()] if len(rows) else rows
+    rows = rows[rows["effect"].notna() & rows["face"].notna()]
     if not len(rows):
         return ""
     row = rows.iloc[int(rows["effect"].abs().to_numpy().argmax())]
     many = int((rows["classifier"] == row["classifier"]).sum())
-    least, most = {}, {}
-    for name in ("effect", "face"):
-        ends = float(row[f"{name}_low"]), float(row[f"{name}_high"])
-        least[name] = 0.0 if ends[0] <= 0 <= ends[1] else min(map(abs, ends))
-        most[name] = max(map(abs, ends))
-    verdict = "The intervals do not tell which decides more."
-    for name, other, word in (("effect", "face", "context"), ("face", "effect", "face")):
-        if least[name] > most[other]:
-            verdict = f"Here the {word} decides more."
+    context, face = (_magnitudes(row, name) for name in ("effect", "face"))
+    verdict = "The intervals do not say which moves it more."
+    if context[0] > face[1] or face[0] > context[1]:
+        verdict = f"Here the {'context' if context[0] > face[1] else 'face'} moves it more."
     return (
-        f"Of {many} backgrounds the one that moves {words.printable(row['classifier'])} most, "
-        f"{words.printable(row['background'])}, changes the share inferred woman by {number(row['effect'])} points "
+        f"Of {many} backgrounds the one that moves {printable(row['classifier'])} most, "
+        f"{printable(row['background'])}, changes the share inferred woman by {number(row['effect'])} points "
         f"{span(row['effect_low'], row['effect_high'])}; the face alone, from feminine (−1) to masculine (+1), by "
         f"{number(row['face'])} {span(row['face_low'], row['face_high'])}. {verdict}"
     )
 
 
+def _magnitudes(row: pd.Series, name: str) -> tuple[float, float]:
+    """The smallest and the largest absolute value in an interval."""
+    low, high = float(row[f"{name}_low"]), float(row[f"{name}_high"])
+    return 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high))
+
+
 def counts(found: Mapping[str, pd.DataFrame]) -> str:
-    """Who stands where, and what was left out."""
-    backgrounds, composites, cutouts = found["backgrounds"], found["composites"], found["cutouts"]
+    """How many people, contexts and backgrounds there are, and what was left out."""
+    backgrounds, people = found["backgrounds"], found["people"]
+    composites = found["composites"]
     used = backgrounds[backgrounds["status"] == "used"]
-    people = found["people"]
     shown = people[people["photo"].isin(composites.loc[composites["kind"] == "context", "photo"])]
     contexts = used["context"].nunique()
     each = len(used) / max(contexts, 1)
+    alone = "; one background each, so intervals are about people, not about such rooms."
     text = f"{shown['person'].nunique():,} people before {contexts} contexts"
-    text += (
-        f", {each:g} backgrounds each."
-        if each > 1
-        else "; one background each, so intervals are about people, not about such rooms."
-    )
-    flagged = int((cutouts["status"] == "flagged").sum())
+    text += f", {each:g} backgrounds each." if each > 1 else alone
+    flagged = int((found["cutouts"]["status"] == "flagged").sum())
     out = people["photo"].nunique() - shown["photo"].nunique()
     if out:
         which = "" if flagged == out else f", {flagged:,} of them"
         text += f" {out:,} photos are left out{which} for a cut-out that failed a check."
-    skipped = int((backgrounds["status"] != "used").sum())
+    skipped = len(backgrounds) - len(used)
     return text + (f" {skipped:,} backgrounds are left out." if skipped else "")
 
 
 def credit_line(found: Mapping[str, pd.DataFrame]) -> str:
-    """Who made the backgrounds that are shown, and under which licence; empty if nobody must be named."""
+    """Who made the backgrounds that are shown, and under which licence; empty if no credit is due."""
     rows = found["backgrounds"]
     rows = rows[(rows["status"] == "used") & (rows["creator"] != "") & (rows["creator"] != "gslopes")]
     named = dict.fromkeys(f"{row['context']} by {row['creator']}, {row['licence']}" for row in rows.to_dict("records"))
-    return f"Backgrounds: {words.printable('; '.join(named))}." if named else ""
+    return f"Backgrounds: {printable('; '.join(named))}." if named else ""
 
 
 def typologies(found: Mapping[str, pd.DataFrame]) -> list[str]:
-    """Which dictionary sorted which tagger's words, and how many it does not know."""
-    rows = found.get("typologies")
-    if rows is None:
-        return []
-    return [
-        f"{words.printable(row['classifier'])}: typology {words.printable(row['name'])} "
-        f"{words.printable(row['version'])}{' (partial)' if row['partial'] else ''}; "
-        + (
-            f"{row['unassigned']:.0%} of its tags are in no cluster."
-            if math.isfinite(row["unassigned"])
-            else "no tags."
-        )
-        for row in rows.to_dict("records")
-    ]
+    """Which typology was used for which tagger, and the share of its tags that are in no cluster."""
+    lines = []
+    for row in found["typologies"].to_dict("records") if "typologies" in found else ():
+        partial = " (partial)" if row["partial"] else ""
+        share = row["unassigned"]
+        known = f"{share:.0%} of its tags are in no cluster." if math.isfinite(share) else "no tags."
+        name = f"{printable(row['name'])} {printable(row['version'])}{partial}"
+        lines.append(f"{printable(row['classifier'])}: typology {name}; {known}")
+    return lines

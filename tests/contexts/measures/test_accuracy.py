@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.accuracy import accuracy_table, f1
-from gslopes.contexts.options import ContextOptions
 from tests.contexts.conftest import CONTEXTS, TAGGERS, golden, grid_of
 
 QUICK = ContextOptions(bootstrap=200, permutations=199)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import NEEDS_TWO, congruence_table, kappa, permutation_p, slopes
-from gslopes.contexts.options import ContextOptions
 from tests.contexts.conftest import golden, grid_of
 
 QUICK = ContextOptions(bootstrap=99, permutations=999)

@@ -7,8 +7,8 @@ import math
 import pandas as pd
 import pytest
 
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.describe import cosine_distance, describe, describe_all, infer, tag_sets, vector
-from gslopes.contexts.options import ContextOptions
 from gslopes.contexts.typology import normalise, read_typology
 
 STARTER = read_typology("starter")
@@ -83,18 +83,12 @@ def test_a_tag_that_names_part_of_another_does_not_count():
     assert infer({"women's_cape", "mantelet_(women's_cape)"}, STARTER) == "neutral"
 
 
-def _frames(said: dict[tuple[str, str], list[str]]):
-    rows = [
-        {"classifier": "c", "photo": photo, "attribute": condition, "step": 0, "value": 0.0, "label": tag, "score": 0.9}
-        for (photo, condition), tags in said.items()
-        for tag in tags
-    ]
-    asked = [
-        {"classifier": "c", "photo": photo, "attribute": condition, "step": 0, "status": "answered"}
-        for photo, condition in said
-    ]
-    backgrounds = pd.DataFrame([{"key": "wedding-shop.1", "photo": "bg", "context": "wedding-shop"}])
-    return pd.DataFrame(rows), pd.DataFrame(asked), pd.DataFrame(), backgrounds
+BACKGROUNDS = pd.DataFrame([{"key": "wedding-shop.1", "photo": "bg", "context": "wedding-shop"}])
+
+
+def _described(said: dict[tuple[str, str], list[str]]) -> pd.DataFrame:
+    answers = {(*key, 0): frozenset(tags) for key, tags in said.items()}
+    return describe_all("c", answers, BACKGROUNDS, STARTER, ContextOptions())
 
 
 def test_net_is_without_what_the_empty_background_is_called():
@@ -103,7 +97,7 @@ def test_net_is_without_what_the_empty_background_is_called():
         ("p", "wedding-shop.1"): ["bride", "veil", "man"],
         ("bg", "empty"): ["bride", "veil"],
     }
-    rows = describe_all("c", *_frames(said), STARTER, ContextOptions()).set_index(["attribute", "tags"])
+    rows = _described(said).set_index(["attribute", "tags"])
     assert rows.loc[("wedding-shop.1", "gross"), "inferred"] == "neutral"
     assert rows.loc[("wedding-shop.1", "net"), "inferred"] == "man"
     assert rows.loc[("wedding-shop.1", "net"), "n_tags"] == 1
@@ -118,7 +112,7 @@ def test_an_empty_background_that_is_called_bride_leaves_no_effect_net():
     said = {(person, "canvas"): ["man"] for person in people}
     said |= {(person, "wedding-shop.1"): ["bride", "woman", "man"] for person in people}
     said[("bg", "empty")] = ["bride", "woman"]
-    rows = describe_all("c", *_frames(said), STARTER, ContextOptions())
+    rows = _described(said)
     share = rows[rows["attribute"] == "wedding-shop.1"].groupby("tags")["inferred"].agg(lambda inferred: set(inferred))
     assert share.to_dict() == {"gross": {"woman"}, "net": {"man"}}
 

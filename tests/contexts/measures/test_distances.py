@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.distances import anova, compare_groups, distances_table, tukey
-from gslopes.contexts.options import ContextOptions
 from tests.contexts.conftest import golden, grid_of
 
 CELLS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.inferred import counts, inferred_table
-from gslopes.contexts.options import ContextOptions
 from tests.contexts.conftest import CONTEXTS, TAGGERS, grid_of
 
 QUICK = ContextOptions(bootstrap=200, permutations=199)

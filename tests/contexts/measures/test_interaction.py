@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.interaction import compare, interaction_table
-from gslopes.contexts.options import ContextOptions
 
 VALUES = np.array([-1.0, 0.0, 1.0])
 OPTIONS = ContextOptions(permutations=1999)

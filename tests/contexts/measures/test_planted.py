@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gslopes.contexts.analysis import adjusted
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.accuracy import accuracy_table
-from gslopes.contexts.measures.analyse import adjusted
 from gslopes.contexts.measures.changes import welch
 from gslopes.contexts.measures.congruence import congruence_table, kappa
 from gslopes.contexts.measures.describe import infer
@@ -18,7 +19,6 @@ from gslopes.contexts.measures.distances import anova
 from gslopes.contexts.measures.interaction import interaction_table
 from gslopes.contexts.measures.paired import sign_flips
 from gslopes.contexts.measures.recognised import recognised_table
-from gslopes.contexts.options import ContextOptions
 from gslopes.contexts.typology import read_typology
 from tests.contexts.conftest import grid_of
 

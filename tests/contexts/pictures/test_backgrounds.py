@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.contexts.audit import background_rows
 from gslopes.contexts.pictures import backgrounds as module
 from gslopes.contexts.pictures.backgrounds import TERMS, read_backgrounds
 from gslopes.contexts.pictures.scenes import SCENES
 from gslopes.contexts.report.words import credit_line
+from gslopes.contexts.staging import background_rows
 
 LICENCES = Path(module.__file__).with_name("LICENCES.md")
 CANVAS = (96, 64)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gslopes.contexts.config import StageConfig
 from gslopes.contexts.pictures.canvas import (
     DoesNotFit,
     box,
-    check_canvas,
-    check_share,
     cover,
     paste,
     place,
@@ -113,13 +114,13 @@ def test_no_light_rings_around_an_enlarged_person():
 @pytest.mark.parametrize("share", [0.0, 1.0, -0.2, float("nan")])
 def test_a_share_that_is_none(share):
     with pytest.raises(ConfigError):
-        check_share(share)
+        StageConfig(Path("people"), person_share=share)
 
 
 @pytest.mark.parametrize("size", [(63, 512), (768, 8193)])
 def test_a_canvas_that_is_none(size):
     with pytest.raises(ConfigError):
-        check_canvas(*size)
+        StageConfig(Path("people"), canvas=size)
 
 
 def test_the_box_of_what_is_seen():

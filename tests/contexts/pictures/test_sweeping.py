@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from gslopes.compose.paste import compose
-from gslopes.contexts import audit as study
+from gslopes.contexts import staging
 from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.core import tables
 from gslopes.core.reasons import Reason
@@ -64,7 +64,7 @@ def swept(folder, tmp_path_factory):
         return Sweeper(components, "gender", plan.values, 20, "cpu", Measurer())
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(study, "_sweeper", made)
+        patch.setattr(staging, "load_sweeper", made)
         yield audit(folder, tmp_path_factory.mktemp("sweep") / "run", sweep="gender", steps=3)
 
 
@@ -100,10 +100,10 @@ def test_nobody_is_asked_about_a_dropped_sweep_and_the_plain_pictures_stay(swept
     assert {"canvas", "bridal.1", "garage.1"} <= set(rows["attribute"])
 
 
-def test_context_stands_beside_face_on_the_page(swept):
+def test_context_and_face_are_on_the_page(swept):
     row = swept.interaction[(swept.interaction["label"] == "inferred woman") & (swept.interaction["tags"] == "gross")]
     assert set(row["background"]) == {"bridal.1", "garage.1"}
-    assert "Context beside face" in swept.page.read_text("utf-8")
+    assert "Context and face" in swept.page.read_text("utf-8")
     assert (swept.page.parent / "figures/sweep.svg").is_file()
 
 
@@ -148,7 +148,7 @@ def test_a_person_whose_face_cannot_be_edited_stays_in_the_plain_part(folder, tm
     def made(plan, device):
         return Sweeper(Components(Faceless(), masker, {"gender": Lighter()}, {}), "gender", plan.values, 20, "cpu")
 
-    monkeypatch.setattr(study, "_sweeper", made)
+    monkeypatch.setattr(staging, "load_sweeper", made)
     run = audit(folder, tmp_path / "run", sweep="gender", steps=3, limit=4, gate=False)
     swept = run.composites[run.composites["attribute"].str.contains("~")]
     assert run.used == 4

@@ -1,4 +1,4 @@
-"""Figures of a context audit: what they show is what the table says, and names of strangers are no markup."""
+"""Figures of a context audit: what they show is what the table says, and untrusted names are no markup."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.contexts.report import figures as context_figures
-from gslopes.contexts.report import shares as context_shares
-from gslopes.contexts.report.drawing import by_context
+from gslopes.contexts.report import figures
+from gslopes.contexts.report.figures import by_context
 
 NAMES = ["a", "$x_{"]
 
@@ -35,27 +34,27 @@ def test_contexts_stand_across_and_taggers_below_one_another():
 
 
 def test_what_is_drawn_is_what_the_table_says():
-    figure = context_shares.recognised(recognised())
+    figure = figures.recognised(recognised())
     assert figure is not None
     heights = [line.get_ydata().tolist() for line in figure.axes[0].lines]
     assert heights == [[0.5, 0.9]] * 4
 
 
 @pytest.mark.figures
-def test_names_of_strangers_are_no_formulas():
+def test_untrusted_names_are_no_formulas():
     rows = recognised().assign(tags="gross")
     nothing = {"described": pd.DataFrame(columns=["classifier", "tags", "attribute", "step", "photo"]),
                "people": pd.DataFrame(columns=["photo", "gender", "group"]),
                "backgrounds": pd.DataFrame(columns=["key", "context", "rating"])}  # fmt: skip
-    drawn = context_figures.draw_all({"recognised": rows, **nothing})
+    drawn = figures.draw_all({"recognised": rows, **nothing})
     assert set(drawn) == {"recognised"}
     assert drawn["recognised"]["png"].startswith(b"\x89PNG")
 
 
-def test_context_stands_beside_face_with_both_intervals():
+def test_context_and_face_are_drawn_with_both_intervals():
     row = {"classifier": "a", "tags": "gross", "label": "inferred woman", "background": "nursery.1"}
     row |= {"effect": 4.0, "effect_low": 1.0, "effect_high": 7.0, "face": -6.0, "face_low": -8.0, "face_high": -4.0}
-    figure = context_figures._interaction(pd.DataFrame([row]))
+    figure = figures.interaction(pd.DataFrame([row]))
     assert figure is not None
     (panel,) = figure.axes
     points = [float(line.get_xdata()[0]) for line in panel.lines if line.get_marker() == "o"]

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from gslopes.contexts.audit import Contexts, read_review
+from gslopes.contexts.audit import Contexts
+from gslopes.contexts.review import read_review
 from gslopes.contexts.tables import CUTOUTS
 from gslopes.core import tables
 from gslopes.report import words
@@ -155,7 +156,7 @@ def test_cut_outs_are_answered_by_key_and_button_and_the_file_is_what_the_comman
         page.click("#save")
     coming.value.save_as(tmp_path / "review.csv")
     assert page.inner_text("#count") == "3 decided, all saved"
-    decisions = read_review(tmp_path / "review.csv", required=True)
+    decisions = read_review(tmp_path / "review.csv")
     assert list(decisions.values()) == ["accept", "exclude", "exclude"]
     assert set(decisions) <= set(tables.read(CUTOUTS, hostile.run / "cutouts.parquet")["photo"])
 
@@ -171,13 +172,13 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(
     assert_page_fits(chromium, pages[name], *SIZES[size])
 
 
-def test_the_sweeps_page_shows_context_beside_face(chromium: Any, swept: Contexts) -> None:
+def test_the_sweeps_page_shows_context_and_face(chromium: Any, swept: Contexts) -> None:
     opened = chromium.new_page()
     opened.goto(swept.page.as_uri())
-    section = opened.locator("section", has=opened.get_by_role("heading", name="Context beside face"))
+    section = opened.locator("section", has=opened.get_by_role("heading", name="Context and face"))
     titles = section.locator("figcaption").all_inner_texts()
     assert [title.partition(".")[0] for title in titles] == [
-        "Context beside face: what each moves alone, in points",
+        "Context and face: what each moves alone, in points",
         "Share inferred woman along the edit, one line a background, the plain canvas in black",
     ]
     for image in section.locator("img").all():

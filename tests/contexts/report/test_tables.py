@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.accuracy import accuracy_table
 from gslopes.contexts.measures.changes import changes_table
 from gslopes.contexts.measures.distances import distances_table
 from gslopes.contexts.measures.inferred import inferred_table
 from gslopes.contexts.measures.recognised import recognised_table
-from gslopes.contexts.options import ContextOptions
 from gslopes.contexts.report import tables as context_tables
 from tests.contexts.conftest import CONTEXTS, TAGGERS, answers, golden, grid_of, paper_grid, table7
 
@@ -51,7 +51,7 @@ MARKS_9 = {"man": "A-M1 A-M2 A-M4 C-M2 C-M3 C-M4 I-M4", "woman": "C-F1 C-F2 C-F3
 
 def test_table_7_is_laid_out_as_printed(paper_grid, table7) -> None:
     rows = [inferred_table(replace(paper_grid(name), classifier=name), LABELS, QUICK) for name in TAGGERS]
-    shown = context_tables.papers({"inferred": pd.concat(rows).assign(q=np.nan)})["table7"].set_index("context")
+    shown = context_tables.paper_tables({"inferred": pd.concat(rows).assign(q=np.nan)})["table7"].set_index("context")
     assert list(shown.columns) == list(TAGGERS)
     assert list(shown.index) == ["canvas", *CONTEXTS]
     for (tagger, context), counts in table7.items():
@@ -61,7 +61,7 @@ def test_table_7_is_laid_out_as_printed(paper_grid, table7) -> None:
 
 def test_table_8_is_laid_out_as_printed_but_for_its_misprints(paper_grid) -> None:
     rows = [recognised_table(replace(paper_grid(name), classifier=name), QUICK) for name in TAGGERS]
-    shown = context_tables.papers({"recognised": pd.concat(rows)})["table8"].set_index("context")
+    shown = context_tables.paper_tables({"recognised": pd.concat(rows)})["table8"].set_index("context")
     printed = golden("table8.csv").set_index("context")
     differing = {
         f"{tagger}-{context}": shown.loc[context, tagger]
@@ -78,7 +78,7 @@ def test_table_8_is_laid_out_as_printed_but_for_its_misprints(paper_grid) -> Non
 
 def test_table_9_is_laid_out_as_printed_with_its_marks(paper_grid) -> None:
     rows = [accuracy_table(replace(paper_grid(name), classifier=name), QUICK, LABELS) for name in TAGGERS]
-    shown = context_tables.papers({"accuracy": pd.concat(rows)})["table9"].set_index("context")
+    shown = context_tables.paper_tables({"accuracy": pd.concat(rows)})["table9"].set_index("context")
     printed = golden("table9.csv").set_index("context")
     below = {("I", "F1"), ("W", "F2"), ("I", "M2"), ("W", "F4")}  # printed although the paper's rule says NA
     for tagger in TAGGERS:
@@ -112,7 +112,7 @@ def test_tables_10_and_12_are_laid_out_as_printed() -> None:
         for two in printed.loc[f"{tagger}-{context}", column].split()
     ]
     tukey = pd.DataFrame(pairs).assign(paper_significant=True, ci_low=0.0, ci_high=2.0, p=0.001)
-    shown = context_tables.papers({"distances": pd.concat(frames), "tukey": tukey})["table10"]
+    shown = context_tables.paper_tables({"distances": pd.concat(frames), "tukey": tukey})["table10"]
     shown = shown.set_index(shown["classifier"] + "-" + shown["context"])
     for name, row in printed.iterrows():
         for cell in cells:
@@ -143,7 +143,7 @@ def test_tables_11_and_13_are_laid_out_as_printed_but_for_one_star() -> None:
         said = dict.fromkeys(("B", context), [(0, True, 1)] * sum(people))
         grid = grid_of(said, gender=["woman"] * people[0] + ["man"] * people[1], measures=measures)
         rows = changes_table(replace(grid, classifier=tagger), {}, QUICK)
-        shown = context_tables.papers({"changes": rows})["table11"].set_index("tags")
+        shown = context_tables.paper_tables({"changes": rows})["table11"].set_index("tags")
         for kind in measures:
             row, found = printed.loc[f"{tagger}-{context}-{kind}"], shown.loc[kind]
             for head, column in (("Δ women", "dW"), ("Δ men", "dM"), ("women", "W"), ("men", "M")):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gslopes.contexts.vocabulary import Context, name_backgrounds, read_contexts
+from gslopes.contexts.catalogue import Context, name_backgrounds, read_contexts
 from gslopes.core.errors import ConfigError, UsageError
 
 
