@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gslopes.captions.api import audit_captions
+    from gslopes.captions.audit import audit_captions
     from gslopes.collect.api import census, collect_photos
     from gslopes.contexts.audit import audit_contexts
     from gslopes.crops.audit import audit_crops
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "audit": "gslopes.run.api",
-    "audit_captions": "gslopes.captions.api",
+    "audit_captions": "gslopes.captions.audit",
     "audit_contexts": "gslopes.contexts.audit",
     "audit_crops": "gslopes.crops.audit",
     "census": "gslopes.collect.api",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import gslopes
-from gslopes.captions.measures import cases
+from gslopes.captions import review
 from gslopes.captions.read import StageFiles, read_stages
 from gslopes.collect.census.answers import read_answers as read_census_answers
 from gslopes.contexts.catalogue import read_contexts
@@ -106,8 +106,8 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
         ("groups CSV", (b"image,gender\n1,female\n", b"id,bb_gender\n1,Female\n"), written("groups.csv", read_groups)),
         (
             "review of cases",
-            ((",".join(cases.COLUMNS) + "\n" + "x," * len(cases.COLUMNS)).encode(),),
-            written("cases.csv", lambda path: cases.read_answers(path, required=True)),
+            ((",".join(review.COLUMNS) + "\n" + "x," * len(review.COLUMNS)).encode(),),
+            written("cases.csv", lambda path: review.read_answers(path, required=True)),
         ),
         (
             "review of the census",

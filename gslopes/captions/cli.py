@@ -177,7 +177,7 @@ def _print_measures(found: Any) -> None:
 def _print_plan(stages: Path, config: Any, as_json: bool) -> int:
     from dataclasses import asdict
 
-    from gslopes.captions.audit import plan
+    from gslopes.captions.plan import plan
 
     found = plan(stages, config)
     if as_json:
@@ -214,7 +214,7 @@ def _print_lists(as_json: bool) -> int:
 
 
 def _print_unlisted(run: Path, as_json: bool) -> int:
-    from gslopes.captions.audit import unlisted
+    from gslopes.captions.lists import unlisted
 
     table = unlisted(run)
     print_json(table) if as_json else click.echo(

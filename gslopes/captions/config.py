@@ -5,14 +5,59 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from gslopes.captions.material import STAGES, Pair
-from gslopes.captions.options import AuditOptions
-from gslopes.captions.techniques import TECHNIQUES
+from gslopes.captions.techniques import STAGES, TECHNIQUES
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
 from gslopes.language.senses import RELAX, Rule
+
+PerImage = Literal["union", "each", "one"]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditOptions:
+    """Options of the techniques: every choice that the paper leaves open.
+
+    captions_per_image: the union of an image's captions, each of them as a share, or the first one.
+    bootstrap, permutations: resamples and rearrangements.  min_active: concepts in fewer images are not tested.
+    association, associate_in, threshold: of S1's heuristic.  lch: least similarity at which objects are the same.
+    min_truth_depth: how far below the root a concept of truth must lie to make a concept of the target too specific.
+    prepositions: whether others than *in* must be listed to be imageable.
+    types, splits, ridge, valid_share, match, exact: of S2.  split_interval: percentiles of the coefficients over
+    splits, or their mean ± 1.96 standard deviations.  absent_location: of a type that is not in the image.
+    min_people_area: of D2, a share of the image.  mentioned_as: whether a mention of anybody counts, or of the group.
+    age: ``require-adult`` (truth must say an adult word), ``assume-adult``, or a column of the groups, where 18 and
+    more, or ``adult``, is an adult.
+    bound_senses: which senses D1's bounds run over.  nouns: D4's words.  seed: of everything drawn by lot.
+    """
+
+    captions_per_image: PerImage = "union"
+    bootstrap: int = 2000
+    permutations: int = 10_000
+    correction: Literal["bh", "by", "holm"] = "bh"
+    min_active: int = 10
+    association: Literal["cov", "phi", "diff"] = "cov"
+    associate_in: Literal["target", "truth", "human-captions"] = "target"
+    threshold: float = 0.005
+    lch: float = 2.25
+    min_truth_depth: int = 0
+    prepositions: Literal["exempt", "listed"] = "exempt"
+    types: int = 100
+    splits: int = 1000
+    ridge: float = 1.0
+    valid_share: float = 0.9
+    match: Literal["exact", "kind"] = "exact"
+    exact: bool = False
+    split_interval: Literal["percentile", "normal"] = "percentile"
+    absent_location: float = 1.0
+    salience_bootstrap: int = 1000
+    min_people_area: float = 0.1
+    mentioned_as: Literal["any", "group"] = "any"
+    age: str = "require-adult"
+    bound_senses: Literal["role", "all"] = "role"
+    nouns: tuple[str, ...] = ("female",)
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +112,6 @@ class CaptionsConfig:
             raise UsageError(f"There are no groups that hold the column {self.cluster}.", "Give --groups CSV.")
         if self.limit is not None and self.limit < 1:
             raise ConfigError(f"limit is {self.limit}; it must be at least 1.")
-
-    def chosen_pairs(self, known: list[Pair]) -> list[Pair]:
-        """The pairs that are compared.  Raises: UsageError if one is unknown."""
-        if not self.pairs:
-            return known
-        found = []
-        for text in self.pairs:
-            column, _, values = text.partition(":")
-            group, _, other = values.partition(",")
-            pair, turned = Pair(column, group, other), Pair(column, other, group)
-            if pair not in known and turned not in known:
-                names = ", ".join(f"{p.column}:{p.group},{p.other}" for p in known) or "none"
-                raise UsageError(f"There is no pair {text!r} in the groups.", f"Known: {names}.")
-            found.append(pair)
-        return found
 
 
 def config_of(given: Mapping[str, Any], file: Path | None = None) -> CaptionsConfig:

@@ -1,78 +1,68 @@
-"""A run's tables as what the techniques work on."""
+"""A run's tables as the material of the techniques."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from gslopes.captions import tables as schemas
-from gslopes.captions import tabulate, techniques
+from gslopes.captions import tabulate
 from gslopes.captions.config import CaptionsConfig
-from gslopes.captions.material import STAGES, Coverage, Material, pairs_of
+from gslopes.captions.groups import chosen_pairs, groups_of_table, mentioned_genders
+from gslopes.captions.material import Coverage, Material
+from gslopes.captions.techniques import STAGES
 from gslopes.core import tables
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
+from gslopes.language.chunks import standard
 from gslopes.language.mentions import Mentions
 
 
-def chosen_stages(config: CaptionsConfig, stages: list[str]) -> tuple[str, list[str]]:
-    """The truth (empty if there is none) and the targets.  Raises: UsageError if one is not there."""
-    truth = techniques.default_truth(stages) if config.truth == "auto" else config.truth
+def chosen_stages(config: CaptionsConfig, stages: Sequence[str]) -> tuple[str, list[str]]:
+    """The truth (human labels, else human captions; empty if there is neither) and the targets (all above it).
+
+    Raises: UsageError if a stage of the configuration is not there.
+    """
+    automatic = next((stage for stage in ("human-labels", "human-captions") if stage in stages), "")
+    truth = automatic if config.truth == "auto" else config.truth
     for name in (truth, *config.targets):
         if name and name not in stages:
             raise UsageError(f"There is no stage {name} in the input.", f"It holds {', '.join(stages)}.")
-    targets = list(config.targets) or techniques.default_targets(stages, truth)
+    there = [stage for stage in STAGES if stage in stages]
+    above = [stage for stage in there if not truth or STAGES.index(stage) > STAGES.index(truth)]
+    targets = list(config.targets) or above or there[-1:]
     return ("" if targets == [truth] else truth), targets
 
 
 def material_of(out: Path, config: CaptionsConfig, mentions: Mentions) -> Material:
-    """A run's tables as what the techniques work on."""
-    images = tables.read(schemas.IMAGES, out / "images.parquet")
-    sentences = tables.read(schemas.SENTENCES, out / "sentences.parquet")
-    tuples = tables.read(schemas.TUPLES, out / "tuples.parquet")
-    people = tables.read(schemas.PEOPLE, out / "people.parquet")
-    groups: dict[str, dict[str, str]] = {}
-    clusters: dict[str, str] = {}
-    names = ("image", "column", "value", "source")
-    for image, column, value, source in zip(*(people[name].tolist() for name in names), strict=True):
-        (clusters if source == "cluster" else groups.setdefault(column, {}))[image] = value
+    """A run's tables as the material of the techniques.  Raises: UsageError if a file is damaged."""
+    read = (schemas.IMAGES, schemas.SENTENCES, schemas.TUPLES, schemas.PEOPLE)
+    images, sentences, tuples, people = (tables.read(table, out / f"{table.name}.parquet") for table in read)
+    groups, clusters = groups_of_table(people)
     stages = [stage for stage in STAGES if images["stages"].str.contains(stage, regex=False).any()]
-    having = tabulate.captions_of(tuples, sentences, images["image"], stages)
+    captions = tabulate.captions_of(tuples, sentences, images["image"], stages)
     if config.groups_from == "mentions" and not groups:
-        groups = {"mentioned_gender": _mentioned(having, mentions, config)}
-    try:
-        said = read_json(out / "coverage.json")
-        coverage = {name: Coverage(**{**one, "types": frozenset(one["types"])}) for name, one in said.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        hint = "Measure the captions again in a new folder."
-        raise UsageError(f"{show(out / 'coverage.json')} cannot be read: {error}.", hint) from error
+        source = chosen_stages(config, list(captions))[0] or next(iter(captions))
+        groups = {"mentioned_gender": mentioned_genders(captions.get(source, {}), mentions)}
     areas = images.dropna(subset=["person_area"])
-    tag = None
-    if not config.parser.startswith("tuples:"):
-        from gslopes.language.chunks import standard
-
-        tag = standard(source=config.wordnet).tag
     return Material(
-        having,
+        captions,
         mentions,
         groups,
-        config.chosen_pairs(pairs_of(groups)),
+        chosen_pairs(config, groups),
         dict(zip(areas["image"], areas["person_area"].astype(float), strict=True)),
         tabulate.boxes_of(tuples),
-        coverage,
-        tag,
+        _coverage(out / "coverage.json"),
+        None if config.parser.startswith("tuples:") else standard(source=config.wordnet).tag,
         clusters,
     )
 
 
-def _mentioned(having: Mapping[str, Any], mentions: Mentions, config: CaptionsConfig) -> dict[str, str]:
-    """Image to the gender that the truth captions speak of, empty if none or both."""
-    truth, _ = chosen_stages(config, list(having))
-    found = {}
-    for image, said in having.get(truth or next(iter(having)), {}).items():
-        facts = [fact for caption in said for fact in caption.kept]
-        genders = {m.group for m in mentions.identity(facts)} & {"feminine", "masculine"}
-        found[image] = {"feminine": "female", "masculine": "male"}[genders.pop()] if len(genders) == 1 else ""
-    return found
+def _coverage(file: Path) -> dict[str, Coverage]:
+    try:
+        content = read_json(file)
+        return {name: Coverage(**{**one, "types": frozenset(one["types"])}) for name, one in content.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        hint = "Measure the captions again in a new folder."
+        raise UsageError(f"{show(file)} cannot be read: {error}.", hint) from error

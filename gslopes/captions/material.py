@@ -10,18 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gslopes.captions.options import PerImage
+from gslopes.captions.config import PerImage
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
 from gslopes.language.tagger import Token
-
-STAGES = ("human-labels", "system-labels", "human-captions", "system-captions")
-BLAME = {
-    ("system-captions", "system-labels"): "the vision model",
-    ("system-captions", "human-captions"): "the human captions",
-    ("human-captions", "human-labels"): "the system",
-    ("system-labels", "human-labels"): "the language model",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +37,11 @@ class Pair:
     group: str
     other: str
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """Its columns in the tables."""
+        return {"column": self.column, "group": self.group, "other": self.other}
+
 
 @dataclass(frozen=True, slots=True)
 class Box:
@@ -55,6 +52,11 @@ class Box:
     y0: float
     x1: float
     y1: float
+
+    @property
+    def area(self) -> float:
+        """Its share of the image."""
+        return (self.x1 - self.x0) * (self.y1 - self.y0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class Coverage:
 
     def of(self, kind: str) -> str:
         """The coverage of one kind."""
-        return {"object": self.object, "attribute": self.attribute, "relation": self.relation}[kind]
+        return str(getattr(self, kind))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,8 +82,8 @@ class Material:
 
     stages: stage to image to its captions.  groups: column to image to value (empty: unknown).
     pairs: what is compared.  areas: image to the share of it that people cover, where boxes are known.
-    boxes: image to instances of stage 1.  tag: tokens of a caption's sentences.
-    clusters: image to what it is sampled with, such as its photographer; empty: every image is sampled by itself.
+    boxes: image to instances of the human labels.  tag: a caption's tokens by sentence.
+    clusters: image to what it is sampled with, such as its photographer; without any, each image is its own.
     """
 
     stages: Mapping[str, Mapping[str, Sequence[Caption]]]
@@ -108,18 +110,25 @@ class Material:
             self._unions[key] = frozenset(fact for caption in captions for fact in caption.kept)
         return self._unions[key]
 
-    def several(self, stage: str) -> bool:
-        """Whether any image has more than one caption there."""
+    def text_of(self, stage: str, image: str) -> str:
+        """What a stage says of an image: its captions, or the words of its objects; empty if it has no such image."""
+        captions = self.stages.get(stage, {}).get(image, ())
+        texts = [caption.text for caption in captions if caption.text]
+        words = {fact.word for caption in captions for fact in caption.kept if fact.kind == "object" and not texts}
+        return " · ".join(texts) or ", ".join(sorted(words)[:40])
+
+    def has_several_captions(self, stage: str) -> bool:
+        """Whether any image has more than one caption at a stage."""
         return any(len(captions) > 1 for captions in self.stages[stage].values())
 
-    def members(self, pair: Pair, images: Sequence[str]) -> np.ndarray:
+    def sides(self, pair: Pair, images: Sequence[str]) -> np.ndarray:
         """(U,) 1 for the group, −1 for the other, 0 for neither."""
         values = self.groups.get(pair.column, {})
         sides = {pair.group: 1, pair.other: -1}
         return np.array([sides.get(values.get(image, ""), 0) for image in images], dtype=np.int8)
 
-    def cluster_of(self, images: Sequence[str]) -> NDArray[np.int64] | None:
-        """(U,) the number of each image's cluster, an image without one being its own; None without clusters."""
+    def cluster_numbers(self, images: Sequence[str]) -> NDArray[np.int64] | None:
+        """(U,) the number of each image's cluster; None without clusters."""
         if not self.clusters:
             return None
         names = [self.clusters.get(image) or f"\0{image}" for image in images]
@@ -128,29 +137,37 @@ class Material:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Presence:
-    """Which concept is in which image: (C, U) shares of its captions, 0 or 1 under ``union`` and ``one``."""
+    """Which concept is in which image: a (C, U) matrix of 0 and 1, or of shares of its captions (not binary)."""
 
     concepts: tuple[str, ...]
     images: tuple[str, ...]
     matrix: sparse.csr_array
     binary: bool = True
 
+    @property
+    def active(self) -> NDArray[np.int64]:
+        """(C,) the number of images with each concept."""
+        return np.diff(self.matrix.indptr).astype(np.int64)
+
+    @property
+    def totals(self) -> NDArray[np.float64]:
+        """(C,) sums over the images."""
+        return np.asarray(self.matrix.sum(axis=1)).ravel()
+
 
 def pairs_of(groups: Mapping[str, Mapping[str, str]]) -> list[Pair]:
     """Every pair of values of every column, in alphabetical order."""
-    found = []
-    for column, values in groups.items():
-        found += [Pair(column, *two) for two in combinations(sorted({v for v in values.values() if v}), 2)]
-    return found
+    named = {column: sorted({value for value in values.values() if value}) for column, values in groups.items()}
+    return [Pair(column, *two) for column, values in named.items() for two in combinations(values, 2)]
 
 
-def presence(
+def presence_of_captions(
     captions: Mapping[str, Sequence[Caption]],
     images: Sequence[str],
     concepts_of: Callable[[Iterable[Fact]], Iterable[str]],
     how: PerImage,
 ) -> Presence:
-    """Concepts by image.
+    """Which concept the captions of each image have.
 
     concepts_of: concepts of one caption's facts.  how: see ``AuditOptions.captions_per_image``.
     """
@@ -163,10 +180,19 @@ def presence(
             for concept in dict.fromkeys(concepts_of(caption.kept)):
                 row = rows.setdefault(concept, {})
                 row[place] = row.get(place, 0.0) + share if how == "each" else 1.0
-    return tabulate(rows, images, binary=how != "each")
+    return presence_of_rows(rows, images, binary=how != "each")
 
 
-def tabulate(rows: Mapping[str, Mapping[int, float]], images: Sequence[str], *, binary: bool = True) -> Presence:
+def presence_of_images(images_with: Mapping[str, Iterable[str]], images: Sequence[str]) -> Presence:
+    """A presence from concept to the images that have it."""
+    place = {image: number for number, image in enumerate(images)}
+    rows = {name: {place[image]: 1.0 for image in have if image in place} for name, have in images_with.items()}
+    return presence_of_rows(rows, images)
+
+
+def presence_of_rows(
+    rows: Mapping[str, Mapping[int, float]], images: Sequence[str], *, binary: bool = True
+) -> Presence:
     """A presence from concept to place of an image to value."""
     names = tuple(sorted(rows))
     data = [(value, row, place) for row, name in enumerate(names) for place, value in sorted(rows[name].items())]
@@ -174,9 +200,3 @@ def tabulate(rows: Mapping[str, Mapping[int, float]], images: Sequence[str], *, 
     shape = len(names), len(images)
     matrix = sparse.coo_array((np.asarray(values, np.float64), (np.asarray(row, int), np.asarray(place, int))), shape)
     return Presence(names, tuple(images), matrix.tocsr(), binary)
-
-
-def flags(named: Mapping[str, Iterable[str]], images: Sequence[str]) -> Presence:
-    """A presence from concept to the images that have it."""
-    place = {image: number for number, image in enumerate(images)}
-    return tabulate({name: {place[i]: 1.0 for i in have if i in place} for name, have in named.items()}, images)

@@ -1,4 +1,4 @@
-"""Reading the stages: files are known by their content, never by their names."""
+"""Reading the stages: the form of a file is found in its content, not in its name."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from gslopes.captions.material import STAGES
+from gslopes.captions.techniques import STAGES
 from gslopes.core.config import read_toml
 from gslopes.core.errors import ConfigError, DataMissing, UnknownName, UsageError
 from gslopes.core.runfolder import show
@@ -42,51 +43,75 @@ class Read:
     digests: dict[str, str] = field(default_factory=dict)
     coverage: dict[str, str] = field(default_factory=dict)
 
+    def images(self, stage: str) -> set[str]:
+        """Ids of the images that a stage has."""
+        rows = self.stages[stage]
+        return {row.image for row in rows.captions} | set(rows.images)
 
-def find_stages(place: Path) -> dict[str, StageFiles]:
+
+def find_stages(source: Path) -> dict[str, StageFiles]:
     """Stage to its files: of a folder whose entries are called after the stages, or of a TOML file.
 
     Raises: UsageError if there is none; UnknownName for a file that is called after no stage.
     """
-    if place.is_file() and place.suffix == ".toml":
-        return _from_toml(place)
-    if not place.is_dir():
-        raise UsageError(f"There is no folder {show(place)}.", "Give a folder of stages, or a TOML file.")
+    if source.is_file() and source.suffix == ".toml":
+        found = _from_toml(source)
+    elif source.is_dir():
+        found = _from_folder(source)
+    else:
+        raise UsageError(f"There is no folder {show(source)}.", "Give a folder of stages, or a TOML file.")
+    if not found:
+        raise UsageError(f"{show(source)} holds no stage.", f"Name files, folders or sections {', '.join(STAGES)}.")
+    return {stage: found[stage] for stage in STAGES if stage in found}
+
+
+def _from_folder(folder: Path) -> dict[str, StageFiles]:
     found: dict[str, StageFiles] = {}
-    for entry in sorted(place.iterdir()):
+    for entry in sorted(folder.iterdir()):
         if entry.name.startswith("."):
             continue
         name = entry.name if entry.is_dir() else entry.stem
         files = sorted(f for f in entry.rglob("*") if f.is_file()) if entry.is_dir() else [entry]
-        if name not in STAGES:
-            if entry.is_dir() or entry.suffix in (".json", *_TABLES):
-                raise UnknownName("stage", name, STAGES)
-            continue
-        found.setdefault(name, StageFiles([])).files += files
-    if not found:
-        raise UsageError(f"{show(place)} holds no stage.", f"Call files or folders {', '.join(STAGES)}.")
-    return {stage: found[stage] for stage in STAGES if stage in found}
+        if name in STAGES:
+            found.setdefault(name, StageFiles([])).files += files
+        elif entry.is_dir() or entry.suffix in (".json", *_TABLES):
+            raise UnknownName("stage", name, STAGES)
+    return found
 
 
-def _from_toml(place: Path) -> dict[str, StageFiles]:
-    content = read_toml(place)
+def _from_toml(file: Path) -> dict[str, StageFiles]:
     found = {}
-    for name, section in content.items():
+    for name, section in read_toml(file).items():
         if name not in STAGES:
             raise UnknownName("stage", name, STAGES)
         files, coverage = section.get("files", []), str(section.get("coverage", ""))
         unknown = set(section) - {"files", "coverage"}
         if unknown or not isinstance(files, list) or (coverage and coverage not in COVERAGES):
             hint = f"A stage has files (a list) and coverage ({', '.join(COVERAGES)})."
-            raise ConfigError(f"{show(place)}: the section {name} is off.", hint)
-        found[name] = StageFiles([place.parent / file for file in files], coverage)
-    if not found:
-        raise UsageError(f"{show(place)} names no stage.", f"Its sections are {', '.join(STAGES)}.")
-    return {stage: found[stage] for stage in STAGES if stage in found}
+            raise ConfigError(f"{show(file)}: the section {name} is not valid.", hint)
+        found[name] = StageFiles([file.parent / one for one in files], coverage)
+    return found
+
+
+def check_shared_images(read: Read) -> None:
+    """Raises: UsageError if a stage has no image, or two stages share none (with three ids of each)."""
+    for stage in read.stages:
+        if not read.images(stage):
+            raise UsageError(f"The stage {stage} has no image.", "Check its files.")
+    for one, other in pairwise(read.stages):
+        there, here = read.images(one), read.images(other)
+        if not there & here:
+            ids = f"{examples(there)} there, {examples(here)} here"
+            raise UsageError(f"{one} and {other} share no image: {ids}.", "Use the same ids in both.")
+
+
+def examples(ids: Iterable[str]) -> str:
+    """Three ids, for messages."""
+    return show(", ".join(map(repr, sorted(ids)[:3])))
 
 
 def read_stages(stages: Mapping[str, StageFiles], wordnet: WordNet) -> Read:
-    """Everything, stage by stage.
+    """The rows and digests of all stages.
 
     Raises: DataMissing if a file is missing, broken or of no known form.
     """
@@ -110,14 +135,12 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRo
             rows.take(read_table(file))
             continue
         content = _json(file, digest)
-        with _of_its_form(file):
+        with _damaged_file(file):
             form = visual_genome.form_of(content)
             if coco.is_instances(content):
-                rows.take(coco.read_instances(content, file))
-            elif coco.is_captions(content):
-                rows.take(coco.read_captions(content, file))
-            elif coco.is_results(content):
-                rows.take(coco.read_results(content, file))
+                rows.take(coco.read_instances(content))
+            elif (captions := coco.caption_entries(content)) is not None:
+                rows.take(coco.read_captions(captions))
             elif form == "image_data":
                 data = visual_genome.read_image_data(content)
             elif form == "attribute_synsets":
@@ -127,14 +150,14 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRo
             else:
                 raise DataMissing(f"{show(file)} is of no known form.", f"Looked for: {_LOOKED_FOR}.")
     for file, form, content in forms:
-        with _of_its_form(file):
+        with _damaged_file(file):
             rows.take(visual_genome.read_form(content, form, data, synsets, wordnet.known))
     return rows
 
 
 @contextmanager
-def _of_its_form(file: Path) -> Iterator[None]:
-    """Begins as a known form does and goes on as something else: DataMissing."""
+def _damaged_file(file: Path) -> Iterator[None]:
+    """Turn errors inside a file of a known form into DataMissing."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:

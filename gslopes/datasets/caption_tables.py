@@ -1,11 +1,11 @@
-"""Captions and labels in tables: CSV, TSV and Parquet; and the rows that every reader gives."""
+"""Captions and labels in tables: CSV, TSV and Parquet; and the rows that all readers of stages return."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import pandas as pd
 from gslopes.core.errors import DataMissing
 
 Corners = tuple[float, float, float, float]
-CONCEPTUAL = ("caption", "url")
+UNUSABLE_BOX = "box without area inside its image, or image of unknown size"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class ImageRow:
 
 @dataclass(frozen=True, slots=True)
 class CaptionRow:
-    """One caption as it was read: a text, or whatever stood in its place."""
+    """One caption as it was read: a text, or any other value of the file."""
 
     image: str
     caption: Any
@@ -37,10 +37,7 @@ class CaptionRow:
 
 @dataclass(frozen=True, slots=True)
 class BoxRow:
-    """One object; corners as shares of the sides, NaN where there is no box.
-
-    area: of the segmentation in square pixels, 0 for a crowd.  object_id: of Visual Genome.
-    """
+    """One object; corners as shares of the sides, NaN where there is no box."""
 
     image: str
     word: str
@@ -49,9 +46,6 @@ class BoxRow:
     y0: float = math.nan
     x1: float = math.nan
     y1: float = math.nan
-    area: float = 0.0
-    crowd: bool = False
-    object_id: str = ""
     score: float = math.nan
 
 
@@ -71,10 +65,10 @@ class LinkRow:
 
 @dataclass(slots=True)
 class StageRows:
-    """What one file gives.
+    """The rows of one or more files.
 
     closed: synsets of a closed vocabulary of objects, empty for an open one.  dropped: reason to rows left out.
-    unsized: images with a box that could not be used.  lost: synsets not in WordNet.
+    unsized: images with a box that could not be used.  kinds: of facts that labels have, where the file says so.
     """
 
     images: dict[str, ImageRow] = field(default_factory=dict)
@@ -91,15 +85,17 @@ class StageRows:
         self.dropped[reason] += 1
 
     def take(self, other: StageRows) -> None:
-        """Add what another file gives."""
-        self.images |= other.images
-        self.captions += other.captions
-        self.objects += other.objects
-        self.links += other.links
-        self.closed |= other.closed
-        self.dropped += other.dropped
-        self.unsized |= other.unsized
-        self.kinds |= other.kinds
+        """Add the rows of another file."""
+        for one in fields(self):
+            own, others = getattr(self, one.name), getattr(other, one.name)
+            setattr(self, one.name, own + others if isinstance(own, list | Counter) else own | others)
+
+
+def size_of(image: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Width and height of an image's record; None if one of them is no positive number."""
+    width, height = image.get("width"), image.get("height")
+    known = isinstance(width, int | float) and isinstance(height, int | float) and width > 0 and height > 0
+    return (float(width), float(height)) if known else None
 
 
 def clip(box: Any, size: tuple[float, float] | None) -> Corners | None:
@@ -116,10 +112,8 @@ def clip(box: Any, size: tuple[float, float] | None) -> Corners | None:
         return None
     x, y, w, h = (float(side) for side in box)
     width, height = size
-    corners = (max(x, 0.0), max(y, 0.0), min(x + w, width), min(y + h, height))
-    if corners[2] <= corners[0] or corners[3] <= corners[1]:
-        return None
-    return corners[0] / width, corners[1] / height, corners[2] / width, corners[3] / height
+    x0, y0, x1, y1 = max(x, 0.0), max(y, 0.0), min(x + w, width), min(y + h, height)
+    return (x0 / width, y0 / height, x1 / width, y1 / height) if x1 > x0 and y1 > y0 else None
 
 
 def read_table(file: Path) -> StageRows:
@@ -135,8 +129,8 @@ def read_table(file: Path) -> StageRows:
         return StageRows(captions=[CaptionRow(str(image), _text(caption)) for image, caption in pairs])
     if {"image", "kind", "word"} <= columns:
         return _labels(frame)
-    looked = "image, caption or image, kind, word"
-    raise DataMissing(f"{file} has the columns {', '.join(map(str, frame.columns))}.", f"It needs {looked}.")
+    names = ", ".join(map(str, frame.columns))
+    raise DataMissing(f"{file} has the columns {names}.", "It needs image, caption or image, kind, word.")
 
 
 def read_frame(file: Path) -> pd.DataFrame:

@@ -6,12 +6,12 @@ Source: Lin et al. 2014, Microsoft COCO: Common Objects in Context; the data for
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gslopes.datasets.caption_tables import BoxRow, CaptionRow, ImageRow, StageRows, clip
+from gslopes.datasets.caption_tables import UNUSABLE_BOX, BoxRow, CaptionRow, ImageRow, StageRows, clip, size_of
 
 INSTANCES = ("images", "annotations", "categories")
 
@@ -28,30 +28,20 @@ def is_instances(content: Any) -> bool:
     return isinstance(content, Mapping) and all(isinstance(content.get(key), list) for key in INSTANCES)
 
 
-def is_captions(content: Any) -> bool:
-    """Whether it is a captions file: images and annotations with captions."""
-    found = isinstance(content, Mapping) and isinstance(content.get("annotations"), list)
-    rows = content["annotations"] if found else []
-    return (
-        found and "categories" not in content and (not rows or (isinstance(rows[0], Mapping) and "caption" in rows[0]))
-    )
+def caption_entries(content: Any) -> list[Any] | None:
+    """The entries of a captions file (under annotations) or of a results file (a list); None for other content."""
+    entries = content
+    if isinstance(content, Mapping):
+        entries = content.get("annotations") if "categories" not in content else None
+    if not isinstance(entries, list):
+        return None
+    if not entries:
+        return entries if isinstance(content, Mapping) else None
+    needed = {"caption"} if isinstance(content, Mapping) else {"image_id", "caption"}
+    return entries if isinstance(entries[0], Mapping) and needed <= set(entries[0]) else None
 
 
-def is_results(content: Any) -> bool:
-    """Whether it is a results file: a list of image ids and captions."""
-    return (
-        isinstance(content, list)
-        and bool(content)
-        and isinstance(content[0], Mapping)
-        and {
-            "image_id",
-            "caption",
-        }
-        <= set(content[0])
-    )
-
-
-def read_instances(content: Mapping[str, Any], file: Path) -> StageRows:
+def read_instances(content: Mapping[str, Any]) -> StageRows:
     """Objects with boxes as shares of the sides.
 
     A box that is outside of its image, empty or not a number is dropped and counted, as is an unknown category.
@@ -60,10 +50,9 @@ def read_instances(content: Mapping[str, Any], file: Path) -> StageRows:
     sizes: dict[str, tuple[float, float]] = {}
     for image in content["images"]:
         key = str(image.get("id"))
-        width, height = image.get("width"), image.get("height")
-        rows.images[key] = ImageRow(key, width, height)
-        if isinstance(width, int | float) and isinstance(height, int | float) and width > 0 and height > 0:
-            sizes[key] = float(width), float(height)
+        rows.images[key] = ImageRow(key, image.get("width"), image.get("height"))
+        if size := size_of(image):
+            sizes[key] = size
     names = {row.get("id"): str(row.get("name", "")) for row in content["categories"]}
     for row in content["annotations"]:
         key = str(row.get("image_id"))
@@ -72,28 +61,16 @@ def read_instances(content: Mapping[str, Any], file: Path) -> StageRows:
             rows.drop("unknown category")
             continue
         rows.images.setdefault(key, ImageRow(key))
-        synset = types().get(name)
-        word = name.replace(" ", "_")
-        box = clip(row.get("bbox"), sizes.get(key))
-        if box is None:
-            rows.drop("box without area inside its image, or image of unknown size")
+        corners = clip(row.get("bbox"), sizes.get(key))
+        if corners is None:
+            rows.drop(UNUSABLE_BOX)
             rows.unsized.add(key)
-            continue
-        area = row.get("area")
-        largest = float(area) if isinstance(area, int | float) and not row.get("iscrowd") else 0.0
-        rows.objects.append(BoxRow(key, word, synset, *box, area=largest, crowd=bool(row.get("iscrowd"))))
+        else:
+            rows.objects.append(BoxRow(key, name.replace(" ", "_"), types().get(name), *corners))
     rows.closed = frozenset(types()[name] for name in names.values() if name in types())
     return rows
 
 
-def read_captions(content: Mapping[str, Any], file: Path) -> StageRows:
-    """Captions in the order of the file."""
-    rows = StageRows()
-    for row in content["annotations"]:
-        rows.captions.append(CaptionRow(str(row.get("image_id")), row.get("caption")))
-    return rows
-
-
-def read_results(content: list[Mapping[str, Any]], file: Path) -> StageRows:
-    """Captions of a system, in the order of the file."""
-    return StageRows(captions=[CaptionRow(str(row.get("image_id")), row.get("caption")) for row in content])
+def read_captions(entries: Iterable[Mapping[str, Any]]) -> StageRows:
+    """Captions in the order of the file.  entries: of ``caption_entries``."""
+    return StageRows(captions=[CaptionRow(str(row.get("image_id")), row.get("caption")) for row in entries])

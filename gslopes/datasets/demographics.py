@@ -6,8 +6,7 @@ perception of the largest person; it is not who somebody is.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -20,8 +19,8 @@ SKIN = {"dark": "darker", "darker": "darker", "light": "lighter", "lighter": "li
 Groups = dict[str, dict[str, str]]
 
 
-def read_groups(file: Path, columns: Sequence[str] = ()) -> tuple[Groups, Counter[str]]:
-    """Column to image to value, and how many values are neither.
+def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
+    """Column to image to value; empty where a value is unknown.
 
     columns: of the file, ``a + b`` crosses two; all but the image's by default.
 
@@ -36,30 +35,21 @@ def read_groups(file: Path, columns: Sequence[str] = ()) -> tuple[Groups, Counte
     if key is None:
         known = ", ".join(map(str, frame.columns))
         raise DataMissing(f"{file} has no column named image, but {known}.", "Name the column of images image.")
-    found: Groups = {}
-    for name in columns or [str(column) for column in frame.columns if column != key]:
-        found[name] = _column(frame, key, name, file)
-    return found, Counter()
+    names = columns or [str(column) for column in frame.columns if column != key]
+    return {name: _column(frame, key, name, file) for name in names}
 
 
-def _zhao(frame: pd.DataFrame, file: Path, columns: Sequence[str]) -> tuple[Groups, Counter[str]]:
+def _zhao(frame: pd.DataFrame, file: Path, columns: Sequence[str]) -> Groups:
     found: Groups = {}
-    neither: Counter[str] = Counter()
     for name, source, values in (("gender", "bb_gender", GENDER), ("skin", "bb_skin", SKIN)):
-        if source not in frame.columns:
-            continue
-        column = _column(frame, "id", source, file)
-        found[name] = {image: values.get(value.strip().lower(), "") for image, value in column.items()}
-        neither.update({f"{name}: neither": sum(not value for value in found[name].values())})
-    wanted = list(columns) or list(found)
-    return {name: _crossed(found, name) for name in wanted}, neither
+        if source in frame.columns:
+            column = _column(frame, "id", source, file)
+            found[name] = {image: values.get(value.strip().lower(), "") for image, value in column.items()}
+    return {name: _crossed(found, name) for name in columns or found}
 
 
 def _crossed(found: Groups, name: str) -> dict[str, str]:
-    parts = [part.strip() for part in name.split("+")]
-    for part in parts:
-        if part not in found:
-            raise UnknownName("column", part, found)
+    parts = _parts(name, found)
     if len(parts) == 1:
         return found[parts[0]]
     images = set.intersection(*(set(found[part]) for part in parts))
@@ -67,11 +57,17 @@ def _crossed(found: Groups, name: str) -> dict[str, str]:
     return {image: " + ".join(both) if all(both) else "" for image, both in values.items()}
 
 
-def _column(frame: pd.DataFrame, key: str, name: str, file: Path) -> dict[str, str]:
+def _parts(name: str, columns: Collection[str]) -> list[str]:
+    """The columns that ``a + b`` crosses.  Raises: UnknownName if there is no such column."""
     parts = [part.strip() for part in name.split("+")]
     for part in parts:
-        if part not in frame.columns:
-            raise UnknownName("column", part, [str(column) for column in frame.columns])
+        if part not in columns:
+            raise UnknownName("column", part, columns)
+    return parts
+
+
+def _column(frame: pd.DataFrame, key: str, name: str, file: Path) -> dict[str, str]:
+    parts = _parts(name, list(map(str, frame.columns)))
     found: dict[str, str] = {}
     lines: dict[str, int] = {}
     rows = zip(frame[key].tolist(), *(frame[part].tolist() for part in parts), strict=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gslopes.datasets.caption_tables import BoxRow, ImageRow, LinkRow, StageRows, clip
+from gslopes.datasets.caption_tables import UNUSABLE_BOX, BoxRow, ImageRow, LinkRow, StageRows, clip, size_of
 
 FORMS = ("objects", "attributes", "relationships")
 
@@ -47,9 +47,8 @@ def read_image_data(content: Sequence[Mapping[str, Any]]) -> ImageData:
         image_id = _id(row)
         coco = row.get("coco_id")
         data.ids[image_id] = str(coco) if coco is not None else f"vg{image_id}"
-        width, height = row.get("width"), row.get("height")
-        if isinstance(width, int | float) and isinstance(height, int | float) and width > 0 and height > 0:
-            data.sizes[image_id] = float(width), float(height)
+        if size := size_of(row):
+            data.sizes[image_id] = size
     return data
 
 
@@ -82,12 +81,13 @@ def read_form(
 
 
 class _Known:
-    """Synsets that WordNet has; the others are counted."""
+    """Looks synsets up in WordNet; those that it lacks are counted as dropped."""
 
     def __init__(self, wordnet: Callable[[str], bool], rows: StageRows) -> None:
         self.wordnet, self.rows = wordnet, rows
 
     def first(self, names: Any) -> str | None:
+        """The first name, if WordNet has it."""
         name = names[0] if isinstance(names, list) and names else names if isinstance(names, str) else None
         if name is None:
             return None
@@ -102,11 +102,10 @@ def _object(
 ) -> None:
     box = clip([row.get(name) for name in ("x", "y", "w", "h")], size)
     if box is None:
-        rows.drop("box without area inside its image, or image of unknown size")
+        rows.drop(UNUSABLE_BOX)
         rows.unsized.add(image)
     corners = box or (float("nan"),) * 4
-    synset = known.first(row.get("synsets"))
-    rows.objects.append(BoxRow(image, _name(row), synset, *corners, object_id=str(row.get("object_id", ""))))
+    rows.objects.append(BoxRow(image, _name(row), known.first(row.get("synsets")), *corners))
 
 
 def _attributes(row: Mapping[str, Any], image: str, synsets: Mapping[str, str], rows: StageRows, known: _Known) -> None:

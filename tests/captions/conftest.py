@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material, Pair
-from gslopes.captions.options import AuditOptions
 from gslopes.language.chunks import standard
 from gslopes.language.graph import Fact, with_synsets
 from gslopes.language.mentions import Mentions

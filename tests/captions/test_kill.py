@@ -15,7 +15,7 @@ import pytest
 
 import gslopes
 from gslopes.captions import parse
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.config import AuditOptions
 from gslopes.captions.sweep import TABLE, measure_sweep
 from gslopes.core.killpoints import KILL_POINTS
 from gslopes.language.labels import labeller

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from gslopes.datasets import coco
@@ -32,32 +30,31 @@ RESULTS = [{"image_id": 391895, "caption": "a man"}]
 
 
 def test_the_forms_are_known_by_their_keys():
-    forms = (coco.is_instances, coco.is_captions, coco.is_results)
-    assert [[form(content) for form in forms] for content in (INSTANCES, CAPTIONS, RESULTS)] == [
-        [True, False, False],
-        [False, True, False],
-        [False, False, True],
-    ]
+    contents = (INSTANCES, CAPTIONS, RESULTS, {"annotations": []}, [], [{"image_id": 1}], 3)
+    assert [coco.is_instances(content) for content in contents] == [True] + 6 * [False]
+    entries = [coco.caption_entries(content) for content in contents]
+    assert entries == [None, CAPTIONS["annotations"], RESULTS, [], None, None, None]
 
 
 def test_boxes_become_shares_and_types_synsets():
-    rows = coco.read_instances(INSTANCES, Path())
+    rows = coco.read_instances(INSTANCES)
     (person,) = rows.objects
-    assert (person.image, person.synset, person.area) == ("391895", "person.n.01", 50_000.5)
+    assert (person.image, person.synset) == ("391895", "person.n.01")
     assert (person.x0, person.y0, person.x1, person.y1) == pytest.approx((0.1, 0.1, 0.6, 0.6))
     assert rows.closed == {"person.n.01", "hand_blower.n.01"}
 
 
 def test_unknown_categories_and_empty_boxes_are_counted():
     bad = [{**PERSON, "category_id": 7}, {**PERSON, "bbox": [0, 0, 0, 5]}, {**PERSON, "bbox": [float("nan")] * 4}]
-    rows = coco.read_instances({**INSTANCES, "annotations": [*bad, PERSON]}, Path())
+    rows = coco.read_instances({**INSTANCES, "annotations": [*bad, PERSON]})
     assert (len(rows.objects), sum(rows.dropped.values())) == (1, 3)
     assert rows.unsized == {"391895"}
 
 
 def test_captions_and_results():
-    assert [(row.image, row.caption) for row in coco.read_captions(CAPTIONS, Path()).captions] == [("391895", "A man.")]
-    assert [(row.image, row.caption) for row in coco.read_results(RESULTS, Path()).captions] == [("391895", "a man")]
+    for content, text in ((CAPTIONS, "A man."), (RESULTS, "a man")):
+        rows = coco.read_captions(coco.caption_entries(content)).captions
+        assert [(row.image, row.caption) for row in rows] == [("391895", text)]
 
 
 def test_all_eighty_types_have_a_synset():

@@ -26,9 +26,8 @@ import pandas as pd
 from PIL import Image
 from scipy import stats
 
-from gslopes.captions.audit import audit_captions, measure_again
-from gslopes.captions.config import CaptionsConfig
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.audit import audit_captions
+from gslopes.captions.config import AuditOptions, CaptionsConfig
 from gslopes.captions.sweep import measure_sweep
 from gslopes.contexts.audit import audit_contexts
 from gslopes.contexts.config import ContextOptions
@@ -314,7 +313,7 @@ def captions(folder: Path) -> Tables:
         writer.writerow(["case", "answer", "reviewer", "note"])
         for place, case in enumerate(found.cases["case"]):
             writer.writerow([case, ("harm", "not-a-harm", "unsure")[place % 3], "AB"[place % 2], ""])
-    measure_again(runs / "whole", CaptionsConfig(review=review))
+    audit_captions(runs / "whole", runs / "whole", CaptionsConfig(review=review))
     options = AuditOptions(**quick, captions_per_image="each", correction="holm", association="phi", age="years")
     more: dict[str, Any] = {
         "cluster": "photographer",

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from gslopes.captions.material import Coverage, Material, Pair, Presence, presence
+from gslopes.captions.material import Coverage, Pair, Presence, presence_of_captions
 from gslopes.captions.measures.estimates import change, shuffle
-from gslopes.captions.measures.rows import Row, RowHeader, TechniqueResult, measure, shares
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.measures.rows import Recorder
 from gslopes.language.graph import KINDS, Fact
 from gslopes.stats.multiplicity import adjust
 
@@ -54,37 +53,29 @@ def log_odds(y: Array, n: float, y_other: Array, n_other: float, prior: Array, t
     return value, value / np.sqrt(1 / (y + prior) + 1 / (y_other + prior))
 
 
-def between_groups(material: Material, stage: str, options: AuditOptions) -> TechniqueResult:
+def between_groups(found: Recorder) -> None:
     """S3 at one stage: shares and differences of every concept, log odds, and the divergence of the groups."""
-    found = TechniqueResult()
-    images = material.images(stage)
+    material, how = found.material, found.options.captions_per_image
     for kind in KINDS:
-        how = options.captions_per_image
-        header = RowHeader("stereotyping", "S3", stage, captions=how, kind=kind)
-        table = presence(material.stages[stage], images, _concepts(kind), how)
-        found.measures += shares(header, material, table, options)
+        found.header |= {"captions": how, "kind": kind}
+        table = presence_of_captions(material.stages[found.stage], found.images, _concepts(kind), how)
+        found.shares(table)
         for pair in material.pairs:
-            member = material.members(pair, images)
-            found.measures += _tokens(header, table, member, pair, options, material.cluster_of(images))
-    return found
+            _add_tokens(found, table, pair)
 
 
-def between_stages(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
+def between_stages(found: Recorder) -> None:
     """S4: how much wider the difference of the groups is at the target, paired over images."""
-    found = TechniqueResult()
-    images = material.images(target, truth)
-    how = "each" if material.several(target) != material.several(truth) else options.captions_per_image
+    material, options, stages = found.material, found.options, (found.truth, found.stage)
+    unequal = len({material.has_several_captions(stage) for stage in stages}) > 1
+    how = "each" if unequal else options.captions_per_image
     for kind in KINDS:
-        header = RowHeader("stereotyping", "S4", target, truth, captions=how, kind=kind)
-        after = presence(material.stages[target], images, _concepts(kind), how)
-        before = presence(material.stages[truth], images, _concepts(kind), how)
-        either = sorted({*after.concepts, *before.concepts})
-        names = tuple(name for name in either if _comparable(name, kind, material, target, truth))
-        matrices = [_aligned(table, names) for table in (before, after)]
-        for pair in material.pairs:
-            member = material.members(pair, images)
-            found.measures += _amplified(header, names, matrices, member, pair, options, material.cluster_of(images))
-    return found
+        found.header |= {"captions": how, "kind": kind}
+        tables = [presence_of_captions(material.stages[stage], found.images, _concepts(kind), how) for stage in stages]
+        either = sorted({name for table in tables for name in table.concepts})
+        names = [name for name in either if _comparable(name, kind, found)]
+        for pair in material.pairs if names else ():
+            _add_amplification(found, names, [_aligned(table, names) for table in tables], pair)
 
 
 def amplification(before: float, after: float) -> float:
@@ -96,149 +87,106 @@ def amplification(before: float, after: float) -> float:
     return int(np.sign(before)) * (after - before)
 
 
-def _amplified(
-    header: RowHeader,
-    names: tuple[str, ...],
-    matrices: list[sparse.csr_array],
-    member: NDArray[np.int8],
-    pair: Pair,
-    options: AuditOptions,
-    clusters: NDArray[np.int64] | None,
-) -> list[Row]:
-    used = np.flatnonzero(member)
-    side = member[used]
+def _add_amplification(found: Recorder, names: list[str], matrices: list[sparse.csr_array], pair: Pair) -> None:
+    side, used, clusters = _sides(found, pair, found.images)
     n, m = int((side == 1).sum()), int((side == -1).sum())
-    if not n or not m or not names:
-        return []
-    weight = np.where(side == 1, 1 / n, -1 / m)
     before, after = (matrix[:, used] for matrix in matrices)
     active = np.diff((before + after).tocsr().indptr)
-    chosen = np.flatnonzero((active >= options.min_active) & (min(n, m) >= 10))
-    difference = before @ weight
-    rows = []
+    chosen = np.flatnonzero((active >= found.options.min_active) & (min(n, m) >= 10))
     if not len(chosen):
-        return []
-    changes, low, high, p = change(
-        before[chosen], after[chosen], weight, options, None if clusters is None else clusters[used]
-    )
-    q = adjust(p, options.correction)
+        return
+    weight = np.where(side == 1, 1 / n, -1 / m)
+    changes, low, high, p = change(before[chosen], after[chosen], weight, found.options, clusters)
+    signs = np.sign((before @ weight)[chosen])
+    signs = np.where(signs == 0, np.sign(changes), signs)  # from none, any difference is a wider one
+    ends = np.sort(100 * signs * np.stack([low, high]), axis=0)
+    q = adjust(p, found.options.correction)
     for place, row in enumerate(chosen):
-        sign = np.sign(difference[row]) or np.sign(changes[place])  # from none, any difference is a wider one
-        ends = sorted((100 * sign * low[place], 100 * sign * high[place]))
-        rows.append(
-            measure(
-                header,
-                concept=names[row],
-                column=pair.column,
-                group=pair.group,
-                other=pair.other,
-                n=n + m,
-                active=int(active[row]),
-                value=100 * sign * changes[place],
-                unit="pp",
-                boot_low=ends[0],
-                boot_high=ends[1],
-                p=p[place],
-                q=q[place],
-                estimator="amplification: sign of the difference at truth × its change",
-                null_hypothesis="the two stages are exchangeable for each image",
-            )
+        found.measure(
+            concept=names[row],
+            **pair.columns,
+            n=n + m,
+            active=int(active[row]),
+            value=100 * signs[place] * changes[place],
+            unit="pp",
+            boot_low=ends[0, place],
+            boot_high=ends[1, place],
+            p=p[place],
+            q=q[place],
+            estimator="amplification: sign of the difference at truth × its change",
+            null_hypothesis="the two stages are exchangeable for each image",
         )
-    return rows
 
 
-def _tokens(
-    header: RowHeader,
-    table: Presence,
-    member: NDArray[np.int8],
-    pair: Pair,
-    options: AuditOptions,
-    clusters: NDArray[np.int64] | None,
-) -> list[Row]:
-    counts = [np.asarray(table.matrix[:, member == side].sum(axis=1)).ravel() for side in (1, -1)]
-    if not counts[0].sum() or not counts[1].sum():
-        return []
-    whole = np.asarray(table.matrix.sum(axis=1)).ravel()
-    total = max(min(counts[0].sum(), counts[1].sum()) / 10, 0.01)
-    prior = np.maximum(whole / whole.sum() * total, 0.01)
-    value, z = log_odds(counts[0], counts[0].sum(), counts[1], counts[1].sum(), prior, float(prior.sum()))
-    facts = {"column": pair.column, "group": pair.group, "other": pair.other}
-    active = np.diff(table.matrix.indptr)
-    rows = [
-        measure(
-            header,
-            concept=concept,
-            **facts,
-            n=len(table.images),
-            active=int(active[place]),
-            value=value[place],
-            unit="log odds",
-            estimator="log odds ratio with a Dirichlet prior",
-            note=f"z = {z[place]:.2f}",
-        )
-        for place, concept in enumerate(table.concepts)
-        if active[place] >= options.min_active
-    ]
+def _add_tokens(found: Recorder, table: Presence, pair: Pair) -> None:
+    """Log odds of every concept, and the divergence of the groups."""
+    side, used, clusters = _sides(found, pair, table.images)
+    matrix = table.matrix[:, used]
+    counts = [np.asarray(matrix[:, side == value].sum(axis=1)).ravel() for value in (1, -1)]
+    sizes = [count.sum() for count in counts]
+    if not all(sizes):
+        return
+    prior = np.maximum(table.totals / table.totals.sum() * max(min(sizes) / 10, 0.01), 0.01)
+    value, z = log_odds(counts[0], sizes[0], counts[1], sizes[1], prior, float(prior.sum()))
+    for place in np.flatnonzero(table.active >= found.options.min_active):
+        numbers = {"n": len(table.images), "active": int(table.active[place]), "value": value[place]}
+        texts = {"concept": table.concepts[place], "estimator": "log odds ratio with a Dirichlet prior"}
+        found.measure(**pair.columns, **numbers, **texts, unit="log odds", note=f"z = {z[place]:.2f}")
     observed = divergence(*counts)
-    p = _shuffled(table, member, observed, options, clusters)
-    return [
-        *rows,
-        measure(
-            header,
-            **facts,
-            n=int((member != 0).sum()),
-            value=observed,
-            unit="bits",
-            p=p,
-            q=p,
-            estimator="Jensen-Shannon divergence of the groups' tokens",
-            null_hypothesis="the groups' tokens come from one distribution",
-        ),
-    ]
+    p = _permuted(matrix, side, observed, found, clusters)
+    found.measure(
+        **pair.columns,
+        n=len(used),
+        value=observed,
+        unit="bits",
+        p=p,
+        q=p,
+        estimator="Jensen-Shannon divergence of the groups' tokens",
+        null_hypothesis="the groups' tokens come from one distribution",
+    )
 
 
-def _shuffled(
-    table: Presence,
-    member: NDArray[np.int8],
+def _sides(
+    found: Recorder, pair: Pair, images: Iterable[str]
+) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.int64] | None]:
+    """1 or −1 of the images in either group, their places, and their clusters."""
+    images = list(images)
+    sides, clusters = found.material.sides(pair, images), found.material.cluster_numbers(images)
+    used = np.flatnonzero(sides)
+    return sides[used], used, None if clusters is None else clusters[used]
+
+
+def _permuted(
+    matrix: sparse.csr_array,
+    side: NDArray[np.int8],
     observed: float,
-    options: AuditOptions,
+    found: Recorder,
     clusters: NDArray[np.int64] | None,
 ) -> float:
-    """Permutation of group labels over images or clusters, at most 1,000 times."""
-    count = min(options.permutations, 1000)
+    """P by permutation of group labels over images or clusters, at most 1,000 times."""
+    count = min(found.options.permutations, 1000)
     if not count:
         return math.nan
-    used = np.flatnonzero(member)
-    matrix, within = table.matrix[:, used], None if clusters is None else clusters[used]
-    generator = np.random.default_rng([options.seed, 7])
-    whole = np.asarray(matrix.sum(axis=1)).ravel()
-    orders = [shuffle(member[used], generator, within) for _ in range(count)]
-    shuffled = np.stack(orders, axis=1) == 1
+    generator = np.random.default_rng([found.options.seed, 7])
+    shuffled = np.stack([shuffle(side, generator, clusters) for _ in range(count)], axis=1) == 1
     ours = matrix @ shuffled.astype(np.float64)
-    values = [divergence(ours[:, column], whole - ours[:, column]) for column in range(count)]
+    theirs = np.asarray(matrix.sum(axis=1)).reshape(-1, 1) - ours
+    values = [divergence(ours[:, column], theirs[:, column]) for column in range(count)]
     return float((np.sum(np.array(values) >= observed - 1e-12) + 1) / (count + 1))
 
 
-def _comparable(name: str, kind: str, material: Material, target: str, truth: str) -> bool:
+def _comparable(name: str, kind: str, found: Recorder) -> bool:
     """Whether both stages can hold a concept: of a closed vocabulary its types alone."""
-    for stage in (target, truth):
-        coverage = material.coverage.get(stage, Coverage())
-        if coverage.of(kind) == "none" or (coverage.of(kind) == "closed" and name not in coverage.types):
-            return False
-    return True
+    coverages = [found.material.coverage.get(stage, Coverage()) for stage in (found.stage, found.truth)]
+    return all(one.of(kind) != "none" and (one.of(kind) != "closed" or name in one.types) for one in coverages)
 
 
-def _aligned(table: Presence, names: tuple[str, ...]) -> sparse.csr_array:
-    place = {name: row for row, name in enumerate(names)}
-    kept = [row for row, name in enumerate(table.concepts) if name in place]
-    coo = table.matrix[kept].tocoo()
-    rows = np.array([place[table.concepts[row]] for row in kept], dtype=np.int64)
-    shape = len(names), len(table.images)
-    return sparse.coo_array((coo.data, (rows[coo.row] if len(rows) else coo.row, coo.col)), shape).tocsr()
+def _aligned(table: Presence, names: list[str]) -> sparse.csr_array:
+    """The matrix with these concepts as its rows."""
+    row_of = {name: row for row, name in enumerate(table.concepts)}
+    empty = sparse.csr_array((1, len(table.images)))
+    return sparse.vstack([table.matrix, empty], format="csr")[[row_of.get(name, len(row_of)) for name in names]]
 
 
 def _concepts(kind: str) -> Callable[[Iterable[Fact]], list[str]]:
-    def concepts(facts: Iterable[Fact]) -> list[str]:
-        return [fact.concept for fact in facts if fact.kind == kind]
-
-    return concepts
+    return lambda facts: [fact.concept for fact in facts if fact.kind == kind]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
+from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Presence
-from gslopes.captions.options import AuditOptions
 from gslopes.fit.bootstrap import draw
 from gslopes.stats.multiplicity import adjust
-from gslopes.stats.proportions import wilson
+from gslopes.stats.proportions import newcombe
 
 Array = NDArray[np.float64]
 BLOCK = 64
@@ -41,22 +43,12 @@ class Differences:
     p: Array
     q: Array
 
-
-def newcombe(a: int, n: int, b: int, m: int) -> tuple[float, float]:
-    """Newcombe's hybrid score interval for a/n − b/m, as shares.
-
-    Source: Newcombe 1998, Statistics in Medicine 17:873, method 10.
-
-    >>> [round(100 * end, 2) for end in newcombe(4, 5, 1, 5)]
-    [-0.03, 83.16]
-    """
-    if not n or not m:
-        return math.nan, math.nan
-    p, q = a / n, b / m
-    (low1, high1), (low2, high2) = wilson(p, n), wilson(q, m)
-    low = p - q - math.sqrt((p - low1) ** 2 + (high2 - q) ** 2)
-    high = p - q + math.sqrt((high1 - p) ** 2 + (q - low2) ** 2)
-    return max(-1.0, low), min(1.0, high)
+    def columns(self, place: int) -> dict[str, Any]:
+        """One concept's columns in the measures table.  place: of the concept."""
+        numbers = {"value": self.difference, "ci_low": self.low, "ci_high": self.high, "boot_low": self.boot_low}
+        numbers |= {"boot_high": self.boot_high, "p": self.p, "q": self.q}
+        counts = {"n": self.n + self.n_other, "active": int(self.active[place]), "unit": "pp"}
+        return counts | {name: values[place] for name, values in numbers.items()}
 
 
 @lru_cache(maxsize=100_000)
@@ -81,30 +73,28 @@ def compare(
     member: (U,) 1, −1 or 0 for neither.  clusters: (U,) numbers of the images' clusters; None: each is its own.
     """
     used = np.flatnonzero(member)
-    matrix = presence.matrix[:, used]
+    matrix = presence.matrix[:, used].tocsr()
     side = member[used]
-    sums = [np.asarray(matrix[:, side == s].sum(axis=1)).ravel() for s in (1, -1)]
+    within = None if clusters is None else clusters[used]
     n, m = int((side == 1).sum()), int((side == -1).sum())
+    sums = [np.asarray(matrix[:, side == s].sum(axis=1)).ravel() for s in (1, -1)]
     share, other = (
         total / count if count else np.full(len(total), np.nan) for total, count in zip(sums, (n, m), strict=True)
     )
-    active = np.diff(matrix.tocsr().indptr).astype(np.int64)
+    active = np.diff(matrix.indptr).astype(np.int64)
     tested = (active >= options.min_active) & (min(n, m) >= 10)
     low = high = p = np.full(len(active), np.nan)
-    within = None if clusters is None else clusters[used]
-    boot = _bootstrap(matrix, side, options, within)
+    boot = _bootstrap_shares(matrix, side, options, within)
     if presence.binary and within is None:
         counts = [(round(a), n, round(b), m) for a, b in zip(*sums, strict=True)]
-        ends = np.array([newcombe(*row) for row in counts]).reshape(-1, 2) * 100
-        low, high = ends[:, 0], ends[:, 1]
+        if n and m:
+            low, high = 100 * np.array([newcombe(*row) for row in counts]).reshape(-1, 2).T
         p = np.array([fisher(*row) if test else np.nan for row, test in zip(counts, tested, strict=True)])
     elif tested.any():
         p = np.where(tested, _permuted(matrix, side, options, within), np.nan)
     p = np.asarray(p, dtype=np.float64)
-    difference = 100 * (share - other)
-    return Differences(
-        n, m, active, share, other, difference, low, high, boot[0], boot[1], p, adjust(p, options.correction)
-    )
+    q = adjust(p, options.correction)
+    return Differences(n, m, active, share, other, 100 * (share - other), low, high, boot[0], boot[1], p, q)
 
 
 def resample(
@@ -138,26 +128,65 @@ def _strata(side: NDArray[np.int8], number: NDArray[np.int64]) -> list[NDArray[n
     return [np.flatnonzero(kind) for kind in kinds if kind.any()]
 
 
+def _blocks(count: int) -> Iterator[slice]:
+    return (slice(first, min(first + BLOCK, count)) for first in range(0, count, BLOCK))
+
+
 def _bootstrap(
+    statistic: Callable[[NDArray[np.float32]], Array],
+    concepts: int,
+    side: NDArray[np.int8],
+    options: AuditOptions,
+    stream: int,
+    clusters: NDArray[np.int64] | None,
+) -> Array:
+    """(2, C) percentiles, in percentage points, of a statistic over resamples of the images.
+
+    statistic: (U, B) how often each image is drawn, to (C, B).  stream: second number of the seed.
+    """
+    if not options.bootstrap or not concepts or not (side == 1).any() or not (side == -1).any():
+        return np.full((2, concepts), np.nan)
+    values = np.empty((concepts, options.bootstrap), dtype=np.float32)
+    generator = np.random.default_rng([options.seed, stream])
+    with np.errstate(invalid="ignore", divide="ignore"):  # a resample may lack a group, or images without a concept
+        for block in _blocks(options.bootstrap):
+            values[:, block] = statistic(resample(side, block.stop - block.start, generator, clusters))
+        return 100 * _ends(values)
+
+
+def _bootstrap_shares(
     matrix: sparse.csr_array, side: NDArray[np.int8], options: AuditOptions, clusters: NDArray[np.int64] | None
 ) -> Array:
-    """(2, C) ends in percentage points."""
-    concepts = matrix.shape[0]
     groups = [np.flatnonzero(side == s) for s in (1, -1)]
-    if not options.bootstrap or not concepts or not all(map(len, groups)):
-        return np.full((2, concepts), np.nan)
     parts = [matrix[:, group].tocsr() for group in groups]
-    values = np.empty((concepts, options.bootstrap), dtype=np.float32)
-    generator = np.random.default_rng([options.seed, 2])
-    with np.errstate(invalid="ignore", divide="ignore"):  # a resample of mixed clusters may miss a group
-        for first in range(0, options.bootstrap, BLOCK):
-            size = min(BLOCK, options.bootstrap - first)
-            weights = resample(side, size, generator, clusters)
-            shares = [
-                part @ weights[group] / weights[group].sum(axis=0) for part, group in zip(parts, groups, strict=True)
-            ]
-            values[:, first : first + size] = shares[0] - shares[1]
-        return 100 * _ends(values)
+
+    def difference(drawn: NDArray[np.float32]) -> Array:
+        first, second = (p @ drawn[g] / drawn[g].sum(axis=0) for p, g in zip(parts, groups, strict=True))
+        return np.asarray(first - second)
+
+    return _bootstrap(difference, matrix.shape[0], side, options, 2, clusters)
+
+
+def bootstrap_rates(
+    flagged: sparse.csr_array,
+    held: sparse.csr_array,
+    side: NDArray[np.int8],
+    options: AuditOptions,
+    clusters: NDArray[np.int64] | None = None,
+) -> Array:
+    """(2, C) percentiles of the difference of two groups' false positive rates, pp, over resamples of the images.
+
+    A rate is the flagged images over those that do not hold the concept; both vary with the resample.
+
+    flagged, held: (C, U) 1 where a concept is wrongly included, and where truth holds it.  side: (U,) 1, −1 or 0.
+    """
+
+    def difference(drawn: NDArray[np.float32]) -> Array:
+        parts = [drawn * (side == value)[:, None] for value in (1, -1)]
+        first, second = ((flagged @ part) / (part.sum(axis=0) - held @ part) for part in parts)
+        return np.asarray(first - second)
+
+    return _bootstrap(difference, flagged.shape[0], side, options, 9, clusters)
 
 
 def _ends(values: NDArray[np.float32]) -> Array:
@@ -177,9 +206,9 @@ def _permuted(
     generator = np.random.default_rng([options.seed, 3])
     observed = np.abs(matrix @ _contrast(side))
     beyond = np.zeros(matrix.shape[0])
-    for first in range(0, options.permutations, BLOCK):
-        size = min(BLOCK, options.permutations - first)
-        shuffled = np.stack([_contrast(shuffle(side, generator, clusters)) for _ in range(size)], axis=1)
+    for block in _blocks(options.permutations):
+        orders = [shuffle(side, generator, clusters) for _ in range(block.start, block.stop)]
+        shuffled = np.stack([_contrast(order) for order in orders], axis=1)
         beyond += (np.abs(matrix @ shuffled) >= observed[:, None] - 1e-12).sum(axis=1)
     return np.asarray((beyond + 1) / (options.permutations + 1))
 
@@ -227,9 +256,9 @@ def change(
     generator = np.random.default_rng([options.seed, 4])
     beyond = np.zeros(len(value))
     number = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
-    for first in range(0, options.permutations, BLOCK):
-        size = min(BLOCK, options.permutations - first)
-        signs = generator.choice(np.array([-1.0, 1.0]), (len(weight) if number is None else number.max() + 1, size))
+    units = len(weight) if number is None else number.max() + 1
+    for block in _blocks(options.permutations):
+        signs = generator.choice(np.array([-1.0, 1.0]), (units, block.stop - block.start))
         signs = signs if number is None else signs[number]
         beyond += (np.abs(scaled @ signs) >= np.abs(value)[:, None] - 1e-12).sum(axis=1)
     values = np.zeros((len(value), max(options.bootstrap, 1)), dtype=np.float32)
@@ -255,40 +284,14 @@ def ratio(
         return value, math.nan, math.nan
     generator = np.random.default_rng([options.seed, 5])
     both = np.stack([counts, of]).astype(np.float32)
-    everybody = np.ones(len(counts), dtype=np.int8)
-    drawn = [
-        both @ resample(everybody, min(BLOCK, options.bootstrap - first), generator, clusters)
-        for first in range(0, options.bootstrap, BLOCK)
-    ]
-    sums = np.concatenate(drawn, axis=1)
+    everyone = np.ones(len(counts), dtype=np.int8)
+    sums = np.concatenate(
+        [
+            both @ resample(everyone, block.stop - block.start, generator, clusters)
+            for block in _blocks(options.bootstrap)
+        ],
+        axis=1,
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         low, high = np.nanpercentile(sums[0] / sums[1], [2.5, 97.5])
     return value, float(low), float(high)
-
-
-def bootstrap_rates(
-    flagged: sparse.csr_array,
-    held: sparse.csr_array,
-    side: NDArray[np.int8],
-    options: AuditOptions,
-    clusters: NDArray[np.int64] | None = None,
-) -> Array:
-    """(2, C) percentiles of the difference of two groups' false positive rates, pp, over resamples of the images.
-
-    A rate is the flagged images over those that do not hold the concept; both vary with the resample.
-
-    flagged, held: (C, U) 1 where a concept is wrongly included, and where truth holds it.  side: (U,) 1, −1 or 0.
-    """
-    concepts = flagged.shape[0]
-    if not options.bootstrap or not concepts or not (side == 1).any() or not (side == -1).any():
-        return np.full((2, concepts), np.nan)
-    generator = np.random.default_rng([options.seed, 9])
-    values = np.empty((concepts, options.bootstrap), dtype=np.float32)
-    with np.errstate(invalid="ignore", divide="ignore"):  # a resample in which every image holds it
-        for first in range(0, options.bootstrap, BLOCK):
-            size = min(BLOCK, options.bootstrap - first)
-            drawn = resample(side, size, generator, clusters)
-            parts = [drawn * (side == value)[:, None] for value in (1, -1)]
-            rates = [(flagged @ part) / (part.sum(axis=0) - held @ part) for part in parts]
-            values[:, first : first + size] = rates[0] - rates[1]
-    return 100 * _ends(values)

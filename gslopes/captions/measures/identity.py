@@ -4,80 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gslopes.captions.material import Material, flags
-from gslopes.captions.measures.people import persons
-from gslopes.captions.measures.rows import RowHeader, TechniqueResult, case, shares, truth_text
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.measures.people import GENDER_GROUPS, count_people
+from gslopes.captions.measures.rows import Recorder
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import IDENTITY, Mentions
 
 READINGS = ("match", "mismatch", "both", "neutral", "none")
-_GENDERED = {"female": "feminine", "male": "masculine"}
 
 
 def reading(annotated: str, facts: Iterable[Fact], mentions: Mentions) -> str:
-    """How a target speaks of one person who is annotated ``female`` or ``male``: one of READINGS.
+    """How captions describe one person who is annotated ``female`` or ``male``: one of READINGS.
 
-    neutral: person words without a gender.  none: nobody is mentioned.
+    neutral: person words without a gender.  none: no person is mentioned.
     """
     facts = tuple(facts)
-    said = {mention.group for mention in mentions.identity(facts)} & {"feminine", "masculine"}
-    if len(said) == 2:
+    genders = {mention.group for mention in mentions.identity(facts)} & {"feminine", "masculine"}
+    if len(genders) == 2:
         return "both"
-    if said:
-        return "match" if said == {_GENDERED[annotated]} else "mismatch"
+    if genders:
+        return "match" if genders == {GENDER_GROUPS[annotated]} else "mismatch"
     return "neutral" if mentions.people(facts) else "none"
 
 
-def imposed_terms(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
+def imposed_terms(found: Recorder) -> None:
     """I1: images with a person where the target has a term of a category and truth has none of it."""
-    mentions = material.mentions
-    header = RowHeader("identity", "I1", target, truth, lists=mentions.lists.versions("identity-terms", "gender-words"))
-    images = [i for i in material.images(target, truth) if mentions.people(material.facts(truth, i))]
-    having: dict[str, list[str]] = {category: [] for category in IDENTITY}
-    found = TechniqueResult()
+    mentions = found.material.mentions
+    images = [image for image in found.images if mentions.people(found.truth_facts(image))]
+    images_with: dict[str, list[str]] = {category: [] for category in IDENTITY}
     for image in images:
-        known = {m.category for m in mentions.identity(material.facts(truth, image)) if m.group != "neutral"}
-        terms = [m for m in mentions.identity(material.facts(target, image)) if m.group != "neutral"]
+        known = {m.category for m in mentions.identity(found.truth_facts(image)) if m.group != "neutral"}
+        terms = [m for m in mentions.identity(found.facts(image)) if m.group != "neutral"]
         for category in sorted({m.category for m in terms} - known):
-            having[category].append(image)
-            words = ", ".join(sorted({m.word for m in terms if m.category == category}))
-            text = truth_text(material, truth, image)
-            caption = material.stages[target][image][0] if material.stages[target][image] else None
-            found.cases.append(case(header, category, image, caption, word=words, truth_text=text))
-    found.measures = shares(header, material, flags(having, images), options)
-    return found
+            images_with[category].append(image)
+            found.case(category, image, word=", ".join(sorted({m.word for m in terms if m.category == category})))
+    found.image_shares(images_with, images)
 
 
-def gender_mismatch(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
+def gender_mismatch(found: Recorder) -> None:
     """I2: over images annotated female or male in which truth shows exactly one person."""
-    mentions = material.mentions
-    lists = mentions.lists.versions("gender-words")
-    note = "the mismatch is with perceived gender"
-    header = RowHeader("identity", "I2", target, truth, lists=lists, note=note)
-    genders = {i: v for values in material.groups.values() for i, v in values.items() if v in _GENDERED}
-    images = [i for i in material.images(target, truth) if i in genders and persons(material, truth, i) == 1]
-    having: dict[str, list[str]] = {name: [] for name in READINGS}
-    found = TechniqueResult()
+    material = found.material
+    genders = {i: v for values in material.groups.values() for i, v in values.items() if v in GENDER_GROUPS}
+    images = [i for i in found.images if i in genders and count_people(material, found.truth, i) == 1]
+    images_with: dict[str, list[str]] = {name: [] for name in READINGS}
     for image in images:
-        said = reading(genders[image], material.facts(target, image), mentions)
-        having[said].append(image)
-        if said == "mismatch":
-            caption = material.stages[target][image][0]
-            text = truth_text(material, truth, image)
-            found.cases.append(case(header, said, image, caption, group=genders[image], truth_text=text))
-    found.measures = shares(header, material, flags(having, images), options)
-    return found
+        described = reading(genders[image], found.facts(image), material.mentions)
+        images_with[described].append(image)
+        if described == "mismatch":
+            found.case(described, image, group=genders[image])
+    found.image_shares(images_with, images, note="the mismatch is with perceived gender")
 
 
-def marking(material: Material, target: str, options: AuditOptions) -> TechniqueResult:
+def marking(found: Recorder) -> None:
     """I3: share of images with an ethnicity or skin term of a person, by group."""
-    mentions = material.mentions
-    header = RowHeader("identity", "I3", target, lists=mentions.lists.versions("identity-terms"))
-    images = material.images(target)
-    having = [
-        image
-        for image in images
-        if any(m.category == "ethnicity" for m in mentions.identity(material.facts(target, image)))
-    ]
-    return TechniqueResult(shares(header, material, flags({"ethnicity": having}, images), options))
+    mentions = found.material.mentions
+    marked = [i for i in found.images if any(m.category == "ethnicity" for m in mentions.identity(found.facts(i)))]
+    found.image_shares({"ethnicity": marked}, found.images)

@@ -8,28 +8,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gslopes.captions.material import Caption, Coverage, Material, Pair
-from gslopes.captions.measures.estimates import bootstrap_rates, fisher, newcombe
-from gslopes.captions.measures.rows import RowHeader, TechniqueResult, case, measure, share_row, truth_text
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.config import AuditOptions
+from gslopes.captions.material import Coverage, Pair
+from gslopes.captions.measures.estimates import bootstrap_rates, fisher
+from gslopes.captions.measures.rows import Recorder, Row
 from gslopes.language.graph import Fact
 from gslopes.language.phrases import PREPOSITIONS
 from gslopes.language.wordlists import Lists
 from gslopes.language.wordnet import WordNet
 from gslopes.stats.multiplicity import adjust
-from gslopes.stats.proportions import wilson
+from gslopes.stats.proportions import newcombe, wilson
 
 SCENARIOS = ("non-imageable", "too-specific", "hallucination")
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One concept of an image: what was decided about it, and the fact that it stands for."""
+    """A fact of an image, and what was decided about it."""
 
     fact: Fact
     scenario: str
@@ -62,7 +63,7 @@ def imageable(fact: Fact, lists: Lists, options: AuditOptions | None = None) -> 
 
 
 class Truth:
-    """What truth holds of one image, ready to be asked."""
+    """The facts of truth about one image, indexed for comparison."""
 
     def __init__(self, facts: Iterable[Fact], wordnet: WordNet, lch: float) -> None:
         self.wordnet = wordnet
@@ -77,26 +78,22 @@ class Truth:
 
     def same(self, concept: str) -> frozenset[str]:
         """Objects of truth that are this one: of the greatest similarity, at least ``lch``; all ties count."""
+        if concept in self.objects:
+            return frozenset({concept})
         if concept not in self._same:
-            if concept in self.objects:
-                found = frozenset({concept})
-            else:
-                near = {other: self.wordnet.similarity(concept, other) or 0.0 for other in self.objects}
-                best = max(near.values(), default=0.0)
-                found = frozenset(o for o, value in near.items() if value >= best - 1e-12 and best >= self.lch)
-            self._same[concept] = found
+            near = {other: self.wordnet.similarity(concept, other) or 0.0 for other in self.objects}
+            least = max(self.lch, max(near.values(), default=0.0) - 1e-12)
+            self._same[concept] = frozenset(other for other, value in near.items() if value >= least)
         return self._same[concept]
 
-    def asked(self, fact: Fact) -> set[str] | None:
+    def comparable(self, fact: Fact) -> set[str] | None:
         """The concepts that a fact is compared with; None if its object, subject or both are not in truth."""
         if fact.kind == "object":
             return self.objects
         subjects = self.same(_subject(fact))
-        if not subjects:
-            return None
         if fact.kind == "attribute":
-            return {word for owner, word in self.attributes if owner in subjects}
-        others = self.same(_object(fact))
+            return {word for owner, word in self.attributes if owner in subjects} if subjects else None
+        others = self.same(_object(fact)) if subjects else None
         if not others:
             return None
         return {word for one, other, word in self.relations if one in subjects and other in others}
@@ -110,7 +107,7 @@ def judge(
     lists: Lists,
     options: AuditOptions | None = None,
 ) -> list[Judged]:
-    """What is to be said of every distinct fact of a target: the first rule that holds decides.
+    """A decision about every distinct fact of a target: the first rule that holds decides.
 
     non-imageable, correct (truth holds it or something below it), too-specific (truth holds something above it),
     not-judged (coverage, or no such object in truth), hallucination.
@@ -123,13 +120,13 @@ def judge(
 def _scenario(fact: Fact, truth: Truth, coverage: Coverage, lists: Lists, options: AuditOptions) -> str:
     if not imageable(fact, lists, options):
         return "non-imageable"
-    asked = truth.asked(fact)
-    if asked is None:
+    known = truth.comparable(fact)
+    if known is None:
         return "not-judged"
     concept, wordnet = fact.concept, truth.wordnet
-    if any(wordnet.at_or_below(other, concept) for other in asked):
+    if any(wordnet.at_or_below(other, concept) for other in known):
         return "correct"
-    if any(wordnet.depth(other) >= options.min_truth_depth for other in wordnet.above(concept) & asked):
+    if any(wordnet.depth(other) >= options.min_truth_depth for other in wordnet.above(concept) & known):
         return "too-specific"
     return "hallucination" if _covered(fact, coverage, wordnet) else "not-judged"
 
@@ -174,62 +171,50 @@ def keeps(value: float, threshold: float) -> bool:
     return value > threshold * (1 + 1e-9)
 
 
-def words_wrongly_included(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
+def words_wrongly_included(found: Recorder) -> None:
     """S1 at one stage: inclusions, cases, and the shares of images and of cases by scenario."""
-    images = material.images(target, truth)
+    material, options = found.material, found.options
     wordnet, lists = material.mentions.wordnet, material.mentions.lists
-    coverage = material.coverage.get(truth, Coverage())
-    header = RowHeader(
-        "stereotyping",
-        "S1",
-        target,
-        truth,
-        reading="look",
-        origin="paper",
-        lists=lists.versions("non-imageable-synsets", "non-imageable-adjectives", "visual-verbs"),
-    )
-    tally = _Counts(images)
-    if options.associate_in == "human-captions":
-        for place, image in enumerate(images):
-            tally.hear(place, material.facts("human-captions", image) if "human-captions" in material.stages else ())
-    found = TechniqueResult()
-    for place, image in enumerate(images):
-        truth_facts, facts = material.facts(truth, image), material.facts(target, image)
-        judged = judge(facts, truth_facts, coverage, wordnet, lists, options)
-        tally.take(place, judged, truth_facts, wordnet)
-        for word, scenario in _first(judged):
-            caption = _says(material.stages[target][image], word)
-            text = truth_text(material, truth, image)
-            found.cases.append(
-                case(header, scenario, image, caption, word=word.text, concept=word.concept, truth_text=text)
-            )
-    found.measures += _summary(header, tally, len(images))
+    coverage = material.coverage.get(found.truth, Coverage())
+    counts = _Counts(len(found.images))
+    for place, image in enumerate(found.images):
+        if options.associate_in == "human-captions" and "human-captions" in material.stages:
+            counts.add_human_facts(place, material.facts("human-captions", image))
+        judged = judge(found.facts(image), found.truth_facts(image), coverage, wordnet, lists, options)
+        counts.add(place, judged, found.truth_facts(image), wordnet)
+        flagged = {(one.scenario, one.fact.kind, one.fact.concept): one.fact for one in reversed(judged)}
+        for (scenario, _, concept), fact in flagged.items():
+            if scenario in SCENARIOS:
+                captions = material.stages[found.stage][image]
+                source = next((caption for caption in captions if fact in caption.facts), None)
+                found.case(scenario, image, source, word=fact.text, concept=concept)
+    _add_summary(found, counts)
     for pair in material.pairs:
-        member = material.members(pair, images)
-        found.inclusions += _inclusions(header, tally, member, pair, options)
-        found.measures += _by_group(header, tally, member, pair, options, material.cluster_of(images))
+        sides = material.sides(pair, found.images)
+        found.inclusions += _inclusions(found, counts, sides, pair)
+        _add_by_group(found, counts, sides, pair)
     if not material.pairs:
-        found.inclusions += _inclusions(header, tally, np.zeros(len(images), np.int8), Pair("", "", ""), options)
-    return found
+        found.inclusions += _inclusions(found, counts, np.zeros(counts.n, np.int8), Pair("", "", ""))
 
 
 class _Counts:
-    """Counts by kind and concept, over images in order."""
+    """Places of images by kind and concept."""
 
-    def __init__(self, images: list[str]) -> None:
-        self.n = len(images)
+    def __init__(self, n: int) -> None:
+        self.n = n
         self.mentions: dict[tuple[str, str], set[int]] = {}
         self.flagged: dict[tuple[str, str, str], set[int]] = {}
         self.held: dict[tuple[str, str], set[int]] = {}
-        self.heard: dict[tuple[str, str], set[int]] = {}
-        self.where = {"target": self.mentions, "truth": self.held, "human-captions": self.heard}
+        self.by_humans: dict[tuple[str, str], set[int]] = {}
+        self.by_source = {"target": self.mentions, "truth": self.held, "human-captions": self.by_humans}
 
-    def hear(self, place: int, facts: Iterable[Fact]) -> None:
-        """What human captions say of an image, for the association alone."""
+    def add_human_facts(self, place: int, facts: Iterable[Fact]) -> None:
+        """Count what human captions say of an image, for the association alone."""
         for fact in facts:
-            self.heard.setdefault((fact.kind, fact.concept), set()).add(place)
+            self.by_humans.setdefault((fact.kind, fact.concept), set()).add(place)
 
-    def take(self, place: int, judged: list[Judged], truth: Iterable[Fact], wordnet: WordNet) -> None:
+    def add(self, place: int, judged: list[Judged], truth: Iterable[Fact], wordnet: WordNet) -> None:
+        """Count the judged facts of an image, and what its truth holds."""
         for one in judged:
             self.mentions.setdefault((one.fact.kind, one.fact.concept), set()).add(place)
             if one.scenario in SCENARIOS:
@@ -238,135 +223,76 @@ class _Counts:
             for concept in {fact.concept, *wordnet.above(fact.concept)}:
                 self.held.setdefault((fact.kind, concept), set()).add(place)
 
-    def negatives(self, scenario: str, kind: str, concept: str) -> set[int]:
-        """Images whose truth holds neither the concept nor anything below it; all for what no photo can show."""
-        everything = set(range(self.n))
-        return everything if scenario == "non-imageable" else everything - self.held.get((kind, concept), set())
+    @cached_property
+    def flagged_rows(self) -> list[tuple[tuple[str, str, str], set[int], set[int]]]:
+        """Scenario, kind and concept; the images with the case; and those that hold it: none, of the non-imageable."""
+        return [
+            (key, flagged, set() if key[0] == "non-imageable" else self.held.get(key[1:], set()))
+            for key, flagged in sorted(self.flagged.items())
+        ]
 
 
-def _inclusions(
-    header: RowHeader, tally: _Counts, member: np.ndarray, pair: Pair, options: AuditOptions
-) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
-    for (scenario, kind, concept), flagged in sorted(tally.flagged.items()):
-        negatives = tally.negatives(scenario, kind, concept)
-        present = np.zeros(tally.n, bool)
-        present[list(tally.where[options.associate_in].get((kind, concept), ()))] = True
-        linked = associate(present, member, pair, options.association)
-        fpr = len(flagged & negatives) / len(negatives) if negatives else math.nan
-        mentions = len(tally.mentions[kind, concept])
-        low, high = wilson(fpr, len(negatives)) if negatives else (math.nan, math.nan)
-        rows.append(
-            {
-                "stage": header.stage,
-                "truth": header.truth,
-                "scenario": scenario,
-                "kind": kind,
-                "concept": concept,
-                "column": pair.column,
-                "flagged": len(flagged),
-                "negatives": len(negatives),
-                "mentions": mentions,
-                "fpr": fpr,
-                "fpr_low": low,
-                "fpr_high": high,
-                "fdr": len(flagged) / mentions,
-                "association": linked.value,
-                "phi": linked.phi,
-                "towards": linked.towards,
-                "kept": keeps(linked.value, options.threshold),
-                "rank": None,
-            }
-        )
+def _inclusions(found: Recorder, counts: _Counts, sides: NDArray[np.int8], pair: Pair) -> list[Row]:
+    """Rows of the inclusions table; those that are kept are ranked by false positive rate."""
+    rows: list[Row] = []
+    source = counts.by_source[found.options.associate_in]
+    for (scenario, kind, concept), flagged, held in counts.flagged_rows:
+        present = np.zeros(counts.n, bool)
+        present[list(source.get((kind, concept), ()))] = True
+        linked = associate(present, sides, pair, found.options.association)
+        negatives, mentions = counts.n - len(held), len(counts.mentions[kind, concept])
+        fpr = len(flagged - held) / negatives if negatives else math.nan
+        low, high = wilson(fpr, negatives)
+        row = {"stage": found.stage, "truth": found.truth, "scenario": scenario, "kind": kind, "concept": concept}
+        row |= {"column": pair.column, "flagged": len(flagged), "negatives": negatives, "mentions": mentions}
+        row |= {"fpr": fpr, "fpr_low": low, "fpr_high": high, "fdr": len(flagged) / mentions, "rank": None}
+        row |= {"association": linked.value, "phi": linked.phi, "towards": linked.towards}
+        rows.append(row | {"kept": keeps(linked.value, found.options.threshold)})
     kept = [row for row in rows if row["kept"]]
-    kept.sort(key=lambda row: (-_number(row["fpr"]), -_number(row["association"]), str(row["concept"])))
-    for place, row in enumerate(kept, 1):
-        row["rank"] = place
+    kept.sort(key=lambda row: (-np.nan_to_num(row["fpr"]), -row["association"], row["concept"]))
+    for rank, row in enumerate(kept, 1):
+        row["rank"] = rank
     return rows
 
 
-def _by_group(
-    header: RowHeader,
-    tally: _Counts,
-    member: np.ndarray,
-    pair: Pair,
-    options: AuditOptions,
-    clusters: NDArray[np.int64] | None,
-) -> list[dict[str, object]]:
+def _add_by_group(found: Recorder, counts: _Counts, sides: NDArray[np.int8], pair: Pair) -> None:
     """False positive rates by group, their difference, p and q (ours)."""
+    clusters = found.material.cluster_numbers(found.images)
+    flagged_by = _matrix([flagged - held for _, flagged, held in counts.flagged_rows], counts.n)
+    held_by = _matrix([held for *_, held in counts.flagged_rows], counts.n)
+    boot = bootstrap_rates(flagged_by, held_by, sides, found.options, clusters)
+    groups = [set(np.flatnonzero(sides == side).tolist()) for side in (1, -1)]
+    estimator = "Newcombe" if clusters is None else "bootstrap over clusters"
     rows = []
-    boot = _bootstrap(tally, member, options, clusters)
-    sides = [set(np.flatnonzero(member == side).tolist()) for side in (1, -1)]
-    for place, ((scenario, kind, concept), flagged) in enumerate(sorted(tally.flagged.items())):
-        negatives = tally.negatives(scenario, kind, concept)
-        (a, n), (b, m) = ((len(flagged & negatives & side), len(negatives & side)) for side in sides)
-        low, high = newcombe(a, n, b, m) if clusters is None else (math.nan, math.nan)
-        tested = len(flagged) >= options.min_active and min(n, m) >= 10
-        rows.append(
-            measure(
-                header,
-                concept=f"{scenario}:{concept}",
-                column=pair.column,
-                group=pair.group,
-                other=pair.other,
-                n=n + m,
-                active=a + b,
-                value=100 * (a / n - b / m) if n and m else math.nan,
-                unit="pp",
-                ci_low=100 * low,
-                ci_high=100 * high,
-                boot_low=boot[0, place],
-                boot_high=boot[1, place],
-                p=fisher(a, n, b, m) if tested and clusters is None else math.nan,
-                estimator="difference of false positive rates, Newcombe"
-                if clusters is None
-                else "difference of false positive rates, bootstrap over clusters",
-                null_hypothesis="the same false positive rate in both groups",
-                note="" if tested else "too rare to judge",
-            )
-            | {"kind": kind, "origin": "ours"}
-        )
-    q = adjust(np.array([row["p"] for row in rows], dtype=np.float64), options.correction)
-    return [row | {"q": float(value)} for row, value in zip(rows, q, strict=True)]
+    for place, ((scenario, kind, concept), flagged, held) in enumerate(counts.flagged_rows):
+        (a, n), (b, m) = ((len((flagged - held) & group), len(group - held)) for group in groups)
+        low, high = newcombe(a, n, b, m) if clusters is None and n and m else (math.nan, math.nan)
+        tested = len(flagged) >= found.options.min_active and min(n, m) >= 10
+        row = {"concept": f"{scenario}:{concept}", "kind": kind, **pair.columns, "n": n + m, "active": a + b}
+        row |= {"value": 100 * (a / n - b / m) if n and m else math.nan, "unit": "pp", "origin": "ours"}
+        row |= {"ci_low": 100 * low, "ci_high": 100 * high, "boot_low": boot[0, place], "boot_high": boot[1, place]}
+        row |= {"p": fisher(a, n, b, m) if tested and clusters is None else math.nan}
+        row |= {"estimator": f"difference of false positive rates, {estimator}"}
+        row |= {"null_hypothesis": "the same false positive rate in both groups"}
+        rows.append(row | {"note": "" if tested else "too rare to judge"})
+    q = adjust(np.array([row["p"] for row in rows], dtype=np.float64), found.options.correction)
+    for row, value in zip(rows, q, strict=True):
+        found.measure(**row, q=float(value))
 
 
-def _bootstrap(
-    tally: _Counts, member: np.ndarray, options: AuditOptions, clusters: NDArray[np.int64] | None
-) -> NDArray[np.float64]:
-    keys = sorted(tally.flagged)
-    flagged = [tally.flagged[key] & tally.negatives(*key) for key in keys]
-    held = [set() if key[0] == "non-imageable" else tally.held.get(key[1:], set()) for key in keys]
-    return bootstrap_rates(_rows(flagged, tally.n), _rows(held, tally.n), member, options, clusters)
-
-
-def _rows(sets: list[set[int]], n: int) -> sparse.csr_array:
+def _matrix(sets: list[set[int]], n: int) -> sparse.csr_array:
+    """(C, n) 1 where a set holds a place."""
     lengths = np.cumsum([0, *map(len, sets)])
     columns = np.array([place for one in sets for place in sorted(one)], dtype=np.int64)
     return sparse.csr_array((np.ones(len(columns)), columns, lengths), (len(sets), n))
 
 
-def _summary(header: RowHeader, tally: _Counts, images: int) -> list[dict[str, object]]:
-    with_case = set().union(*tally.flagged.values()) if tally.flagged else set()
-    rows = [share_row(header, len(with_case), images, concept="any case")]
-    cases = {name: sum(len(v) for k, v in tally.flagged.items() if k[0] == name) for name in SCENARIOS}
-    total = sum(cases.values())
+def _add_summary(found: Recorder, counts: _Counts) -> None:
+    found.share(len(set().union(*counts.flagged.values())), counts.n, concept="any case")
+    cases = {name: sum(len(v) for k, v in counts.flagged.items() if k[0] == name) for name in SCENARIOS}
     for name, count in cases.items():
-        rows.append(share_row(header, count, total, concept=name) | {"estimator": "share of cases, Wilson"})
-        rows.append(measure(header, concept=name, n=images, active=count, value=float(count), unit="count"))
-    return rows
-
-
-def _first(judged: list[Judged]) -> list[tuple[Fact, str]]:
-    """One case for each scenario and concept of an image."""
-    seen: dict[tuple[str, str, str], tuple[Fact, str]] = {}
-    for one in judged:
-        if one.scenario in SCENARIOS:
-            seen.setdefault((one.scenario, one.fact.kind, one.fact.concept), (one.fact, one.scenario))
-    return list(seen.values())
-
-
-def _says(captions: Iterable[Caption], fact: Fact) -> Caption | None:
-    return next((caption for caption in captions if fact in caption.facts), None)
+        found.share(count, sum(cases.values()), concept=name, estimator="share of cases, Wilson")
+        found.measure(concept=name, n=counts.n, active=count, value=float(count), unit="count")
 
 
 def _subject(fact: Fact) -> str:
@@ -379,7 +305,3 @@ def _object(fact: Fact) -> str:
 
 def _key(fact: Fact) -> tuple[str, ...]:
     return fact.kind, fact.concept, fact.subject, fact.object, fact.word
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) and not math.isnan(value) else 0.0

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gslopes.captions.material import Caption, Material
-from gslopes.captions.measures.rows import RowHeader, TechniqueResult, case, rate_rows, truth_text
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.measures.rows import Recorder
 from gslopes.language.mentions import Mentions
 from gslopes.language.tagger import Token
 
@@ -19,7 +17,7 @@ CONTRAST = {"female": ("man", "men"), "male": ("woman", "women")}
 
 @dataclass(frozen=True, slots=True)
 class AsNoun:
-    """One use as a noun: the word, and whether the same caption calls somebody a man (or a woman)."""
+    """One use as a noun: the word, and whether the same caption calls another person a man (or a woman)."""
 
     word: str
     contrast: bool
@@ -40,15 +38,16 @@ def as_nouns(sentences: Iterable[Sequence[Token]], words: Iterable[str], mention
     ['female']
     """
     sentences = [list(tokens) for tokens in sentences]
-    said = {token.word for tokens in sentences for token in tokens}
+    words_used = {token.word for tokens in sentences for token in tokens}
     found = []
     for word in words:
+        contrast = bool(words_used & set(CONTRAST.get(word, ())))
         for tokens in sentences:
             for place, token in enumerate(tokens):
                 if token.word in (word, f"{word}s") and token.tag.startswith("NN") and _is_head(tokens, place):
                     near = [other.lemma for other in _phrase(tokens, place)]
                     if not any(mentions.is_animal(lemma) for lemma in near if lemma != word):
-                        found.append(AsNoun(word, bool(said & set(CONTRAST.get(word, ())))))
+                        found.append(AsNoun(word, contrast))
     return found
 
 
@@ -69,33 +68,24 @@ def _phrase(tokens: Sequence[Token], place: int) -> list[Token]:
     return list(tokens[start : place + 1])
 
 
-def identity_as_nouns(material: Material, stage: str, truth: str, options: AuditOptions) -> TechniqueResult:
-    """D4 at one stage: captions, images and per 1,000 captions; ``unclear`` where truth is silent."""
-    header = RowHeader("demeaning", "D4", stage, truth, reading="look", origin="paper")
-    found = TechniqueResult()
-    if material.tag is None:
-        return found
-    images = material.images(stage)
-    for word in options.nouns:
-        having: dict[str, int] = {}
-        for image in images:
-            for caption in material.stages[stage][image]:
-                for use in _uses(caption, word, material):
-                    known = bool(truth) and image in material.stages.get(truth, {})
-                    people = known and bool(material.mentions.people(material.facts(truth, image)))
-                    if known and not people:
-                        continue
+def identity_as_nouns(found: Recorder) -> None:
+    """D4 at one stage: captions, images and per 1,000 captions; ``unclear`` where truth has no such image."""
+    material, tag = found.material, found.material.tag
+    if tag is None:
+        return
+    found.header |= {"truth": found.truth}  # it is not needed, but used where there is one
+    captions = {image: len(material.stages[found.stage][image]) for image in found.images}
+    for word in found.options.nouns:
+        counts: dict[str, int] = {}
+        for image in found.images:
+            known = bool(found.truth) and image in material.stages.get(found.truth, {})
+            if known and not material.mentions.people(found.truth_facts(image)):
+                continue
+            for caption in material.stages[found.stage][image]:
+                if word not in caption.text.lower():
+                    continue
+                for use in as_nouns(tag(caption.text), [word], material.mentions)[:1]:
                     rule = "contrast" if use.contrast else "noun"
-                    rule = rule if known else f"{rule} (unclear)"
-                    having[image] = having.get(image, 0) + 1
-                    text = truth_text(material, truth, image)
-                    found.cases.append(case(header, rule, image, caption, word=word, truth_text=text))
-        of = {image: len(material.stages[stage][image]) for image in images}
-        found.measures += rate_rows(header, material, having, of, options, concept=word)
-    return found
-
-
-def _uses(caption: Caption, word: str, material: Material) -> list[AsNoun]:
-    if material.tag is None or word not in caption.text.lower():
-        return []
-    return as_nouns(material.tag(caption.text), [word], material.mentions)[:1]
+                    counts[image] = counts.get(image, 0) + 1
+                    found.case(rule if known else f"{rule} (unclear)", image, caption, word=word)
+        found.rates(counts, captions, concept=word)

@@ -6,22 +6,22 @@ Source: Wang et al. 2022 (D2); E1 is ours.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
-from gslopes.captions.material import Caption, Material, Presence, flags, tabulate
+from gslopes.captions.config import AuditOptions
+from gslopes.captions.material import Material, Presence, presence_of_images, presence_of_rows
 from gslopes.captions.measures.estimates import change
-from gslopes.captions.measures.rows import RowHeader, TechniqueResult, case, measure, shares, truth_text
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.measures.rows import Recorder, Row, measure
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import PERSON, Mentions
 
-SEVERAL = frozenset(
+COLLECTIVES = frozenset(
     ("people", "couple", "crowd", "group", "family", "team", "audience", "trio", "duo", "crew", "class", "gang", "folk")
 )
-GROUP_WORDS = {"female": "feminine", "male": "masculine"}
+GENDER_GROUPS = {"female": "feminine", "male": "masculine"}
+"""Annotated gender to the group of its words."""
 
 
 def covered(boxes: Sequence[Sequence[float]], width: float = 1.0, height: float = 1.0) -> float:
@@ -43,17 +43,17 @@ def covered(boxes: Sequence[Sequence[float]], width: float = 1.0, height: float 
     area = 0.0
     for left, right in pairwise(xs):
         spans = sorted((c[1], c[3]) for c in corners if c[0] <= left and c[2] >= right)
-        reach = total = 0.0
+        end = total = 0.0
         for low, high in spans:
-            start = max(low, reach) if total or reach else low
+            start = max(low, end) if total or end else low
             total += max(0.0, high - start)
-            reach = max(reach, high)
+            end = max(end, high)
         area += total * (right - left)
     return area / (width * height)
 
 
 def is_large(area: float, least: float = 0.1) -> bool:
-    """Whether people cover more than that share, strictly.
+    """Whether people cover more than that share of an image, strictly.
 
     >>> is_large(0.1), is_large(0.2)
     (False, True)
@@ -62,135 +62,107 @@ def is_large(area: float, least: float = 0.1) -> bool:
 
 
 def mentioned(facts: Iterable[Fact], mentions: Mentions, value: str = "") -> bool:
-    """Whether anybody is mentioned; with a value, female or male, anybody of that gender."""
-    people = mentions.people(facts)
+    """Whether any person is mentioned; with a value, female or male, any person of that gender."""
     if not value:
-        return bool(people)
-    return any(mention.group == GROUP_WORDS.get(value) for mention in mentions.identity(facts))
+        return bool(mentions.people(facts))
+    return any(mention.group == GENDER_GROUPS.get(value) for mention in mentions.identity(facts))
 
 
 def singular_only(facts: Iterable[Fact], mentions: Mentions) -> bool:
     """Whether people are mentioned, and only by one word in the singular."""
     people = mentions.people(facts)
-    words = {fact.word for fact in people}
-    return len(words) == 1 and not any(fact.plural or fact.word in SEVERAL for fact in people)
+    return len({fact.word for fact in people}) == 1 and not _names_several(people)
 
 
-def people_unmentioned(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
+def count_people(material: Material, stage: str, image: str) -> int:
+    """How many people a stage shows, at least: boxes, else distinct words; plurals and groups count two."""
+    boxes = [box for box in material.boxes.get(image, ()) if box.synset == PERSON]
+    most = len(boxes) if stage == "human-labels" else 0
+    for caption in material.stages[stage].get(image, ()):
+        people = material.mentions.people(caption.kept)
+        most = max(most, len({fact.word for fact in people}), 2 if _names_several(people) else 0)
+    return most
+
+
+def _names_several(people: Iterable[Fact]) -> bool:
+    return any(fact.plural or fact.word in COLLECTIVES for fact in people)
+
+
+def people_unmentioned(found: Recorder) -> None:
     """D2 at one target: shares of images whose people go unmentioned, by group."""
-    header = RowHeader("demeaning", "D2", target, truth, origin="paper")
-    images = material.images(target, truth)
+    material = found.material
     if material.areas:
         annotated = {image for values in material.groups.values() for image, value in values.items() if value}
-        base = [i for i in images if is_large(material.areas.get(i, 0.0), options.min_people_area) and i in annotated]
+        base = [image for image in _large(found.images, material, found.options) if image in annotated]
     else:
-        base = [i for i in images if mentioned(material.facts(truth, i), material.mentions)]
-        header = replace(header, note="truth: captions that mention a person; no areas")
-    return _unmentioned(header, material, base, "unmentioned", options)
+        base = [image for image in found.images if mentioned(found.truth_facts(image), material.mentions)]
+        found.header |= {"note": "truth: captions that mention a person; no areas"}
+    _unmentioned(found, base, "unmentioned")
 
 
-def people_erased(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
+def people_erased(found: Recorder) -> None:
     """E1: people unmentioned without the area rule, and several people described as one."""
-    header = RowHeader("erasing", "E1", target, truth, reading="look")
-    images = material.images(target, truth)
-    base = [image for image in images if material.mentions.people(material.facts(truth, image))]
-    found = _unmentioned(header, material, base, "people unmentioned", options)
-    several = [image for image in base if persons(material, truth, image) > 1]
-    one = [image for image in several if singular_only(material.facts(target, image), material.mentions)]
-    found.measures += shares(header, material, flags({"several described as one": one}, several), options)
-    found.cases += [
-        case(
-            header, "several described as one", i, _any(material, target, i), truth_text=truth_text(material, truth, i)
+    material = found.material
+    base = [image for image in found.images if material.mentions.people(found.truth_facts(image))]
+    _unmentioned(found, base, "people unmentioned")
+    several = [image for image in base if count_people(material, found.truth, image) > 1]
+    one = [image for image in several if singular_only(found.facts(image), material.mentions)]
+    found.image_shares({"several described as one": one}, several)
+    for image in one:
+        found.case("several described as one", image)
+
+
+def unmentioned_changes(material: Material, first: str, second: str, truth: str, options: AuditOptions) -> list[Row]:
+    """D2 between two targets: how much wider the groups' difference is at the second, paired over images."""
+    header = {"harm": "demeaning", "technique": "D2", "stage": second, "truth": truth, "origin": "paper"}
+    images = _large(material.images(first, second), material, options)
+    before, after = (
+        presence_of_images(
+            {"unmentioned": [i for i in images if not mentioned(material.facts(stage, i), material.mentions)]}, images
         )
-        for i in one
-    ]
-    return found
-
-
-def widened(material: Material, first: str, second: str, truth: str, options: AuditOptions) -> TechniqueResult:
-    """D2 between two targets: how much wider the difference of the groups is at the second, paired over images."""
-    header = RowHeader("demeaning", "D2", second, truth, origin="paper")
-    images = [
-        image
-        for image in material.images(first, second)
-        if is_large(material.areas.get(image, 0.0), options.min_people_area)
-    ]
-    found = TechniqueResult()
-    have = [
-        flags({"unmentioned": [i for i in images if not mentioned(material.facts(s, i), material.mentions)]}, images)
-        for s in (first, second)
-    ]
+        for stage in (first, second)
+    )
+    rows = []
     for pair in material.pairs:
-        member = material.members(pair, images)
-        n, m = int((member == 1).sum()), int((member == -1).sum())
+        sides = material.sides(pair, images)
+        n, m = int((sides == 1).sum()), int((sides == -1).sum())
         if min(n, m) < 10:
             continue
-        weight = np.where(member == 1, 1 / n, np.where(member == -1, -1 / m, 0.0))
-        value, low, high, p = change(have[0].matrix, have[1].matrix, weight, options, material.cluster_of(images))
-        facts = {"column": pair.column, "group": pair.group, "other": pair.other, "n": n + m}
-        found.measures.append(
-            measure(
-                header,
-                **facts,
-                concept=f"unmentioned, beyond {first}",
-                value=100 * value[0],
-                unit="pp",
-                boot_low=100 * low[0],
-                boot_high=100 * high[0],
-                p=p[0],
-                q=p[0],
-                estimator=f"difference at {second} less that at {first}, paired",
-                null_hypothesis="the two stages are exchangeable for each image",
-            )
-        )
-    return found
+        weight = np.where(sides == 1, 1 / n, np.where(sides == -1, -1 / m, 0.0))
+        clusters = material.cluster_numbers(images)
+        value, low, high, p = (end[0] for end in change(before.matrix, after.matrix, weight, options, clusters))
+        facts = {"concept": f"unmentioned, beyond {first}", **pair.columns, "n": n + m, "unit": "pp", "p": p, "q": p}
+        facts |= {"value": 100 * value, "boot_low": 100 * low, "boot_high": 100 * high}
+        facts |= {"estimator": f"difference at {second} less that at {first}, paired"}
+        facts |= {"null_hypothesis": "the two stages are exchangeable for each image"}
+        rows.append(measure(header, **facts))
+    return rows
 
 
-def _unmentioned(
-    header: RowHeader, material: Material, base: list[str], name: str, options: AuditOptions
-) -> TechniqueResult:
-    genders: dict[str, str] = {}
-    if options.mentioned_as == "group":
-        genders = {i: v for values in material.groups.values() for i, v in values.items() if v in GROUP_WORDS}
-    missing = [
-        image
-        for image in base
-        if not mentioned(material.facts(header.stage, image), material.mentions, genders.get(image, ""))
-    ]
-    found = TechniqueResult(shares(header, material, flags({name: missing}, base), options))
-    if material.several(header.stage):
-        each = replace(header, captions="each")
-        found.measures += shares(each, material, _each(name, material, header.stage, base, genders), options)
-    look = replace(header, reading="look")
-    found.cases = [
-        case(look, name, i, _any(material, header.stage, i), truth_text=truth_text(material, header.truth, i))
-        for i in missing
-    ]
-    return found
+def _large(images: Iterable[str], material: Material, options: AuditOptions) -> list[str]:
+    return [image for image in images if is_large(material.areas.get(image, 0.0), options.min_people_area)]
 
 
-def _each(name: str, material: Material, stage: str, base: list[str], genders: Mapping[str, str]) -> Presence:
-    """The share of an image's captions that mention nobody."""
+def _unmentioned(found: Recorder, base: list[str], name: str) -> None:
+    material, genders = found.material, {}
+    if found.options.mentioned_as == "group":
+        genders = {i: v for values in material.groups.values() for i, v in values.items() if v in GENDER_GROUPS}
+    missing = [i for i in base if not mentioned(found.facts(i), material.mentions, genders.get(i, ""))]
+    found.image_shares({name: missing}, base)
+    if material.has_several_captions(found.stage):
+        found.shares(_shares_of_captions(name, material, found.stage, base, genders), captions="each")
+    for image in missing:
+        found.case(name, image, reading="look")
+
+
+def _shares_of_captions(
+    name: str, material: Material, stage: str, base: list[str], genders: Mapping[str, str]
+) -> Presence:
+    """The share of an image's captions that mention no person."""
     rows: dict[int, float] = {}
     for place, image in enumerate(base):
         captions = material.stages[stage][image]
         silent = [c for c in captions if not mentioned(c.kept, material.mentions, genders.get(image, ""))]
         if silent:
             rows[place] = len(silent) / len(captions)
-    return tabulate({name: rows}, base, binary=False)
-
-
-def persons(material: Material, stage: str, image: str) -> int:
-    """How many people a stage shows, at least: boxes, else distinct words; plurals and groups count two."""
-    mentions = material.mentions
-    boxes = [box for box in material.boxes.get(image, ()) if box.synset == PERSON]
-    most = len(boxes) if stage == "human-labels" else 0
-    for caption in material.stages[stage].get(image, ()):
-        people = mentions.people(caption.kept)
-        several = any(fact.plural or fact.word in SEVERAL for fact in people)
-        most = max(most, len({fact.word for fact in people}), 2 if several else 0)
-    return most
-
-
-def _any(material: Material, stage: str, image: str) -> Caption | None:
-    return next(iter(material.stages[stage].get(image, ())), None)
+    return presence_of_rows({name: rows}, base, binary=False)

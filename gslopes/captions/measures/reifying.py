@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import numpy as np
 
-from gslopes.captions.material import Material, flags
+from gslopes.captions.material import presence_of_images
 from gslopes.captions.measures.estimates import compare
-from gslopes.captions.measures.rows import RowHeader, TechniqueResult, difference_row
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.measures.people import GENDER_GROUPS
+from gslopes.captions.measures.rows import Recorder
 from gslopes.language.graph import Fact
 from gslopes.stats.multiplicity import adjust
-
-_GENDERED = {"female": "feminine", "male": "masculine"}
 
 
 def has_trait(facts: Iterable[Fact], words: Iterable[str]) -> bool:
@@ -25,36 +22,28 @@ def has_trait(facts: Iterable[Fact], words: Iterable[str]) -> bool:
     return bool(known & set(words))
 
 
-def trait_dependent(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
-    """R1: share of images with the gender's word where truth has the trait less that where it has not."""
-    mentions = material.mentions
-    lists = mentions.lists.versions("traits", "gender-words")
-    header = RowHeader("reifying", "R1", target, truth, reading="look", lists=lists)
-    rows = []
+def trait_dependent(found: Recorder) -> None:
+    """R1: share of images with the gender's word where truth has the trait, minus that where it has not."""
+    material, mentions = found.material, found.material.mentions
     for column, values in material.groups.items():
-        for value in sorted(set(values.values()) & set(_GENDERED)):
-            images = [image for image in material.images(target, truth) if values.get(image) == value]
-            word = _GENDERED[value]
-            having = [i for i in images if any(m.group == word for m in mentions.identity(material.facts(target, i)))]
-            table = flags({word: having}, images)
+        for value in sorted(set(values.values()) & set(GENDER_GROUPS)):
+            images = [image for image in found.images if values.get(image) == value]
+            group = GENDER_GROUPS[value]
+            images_with = [i for i in images if any(m.group == group for m in mentions.identity(found.facts(i)))]
+            table, clusters = presence_of_images({group: images_with}, images), material.cluster_numbers(images)
             for trait, words in sorted(mentions.lists["traits"].groups.items()):
-                with_it = [has_trait(material.facts(truth, image), words) for image in images]
-                found = compare(table, np.where(with_it, 1, -1).astype(np.int8), options, material.cluster_of(images))
-                if min(found.n, found.n_other) < 10:
-                    continue
-                rows.append(
-                    difference_row(
-                        header,
-                        found,
-                        concept=f"{word} words by {trait}",
+                sides = [1 if has_trait(found.truth_facts(image), words) else -1 for image in images]
+                differences = compare(table, np.array(sides, dtype=np.int8), found.options, clusters)
+                if min(differences.n, differences.n_other) >= 10:
+                    found.measure(
+                        **differences.columns(0),
+                        concept=f"{group} words by {trait}",
                         column=column,
                         group=value,
                         other=f"without {trait}",
                         estimator="difference of shares with and without the trait, Newcombe",
                         null_hypothesis="the gender's word is as likely with the trait as without",
                     )
-                )
-    q = adjust(np.array([row["p"] for row in rows], dtype=np.float64), options.correction)
-    return TechniqueResult(
-        [row | {"q": float(value) if not math.isnan(value) else math.nan} for row, value in zip(rows, q, strict=True)]
-    )
+    q = adjust(np.array([row["p"] for row in found.measures], dtype=np.float64), found.options.correction)
+    for row, value in zip(found.measures, q, strict=True):
+        row["q"] = float(value)

@@ -10,34 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.captions.material import Caption, Material, Presence
-from gslopes.captions.measures.estimates import Differences, compare, ratio
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.config import AuditOptions
+from gslopes.captions.material import Caption, Material, Pair, Presence, presence_of_images
+from gslopes.captions.measures.estimates import compare, ratio
+from gslopes.language.graph import Fact
 from gslopes.stats.proportions import wilson
 
 Row = dict[str, Any]
 EQUAL_PROBABILITIES = "the same probability in both groups"
-
-
-@dataclass(frozen=True, slots=True)
-class RowHeader:
-    """What stands on every row of one technique at one stage."""
-
-    harm: str
-    technique: str
-    stage: str
-    truth: str = ""
-    captions: str = "union"
-    kind: str = "rule"
-    reading: str = "face"
-    origin: str = "ours"
-    lists: str = ""
-    note: str = ""
+_BLANK: Row = dict.fromkeys(("harm", "technique", "stage", "truth", "concept", "column", "group", "other"), "")
+_BLANK |= dict.fromkeys(("estimator", "null_hypothesis", "lists", "note"), "") | {"n": 0, "active": 0}
+_BLANK |= {"captions": "union", "kind": "rule", "unit": "share", "reading": "face", "origin": "ours"}
+_BLANK |= dict.fromkeys(("value", "ci_low", "ci_high", "boot_low", "boot_high", "p", "q"), math.nan)
+_CASE_KEY = ("harm", "technique", "rule", "stage", "truth", "image", "source", "word", "concept", "bound", "group")
 
 
 @dataclass(slots=True)
 class TechniqueResult:
-    """What a technique gives."""
+    """Rows for each of the four tables of results."""
 
     measures: list[Row] = field(default_factory=list)
     cases: list[Row] = field(default_factory=list)
@@ -45,181 +35,134 @@ class TechniqueResult:
     salience: list[Row] = field(default_factory=list)
 
     def add(self, other: TechniqueResult) -> None:
-        """Take in what another technique gives."""
-        self.measures += other.measures
-        self.cases += other.cases
-        self.inclusions += other.inclusions
-        self.salience += other.salience
+        """Append the rows of another result."""
+        for name in ("measures", "cases", "inclusions", "salience"):
+            getattr(self, name).extend(getattr(other, name))
 
 
-def measure(header: RowHeader, **facts: Any) -> Row:
-    """One row; what is not given is empty or NaN."""
-    empty = {"concept": "", "column": "", "group": "", "other": "", "n": 0, "active": 0, "unit": "share"}
-    numbers = dict.fromkeys(("value", "ci_low", "ci_high", "boot_low", "boot_high", "p", "q"), math.nan)
-    row = {name: getattr(header, name) for name in RowHeader.__dataclass_fields__}
-    row |= empty | numbers | {"estimator": "", "null_hypothesis": ""}
-    return row | {name: value for name, value in facts.items() if value is not None}
+def measure(header: Mapping[str, Any], **columns: Any) -> Row:
+    """One row of the measures table; columns that are not given are empty or NaN."""
+    return {**_BLANK, **header, **columns}
 
 
-def share_row(header: RowHeader, active: int, n: int, **facts: Any) -> Row:
+def share_row(header: Mapping[str, Any], active: int, n: int, **columns: Any) -> Row:
     """A share of images with Wilson's interval."""
     value = active / n if n else math.nan
-    low, high = wilson(value, n) if n else (math.nan, math.nan)
+    low, high = wilson(value, n)
     numbers = {"n": n, "active": active, "value": value, "ci_low": low, "ci_high": high}
-    return measure(header, **numbers, estimator="share of images, Wilson", **facts)
+    return measure(header, **{**numbers, "estimator": "share of images, Wilson", **columns})
 
 
-def difference_row(header: RowHeader, found: Differences, place: int = 0, /, **facts: Any) -> Row:
-    """One of the differences between two groups' shares, in points, with its intervals, p and q.  place: which one."""
-    return measure(
-        header,
-        n=found.n + found.n_other,
-        active=int(found.active[place]),
-        value=found.difference[place],
-        unit="pp",
-        ci_low=found.low[place],
-        ci_high=found.high[place],
-        boot_low=found.boot_low[place],
-        boot_high=found.boot_high[place],
-        p=found.p[place],
-        q=found.q[place],
-        **facts,
-    )
+class Recorder(TechniqueResult):
+    """The rows of one technique at one stage, as they are found.
 
+    stage, truth: what is measured, and what it is compared with; empty if there is none.
+    header: the columns that all rows share, of which a row can override any.
+    """
 
-def shares(header: RowHeader, material: Material, presence: Presence, options: AuditOptions) -> list[Row]:
-    """Every concept's share of the images, and by pair its difference between the groups; q over the concepts."""
-    rows = []
-    totals = np.asarray(presence.matrix.sum(axis=1)).ravel()
-    n = len(presence.images)
-    active = np.diff(presence.matrix.indptr)
-    for concept, total, have in zip(presence.concepts, totals, active, strict=True):
-        if presence.binary:
-            row = share_row(header, int(have), n, concept=concept)
-            rows.append(row | ({"ci_low": math.nan, "ci_high": math.nan} if material.clusters else {}))
-        else:
-            numbers = {"n": n, "active": int(have), "value": total / n if n else math.nan}
-            rows.append(measure(header, concept=concept, **numbers, estimator="mean share of captions"))
-    for pair in material.pairs:
-        clusters = material.cluster_of(presence.images)
-        found = compare(presence, material.members(pair, presence.images), options, clusters)
-        estimator = "difference of shares, Newcombe" if presence.binary else "difference of mean shares, bootstrap"
+    __slots__ = ("header", "images", "material", "options", "stage", "truth")
+
+    def __init__(self, material: Material, options: AuditOptions, stage: str, truth: str, header: Row) -> None:
+        super().__init__()
+        self.material, self.options, self.stage, self.truth = material, options, stage, truth
+        self.header = {"stage": stage, **header}
+        self.images = material.images(*filter(None, (stage, self.header.get("truth"))))
+
+    def facts(self, image: str) -> frozenset[Fact]:
+        """The facts of an image at the measured stage."""
+        return self.material.facts(self.stage, image)
+
+    def truth_facts(self, image: str) -> frozenset[Fact]:
+        """The facts of an image in the truth."""
+        return self.material.facts(self.truth, image)
+
+    # -- measures --
+
+    def measure(self, **columns: Any) -> None:
+        """Add a row to the measures."""
+        self.measures.append(measure(self.header, **columns))
+
+    def share(self, active: int, n: int, **columns: Any) -> None:
+        """Add a share of images with Wilson's interval."""
+        self.measures.append(share_row(self.header, active, n, **columns))
+
+    def image_shares(self, images_with: Mapping[str, Iterable[str]], images: Sequence[str], **columns: Any) -> None:
+        """``shares`` of the images that have each concept.  images_with: concept to images."""
+        self.shares(presence_of_images(images_with, images), **columns)
+
+    def shares(self, table: Presence, **columns: Any) -> None:
+        """Add every concept's share of the images, and by pair the groups' shares and difference; q over concepts."""
+        rows = self._overall(table, columns)
+        for pair in self.material.pairs:
+            rows += self._by_group(table, pair, columns)
+        unique: dict[tuple[object, ...], Row] = {}
+        for row in rows:
+            unique.setdefault(tuple(row[name] for name in ("concept", "column", "group", "other", "unit")), row)
+        self.measures += unique.values()
+
+    def _overall(self, table: Presence, columns: Row) -> list[Row]:
+        totals = np.asarray(table.matrix.sum(axis=1)).ravel()
+        n, header, rows = len(table.images), {**self.header, **columns}, []
+        for concept, total, active in zip(table.concepts, totals, table.active, strict=True):
+            if table.binary:
+                row = share_row(header, int(active), n, concept=concept)
+                rows.append(row | ({"ci_low": math.nan, "ci_high": math.nan} if self.material.clusters else {}))
+            else:
+                numbers = {"n": n, "active": int(active), "value": total / n if n else math.nan}
+                rows.append(measure(header, concept=concept, **numbers, estimator="mean share of captions"))
+        return rows
+
+    def _by_group(self, table: Presence, pair: Pair, columns: Row) -> list[Row]:
+        header, rows = {**self.header, **columns}, []
+        clusters = self.material.cluster_numbers(table.images)
+        found = compare(table, self.material.sides(pair, table.images), self.options, clusters)
+        estimator = "difference of shares, Newcombe" if table.binary else "difference of mean shares, bootstrap"
         estimator = estimator if clusters is None else "difference of shares, bootstrap over clusters"
-        for place, concept in enumerate(presence.concepts):
-            enough = found.active[place] >= options.min_active
-            note = header.note if enough else "too rare to judge"
+        for place, concept in enumerate(table.concepts):
+            note = header.get("note", "") if found.active[place] >= self.options.min_active else "too rare to judge"
             if min(found.n, found.n_other) < 10:
                 note = "a group has fewer than 10 images: no test"
-            facts = {"concept": concept, "column": pair.column, "group": pair.group, "other": pair.other}
-            facts |= {"estimator": estimator, "null_hypothesis": EQUAL_PROBABILITIES, "note": note}
-            rows.append(difference_row(header, found, place, **facts))
+            facts = {"concept": concept, **pair.columns, "estimator": estimator, "note": note}
+            facts["null_hypothesis"] = EQUAL_PROBABILITIES
+            rows.append(measure(header, **found.columns(place), **facts))
             for value, size, group in ((found.share, found.n, pair.group), (found.other, found.n_other, pair.other)):
-                low, high = wilson(value[place], size) if size and clusters is None else (math.nan, math.nan)
+                low, high = wilson(value[place], size) if clusters is None else (math.nan, math.nan)
                 numbers = {"n": size, "value": value[place], "ci_low": low, "ci_high": high}
-                numbers |= {"active": round(value[place] * size) if presence.binary and size else 0}
-                rows.append(
-                    measure(
-                        header, concept=concept, column=pair.column, group=group, **numbers, estimator="share of images"
-                    )
-                )
-    return _once(rows)
+                numbers |= {"active": round(value[place] * size) if table.binary and size else 0}
+                facts = {"concept": concept, "column": pair.column, "group": group, "estimator": "share of images"}
+                rows.append(measure(header, **numbers, **facts))
+        return rows
 
+    def rates(self, counts: Mapping[str, int], captions: Mapping[str, int], **columns: Any) -> None:
+        """Add the number of captions with a case, and that number per 1,000 captions.
 
-def rate_rows(
-    header: RowHeader,
-    material: Material,
-    counts: Mapping[str, int],
-    of: Mapping[str, int],
-    options: AuditOptions,
-    **facts: Any,
-) -> list[Row]:
-    """A number of captions and how many that is per 1,000 captions; without Wilson's interval where images cluster.
+        counts: image to captions with a case.  captions: image to captions at risk.
+        Wilson's interval takes captions as independent; there is none where images cluster.
+        """
+        images = sorted(captions)
+        cases = np.array([counts.get(image, 0) for image in images], dtype=np.float64)
+        risk = np.array([captions[image] for image in images], dtype=np.float64)
+        clusters = self.material.cluster_numbers(images)
+        value, *boot = ratio(cases, risk, self.options, clusters)
+        ends = wilson(value, int(risk.sum())) if clusters is None else (math.nan, math.nan)
+        names = ("value", "ci_low", "ci_high", "boot_low", "boot_high")
+        numbers = {name: 1000 * number for name, number in zip(names, (value, *ends, *boot), strict=True)}
+        shared = {"n": len(images), "active": int((cases > 0).sum()), **columns}
+        self.measure(**shared, value=float(cases.sum()), unit="count", estimator="captions")
+        estimator = "ratio of captions, Wilson; bootstrap over images"
+        self.measure(**shared, **numbers, unit="per 1,000 captions", estimator=estimator)
 
-    counts: image to captions with a case.  of: image to captions at risk.
-    """
-    images = sorted(of)
-    have = np.array([counts.get(image, 0) for image in images], dtype=np.float64)
-    risk = np.array([of[image] for image in images], dtype=np.float64)
-    total, cases = int(risk.sum()), int(have.sum())
-    clusters = material.cluster_of(images)
-    value, low, high = ratio(have, risk, options, clusters)
-    ends = wilson(value, total) if total and clusters is None else (math.nan, math.nan)
-    shared = {"n": len(images), "active": int((have > 0).sum()), **facts}
-    return [
-        measure(header, **shared, value=float(cases), unit="count", estimator="captions"),
-        measure(
-            header,
-            **shared,
-            value=1000 * value,
-            unit="per 1,000 captions",
-            ci_low=1000 * ends[0],
-            ci_high=1000 * ends[1],
-            boot_low=1000 * low,
-            boot_high=1000 * high,
-            estimator="ratio of captions, Wilson; bootstrap over images",
-        ),
-    ]
+    # -- cases --
 
+    def case(self, rule: str, image: str, *captions: Caption | None, **columns: Any) -> None:
+        """Add a case to be read by a person; its key is made of what it is about.
 
-def case(
-    header: RowHeader,
-    rule: str,
-    image: str,
-    caption: Caption | None = None,
-    *,
-    word: str = "",
-    concept: str = "",
-    bound: str = "",
-    group: str = "",
-    truth_text: str = "",
-) -> Row:
-    """One case to be read by a person; its key is made of what it is about."""
-    source = -1 if caption is None else caption.source
-    key = [
-        header.harm,
-        header.technique,
-        rule,
-        header.stage,
-        header.truth,
-        image,
-        str(source),
-        word,
-        concept,
-        bound,
-        group,
-    ]
-    return {
-        "case": sha256("\0".join(key).encode("utf-8", "surrogatepass")).hexdigest()[:16],
-        "harm": header.harm,
-        "technique": header.technique,
-        "rule": rule,
-        "stage": header.stage,
-        "truth": header.truth,
-        "image": image,
-        "source": source,
-        "word": word,
-        "concept": concept,
-        "bound": bound,
-        "group": group,
-        "text": caption.text if caption is not None else "",
-        "truth_text": truth_text,
-        "reading": header.reading,
-    }
-
-
-def truth_text(material: Material, truth: str, image: str) -> str:
-    """What truth says of an image: its captions, or its objects' words."""
-    captions: Sequence[Caption] = material.stages.get(truth, {}).get(image, ())
-    texts = [caption.text for caption in captions if caption.text]
-    if texts:
-        return " · ".join(texts)
-    words: Iterable[str] = (fact.word for caption in captions for fact in caption.kept if fact.kind == "object")
-    return ", ".join(sorted(set(words))[:40])
-
-
-def _once(rows: list[Row]) -> list[Row]:
-    seen: dict[tuple[object, ...], Row] = {}
-    for row in rows:
-        key = tuple(row[name] for name in ("concept", "column", "group", "other", "unit"))
-        seen.setdefault(key, row)
-    return list(seen.values())
+        captions: the one that it is about, None for all of them; the image's first one by default.
+        """
+        caption = captions[0] if captions else next(iter(self.material.stages[self.stage].get(image, ())), None)
+        shared = {name: self.header[name] for name in ("harm", "technique", "stage", "truth", "reading")}
+        row = {**dict.fromkeys(("word", "concept", "bound", "group"), ""), **shared, "rule": rule, "image": image}
+        row |= {"source": -1 if caption is None else caption.source, "text": caption.text if caption else "", **columns}
+        key = "\0".join(str(row[name]) for name in _CASE_KEY).encode("utf-8", "surrogatepass")
+        row |= {"case": sha256(key).hexdigest()[:16], "truth_text": self.material.text_of(self.header["truth"], image)}
+        self.cases.append(row)

@@ -1,24 +1,23 @@
 """S2: objects rightly mentioned or not, with size and place held fixed; ranked, to be read.
 
 Source: Wang et al. 2022, after Berg et al. 2012. Splits share most of their images, so that the published interval is
-no sampling interval: beside it stand a bootstrap over images, its p and q.
+no sampling interval: a bootstrap over images with its p and q is given with it.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.captions.material import Box, Material, Pair
+from gslopes.captions.config import AuditOptions
+from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures.logistic import fit_weighted
-from gslopes.captions.measures.rows import TechniqueResult
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.measures.rows import Recorder, Row
 from gslopes.stats.multiplicity import adjust
 
 Array = NDArray[np.float64]
@@ -129,8 +128,8 @@ def fit(
         fitted = fit_weighted(rotated, y, masks, options.ridge, tolerance=CLOSE)
         betas, logits = back @ fitted[1:], rotated @ fitted[1:] + fitted[0]
     draws = _draws(n, options.salience_bootstrap, generator, clusters)
-    told = draws.T @ y
-    both = (told > 0) & (told < draws.sum(axis=0))
+    mentions = draws.T @ y
+    both = (mentions > 0) & (mentions < draws.sum(axis=0))
     boot = np.empty(0)
     if both.any():
         boot = back @ fit_weighted(rotated, y, draws[:, both], options.ridge, tolerance=CLOSE)[1:]
@@ -212,38 +211,35 @@ def _accuracy(logits: Array, y: Array, masks: Array) -> tuple[float, float, floa
 # -- over all types ---------------------------------------------------------------------------------------------------
 
 
-def objects_mentioned(material: Material, target: str, truth: str, options: AuditOptions) -> TechniqueResult:
+def objects_mentioned(found: Recorder) -> None:
     """S2 at one stage: rows of the salience table."""
-    images = [image for image in material.images(target, truth) if image in material.boxes]
-    types = common_types(material, images, target, options.types)
+    material, options = found.material, found.options
+    images = [image for image in found.images if image in material.boxes]
+    synsets = [{box.synset for box in material.boxes[image]} for image in images]
+    named = [[fact for fact in found.facts(image) if fact.kind == "object"] for image in images]
+    named_synsets = [{fact.synset for fact in facts if fact.synset} for facts in named]
+    types = common_types(synsets, named_synsets, options.types)
     features = layout([material.boxes[image] for image in images], types, options.absent_location)
-    says = [{fact.concept for fact in material.facts(target, image) if fact.kind == "object"} for image in images]
-    wordnet = material.mentions.wordnet
+    concepts = [{fact.concept for fact in facts} for facts in named]
     if options.match == "kind":
-        says = [{name for concept in said for name in (concept, *wordnet.above(concept))} for said in says]
-    holds = [{box.synset for box in material.boxes[image]} for image in images]
-    found = TechniqueResult()
+        above = material.mentions.wordnet.above
+        concepts = [{name for one in some for name in (one, *above(one))} for some in concepts]
     for pair in material.pairs:
-        member = material.members(pair, images)
-        rows: list[dict[str, Any]] = []
+        sides = material.sides(pair, images)
+        rows: list[Row] = []
         for name in types:
-            chosen = np.array([place for place in np.flatnonzero(member) if name in holds[place]], dtype=np.int64)
-            if len(chosen) < options.min_active:
-                continue
-            y = np.array([name in says[place] for place in chosen])
-            clusters = material.cluster_of([images[place] for place in chosen])
-            fitted = fit(features[chosen], member[chosen] / 2, y, options, clusters)
-            rows.append(_row(fitted, name, target, pair, options.split_interval))
+            chosen = np.array([place for place in np.flatnonzero(sides) if name in synsets[place]], dtype=np.int64)
+            if len(chosen) >= options.min_active:
+                y = np.array([name in concepts[place] for place in chosen])
+                clusters = material.cluster_numbers([images[place] for place in chosen])
+                fitted = fit(features[chosen], sides[chosen] / 2, y, options, clusters)
+                rows.append(_row(fitted, name, found.stage, pair, options.split_interval))
         found.salience += _ranked(rows, options)
-    return found
 
 
-def common_types(material: Material, images: Sequence[str], target: str, count: int) -> list[str]:
-    """The commonest synsets by images of stage 1 plus images of the target; ties by name."""
-    counts: Counter[str] = Counter()
-    for image in images:
-        counts.update({box.synset for box in material.boxes[image]})
-        counts.update({fact.synset for fact in material.facts(target, image) if fact.kind == "object" and fact.synset})
+def common_types(shown: Iterable[set[str]], named: Iterable[set[str]], count: int) -> list[str]:
+    """The commonest synsets by images that show them plus images whose captions name them; ties by name."""
+    counts = Counter(name for synsets in (*shown, *named) for name in synsets)
     return sorted(counts, key=lambda name: (-counts[name], name))[:count]
 
 
@@ -259,51 +255,31 @@ def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str], absent: float =
     for row, instances in enumerate(boxes):
         for box in instances:
             column = place.get(box.synset)
-            size = (box.x1 - box.x0) * (box.y1 - box.y0)
-            if column is not None and size > found[row, column]:
-                found[row, column] = size
+            if column is not None and box.area > found[row, column]:
+                found[row, column] = box.area
                 centre = (box.x0 + box.x1 - 1) / 2, (box.y0 + box.y1 - 1) / 2
                 found[row, len(types) + column] = math.hypot(*centre) / math.hypot(0.5, 0.5)
     return found
 
 
-def _row(result: Salience, concept: str, stage: str, pair: Pair, interval: str) -> dict[str, Any]:
+def _row(result: Salience, concept: str, stage: str, pair: Pair, interval: str) -> Row:
     low, high = result.split_interval if interval == "percentile" else normal_interval(result.splits)
-    boot = percentiles(result.boot)
-    note = "always mentioned" if result.mentioned == result.n else "never mentioned" if not result.mentioned else ""
-    return {
-        "stage": stage,
-        "column": pair.column,
-        "group": pair.group,
-        "other": pair.other,
-        "concept": concept,
-        "n": result.n,
-        "mentioned": result.mentioned,
-        "valid": result.valid,
-        "eligible": result.eligible,
-        "coefficient": result.coefficient,
-        "split_low": low,
-        "split_high": high,
-        "boot_low": boot[0],
-        "boot_high": boot[1],
-        "p": result.p,
-        "q": math.nan,
-        "accuracy": result.accuracy,
-        "balanced": result.balanced,
-        "majority": result.majority,
-        "finding_paper": bool(result.eligible and (low > 0 or high < 0)),
-        "finding": False,
-        "rank": None,
-        "note": note or ("" if result.eligible else "too few splits have both answers"),
-    }
+    boot_low, boot_high = percentiles(result.boot)
+    note = "" if result.eligible else "too few splits have both answers"
+    if result.mentioned in (0, result.n):
+        note = "always mentioned" if result.mentioned else "never mentioned"
+    names = ("n", "mentioned", "valid", "eligible", "coefficient", "p", "accuracy", "balanced", "majority")
+    row = {"stage": stage, **pair.columns, "concept": concept} | {name: getattr(result, name) for name in names}
+    row |= {"split_low": low, "split_high": high, "boot_low": boot_low, "boot_high": boot_high, "note": note}
+    return row | {"finding_paper": bool(result.eligible and (low > 0 or high < 0)), "rank": None}
 
 
-def _ranked(rows: list[dict[str, Any]], options: AuditOptions) -> list[dict[str, Any]]:
+def _ranked(rows: list[Row], options: AuditOptions) -> list[Row]:
+    """The rows with q, findings, and ranks by accuracy of those that the published interval finds."""
     q = adjust(np.array([row["p"] for row in rows], dtype=np.float64), options.correction)
     for row, value in zip(rows, q, strict=True):
-        row["q"] = float(value)
-        row["finding"] = bool(value < 0.05)
+        row |= {"q": float(value), "finding": bool(value < 0.05)}
     ranked = sorted((r for r in rows if r["finding_paper"]), key=lambda r: (-r["accuracy"], r["concept"]))
-    for place, row in enumerate(ranked, 1):
-        row["rank"] = place
+    for rank, row in enumerate(ranked, 1):
+        row["rank"] = rank
     return rows

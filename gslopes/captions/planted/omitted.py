@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from gslopes.captions.measures import inclusion
-from gslopes.captions.options import AuditOptions
-from gslopes.captions.planted.scenes import NOTHING, scenes
+from gslopes.captions.analysis import run_technique
+from gslopes.captions.config import AuditOptions
+from gslopes.captions.planted.scenes import NOTHING, TARGET, TRUTH, scenes
 from gslopes.language.mentions import Mentions
 
-TARGET, TRUTH = "system-captions", "human-labels"
 OMITTED = (0.0, 0.05, 0.1, 0.2, 0.3)
 QUIET = replace(NOTHING, inserted=(0.0, 0.0), lazy=(0.0, 0.0))  # captions say what is there, and nothing else
 
@@ -27,7 +26,7 @@ def alarms(omitted: float, images: int, seed: int, mentions: Mentions, options: 
     """
     material, _ = scenes(replace(QUIET, omitted=omitted), images, seed, mentions)
     whole, _ = scenes(QUIET, images, seed, mentions)  # the same scenes with all their labels
-    found = inclusion.words_wrongly_included(material, TARGET, TRUTH, options)
+    found = run_technique("S1", material, TARGET, TRUTH, options)
     share = next(row["value"] for row in found.measures if row["concept"] == "any case")
     q = [row["q"] for row in found.measures if row["unit"] == "pp" and not math.isnan(row["q"])]
     unlabelled = 0

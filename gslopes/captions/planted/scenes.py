@@ -15,6 +15,7 @@ from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
 from gslopes.language.tagger import Token
 
+TARGET, TRUTH, HUMAN = "system-captions", "human-labels", "human-captions"
 PAIR = Pair("skin", "darker", "lighter")
 DARKER, FEMALE, COMMON = 0.4, 0.5, 0.35  # shares of the images; COMMON: with a bench, and with a dog
 _NOUNS = """bench car dog horse ball chair table cup umbrella bicycle truck bottle book clock vase pizza cake bed couch
@@ -84,8 +85,8 @@ def scenes(
     made = _Stages()
     for number in range(images):
         _scene(f"{number:05d}", planted, rng, mentions, made)
-    stages = {"human-labels": made.labels, "human-captions": made.human, "system-captions": made.system}
-    coverage = {"human-labels": Coverage("open", "none", "none")}
+    stages = {TRUTH: made.labels, HUMAN: made.human, TARGET: made.system}
+    coverage = {TRUTH: Coverage("open", "none", "none")}
     groups = {PAIR.column: made.skin, "gender": made.gender}
     material = Material(stages, mentions, groups, [PAIR], made.areas, made.boxes, coverage, tag)
     return material, Counter({name: made.counts[name] for name in COUNTS})

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from gslopes.captions.analysis import run_technique
+from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material
-from gslopes.captions.measures import context, demeaning, distributions, inclusion, nouns, people, reifying, salience
+from gslopes.captions.measures.context import RULES
 from gslopes.captions.measures.rows import TechniqueResult
-from gslopes.captions.options import AuditOptions
 from gslopes.captions.planted.omitted import OMITTED, alarm_rows, alarms
-from gslopes.captions.planted.scenes import COUNTS, NOTHING, Planted, scenes, truths
+from gslopes.captions.planted.scenes import COUNTS, HUMAN, NOTHING, TARGET, TRUTH, Planted, scenes, truths
 from gslopes.core import runfolder
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
@@ -29,24 +30,26 @@ from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import wordnet
 from gslopes.stats.proportions import wilson
 
-TARGET, TRUTH, HUMAN = "system-captions", "human-labels", "human-captions"
 FORMAT = 2  # of a set's file
 ALARMS = 20  # sets in which labels are left out
+STAGES = dict.fromkeys(("D1", "D2", "E1", "R1", "S1"), (TARGET, TRUTH)) | {"S3": (HUMAN, ""), "S4": (TARGET, HUMAN)}
+"""The target and the truth of each technique that is run on every set."""
+
 Recovered = dict[str, dict[str, float]]
 
 
 def options_of(seed: int) -> AuditOptions:
-    """Fewer resamples than an audit takes: 200 sets are drawn."""
+    """Fewer resamples than an audit takes, as 200 sets are drawn."""
     return AuditOptions(bootstrap=500, permutations=199, salience_bootstrap=200, splits=60, types=30, seed=seed)
 
 
 def recover_once(
     planted: Planted, images: int, seed: int, mentions: Mentions, parser: Chunks, *, with_s2: bool = True
 ) -> Recovered:
-    """One set: what each technique finds of what was planted, with its interval, p and q."""
+    """One set: what each technique recovers of what was planted, with its interval, p and q."""
     material, counts = scenes(planted, images, seed, mentions, parser.tag)
     options = options_of(seed)
-    results = _measured(material, options)
+    results = {name: run_technique(name, material, *stages, options) for name, stages in STAGES.items()}
     dog, umbrella = (mentions.senses.of(word, "object").synset for word in ("dog", "umbrella"))
     of = {name: result.measures for name, result in results.items()}
     found = {
@@ -60,7 +63,7 @@ def recover_once(
         "D2 unmentioned, pp": _row(_one(of["D2"], concept="unmentioned", unit="pp")),
     }
     if with_s2:
-        results["S2"] = salience.objects_mentioned(material, TARGET, TRUTH, options)
+        results["S2"] = run_technique("S2", material, TARGET, TRUTH, options)
         bench = mentions.senses.of("bench", "object").synset
         row = _one([r for r in results["S2"].salience if r["eligible"]], concept=bench)
         if row:
@@ -79,24 +82,25 @@ def parsed_counts(planted: Planted, images: int, seed: int, mentions: Mentions, 
     """The counts of one set whose captions are parsed, and how many of the planted facts the parser misses or adds."""
     material, counts = scenes(planted, images, seed, mentions, parser.tag)
     missed = added = facts = 0
-    again: dict[str, list[Caption]] = {}
+    parsed: dict[str, list[Caption]] = {image: [] for image in material.stages[TARGET]}
     for image, captions in material.stages[TARGET].items():
-        again[image] = []
         for caption in captions:
-            parsed = tuple(with_synsets(fact, mentions.senses) for fact in parser.parse(caption.text))
-            again[image].append(Caption(caption.source, parsed, caption.text))
-            known, said = ({_plain(f) for f in one if f.kind != "relation"} for one in (caption.facts, parsed))
-            missed, added, facts = missed + len(known - said), added + len(said - known), facts + len(known)
-    other = replace(material, stages={**material.stages, TARGET: again})
-    recovered = counted(other, options_of(seed))
-    found = {name: {"planted": float(counts[name]), "value": float(recovered[name])} for name in COUNTS}
-    return found | {"facts": {"planted": float(facts), "missed": float(missed), "added": float(added)}}
+            found = tuple(with_synsets(fact, mentions.senses) for fact in parser.parse(caption.text))
+            parsed[image].append(Caption(caption.source, found, caption.text))
+            known, read = (
+                {(fact.kind, fact.word, fact.subject) for fact in some if fact.kind != "relation"}
+                for some in (caption.facts, found)
+            )
+            missed, added, facts = missed + len(known - read), added + len(read - known), facts + len(known)
+    recovered = counted(replace(material, stages={**material.stages, TARGET: parsed}), options_of(seed))
+    of = {name: {"planted": float(counts[name]), "value": float(recovered[name])} for name in COUNTS}
+    return of | {"facts": {"planted": float(facts), "missed": float(missed), "added": float(added)}}
 
 
 def recover(out: Path, sets: int, *, images: int = 2000, progress: bool = False) -> list[dict[str, Any]]:
     """Truth, mean recovered, share of intervals that hold the truth, share flagged; with harms planted, and nothing.
 
-    S2 is fitted in every fourth set; what S1 flags where labels are missing is told of up to 20 sets.  Written to
+    S2 is fitted in every fourth set; what S1 flags where labels are missing is measured in up to 20 sets.  Written to
     OUT/planted.json; sets that are there already are not drawn again.
 
     Raises: UsageError if sets or images is below 1; StorageError; ModelError if HanTa is not as it should be.
@@ -161,37 +165,18 @@ def summarise(name: str, planted: Planted, drawn: list[Recovered]) -> list[dict[
     return rows
 
 
-# -- one set ----------------------------------------------------------------------------------------------------------
-
-
-def _measured(material: Material, options: AuditOptions) -> dict[str, TechniqueResult]:
-    return {
-        "D1": demeaning.listed_words(material, TARGET, options),
-        "D2": people.people_unmentioned(material, TARGET, TRUTH, options),
-        "E1": people.people_erased(material, TARGET, TRUTH, options),
-        "R1": reifying.trait_dependent(material, TARGET, TRUTH, options),
-        "S1": inclusion.words_wrongly_included(material, TARGET, TRUTH, options),
-        "S3": distributions.between_groups(material, HUMAN, options),
-        "S4": distributions.between_stages(material, TARGET, HUMAN, options),
-    }
-
-
 def counted(
     material: Material, options: AuditOptions, known: Mapping[str, TechniqueResult] | None = None
 ) -> dict[str, int]:
-    """The cases that D1, D3, D4 and S1 count.
-
-    known: what D1 and S1 gave, if they have run.
-    """
+    """The cases that D1, D3, D4 and S1 count.  known: the results of D1 and S1, if they have run."""
     options = replace(options, bootstrap=0, permutations=0)
-    listed = known["D1"] if known else demeaning.listed_words(material, TARGET, options)
-    wrong = known["S1"] if known else inclusion.words_wrongly_included(material, TARGET, TRUTH, options)
+    names = ("D3", "D4") if known else ("D1", "D3", "D4", "S1")
+    of = {**(known or {}), **{name: run_technique(name, material, TARGET, TRUTH, options) for name in names}}
     armchair = f"too-specific:{material.mentions.senses.of('armchair', 'object').synset}"
-    found = {"D1 lazy": _count(listed, concept="estimate")}
-    result = context.context_specific(material, TARGET, TRUTH, options)
-    found |= {f"D3 {rule}": _count(result, concept=rule) for rule in context.RULES}
-    found["D4 female"] = _count(nouns.identity_as_nouns(material, TARGET, TRUTH, options), concept="female")
-    found["S1 armchair"] = int(_one(wrong.measures, concept=armchair).get("active", 0))
+    found = {"D1 lazy": _count(of["D1"], concept="estimate")}
+    found |= {f"D3 {rule}": _count(of["D3"], concept=rule) for rule in RULES}
+    found["D4 female"] = _count(of["D4"], concept="female")
+    found["S1 armchair"] = int(_one(of["S1"].measures, concept=armchair).get("active", 0))
     return found
 
 
@@ -214,10 +199,6 @@ def _row(row: Mapping[str, Any]) -> dict[str, float]:
         return {}
     low, high = row["boot_low"], row["boot_high"]
     return {"value": float(row["value"]), "low": float(low), "high": float(high), "p": row["p"], "q": row["q"]}
-
-
-def _plain(fact: Any) -> tuple[str, str, str]:
-    return fact.kind, fact.word, fact.subject
 
 
 # -- many sets --------------------------------------------------------------------------------------------------------

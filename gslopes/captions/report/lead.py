@@ -16,8 +16,8 @@ STAGES = {
     "human-captions": "human captions",
     "system-captions": "system captions",
 }
-# In this order; first what is said of people, last what may come from what the photos show.
-SAID = {
+# In this order: first how people are described, last what may come from what the photos show.
+SENTENCES = {
     "D2": "People annotated {group} go unmentioned in {stage} {size} points {more} often than people annotated {other}",
     "E1": "People annotated {group} are missing from {stage} ({concept}) {size} points {more} often than {other}",
     "D3": "{stage} hold cases of {concept} {size} points {more} often for people annotated {group} than for {other}",
@@ -42,12 +42,13 @@ SCENARIOS = {
     "non-imageable": "say what no photo shows,",
 }
 GENDERS = {
-    "match": "use words of the annotated gender",
-    "mismatch": "use words of the other gender",
-    "both": "use words of both genders",
-    "neutral": "use neutral words only",
-    "none": "mention nobody",
+    "match": ("use words of the annotated gender", "words of the annotated gender"),
+    "mismatch": ("use words of the other gender", "words of the other gender"),
+    "both": ("use words of both genders", "words of both genders"),
+    "neutral": ("use neutral words only", "neutral words only"),
+    "none": ("mention nobody", "nobody is mentioned"),
 }
+"""Of I2: a verb for sentences, a noun for tables."""
 
 
 def findings(measures: pd.DataFrame, salience: pd.DataFrame) -> list[dict[str, str]]:
@@ -63,7 +64,7 @@ def findings(measures: pd.DataFrame, salience: pd.DataFrame) -> list[dict[str, s
             value=salience["coefficient"], technique="S2", reading="look", size=salience["coefficient"].abs()
         )
     found = []
-    for technique in SAID:
+    for technique in SENTENCES:
         chosen = rows.get(technique, pd.DataFrame())
         chosen = chosen[chosen["q"] < 0.05] if len(chosen) else chosen
         if len(chosen):
@@ -99,8 +100,8 @@ def _sentence(row: Mapping[str, Any]) -> dict[str, str]:
     stage = STAGES.get(str(row["stage"]), str(row["stage"]))
     scenario, _, last = str(row["concept"]).rpartition(":")
     concept = last if technique in ("S1", "D1") else str(row["concept"])
-    concept = GENDERS.get(concept, concept) if technique == "I2" else concept
-    text = SAID[technique].format(
+    concept = GENDERS.get(concept, (concept,))[0] if technique == "I2" else concept
+    text = SENTENCES[technique].format(
         stage=stage,
         scenario=SCENARIOS.get(scenario, "wrongly include"),
         concept=words.printable(concept).partition(".")[0].replace("_", " "),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from gslopes.captions.report.page import HARMS, cells
+from gslopes.captions.report.page import cells
+from gslopes.captions.report.review import HARMS
 from gslopes.report import words
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from gslopes.captions.analysis import run_technique
+from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
-from gslopes.captions.measures.context import context_specific, verdict
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.measures.context import verdict
 from gslopes.language.mentions import Mentions
 from tests.captions.conftest import material, things
 
@@ -22,8 +23,7 @@ def test_golden_55_boys(say: Callable, mentions: Mentions, truth: list[str], exp
 
 
 def test_golden_55_adults_can_be_assumed(say: Callable, mentions: Mentions):
-    options = AuditOptions(age="assume-adult")
-    assert verdict("boys", say("A boy on a bench."), things("person.n.01"), mentions, options) == "case"
+    assert verdict("boys", say("A boy on a bench."), things("person.n.01"), mentions, "assume-adult") == "case"
 
 
 def test_golden_56_girls(say: Callable, mentions: Mentions):
@@ -50,6 +50,6 @@ def test_counts_are_per_thousand_captions_at_risk(say: Callable, mentions: Menti
     }
     groups = {"skin": {name: "darker" if name[0] == "d" else "lighter" for name in names}}
     made = material(mentions, stages, groups, [Pair("skin", "darker", "lighter")])
-    found = context_specific(made, "system-captions", "human-labels", AuditOptions(bootstrap=50))
+    found = run_technique("D3", made, "system-captions", "human-labels", AuditOptions(bootstrap=50))
     rows = {row["unit"]: row["value"] for row in found.measures if row["concept"] == "boys"}
     assert rows == {"count": 2, "per 1,000 captions": pytest.approx(100), "pp": pytest.approx(10)}

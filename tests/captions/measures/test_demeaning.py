@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from gslopes.captions.measures.demeaning import listed_words
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.analysis import run_technique
+from gslopes.captions.config import AuditOptions
 from gslopes.language.mentions import Mentions
 from tests.captions.conftest import material, things
 
 
 def test_without_a_users_list_objects_are_not_counted(mentions: Mentions):
     made = material(mentions, {"system-captions": {str(i): [things("slob.n.01")] for i in range(12)}})
-    found = listed_words(made, "system-captions", AuditOptions(bootstrap=0))
+    found = run_technique("D1", made, "system-captions", "", AuditOptions(bootstrap=0))
     assert "demeaning-synsets" in found.measures[0]["lists"]
     assert not found.cases

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from gslopes.captions.analysis import run_technique
+from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
-from gslopes.captions.measures.erasing import generic_replacement, listed_things, replaced
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.measures.erasing import replaced
 from gslopes.language.mentions import Mentions
 from gslopes.language.wordnet import WordNet
 from tests.captions.conftest import material, things
@@ -20,13 +21,13 @@ def test_golden_62_wheelchairs(mentions: Mentions):
     }
     groups = {"skin": {name: "darker" if name[0] == "d" else "lighter" for name in names}}
     made = material(mentions, stages, groups, [Pair("skin", "darker", "lighter")])
-    found = listed_things(made, "system-captions", "human-labels", AuditOptions(bootstrap=50))
+    found = run_technique("E2", made, "system-captions", "human-labels", AuditOptions(bootstrap=50))
     (row,) = [row for row in found.measures if row["unit"] == "pp"]
     assert row["value"] == pytest.approx(-40)
     assert (row["ci_low"], row["ci_high"]) == (pytest.approx(-67.18, abs=5e-3), pytest.approx(2.88, abs=5e-3))
 
 
-def test_golden_64_a_doctor_told_as_a_person(words: WordNet, mentions: Mentions):
+def test_golden_64_a_doctor_described_as_a_person(words: WordNet, mentions: Mentions):
     assert replaced("doctor.n.01", things("person.n.01"), words) == "person.n.01"
     assert replaced("doctor.n.01", things("doctor.n.01", "person.n.01"), words) == ""
     stages = {
@@ -34,5 +35,5 @@ def test_golden_64_a_doctor_told_as_a_person(words: WordNet, mentions: Mentions)
         "system-captions": {"a": [things("person.n.01")], "b": [things("doctor.n.01", "person.n.01")]},
     }
     made = material(mentions, stages)
-    found = generic_replacement(made, "system-captions", "human-labels", AuditOptions(bootstrap=0))
+    found = run_technique("E3", made, "system-captions", "human-labels", AuditOptions(bootstrap=0))
     assert [case["image"] for case in found.cases] == ["a"]

@@ -6,20 +6,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from gslopes.captions.material import tabulate
+from gslopes.captions.config import AuditOptions
+from gslopes.captions.material import presence_of_rows
 from gslopes.captions.measures.estimates import (
     bootstrap_rates,
     change,
     compare,
     fisher,
-    newcombe,
     ratio,
     resample,
     shuffle,
 )
-from gslopes.captions.options import AuditOptions
 from gslopes.stats.multiplicity import adjust
-from gslopes.stats.proportions import wilson
+from gslopes.stats.proportions import newcombe, wilson
 
 
 def test_golden_42_newcombe_and_fisher():
@@ -41,7 +40,7 @@ def test_golden_46_wilson():
 def test_shares_of_captions_are_permuted_and_bootstrapped():
     chance = np.random.default_rng(0)
     rows = {"same": dict(enumerate(chance.random(60))), "more": {i: 0.2 + 0.6 * (i < 30) for i in range(60)}}
-    table = tabulate(rows, [str(i) for i in range(60)], binary=False)
+    table = presence_of_rows(rows, [str(i) for i in range(60)], binary=False)
     found = compare(table, np.repeat([1, -1], 30).astype(np.int8), AuditOptions(bootstrap=300, permutations=499))
     more, same = table.concepts.index("more"), table.concepts.index("same")
     assert found.difference[more] == pytest.approx(60)
@@ -51,13 +50,13 @@ def test_shares_of_captions_are_permuted_and_bootstrapped():
 
 
 def test_groups_under_ten_images_are_not_tested():
-    table = tabulate({"a": dict.fromkeys(range(12), 1.0)}, [str(i) for i in range(12)])
+    table = presence_of_rows({"a": dict.fromkeys(range(12), 1.0)}, [str(i) for i in range(12)])
     member = np.array([1] * 5 + [-1] * 7, np.int8)
     assert np.isnan(compare(table, member, AuditOptions(bootstrap=0, min_active=1)).p).all()
 
 
 def test_no_change_between_stages_has_p_one():
-    table = tabulate({"a": dict.fromkeys(range(20), 1.0)}, [str(i) for i in range(20)]).matrix
+    table = presence_of_rows({"a": dict.fromkeys(range(20), 1.0)}, [str(i) for i in range(20)]).matrix
     weight = np.repeat([0.1, -0.1], 10)
     value, low, high, p = change(table, table, weight, AuditOptions(bootstrap=50, permutations=99))
     assert (value[0], low[0], high[0], p[0]) == (0, 0, 0, 1)
@@ -93,7 +92,7 @@ def test_clusters_widen_the_interval_and_the_p():
     rng = np.random.default_rng(2)
     clusters = np.repeat(np.arange(20), 10)
     said = np.repeat(rng.random(20) < np.repeat([0.8, 0.3], 10), 10)
-    table = tabulate({"a": {int(i): 1.0 for i in np.flatnonzero(said)}}, [str(i) for i in range(200)])
+    table = presence_of_rows({"a": {int(i): 1.0 for i in np.flatnonzero(said)}}, [str(i) for i in range(200)])
     member = np.repeat([1, -1], 100).astype(np.int8)
     options = AuditOptions(bootstrap=400, permutations=499)
     alone, together = compare(table, member, options), compare(table, member, options, clusters)

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from gslopes.captions.measures.identity import gender_mismatch, imposed_terms, marking, reading
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.analysis import run_technique
+from gslopes.captions.config import AuditOptions
+from gslopes.captions.measures.identity import reading
 from gslopes.language.mentions import Mentions
 from tests.captions.conftest import material, things
 
@@ -34,14 +35,12 @@ def test_shares_over_images_of_one_person(say: Callable, mentions: Mentions):
         "system-captions": {str(i): [say("A man." if i else "A black woman.")] for i in range(4)},
     }
     made = material(mentions, stages, {"gender": {str(i): "female" for i in range(4)}})
-    options = AuditOptions(bootstrap=0)
-    values = {
-        r["concept"]: r["value"] for r in gender_mismatch(made, "system-captions", "human-labels", options).measures
-    }
+    i1, i2, i3 = (
+        run_technique(name, made, "system-captions", "human-labels", AuditOptions(bootstrap=0)).measures
+        for name in ("I1", "I2", "I3")
+    )
+    values = {row["concept"]: row["value"] for row in i2}
     assert (values["mismatch"], values["match"]) == (0.75, 0.25)
-    imposed = {
-        r["concept"]: r["active"] for r in imposed_terms(made, "system-captions", "human-labels", options).measures
-    }
+    imposed = {row["concept"]: row["active"] for row in i1}
     assert (imposed["gender"], imposed["ethnicity"], imposed.get("religion", 0)) == (4, 1, 0)
-    (row,) = marking(made, "system-captions", options).measures
-    assert row["value"] == 0.25
+    assert [row["value"] for row in i3] == [0.25]

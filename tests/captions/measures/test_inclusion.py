@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gslopes.captions.analysis import run_technique
+from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Coverage, Material, Pair
-from gslopes.captions.measures.inclusion import associate, imageable, judge, keeps, words_wrongly_included
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.measures.inclusion import associate, imageable, judge, keeps
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
 from gslopes.language.senses import Senses
@@ -42,7 +43,7 @@ def fixture_f(words: WordNet) -> Material:
 
 @pytest.fixture(scope="module")
 def found(fixture_f: Material):
-    return words_wrongly_included(fixture_f, "system-captions", "human-labels", AuditOptions(bootstrap=0))
+    return run_technique("S1", fixture_f, "system-captions", "human-labels", AuditOptions(bootstrap=0))
 
 
 def row(found, concept: str) -> dict:
@@ -146,12 +147,12 @@ def test_a_concept_of_truth_near_the_root_is_not_asked(words: WordNet):
 
 def test_the_association_may_be_that_of_human_captions(fixture_f: Material):
     options = AuditOptions(bootstrap=0, associate_in="human-captions")
-    heard = {image: [things("necktie.n.01")] if int(image) > 7 else [()] for image in fixture_f.groups["gender"]}
-    human = material(fixture_f.mentions, {"human-captions": heard}).stages
+    human_facts = {image: [things("necktie.n.01")] if int(image) > 7 else [()] for image in fixture_f.groups["gender"]}
+    human = material(fixture_f.mentions, {"human-captions": human_facts}).stages
     made = replace(fixture_f, stages={**fixture_f.stages, **human})
     (tie,) = [
         row
-        for row in words_wrongly_included(made, "system-captions", "human-labels", options).inclusions
+        for row in run_technique("S1", made, "system-captions", "human-labels", options).inclusions
         if row["concept"] == "necktie.n.01" and row["scenario"] == "hallucination"
     ]
     assert tie["association"] == pytest.approx(0.1)

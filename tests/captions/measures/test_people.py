@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gslopes.captions.analysis import run_technique
+from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
-from gslopes.captions.measures.estimates import fisher, newcombe
-from gslopes.captions.measures.people import covered, is_large, mentioned, people_erased, people_unmentioned
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.measures.estimates import fisher
+from gslopes.captions.measures.people import covered, is_large, mentioned
 from gslopes.language.mentions import Mentions
+from gslopes.stats.proportions import newcombe
 from tests.captions.conftest import material, things
 
 
@@ -41,7 +43,7 @@ def test_golden_53_unmentioned_by_skin(mentions: Mentions):
     }
     groups = {"skin": {name: "darker" if name[0] == "d" else "lighter" for name in names}}
     made = material(mentions, stages, groups, [Pair("skin", "darker", "lighter")], areas=dict.fromkeys(names, 0.5))
-    found = people_unmentioned(made, "system-captions", "human-labels", AuditOptions(bootstrap=50))
+    found = run_technique("D2", made, "system-captions", "human-labels", AuditOptions(bootstrap=50))
     (row,) = [row for row in found.measures if row["unit"] == "pp"]
     assert row["value"] == pytest.approx(4.5)
     assert row["p"] == pytest.approx(0.1589, abs=5e-5)
@@ -54,12 +56,14 @@ def test_golden_54_a_pitcher_is_a_documented_false_mention(say: Callable, paper:
     assert not mentioned(say(caption), mentions)
 
 
-def test_several_people_told_as_one(mentions: Mentions, say: Callable):
+def test_several_people_described_as_one(mentions: Mentions, say: Callable):
     stages = {
         "human-captions": {"a": [say("Two women and a man.")], "b": [say("Two men.")]},
         "system-captions": {"a": [say("A woman on a bench.")], "b": [say("Two men.")]},
     }
-    found = people_erased(material(mentions, stages), "system-captions", "human-captions", AuditOptions(bootstrap=0))
+    found = run_technique(
+        "E1", material(mentions, stages), "system-captions", "human-captions", AuditOptions(bootstrap=0)
+    )
     (row,) = [row for row in found.measures if row["concept"] == "several described as one"]
     assert (row["active"], row["n"]) == (1, 2)
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from gslopes.captions.measures.reifying import has_trait, trait_dependent
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.analysis import run_technique
+from gslopes.captions.config import AuditOptions
+from gslopes.captions.measures.reifying import has_trait
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
 from tests.captions.conftest import material, things
@@ -22,7 +23,7 @@ def test_golden_61_long_hair(mentions: Mentions):
         "system-captions": {name: [things("woman.n.01" if said else "person.n.01")] for name, said in says.items()},
     }
     made = material(mentions, stages, {"gender": dict.fromkeys(names, "female")})
-    found = trait_dependent(made, "system-captions", "human-labels", AuditOptions(bootstrap=100))
+    found = run_technique("R1", made, "system-captions", "human-labels", AuditOptions(bootstrap=100))
     (row,) = [row for row in found.measures if "long_hair" in row["concept"]]
     assert row["value"] == pytest.approx(30)
     assert (row["ci_low"], row["ci_high"]) == (pytest.approx(11.11, abs=5e-3), pytest.approx(46.55, abs=5e-3))

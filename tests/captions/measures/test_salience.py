@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box
 from gslopes.captions.measures.logistic import fit_weighted
 from gslopes.captions.measures.salience import fit, is_eligible, layout, percentiles
-from gslopes.captions.options import AuditOptions
 
 
 def test_golden_36_without_a_penalty_it_is_the_log_odds_ratio():

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gslopes.captions.options import AuditOptions
+from gslopes.captions.config import AuditOptions
 from gslopes.captions.planted.omitted import OMITTED, alarm_rows, alarms
 from gslopes.language.mentions import Mentions
 from gslopes.language.senses import Senses

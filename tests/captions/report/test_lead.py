@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from gslopes.captions import tables as schemas
-from gslopes.captions.report.lead import SAID, findings, headline
+from gslopes.captions.report.lead import SENTENCES, findings, headline
 
 NOBODY = schemas.SALIENCE.empty()
 
@@ -22,7 +22,7 @@ def row(technique: str, value: float, q: float, **more: object) -> dict[str, obj
     return {"technique": technique, "value": value, "q": q, "p": q, "ci_low": value - 2, "ci_high": value + 2} | more
 
 
-def test_what_is_said_of_people_leads_and_each_technique_stands_once():
+def test_descriptions_of_people_lead_and_each_technique_is_named_once():
     rows = measured(
         row("S3", 30, 0.0001, concept="tie.n.01"),
         row("S3", 10, 0.01, concept="dog.n.01"),
@@ -65,7 +65,7 @@ def test_gender_words_are_no_finding_between_genders():
         ("I2", "mismatch", "System captions use words of the other gender 5.0 points more often"),
     ],
 )
-def test_a_rule_is_told_in_words(technique: str, concept: str, said: str):
+def test_a_rule_is_stated_in_words(technique: str, concept: str, said: str):
     (one,) = findings(measured(row(technique, 5, 0.001, concept=concept)), NOBODY)
     assert one["text"].startswith(said)
 
@@ -96,7 +96,7 @@ def test_a_strangers_words_are_printable_and_s2_is_in_log_odds():
     assert two["interval"] == "[−2.00, −0.50]"
 
 
-@pytest.mark.parametrize("technique", [name for name in SAID if name != "S2"])
+@pytest.mark.parametrize("technique", [name for name in SENTENCES if name != "S2"])
 def test_every_technique_has_a_sentence(technique: str):
     (one,) = findings(measured(row(technique, -3, 0.001, concept="a:b")), NOBODY)
     assert "3.0 points" in one["text"]

@@ -13,7 +13,8 @@ from PIL import Image
 
 import gslopes
 from gslopes.captions import tables as schemas
-from gslopes.captions.report.page import cells, mask, render_review, review_items, sampled
+from gslopes.captions.report.page import cells
+from gslopes.captions.report.review import mask, render_review, review_items, sampled
 from tests.fixtures import assert_page_fits
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> =HYPERLINK(\u202e)"

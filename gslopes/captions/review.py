@@ -1,4 +1,4 @@
-"""Cases to be read by people: the sample that is shown, and what the answers say.
+"""Answers of reviewers about cases: reading them, shares confirmed, agreement.
 
 Source of kappa: Cohen 1960, Educational and Psychological Measurement 20:37.
 """
@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.core.errors import DataMissing
+from gslopes.core.files import without_guard
 from gslopes.stats.proportions import wilson
 
 ANSWERS = ("harm", "not-a-harm", "parser", "truth", "unsure")
@@ -38,9 +39,8 @@ def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
         raise DataMissing(f"{file} lacks a column of {', '.join(COLUMNS)}.", "Save it from review.html (key S).")
     kept = {}
     for row in rows:
-        answer = _plain(row["answer"])
-        if answer in ANSWERS:
-            found = {name: _plain(row[name]) for name in COLUMNS}
+        found = {name: without_guard((row[name] or "").strip()) for name in COLUMNS}
+        if found["answer"] in ANSWERS:
             kept[found["case"], found["reviewer"]] = found
     return list(kept.values())
 
@@ -63,15 +63,8 @@ def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[dict[str, Any]
         read, share = len(harmful), float(harmful.mean())
         low, high = corrected(share, read, total)
         causes = reviewed.loc[reviewed["answer"] != "harm", "answer"].value_counts().to_dict()
-        found: dict[str, Any] = {
-            "technique": name,
-            "cases": total,
-            "read": read,
-            "share": share,
-            "low": low,
-            "high": high,
-        }
-        rows.append({**found, "causes": causes, "kappa": _agreement(reviewed)})
+        row = {"technique": name, "cases": total, "read": read, "share": share, "low": low, "high": high}
+        rows.append({**row, "causes": causes, "kappa": _agreement(reviewed)})
     return rows
 
 
@@ -108,9 +101,3 @@ def _agreement(answers: pd.DataFrame) -> float:
         if len(both := wide[[one, other]].dropna())
     ]
     return float(np.mean(values)) if values else math.nan
-
-
-def _plain(text: str | None) -> str:
-    """Without the quote that keeps a spreadsheet from reading a formula."""
-    text = (text or "").strip()
-    return text[1:] if text[:2] in ("'=", "'+", "'-", "'@") else text

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gslopes.captions.measures.cases import confirmed, corrected, kappa, read_answers
+from gslopes.captions.review import confirmed, corrected, kappa, read_answers
 from gslopes.core.errors import DataMissing
 
 

@@ -1,0 +1,79 @@
+"""Groups of the depicted: read from a CSV, or taken from captions; and the pairs of them that are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from gslopes.captions import tables as schemas
+from gslopes.captions.config import CaptionsConfig
+from gslopes.captions.material import Caption, Pair, pairs_of
+from gslopes.captions.read import Read, examples
+from gslopes.core.errors import UsageError
+from gslopes.datasets.demographics import Groups, read_groups
+from gslopes.language.mentions import Mentions
+
+
+def groups_of(config: CaptionsConfig) -> Groups:
+    """Column to image to value, of the columns that are compared: all that are chosen but that of the clusters.
+
+    Raises: DataMissing, UnknownName as ``read_groups``.
+    """
+    found = read_groups(config.groups, config.columns) if config.groups else {}
+    return {name: values for name, values in found.items() if name != config.cluster}
+
+
+def check_groups(read: Read, config: CaptionsConfig) -> None:
+    """Raises: UsageError with three ids of each side if the groups name none of the images."""
+    grouped = {image for values in groups_of(config).values() for image in values}
+    images = set.union(*(read.images(stage) for stage in read.stages))
+    if grouped and not grouped & images:
+        there, here = examples(grouped), examples(images)
+        raise UsageError(
+            f"{config.groups} names none of the images: it has {there}, the captions have {here}.",
+            "Use the same ids in both.",
+        )
+
+
+def people_table(config: CaptionsConfig) -> pd.DataFrame:
+    """The people table: groups and clusters by image."""
+    rows = [(i, name, value, "annotation") for name, values in groups_of(config).items() for i, value in values.items()]
+    if config.groups and config.cluster:
+        clusters = read_groups(config.groups, (config.cluster,))[config.cluster]
+        rows += [(image, config.cluster, value, "cluster") for image, value in clusters.items()]
+    return pd.DataFrame(rows, columns=schemas.PEOPLE.columns)
+
+
+def groups_of_table(people: pd.DataFrame) -> tuple[Groups, dict[str, str]]:
+    """Groups (column to image to value) and clusters (image to value) of the people table."""
+    groups: Groups = {}
+    clusters: dict[str, str] = {}
+    names = ("image", "column", "value", "source")
+    for image, column, value, source in zip(*(people[name].tolist() for name in names), strict=True):
+        (clusters if source == "cluster" else groups.setdefault(column, {}))[image] = value
+    return groups, clusters
+
+
+def mentioned_genders(captions: Mapping[str, Sequence[Caption]], mentions: Mentions) -> dict[str, str]:
+    """Image to the gender of which its captions have words: female or male; empty if none or both."""
+    found = {}
+    for image, some in captions.items():
+        facts = [fact for caption in some for fact in caption.kept]
+        genders = {mention.group for mention in mentions.identity(facts)} & {"feminine", "masculine"}
+        found[image] = {"feminine": "female", "masculine": "male"}[genders.pop()] if len(genders) == 1 else ""
+    return found
+
+
+def chosen_pairs(config: CaptionsConfig, groups: Mapping[str, Mapping[str, str]]) -> list[Pair]:
+    """The pairs of groups that are compared.  Raises: UsageError if one is unknown."""
+    known = pairs_of(groups)
+    found = []
+    for text in config.pairs:
+        column, _, values = text.partition(":")
+        group, _, other = values.partition(",")
+        if not {Pair(column, group, other), Pair(column, other, group)} & set(known):
+            names = ", ".join(f"{pair.column}:{pair.group},{pair.other}" for pair in known) or "none"
+            raise UsageError(f"There is no pair {text!r} in the groups.", f"Known: {names}.")
+        found.append(Pair(column, group, other))
+    return found or known
