@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from gslopes.contexts.people import gender_of
 from gslopes.core.errors import UsageError
+from gslopes.stats.intervals import percentile
 
 CODINGS = ("correct", "partial", "incorrect")
 NEUTRAL = 5.0
@@ -128,8 +129,7 @@ def _interval(ratings: NDArray[np.float64], rater: NDArray[np.int64], picks: NDA
         drawn = np.repeat(ratings, times)
         if len(drawn):
             medians[index] = np.median(drawn)
-    low, high = np.nanquantile(medians, [0.025, 0.975])
-    return float(low), float(high)
+    return percentile(medians)
 
 
 def _median(values: NDArray[np.float64]) -> float:

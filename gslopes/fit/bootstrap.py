@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
-from gslopes.fit.logodds import fit_logits
 from gslopes.fit.photo import KINDS
-from gslopes.fit.profiles import Profiles, line_weights
+from gslopes.fit.profiles import Profiles
+from gslopes.stats.logistic import fit_logits
+from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from gslopes.fit import bootstrap
 from gslopes.fit.answers import Answers
-from gslopes.fit.logodds import fit_logits
 from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import FEW, below_floor, effective_units
 from gslopes.fit.permutation import Permuted, permute
@@ -19,6 +18,7 @@ from gslopes.fit.photo import KINDS, UNITS, acceleration, infer, linear
 from gslopes.fit.profiles import Moments, Profiles, moments, profiles, varying
 from gslopes.fit.rates import rates
 from gslopes.fit.slopes import paper
+from gslopes.stats.logistic import fit_logits
 from gslopes.stats.multiplicity import adjust
 
 Array = NDArray[np.float64]

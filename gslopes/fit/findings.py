@@ -26,13 +26,14 @@ from gslopes.fit.gating import Gate, gating_rows
 from gslopes.fit.groups import group_slopes, joint_slopes, same_photos
 from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import FEW, Paired, effective_units, mean_test
-from gslopes.fit.profiles import line_weights, moments, profiles, varying
+from gslopes.fit.profiles import moments, profiles, varying
 from gslopes.fit.rates import rates
 from gslopes.fit.reach import reach_rows
 from gslopes.fit.refusals import Asked, asked_about, bounds, check_status, label_counts, refusal_rows
 from gslopes.fit.shape import shape
 from gslopes.fit.slopes import checked
 from gslopes.fit.sweeps import values_by_attribute
+from gslopes.stats.ols import line_weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,7 +29,8 @@ from gslopes.fit.decision import TESTED
 from gslopes.fit.options import LEAST_KEPT, FitOptions
 from gslopes.fit.paired import SCALE
 from gslopes.fit.photo import KINDS
-from gslopes.fit.profiles import Kind, line_weights, profiles
+from gslopes.fit.profiles import Kind, profiles
+from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]

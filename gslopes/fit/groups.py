@@ -15,10 +15,10 @@ from gslopes.fit.membership import membership_test
 from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import below_floor
 from gslopes.fit.photo import KINDS, covariance, infer, linear
-from gslopes.fit.profiles import Moments, Profiles, line_weights, moments, profiles, varying
+from gslopes.fit.profiles import Moments, Profiles, moments, profiles, varying
 from gslopes.fit.shape import hotelling_t2
 from gslopes.stats.multiplicity import adjust
-from gslopes.stats.ols import Lines, t_ratio
+from gslopes.stats.ols import Lines, line_weights, t_ratio
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]

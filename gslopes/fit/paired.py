@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from gslopes.fit.answers import Answers
-from gslopes.fit.profiles import Kind, line_weights, profiles
-from gslopes.stats.ols import t_ratio
+from gslopes.fit.profiles import Kind, profiles
+from gslopes.stats.ols import line_weights, t_ratio
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -34,9 +34,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from gslopes.fit.logodds import fit_logits, influence_weights
-from gslopes.fit.profiles import Kind, Moments, Profiles, line_weights
-from gslopes.stats.ols import Lines, t_ratio
+from gslopes.fit.profiles import Kind, Moments, Profiles
+from gslopes.stats.logistic import fit_logits, influence_weights
+from gslopes.stats.ols import Lines, line_weights, t_ratio
 
 Array = NDArray[np.float64]
 

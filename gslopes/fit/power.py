@@ -25,7 +25,7 @@ import numpy as np
 from scipy import optimize, special
 
 from gslopes.core.errors import ConfigError
-from gslopes.fit.profiles import line_weights
+from gslopes.stats.ols import line_weights
 
 # Standard deviation of the photos' true slopes over their mean: 0.4 to 1.6, median 1.1, over the nine labels with a t
 # beyond 3 in 29 London portraits (gender, celeba-tagger); the upper end is planned for.

@@ -132,12 +132,6 @@ def by_label(profile: Profiles, function: Callable[[NDArray[np.float32], slice],
     return result
 
 
-def line_weights(values: Array) -> Array:
-    """(K,) w such that the least squares slope of any curve y on the values is w . y; they sum to 0."""
-    centred = values - values.mean()
-    return np.asarray(centred / (centred @ centred), dtype=np.float64)
-
-
 def varying(profile: Profiles) -> Integers:
     """(L,) how many units have numbers that are not all the same."""
     moves = (profile.numbers != profile.numbers[:, :1]).any(axis=1)

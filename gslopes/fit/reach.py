@@ -27,7 +27,7 @@ from gslopes.fit.decision import TESTED
 from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import Units, unit_slopes
 from gslopes.fit.photo import KINDS
-from gslopes.fit.profiles import line_weights
+from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]

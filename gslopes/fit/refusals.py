@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from gslopes.core.errors import TableError
-from gslopes.fit.profiles import line_weights
+from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
 STATUS = ("answered", "refused", "failed")

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import special
 
 from gslopes.fit.photo import Linear, covariance, infer
-from gslopes.fit.profiles import Moments, line_weights
-from gslopes.stats.ols import Lines
+from gslopes.fit.profiles import Moments
+from gslopes.stats.ols import Lines, line_weights
 
 Array = NDArray[np.float64]
 

@@ -19,10 +19,11 @@ from gslopes.core.errors import TableError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.report import tally
+from gslopes.stats.intervals import wilson
+from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
-_NORMAL = 1.959964  # of a 95 % interval
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,8 +45,7 @@ class Answers:
 
     def weights(self) -> Array:
         """(K,) that turn K numbers into the slope of their least squares line, per unit of the attribute."""
-        centred = self.values - self.values.mean()
-        return np.asarray(centred / np.square(centred).sum(), dtype=np.float64)
+        return line_weights(self.values)
 
     def slopes(self) -> Array:
         """(P,) of each photo's score of each label, a label not returned counting as 0."""
@@ -100,18 +100,14 @@ def curves(answers: Answers) -> tuple[Array, Array, Array]:
 
     Over the photos answered at all values.  Interval: 95 %, Wilson.  Where the fit had clusters, it is too narrow: its
     units are photos.
-
-    Source: Wilson 1927, Probable inference, the law of succession, and statistical inference.
     """
     count = max(int(answers.complete.sum()), 1)
     inside = answers.complete[answers.photo]
     present = ~np.isnan(answers.scores[inside])
     labels, many = answers.label[inside], len(answers.labels)
     shares = np.stack([np.bincount(labels, column, many) for column in present.T], 1) / count  # (labels, K)
-    squared = _NORMAL**2 / count
-    middle = (shares + squared / 2) / (1 + squared)
-    half = np.sqrt(shares * (1 - shares) * squared + squared**2 / 4) / (1 + squared)
-    return shares, np.clip(middle - half, 0.0, shares), np.clip(middle + half, shares, 1.0)
+    low, high = wilson(shares, count)
+    return shares, np.minimum(low, shares), np.maximum(high, shares)
 
 
 def lines(answers: Answers, shares: Array) -> Array:

@@ -18,6 +18,7 @@ from gslopes.core import placebo, tables
 from gslopes.core.files import read_json
 from gslopes.core.reasons import explained
 from gslopes.report import tally, words
+from gslopes.stats.intervals import normal_quantile
 
 NAMES = {
     "gender": "perceived gender (masculine)",
@@ -176,7 +177,7 @@ def _curves(readings: pd.DataFrame, attribute: str, values: Sequence[float]) -> 
 
 def _interval(by: pd.DataFrame) -> tuple[list[float], list[float], list[float]]:
     """Means with the ends of their 95 % normal interval, from columns mean, std and count."""
-    half = (1.959964 * by["std"].fillna(0) / np.sqrt(by["count"].clip(lower=1))).to_numpy(float)
+    half = (normal_quantile() * by["std"].fillna(0) / np.sqrt(by["count"].clip(lower=1))).to_numpy(float)
     mean = by["mean"].to_numpy(float)
     return mean.tolist(), (mean - half).tolist(), (mean + half).tolist()
 

@@ -22,6 +22,7 @@ from gslopes.score.classifiers import load_classifier
 from gslopes.score.client import Client
 from gslopes.score.cost import Budget, UsageStats, estimate
 from gslopes.score.limits import limits_of
+from gslopes.stats.intervals import mean_t
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 LEVEL = 0.05
@@ -160,18 +161,15 @@ def _row(
     A change that favours one end of the attribute leaves the mean as it was: that is what the tilt shows.
     """
     change = np.round(now - before, 7)  # scores are stored with 24 bits
-    mean, n = float(change.mean()), len(change)
-    error = float(change.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-    if error > 0:
-        half = float(stats.t.ppf(0.975, n - 1)) * error
-        p = float(2 * stats.t.sf(abs(mean) / error, n - 1))
-    else:
-        half, p = 0.0, 1.0 if mean == 0 else 0.0
+    found, n = mean_t(change), len(change)
+    mean, low, high, p = found.value, found.low, found.high, found.p
+    if not found.se > 0:
+        low, high, p = mean, mean, 1.0 if mean == 0 else 0.0
     tilt, tilt_p = 0.0, 1.0
-    if error > 0 and n > 2 and np.ptp(values) > 0:
+    if found.se > 0 and n > 2 and np.ptp(values) > 0:
         line = stats.linregress(values, change)
         tilt, tilt_p = float(line.slope), float(line.pvalue)
-    return label, n, float(before.mean()), float(now.mean()), mean, mean - half, mean + half, p, tilt, tilt_p
+    return label, n, float(before.mean()), float(now.mean()), mean, low, high, p, tilt, tilt_p
 
 
 def print_drift(drift: Drift, most: int = 10) -> str:

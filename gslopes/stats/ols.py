@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 Array = NDArray[np.float64]
@@ -78,6 +78,22 @@ def fit_lines(values: Array, curves: Array, *, confidence: float = 0.95) -> Line
         low=slope - half,
         high=slope + half,
     )
+
+
+def line_weights(values: Array) -> Array:
+    """(K,) w such that the least squares slope of any curve y on the values is w . y; they sum to 0."""
+    centred = values - values.mean()
+    return np.asarray(centred / (centred @ centred), dtype=np.float64)
+
+
+def line_slopes(curves: ArrayLike, values: ArrayLike) -> Array:
+    """(n,) least squares slope of each curve, (n, K), on the values, (K,); NaN where the curve holds a NaN.
+
+    >>> line_slopes([[0.0, 1.0, 2.0]], [-1.0, 0.0, 1.0]).tolist()
+    [1.0]
+    """
+    centred = np.asarray(values, np.float64) - np.mean(values)
+    return np.asarray(np.asarray(curves, np.float64) @ centred / float(centred @ centred), dtype=np.float64)
 
 
 def t_ratio(slope: Array, se: Array) -> Array:

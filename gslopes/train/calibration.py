@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.nn import functional as F
 
+from gslopes.stats.logistic import fit_weighted
 from gslopes.train.augment import to_float
 from gslopes.train.training_set import TrainingSet
 from gslopes.zoo import ModelSpec, build
@@ -31,28 +31,18 @@ def calibrated(spec: ModelSpec, state: dict[str, Any], photos: TrainingSet, devi
         for start in range(0, len(photos.pixels), 128):
             x = to_float(torch.from_numpy(photos.pixels[start : start + 128]).to(device), spec.mean, spec.std)
             parts.append(network(x).double().cpu())
-    logits = torch.cat(parts)
+    logits = torch.cat(parts).numpy()
     scales, shifts = zip(*(_platt(logits[:, i], photos.labels[:, i]) for i in range(logits.shape[1])), strict=True)
     weight, bias = state[f"{LAST}.weight"], state[f"{LAST}.bias"]
     scale, shift = weight.new_tensor(scales), weight.new_tensor(shifts)
     return {**state, f"{LAST}.weight": weight * scale[:, None], f"{LAST}.bias": bias * scale + shift}
 
 
-def _platt(logits: torch.Tensor, truth: NDArray[np.float32]) -> tuple[float, float]:
+def _platt(logits: NDArray[np.float64], truth: NDArray[np.float32]) -> tuple[float, float]:
     """(scale, shift) of least cross-entropy over the known labels; (1, 0) where there are too few of either kind."""
-    known = torch.from_numpy(np.isfinite(truth))
-    z, y = logits[known].clone(), torch.from_numpy(truth)[known].double()
+    known = np.isfinite(truth)
+    z, y = logits[known], truth[known].astype(np.float64)
     if min(int(y.sum()), int((1 - y).sum())) < 10:
         return 1.0, 0.0
-    line = torch.tensor([1.0, 0.0], dtype=torch.float64, requires_grad=True)
-    optimiser = torch.optim.LBFGS([line], max_iter=100, line_search_fn="strong_wolfe")
-
-    def loss() -> torch.Tensor:
-        optimiser.zero_grad()
-        value = F.binary_cross_entropy_with_logits(line[0] * z + line[1], y)
-        value.backward()
-        return value
-
-    optimiser.step(loss)
-    scale, shift = line.tolist()
+    scale, shift = fit_weighted(np.column_stack([z, np.ones(len(z))]), y, np.ones(len(z)))
     return float(scale), float(shift)

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 from torch import Tensor, nn
 
 from gslopes.core.records import ByteArray
 from gslopes.datasets.celebamask import FACE, SKIN
 from gslopes.edit.editors import editor_of
+from gslopes.stats.agreement import auc
+from gslopes.stats.intervals import percentile
 from gslopes.train.augment import to_float
 from gslopes.train.sheet import edited_sheet, edits, sheet
 from gslopes.train.training_set import TrainingSet
@@ -39,23 +40,11 @@ def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, work: Path, de
         return {"held_out": len(held_out.pixels), **of(spec, module, held_out, work, device)}
 
 
-def auc(truth: NDArray[np.bool_], scores: NDArray[np.float32]) -> float:
-    """Area under the ROC curve: the share of (yes, no) pairs in order, ties counted half; NaN without both.
-
-    >>> auc(np.array([True, False, True]), np.array([0.9, 0.4, 0.4]))
-    0.75
-    """
-    yes, no = int(truth.sum()), int((~truth).sum())
-    if not yes or not no:
-        return float("nan")
-    return float((rankdata(scores)[truth].sum() - yes * (yes + 1) / 2) / (yes * no))
-
-
 def with_interval(statistic: Callable[[Rows], float], n: int, resamples: int = RESAMPLES) -> Estimate:
     """A statistic of n photos, a function of their rows, with the ends of its 95 % bootstrap interval."""
     random = np.random.default_rng(0)
     resampled = [statistic(random.integers(0, n, n)) for _ in range(resamples)]
-    low, high = np.nanpercentile(resampled, [2.5, 97.5])
+    low, high = percentile(np.array(resampled))
     return {name: round(float(v), 4) for name, v in (("value", statistic(np.arange(n))), ("low", low), ("high", high))}
 
 

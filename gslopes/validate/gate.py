@@ -17,8 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from gslopes.core.errors import ConfigError
 from gslopes.core.reasons import Reason, SkipReason
+from gslopes.stats.agreement import kendall
+from gslopes.stats.ols import line_slopes
 from gslopes.validate.estimates import Floats
-from gslopes.validate.manipulation import kendall, slopes
 
 # Readings that should stay while another is edited: those of the reader.
 JUDGED = ("gender", "race", "young", "smiling")
@@ -117,7 +118,7 @@ def steepest(others: ArrayLike, names: Sequence[str], values: ArrayLike) -> tupl
 
     others: (readings, K).  names: of the readings.
     """
-    found: NDArray[np.float64] = slopes(others, values) if len(names) else np.empty(0)
+    found: NDArray[np.float64] = line_slopes(others, values) if len(names) else np.empty(0)
     if not len(found):
         return np.nan, ""
     row = int(np.abs(found).argmax())

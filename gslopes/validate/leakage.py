@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
-from scipy.special import expit
 from torch import nn
 from torch.nn import functional as F
 
-from gslopes.validate.calibration import area, auc
+from gslopes.stats import agreement
+from gslopes.stats.ols import line_slopes
+from gslopes.stats.ridge_logistic import fit_ridge
+from gslopes.validate.calibration import auc
 from gslopes.validate.estimates import Estimate, Floats, interval
-from gslopes.validate.manipulation import slopes
 
 _PENALTIES = (1.0, 10.0, 100.0, 1000.0)  # of the probe's squared weights, on standardised components
 _HIDDEN, _EPOCHS, _EARLY_STOPPING_EPOCHS = 32, 40, 6
@@ -46,7 +46,7 @@ def share_of_target(
     spread_other, spread_target = (float(np.std(np.asarray(x, np.float64))) for x in (other_unedited, target_unedited))
     if spread_other < 1e-12 or spread_target < 1e-12:
         return Estimate(np.nan, np.nan, np.nan)
-    a, b = slopes(other, values) / spread_other, slopes(target, values) / spread_target
+    a, b = line_slopes(other, values) / spread_other, line_slopes(target, values) / spread_target
 
     def ratio(rows: NDArray[np.intp]) -> float:
         below = float(b[rows].mean())
@@ -128,21 +128,9 @@ Known = tuple[NDArray[np.float32], NDArray[np.bool_]]
 
 def _linear(train: Known, validation: Known, test: NDArray[np.float32]) -> Floats:
     x, yes = train[0].astype(np.float64), train[1].astype(np.float64)
-    best, chosen = -np.inf, np.zeros(x.shape[1] + 1)
-    start = chosen
-    for penalty in sorted(_PENALTIES, reverse=True):
-
-        def loss(w: Floats, penalty: float = penalty) -> tuple[float, Floats]:
-            line = x @ w[:-1] + w[-1]
-            off = expit(line) - yes
-            value = float((np.logaddexp(0, line) - yes * line).sum() + penalty / 2 * w[:-1] @ w[:-1])
-            return value, np.append(x.T @ off + penalty * w[:-1], off.sum())
-
-        start = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
-        reached = area(validation[1], validation[0] @ start[:-1])
-        if reached > best:
-            best, chosen = reached, start
-    return np.asarray(test @ chosen[:-1] + chosen[-1])
+    fitted = [fit_ridge(x, yes, np.ones((len(x), 1)), penalty)[:, 0] for penalty in sorted(_PENALTIES, reverse=True)]
+    best = max(fitted, key=lambda beta: agreement.auc(validation[1], validation[0] @ beta[1:]))
+    return np.asarray(test @ best[1:] + best[0])
 
 
 def _network(train: Known, validation: Known, test: NDArray[np.float32], seed: int) -> Floats:
@@ -160,7 +148,7 @@ def _network(train: Known, validation: Known, test: NDArray[np.float32], seed: i
                 optimiser.step()
             probe.eval()
             with torch.no_grad():
-                reached = area(validation[1], probe(torch.from_numpy(validation[0]))[:, 0].numpy())
+                reached = agreement.auc(validation[1], probe(torch.from_numpy(validation[0]))[:, 0].numpy())
                 if reached > best:
                     best, waited, logits = reached, 0, probe(torch.from_numpy(test))[:, 0].double().numpy()
                     continue

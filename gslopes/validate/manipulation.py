@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gslopes.stats.agreement import kendall
 from gslopes.validate import estimates
 from gslopes.validate.estimates import Estimate, Floats, Groups
 
@@ -20,37 +21,6 @@ def means_by_value(readings: ArrayLike) -> tuple[Estimate, ...]:
 def shift(readings: ArrayLike) -> Estimate:
     """Mean reading at the last value minus that at the first, of (n, K)."""
     return estimates.mean(_shifts(readings))
-
-
-def kendall(readings: ArrayLike, values: ArrayLike, resolution: float = 0.0) -> Floats:
-    """Kendall's tau-b between each face's readings and the values, (n,) in [-1, 1]; NaN where all readings are equal.
-
-    readings: (n, K).  values: (K,).
-    resolution: readings that differ by no more count as equal; a probability near 0 or 1 wavers in its last digits.
-
-    Source: Kendall 1945, The treatment of ties in ranking problems.
-
-    >>> kendall([[0.1, 0.4, 0.9], [0.9, 0.4, 0.1]], [-1, 0, 1]).tolist()
-    [1.0, -1.0]
-    """
-    array, steps = np.asarray(readings, np.float64), np.asarray(values, np.float64)
-    first, second = np.triu_indices(len(steps), 1)
-    difference = array[:, second] - array[:, first]  # (n, pairs)
-    up = np.sign(difference) * (np.abs(difference) > resolution)
-    along = np.sign(steps[second] - steps[first])
-    untied = np.sqrt((up != 0).sum(1) * float((along != 0).sum()))
-    return np.where(untied > 0, (up @ along) / np.where(untied > 0, untied, 1), np.nan)
-
-
-def slopes(readings: ArrayLike, values: ArrayLike) -> Floats:
-    """Each photo's own least-squares slope per unit of the attribute, (n,).  readings: (n, K).  values: (K,).
-
-    >>> slopes([[0.0, 1.0, 2.0]], [-1, 0, 1]).tolist()
-    [1.0]
-    """
-    steps = np.asarray(values, np.float64)
-    steps = steps - steps.mean()
-    return np.asarray(readings, np.float64) @ steps / float(steps @ steps)
 
 
 def share_monotone(readings: ArrayLike, values: ArrayLike, least: float = 0.8, *, resolution: float = 0.0) -> Estimate:

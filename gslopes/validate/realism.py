@@ -11,8 +11,8 @@ from torch.nn import functional as F
 
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.networks.tagger import Tagger, TaggerConfig
+from gslopes.stats.agreement import auc
 from gslopes.validate import estimates
-from gslopes.validate.calibration import area
 from gslopes.validate.estimates import Estimate, Floats, Rows
 
 # -- distance between two sets ----------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def two_sample_auc(
 
     def mean(rows: Rows) -> float:
         judged = ((rows[test[rows]], fake, scores) for test, fake, scores in trials)
-        return float(np.nanmean([area(fake[part], scores[part]) for part, fake, scores in judged]))
+        return float(np.nanmean([auc(fake[part], scores[part]) for part, fake, scores in judged]))
 
     return estimates.interval(mean, len(photos), clusters=which)
 

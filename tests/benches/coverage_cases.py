@@ -21,10 +21,11 @@ from gslopes.fit.paired import Units, below_floor, effective_units, mean_test, p
 from gslopes.fit.permutation import permute
 from gslopes.fit.photo import infer, linear
 from gslopes.fit.power import Design, smallest_slope
-from gslopes.fit.profiles import Profiles, dense, line_weights, moments, varying
+from gslopes.fit.profiles import Profiles, dense, moments, varying
 from gslopes.fit.reach import fieller
 from gslopes.fit.refusals import Asked, bounds
 from gslopes.stats.multiplicity import adjust
+from gslopes.stats.ols import line_weights
 
 VALUES = np.linspace(-2, 2, 7)
 WEIGHTS = 100 * line_weights(VALUES)

@@ -3,9 +3,10 @@ import pytest
 from scipy import stats
 
 from gslopes.fit.bootstrap import draw, intervals, replicates
-from gslopes.fit.logodds import fit_logits
 from gslopes.fit.photo import KINDS, acceleration, linear
-from gslopes.fit.profiles import Profiles, dense, line_weights, moments
+from gslopes.fit.profiles import Profiles, dense, moments
+from gslopes.stats.logistic import fit_logits
+from gslopes.stats.ols import line_weights
 
 VALUES = np.linspace(-2, 2, 5)
 NAMES = ("photo-rate", "photo-score", "photo-z", "photo-logodds")

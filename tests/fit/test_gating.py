@@ -4,7 +4,7 @@ import pytest
 
 from gslopes.fit import FitOptions, analyse
 from gslopes.fit.gating import halves
-from gslopes.fit.profiles import line_weights
+from gslopes.stats.ols import line_weights
 
 VALUES = np.linspace(-2, 2, 7)
 FAST = FitOptions(estimators=("photo-rate",), bootstrap=0, permutations=0)

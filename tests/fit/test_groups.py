@@ -7,7 +7,7 @@ from gslopes.core import tables
 from gslopes.fit import FitOptions, analyse
 from gslopes.fit.answers import gather
 from gslopes.fit.groups import joint_slopes, same_photos
-from gslopes.fit.profiles import line_weights
+from gslopes.stats.ols import line_weights
 
 VALUES = np.linspace(-2, 2, 5)
 OPTIONS = FitOptions(bootstrap=0, permutations=0)

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from gslopes.fit.permutation import permute
-from gslopes.fit.profiles import Profiles, dense, line_weights
+from gslopes.fit.profiles import Profiles, dense
+from gslopes.stats.ols import line_weights
 
 VALUES = np.linspace(-2, 2, 3)
 

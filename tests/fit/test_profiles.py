@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gslopes.fit.profiles import line_weights
+from gslopes.stats.ols import line_weights
 
 
 def test_curves_times_line_weights_are_their_least_squares_slopes():

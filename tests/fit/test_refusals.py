@@ -5,8 +5,8 @@ import pytest
 from gslopes.core import tables
 from gslopes.core.errors import TableError
 from gslopes.fit import FitOptions, analyse
-from gslopes.fit.profiles import line_weights
 from gslopes.fit.refusals import Asked, bounds
+from gslopes.stats.ols import line_weights
 
 VALUES = [-2.0, -1.0, 0.0, 1.0, 2.0]
 FAST = FitOptions(estimators=("photo-rate",), bootstrap=0, permutations=0)

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from statsmodels.stats.multivariate import test_mvmean as mean_test
 
-from gslopes.fit.profiles import dense, line_weights, moments
+from gslopes.fit.profiles import dense, moments
 from gslopes.fit.shape import shape, within
+from gslopes.stats.ols import line_weights
 
 VALUES = np.linspace(-2, 2, 7)
 

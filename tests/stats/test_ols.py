@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from gslopes.stats.ols import fit_lines
+from gslopes.stats.ols import fit_lines, line_slopes, line_weights
 
 FIELDS = ("slope", "intercept", "se", "t", "p", "low", "high")
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "ols_statsmodels.json").read_text(encoding="utf-8"))
@@ -103,3 +103,9 @@ def test_interval_misses_zero_exactly_where_p_is_below_five_percent(curve: np.nd
     clear = np.abs(lines.p - 0.05) > 1e-9
     outside = (lines.low > 0) | (lines.high < 0)
     assert (outside == (lines.p < 0.05))[clear].all()
+
+
+def test_slopes_are_those_of_least_squares_lines() -> None:
+    readings = np.random.default_rng(0).normal(0, 1, (4, 7))
+    np.testing.assert_allclose(line_slopes(readings, VALUES), np.polyfit(VALUES, readings.T, 1)[0])
+    np.testing.assert_allclose(readings @ line_weights(VALUES), line_slopes(readings, VALUES))

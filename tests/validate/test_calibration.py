@@ -1,16 +1,12 @@
 import numpy as np
 import pytest
 from scipy.special import expit
-from scipy.stats import mannwhitneyu
 
 from gslopes.validate.calibration import (
-    area,
     auc,
     auc_by_group,
     error_by_group,
     expected_calibration_error,
-    platt,
-    temperature,
 )
 
 
@@ -19,18 +15,6 @@ def answers(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
     logits = random.normal(0, 2, n)
     return logits, random.random(n) < expit(logits)
-
-
-def test_area_is_that_of_scipys_rank_test_with_ties() -> None:
-    random = np.random.default_rng(0)
-    truth, scores = random.random(200) < 0.3, random.integers(0, 10, 200).astype(float)
-    expected = mannwhitneyu(scores[truth], scores[~truth]).statistic / (truth.sum() * (~truth).sum())
-    assert area(truth, scores) == pytest.approx(expected)
-
-
-def test_area_without_both_answers_is_unknown() -> None:
-    assert np.isnan(area([True, True], [0.1, 0.2]))
-    assert np.isnan(auc([True, True], [0.1, 0.2]).low)
 
 
 def test_auc_of_two_normals_one_apart_is_076() -> None:
@@ -66,26 +50,3 @@ def test_error_is_told_by_group() -> None:
     found = error_by_group(truth, np.where(group == "right", 0.5, 0.9), group, bins=1)
     assert found.each["right"].number.value == pytest.approx(0)
     assert found.each["sure"].number.value == pytest.approx(0.4)
-
-
-def test_temperature_undoes_a_factor_on_the_logits() -> None:
-    logits, truth = answers(20000)
-    assert temperature(3 * logits, truth) == pytest.approx(3, rel=0.05)
-
-
-def test_temperature_of_several_classes_undoes_it_too() -> None:
-    random = np.random.default_rng(3)
-    logits = random.normal(0, 2, (20000, 4))
-    gumbel = random.gumbel(0, 1, logits.shape)
-    assert temperature(0.5 * logits, (logits + gumbel).argmax(1)) == pytest.approx(0.5, rel=0.05)
-
-
-def test_platt_finds_scale_and_shift() -> None:
-    logits, truth = answers(20000)
-    assert platt((logits - 1) / 2, truth) == pytest.approx((2, 1), rel=0.06)
-
-
-def test_platt_stays_finite_where_a_line_separates() -> None:
-    scale, shift = platt(np.array([-2.0, -1, 1, 2]), np.array([False, False, True, True]))
-    assert 0 < scale < 10
-    assert abs(shift) < 1e-3

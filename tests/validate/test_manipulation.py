@@ -1,27 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
-from scipy.stats import kendalltau
 
 from gslopes.validate.estimates import Estimate
-from gslopes.validate.manipulation import by_group, kendall, means_by_value, share_monotone, shift, slopes
+from gslopes.validate.manipulation import by_group, means_by_value, share_monotone, shift
 
 VALUES = np.linspace(-2, 2, 7)
-
-
-@given(hnp.arrays(np.int64, (5, 7), elements=st.integers(0, 4)))
-def test_tau_is_the_one_of_scipy_with_ties(readings: np.ndarray) -> None:
-    ours = kendall(readings, VALUES)
-    for row, tau in zip(readings, ours, strict=True):
-        expected = np.nan if np.ptp(row) == 0 else kendalltau(VALUES, row).statistic
-        assert tau == pytest.approx(expected, nan_ok=True)
-
-
-def test_slope_is_that_of_a_least_squares_line() -> None:
-    readings = np.random.default_rng(0).normal(0, 1, (4, 7))
-    np.testing.assert_allclose(slopes(readings, VALUES), np.polyfit(VALUES, readings.T, 1)[0])
 
 
 def test_faces_that_rise_count_and_flat_or_falling_ones_do_not() -> None:

@@ -28,7 +28,7 @@ from gslopes.language.mentions import Mentions
 from gslopes.language.senses import Senses
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import wordnet
-from gslopes.stats.proportions import wilson
+from gslopes.stats.intervals import wilson
 
 FORMAT = 2  # of a set's file
 ALARMS = 20  # sets in which labels are left out

@@ -14,7 +14,7 @@ from gslopes.core.errors import UnknownName, UsageError
 from gslopes.core.files import without_guard
 from gslopes.core.runfolder import show
 from gslopes.core.tables.collection import COMPOSITION
-from gslopes.stats.proportions import estimate_share
+from gslopes.stats.intervals import estimate_share
 
 DECISIONS = ("accept", "correct", "exclude", "undecided")
 VALUES = {

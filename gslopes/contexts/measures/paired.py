@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gslopes.fit.bootstrap import draw
+from gslopes.stats.intervals import percentile
 
 Array = NDArray[np.float64]
 RARE = "too rare to judge"
@@ -60,8 +61,7 @@ def interval(replicates: Array, confidence: float = 0.95) -> tuple[float, float]
     known = replicates[np.isfinite(replicates)]
     if 2 * len(known) < len(replicates) or not len(known):
         return math.nan, math.nan
-    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return float(low), float(high)
+    return percentile(known, confidence)
 
 
 def share_change(

@@ -17,7 +17,7 @@ from gslopes.core.reasons import SkipReason
 from gslopes.crops.asking.asker import Asker
 from gslopes.crops.asking.pairs import asked
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.measures.bootstrap import draw_weights, percentile
+from gslopes.crops.measures.bootstrap import draw_weights
 from gslopes.crops.pictures.geometry import Box, crop_rectangle
 from gslopes.crops.pictures.heads import checked_crop, larger_share, share_inside
 from gslopes.crops.pictures.joining import Layout
@@ -25,6 +25,7 @@ from gslopes.crops.policies import outcomes
 from gslopes.crops.records import Crop, Cropper
 from gslopes.crops.tables import SHARES, TOGETHER
 from gslopes.executors import Tick
+from gslopes.stats.intervals import percentile
 
 PART = 512
 Array = NDArray[np.float64]

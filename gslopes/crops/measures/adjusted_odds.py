@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import special
 
-from gslopes.crops.measures.bootstrap import percentile
 from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.tables import EXPLAINED
+from gslopes.stats.intervals import percentile
+from gslopes.stats.logistic import fit_weighted
 
 Array = NDArray[np.float64]
 HELD = ("skin_contrast", "skin_luminance", "head_contrast", "head_height", "sharpness")
@@ -57,24 +57,14 @@ def _fitted(table: Array, away: Array | None, when: str, seed: int) -> dict[str,
 
 
 def logit_beta(table: Array, away: Array | None, weights: Array) -> float:
-    """The log-odds of the row's group over the column's, by weighted logistic regression (Newton, a light ridge).
+    """The log-odds of the row's group over the column's, by weighted logistic regression with a light ridge.
 
     table: (m, n) in [0, 1], NaN where not asked.  away: (m, n, q) differences of covariates, or None.
     """
     asked = ~np.isnan(table) & (weights > 0)
     y, w = table[asked], weights[asked]
     design = np.ones((len(y), 1)) if away is None else np.column_stack([np.ones(len(y)), away[asked]])
-    beta = np.zeros(design.shape[1])
-    ridge = np.full(len(beta), 1e-4)
-    for _ in range(25):
-        p = special.expit(design @ beta)
-        gradient = design.T @ (w * (y - p)) - ridge * beta
-        hessian = (design * (w * np.maximum(p * (1 - p), 1e-9))[:, None]).T @ design + np.diag(ridge)
-        step = np.linalg.solve(hessian, gradient)
-        beta = beta + np.clip(step, -2, 2)
-        if np.abs(step).max() < 1e-8:
-            break
-    return float(beta[0])
+    return float(fit_weighted(design, y, w, ridge=1e-4)[0])
 
 
 def _standard(values: Array) -> Array:

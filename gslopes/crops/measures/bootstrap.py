@@ -32,16 +32,6 @@ def resampled(h: Array, rows: Array, columns: Array) -> Array:
     return np.divide(over, under, out=np.full(len(over), np.nan), where=under > 0)
 
 
-def percentile(draws: Array, confidence: float = 0.95) -> tuple[float, float]:
-    """Ends of the percentile interval; NaN without draws."""
-    known = draws[np.isfinite(draws)]
-    if not len(known):
-        return float("nan"), float("nan")
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(known, [tail, 1 - tail])
-    return float(low), float(high)
-
-
 def simultaneous(
     estimates: Sequence[float], errors: Sequence[float], draws: Sequence[Array], confidence: float = 0.95
 ) -> list[tuple[float, float]]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.errors import ConfigError
-from gslopes.crops.measures.bootstrap import percentile
+from gslopes.stats.intervals import percentile
 
 Array = NDArray[np.float64]
 

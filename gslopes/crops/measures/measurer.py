@@ -14,13 +14,14 @@ from scipy import stats
 
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.measures.aggregation import Weighting, aggregate
-from gslopes.crops.measures.bootstrap import draw_weights, percentile, resampled, simultaneous
+from gslopes.crops.measures.bootstrap import draw_weights, resampled, simultaneous
 from gslopes.crops.measures.bradley_terry import bradley_terry
 from gslopes.crops.measures.disparate_impact import disparate_impact, kept_impact
 from gslopes.crops.measures.panel import Panel
 from gslopes.crops.measures.parity import Parity, draws_half, parity
 from gslopes.crops.people import CROSS
 from gslopes.crops.tables import AGGREGATES, PARITY, POSITIONS, SPREAD, STRENGTHS
+from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import benjamini_hochberg
 
 Array = NDArray[np.float64]

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.crops.measures.bootstrap import percentile, resampled
+from gslopes.crops.measures.bootstrap import resampled
 from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.policies import TABLE_1
 from gslopes.crops.tables import POLICIES
+from gslopes.stats.intervals import percentile
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.crops.tables import GAZE, GAZE_GAPS, KINDS
-from gslopes.stats.proportions import newcombe, wilson
+from gslopes.stats.intervals import newcombe, wilson
 
 NAMES = ("off", "crop_off")
 Groups = Mapping[str, Mapping[str, str]]

@@ -26,12 +26,14 @@ from gslopes.crops.people import read_people
 from gslopes.crops.pictures.heads import HEAD, head_box
 from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.sweep.asking import PHOTOS_A_PART, SweepWork
-from gslopes.crops.sweep.duels import duels, t_interval, value_pairs
-from gslopes.crops.sweep.slopes import PairSlope, pair_slope, slopes_of
+from gslopes.crops.sweep.duels import duels, value_pairs
+from gslopes.crops.sweep.slopes import PairSlope, pair_slope
 from gslopes.crops.tables import DUELS, OPPONENTS, SWEEP_SLOPES
 from gslopes.executors import Executor, OneProcess
 from gslopes.fit.findings import analyse
 from gslopes.run.config import ScoreConfig
+from gslopes.stats.intervals import mean_t
+from gslopes.stats.ols import line_slopes
 
 QUIET = OneProcess()
 IDENTITY = ("kind", "sweep", "inputs", "config", "croppers")
@@ -252,7 +254,7 @@ def _intervals(
             wide.index.get_level_values(name).map(of_photo).to_numpy(np.int64) for name in ("photo", "opponent")
         )
         drawn = pair_slope(
-            slopes_of(wide.to_numpy(np.float64), steps), who, beside, len(persons), config.bootstrap, config.seed
+            line_slopes(wide.to_numpy(np.float64), steps), who, beside, len(persons), config.bootstrap, config.seed
         )
         if wide.index.get_level_values("photo").nunique() < row["n"]:  # parts of a version that kept no opponents
             drawn = PairSlope(row["slope"], *[np.nan] * 3)
@@ -298,6 +300,6 @@ def _duel_rows(single: pd.DataFrame, values: dict[str, list[float]]) -> pd.DataF
         for low, high in value_pairs(len(steps)):
             ends = {"p": found.p[high, low], "ci_low": found.low[high, low], "ci_high": found.high[high, low]}
             rows.append({**labels, "low": steps[low], "high": steps[high], **ends})
-        mean, *ends_ = t_interval(found.score)
-        rows.append({**labels, "low": None, "high": None, "p": mean, "ci_low": ends_[0], "ci_high": ends_[1]})
+        mean = mean_t(found.score)
+        rows.append({**labels, "low": None, "high": None, "p": mean.value, "ci_low": mean.low, "ci_high": mean.high})
     return pd.DataFrame(rows, columns=DUELS.columns)

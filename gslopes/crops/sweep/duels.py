@@ -7,7 +7,8 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
+
+from gslopes.stats.intervals import t_quantile
 
 Array = NDArray[np.float64]
 
@@ -39,19 +40,9 @@ def duels(h: Array, confidence: float = 0.95) -> Duels:
     spread = (
         np.nanstd(np.where(np.eye(size, dtype=bool), 0.5, h), axis=0, ddof=1) if n > 1 else np.full(mean.shape, np.nan)
     )
-    half = special.stdtrit(max(n - 1, 1), 0.5 + confidence / 2) * spread / np.sqrt(n)
+    half = t_quantile(max(n - 1, 1), confidence) * spread / np.sqrt(n)
     steps = value_pairs(size)
     score = np.mean([2 * h[:, high, low] - 1 for low, high in steps], axis=0)
     diagonal = np.eye(size, dtype=bool)
     p, low, high_end = (np.where(diagonal, np.nan, table) for table in (mean, mean - half, mean + half))
     return Duels(p, low, high_end, np.asarray(score))
-
-
-def t_interval(values: Array, confidence: float = 0.95) -> tuple[float, float, float]:
-    """Mean and its t interval over persons; NaN ends for one person."""
-    known = values[~np.isnan(values)]
-    if len(known) < 2:
-        return (float(known.mean()) if len(known) else float("nan")), float("nan"), float("nan")
-    half = float(special.stdtrit(len(known) - 1, 0.5 + confidence / 2)) * float(known.std(ddof=1)) / np.sqrt(len(known))
-    mean = float(known.mean())
-    return mean, mean - half, mean + half

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.crops.measures.bootstrap import percentile
+from gslopes.stats.intervals import percentile
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -25,15 +25,6 @@ class PairSlope:
     low: float
     high: float
     p: float
-
-
-def slopes_of(shares: Array, values: Array) -> Array:
-    """(P,) least squares slope of each row's shares over the values; NaN where one is missing.
-
-    shares: (P, K) chance that the person is favoured over the opponent at each value.  values: (K,).
-    """
-    centred = values - values.mean()
-    return np.asarray(shares @ centred / (centred @ centred), dtype=np.float64)
 
 
 def pair_slope(

@@ -21,10 +21,10 @@ from gslopes.datasets import drawn as rendered
 from gslopes.edit.steps import values_for
 from gslopes.executors import Executor
 from gslopes.fit import FitOptions, analyse
-from gslopes.fit.profiles import line_weights
 from gslopes.report.planted_figure import draw_planted
 from gslopes.run import stages
 from gslopes.run.components import rendered_components
+from gslopes.stats.ols import line_weights
 from gslopes.synthetic.planted.classifier import GRID, SIZE, PlantedClassifier, drawn, totals
 
 EDITOR = "drawn-confounded"
@@ -218,10 +218,10 @@ def compare(
 
 def over_audits(slopes: pd.Series) -> dict[str, float]:
     """The 95 % t interval of the mean of a label's slopes over the audits."""
-    from scipy.special import stdtrit
+    from gslopes.stats.intervals import mean_t
 
-    half = float(stdtrit(len(slopes) - 1, 0.975) * slopes.std() / np.sqrt(len(slopes)))
-    return {"recovered_low": float(slopes.mean()) - half, "recovered_high": float(slopes.mean()) + half}
+    found = mean_t(slopes.to_numpy(float))
+    return {"recovered_low": found.low, "recovered_high": found.high}
 
 
 def summarise(labels: pd.DataFrame) -> dict[str, float]:

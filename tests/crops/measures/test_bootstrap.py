@@ -3,8 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gslopes.crops.measures.bootstrap import draw_weights, percentile, resampled, simultaneous
+from gslopes.crops.measures.bootstrap import draw_weights, resampled, simultaneous
 from gslopes.crops.measures.parity import parity
+from gslopes.stats.intervals import percentile
 
 
 def audit(seed=1, m=40, n=50):

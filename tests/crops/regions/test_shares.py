@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from gslopes.crops.regions.shares import groups_of, measured
-from gslopes.stats.proportions import newcombe, wilson
+from gslopes.stats.intervals import newcombe, wilson
 
 
 def test_shares_and_differences_by_group():

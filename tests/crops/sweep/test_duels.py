@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
-import pytest
 
-from gslopes.crops.sweep.duels import duels, t_interval, value_pairs
+from gslopes.crops.sweep.duels import duels, value_pairs
 
 
 def test_the_larger_value_always_wins():
@@ -21,11 +18,3 @@ def test_the_larger_value_always_wins():
 def test_identical_pictures_are_even():
     found = duels(np.where(np.eye(4, dtype=bool), np.nan, np.full((3, 4, 4), 0.5)))
     assert (found.score == 0).all()
-
-
-def test_mean_and_interval_over_persons():
-    mean, low, high = t_interval(np.array([0.0, 1.0, np.nan]))
-    assert mean == 0.5
-    assert low < 0 < 1 < high
-    assert math.isnan(t_interval(np.array([1.0]))[1])
-    assert t_interval(np.ones(4)) == pytest.approx((1, 1, 1))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gslopes.crops.sweep.slopes import pair_slope, slopes_of
+from gslopes.crops.sweep.slopes import pair_slope
+from gslopes.stats.ols import line_slopes
 
 VALUES = np.linspace(-2, 2, 5)
 
@@ -17,8 +18,8 @@ def pairs(people, each, generator):
 
 def test_the_slope_of_a_line_is_its_own():
     shares = np.array([0.5 + 0.1 * VALUES, 0.2 - 0.03 * VALUES, np.full(5, np.nan)])
-    assert slopes_of(shares, VALUES)[:2] == pytest.approx([0.1, -0.03])
-    assert np.isnan(slopes_of(shares, VALUES)[2])
+    assert line_slopes(shares, VALUES)[:2] == pytest.approx([0.1, -0.03])
+    assert np.isnan(line_slopes(shares, VALUES)[2])
 
 
 def test_missing_pairs_are_left_out_and_nothing_gives_nothing():

@@ -9,7 +9,7 @@ from gslopes.datasets import drawn as rendered
 from gslopes.edit.steps import values_for
 from gslopes.edit.sweep import FaderEditor
 from gslopes.executors import OneProcess
-from gslopes.fit.profiles import line_weights
+from gslopes.stats.ols import line_weights
 from gslopes.synthetic.planted.classifier import GRID, SIZE, PlantedClassifier, drawn
 from gslopes.synthetic.planted.study import EDITOR, calibrate, naive, summarise
 from gslopes.train.sets import CONFOUND

@@ -1,7 +1,6 @@
-"""Logistic regression of a label's presence on the attribute, for all labels (and resamples) at once.
+"""Logistic regression by Newton's method: of counts at a few values, many fits at once, and of weighted outcomes.
 
-With an independence working model the coefficients depend on the counts at the K values alone; that the K answers of
-one photo hang together enters through the standard error.
+Ours, not statsmodels': one call fits all labels on all resamples.
 """
 
 from __future__ import annotations
@@ -14,9 +13,11 @@ Array = NDArray[np.float64]
 
 
 def fit_logits(counts: Array, photos: Array | float, values: Array, *, start: Array | None = None) -> Array:
-    """(..., 2) intercept and slope of the logit by Newton's method; NaN where they are not finite.
+    """(..., 2) intercept and slope of the logit of presence on the attribute; NaN where they are not finite.
 
-    They are not where the label is on no photo, on all, or only beyond some value while absent only before it.
+    They are not where the label is on no photo, on all, or only beyond some value while absent only before it.  With an
+    independence working model they depend on the counts alone; that the K answers of one photo are correlated enters
+    through the standard error.
 
     counts: (..., K) photos with the label at each value.  photos: how many there are, broadcast against counts[..., 0].
     start: (..., 2) where to begin; four steps from there instead of up to thirty from the mean.
@@ -49,6 +50,23 @@ def influence_weights(fitted: Array, values: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         weights = (zero[:, None] * values - one[:, None]) / (zero * two - one**2)[:, None]
     return np.asarray(weights, dtype=np.float64)
+
+
+def fit_weighted(design: Array, y: Array, weights: Array, ridge: float = 0.0) -> Array:
+    """(q,) coefficients of one weighted fit, with a penalty of ridge / 2 times the sum of their squares.
+
+    design: (n, q), a column of ones for an intercept.  y: (n,) in [0, 1].  weights: (n,).
+    """
+    beta = np.zeros(design.shape[1])
+    for _ in range(25):
+        p = special.expit(design @ beta)
+        gradient = design.T @ (weights * (y - p)) - ridge * beta
+        curvature = (design * (weights * np.maximum(p * (1 - p), 1e-9))[:, None]).T @ design
+        step = np.linalg.solve(curvature + np.diag(np.full(len(beta), ridge)), gradient)
+        beta = beta + np.clip(step, -2, 2)
+        if np.abs(step).max() < 1e-8:
+            break
+    return beta
 
 
 def _newton(residual: Array, weight: Array, values: Array) -> Array:

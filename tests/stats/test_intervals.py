@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import ttest_1samp
 from statsmodels.stats.proportion import proportion_confint
 
-from gslopes.stats.proportions import estimate_share, wilson
+from gslopes.stats.intervals import estimate_share, mean_t, newcombe, percentile, percentiles, wilson
 
 chances = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 
@@ -16,6 +17,39 @@ chances = st.lists(st.floats(0, 1), min_size=1, max_size=40)
 @pytest.mark.parametrize(("count", "n"), [(0, 10), (10, 10), (3, 7), (81, 263), (1, 1)])
 def test_wilsons_interval_is_that_of_statsmodels(count, n):
     assert wilson(count / n, n) == pytest.approx(proportion_confint(count, n, method="wilson"), abs=1e-9)
+
+
+def test_shares_at_once_have_the_intervals_of_each():
+    shares = np.array([0.0, 0.3, 1.0])
+    for place, share in enumerate(shares.tolist()):
+        assert [ends[place] for ends in wilson(shares, 9)] == list(wilson(share, 9))
+    assert np.isnan(wilson(np.nan, 0)).all()
+
+
+def test_newcombes_interval_of_the_worked_examples():
+    # 56 of 70 against 48 of 80: Newcombe 1998, table II, method 10
+    assert newcombe(56, 70, 48, 80) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    assert newcombe(4, 5, 1, 5) == pytest.approx((-0.0003, 0.8316), abs=5e-5)
+    assert np.isnan(newcombe(0, 0, 1, 2)).all()
+
+
+def test_percentiles_leave_out_what_is_no_number():
+    draws = np.arange(1.0, 1001.0)
+    assert percentile(draws) == pytest.approx((25.975, 975.025))
+    assert percentile(np.r_[draws, np.nan]) == percentile(draws)
+    both = percentiles(np.stack([draws, np.full(1000, np.nan)]))
+    assert both[:, 0] == pytest.approx((25.975, 975.025))
+    assert np.isnan(both[:, 1]).all()
+    assert np.isnan(percentile(np.empty(0))).all()
+
+
+def test_the_t_interval_of_a_mean_is_scipys():
+    values = np.random.default_rng(0).normal(0.3, 1, 20)
+    theirs = ttest_1samp(values, 0)
+    found = mean_t(np.r_[values, np.nan])
+    assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval()))
+    assert (found.value / found.se, found.p) == pytest.approx((theirs.statistic, theirs.pvalue))
+    assert np.isnan([mean_t(np.ones(1)).low, mean_t(np.ones(4)).p]).all()
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=60))

@@ -1,0 +1,170 @@
+"""Intervals of shares, means, ratios and resampled numbers.
+
+Proportions are ours, not statsmodels': a share may be a mean of probabilities, and loading statsmodels takes a second.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+Array = NDArray[np.float64]
+
+
+def normal_quantile(confidence: float = 0.95) -> float:
+    """How many standard errors a two-sided normal interval goes to either side."""
+    return float(special.ndtri(0.5 + confidence / 2))
+
+
+def t_quantile(dof: float | Array, confidence: float = 0.95) -> Array:
+    """The same of a t interval with ``dof`` degrees of freedom."""
+    return np.asarray(special.stdtrit(dof, 0.5 + confidence / 2))
+
+
+def t_test(t: float | Array, dof: float | Array) -> Array:
+    """Two-sided p of a t statistic."""
+    return np.asarray(2 * special.stdtr(dof, -np.abs(t)))
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean with its one-sample t: standard error, ends of the interval, p of the null hypothesis that it is 0.
+
+    All but ``value`` are NaN for fewer than two numbers; p is NaN where they are all equal.
+    """
+
+    value: float
+    se: float
+    low: float
+    high: float
+    p: float
+
+
+def mean_t(values: Array, confidence: float = 0.95) -> Mean:
+    """The mean of independent numbers, (n,), with its t interval; NaN ones are left out.
+
+    >>> found = mean_t(np.array([1.0, 2.0, 3.0, np.nan]))
+    >>> round(found.value, 3), round(found.low, 3), round(found.p, 3)
+    (2.0, -0.484, 0.074)
+    """
+    known = values[~np.isnan(values)]
+    n = len(known)
+    mean = float(known.mean()) if n else math.nan
+    if n < 2:
+        return Mean(mean, math.nan, math.nan, math.nan, math.nan)
+    se = float(known.std(ddof=1)) / math.sqrt(n)
+    half = float(t_quantile(n - 1, confidence)) * se
+    return Mean(mean, se, mean - half, mean + half, float(t_test(mean / se, n - 1)) if se > 0 else math.nan)
+
+
+def welch_satterthwaite(first: Array | float, n: float, second: Array | float, m: float) -> Array:
+    """Degrees of freedom of a difference of two means; NaN where neither varies.
+
+    first, second: squared standard errors of the means.  n, m: how many independent numbers each is of, 2 or more.
+
+    Source: Welch 1947, doi 10.1093/biomet/34.1-2.28.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        below = np.square(first) / max(n - 1, 1) + np.square(second) / max(m - 1, 1)
+        return np.asarray(np.square(np.add(first, second)) / below)
+
+
+# -- resampled numbers ------------------------------------------------------------------------------------------------
+
+
+def percentile(draws: NDArray[np.floating], confidence: float = 0.95) -> tuple[float, float]:
+    """Ends of the percentile interval of resampled numbers, (B,); NaN ones are left out."""
+    low, high = percentiles(draws[None], confidence)[:, 0]
+    return float(low), float(high)
+
+
+def percentiles(draws: NDArray[np.floating], confidence: float = 0.95) -> Array:
+    """(2, L): ``percentile`` of each row of (L, B); NaN where a row holds no number."""
+    levels = [(1 - confidence) / 2, (1 + confidence) / 2]
+    known = np.isfinite(draws)
+    if known.all() and draws.shape[1]:
+        return np.asarray(np.quantile(draws, levels, axis=1), dtype=np.float64)
+    ends = np.full((2, len(draws)), np.nan)
+    for row in np.flatnonzero(known.any(axis=1)):
+        ends[:, row] = np.quantile(draws[row, known[row]], levels)
+    return ends
+
+
+# -- shares -----------------------------------------------------------------------------------------------------------
+
+
+@overload
+def wilson(share: float, n: float, confidence: float = 0.95) -> tuple[float, float]: ...
+@overload
+def wilson(share: Array, n: float, confidence: float = 0.95) -> tuple[Array, Array]: ...
+def wilson(share: float | Array, n: float, confidence: float = 0.95) -> tuple[float | Array, float | Array]:
+    """Wilson's interval of a share, or of several; NaN without an observation.
+
+    share: in [0, 1].  n: how many independent observations each comes from.
+
+    Source: Wilson 1927, doi 10.1080/01621459.1927.10502953.
+
+    >>> [round(float(end), 4) for end in wilson(0.8, 10)]
+    [0.4902, 0.9433]
+    """
+    z = normal_quantile(confidence)
+    n = n if n > 0 else math.nan
+    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * np.sqrt(share * (1 - np.asarray(share)) / n + z * z / (4 * n * n))
+    return np.maximum(0.0, middle - half), np.minimum(1.0, middle + half)
+
+
+def newcombe(first: int, of_first: int, second: int, of_second: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Newcombe's interval of a difference of two shares, first less second, by the distances of Wilson's ends.
+
+    first, second: how many.  of_first, of_second: of how many independent observations; NaN if either is 0.
+
+    Source: Newcombe 1998, doi 10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I, method 10.
+
+    >>> [round(end, 4) for end in newcombe(56, 70, 48, 80)]
+    [0.0524, 0.3339]
+    """
+    if not of_first or not of_second:
+        return math.nan, math.nan
+    p, q = first / of_first, second / of_second
+    (low, high), (under, over) = wilson(p, of_first, confidence), wilson(q, of_second, confidence)
+    return p - q - math.hypot(p - low, over - q), p - q + math.hypot(high - p, q - under)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of n photos with its interval; all three are NaN where there is no photo."""
+
+    n: int
+    answered: int
+    share: float
+    low: float
+    high: float
+
+
+def estimate_share(chance: Array, answered: NDArray[np.bool_], confidence: float = 0.95) -> Share:
+    """The share of photos that count, such as those perceived as female.
+
+    Estimator: the mean of 0 and 1 where a person answered and of calibrated probabilities elsewhere.  Interval:
+    Wilson's for a sample of n, each end moved away by what the unchecked readings add, whose variance is the sum of
+    p (1 - p) over n squared.  Every answer narrows it; with all of them answered it is Wilson's own.  There is no test.
+    It is conservative as a statement about the search, whose next photos would be read as well; that the calibration
+    may be off on photos unlike those it was made on, it leaves out.
+
+    chance: (n,) in [0, 1].  answered: (n,) whether a person said so.
+
+    Source: two parts joined by the distances of their ends, Zou & Donner 2008, Statistics in Medicine 27:1693.
+    """
+    n = len(chance)
+    if not n:
+        return Share(0, 0, math.nan, math.nan, math.nan)
+    share = float(np.mean(chance))
+    reading = normal_quantile(confidence) ** 2 * float(np.sum(chance * (1 - chance) * ~answered)) / n**2
+    low, high = wilson(share, n, confidence)
+    low, high = share - math.sqrt((share - low) ** 2 + reading), share + math.sqrt((high - share) ** 2 + reading)
+    return Share(n, int(np.sum(answered)), share, max(0.0, low), min(1.0, high))
