@@ -6,12 +6,18 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
+
+from gslopes.core import tables
+
+if TYPE_CHECKING:
+    from gslopes.fit.answers import Answers
 
 HERE = Path(__file__).parent
 DRAWS = {
@@ -243,3 +249,19 @@ def assert_page_fits(chromium: Any, page_file: Path, width: int, height: int) ->
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert events == []
     page.close()
+
+
+def sweeps_of(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None) -> list[Answers]:
+    """The answers of each classifier along each attribute."""
+    from gslopes.fit.answers import gather
+    from gslopes.fit.sweeps import values_by_attribute
+
+    answers, questions = tables.check(tables.SCORES, scores), tables.check(tables.ASKED, asked)
+    return list(gather(answers, questions, values_by_attribute(answers, questions, values)))
+
+
+def paper_slopes(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """The paper's rows alone, as a table."""
+    from gslopes.fit.slopes import checked, paper
+
+    return checked(tables.SLOPES, [paper(sweep) for sweep in sweeps_of(scores, asked, values)])

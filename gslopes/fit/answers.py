@@ -7,10 +7,12 @@ and label that occur are kept, sorted by label.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
@@ -60,11 +62,23 @@ class Answers:
             score=self.score[pairs],
         )
 
+    def frame(self, **columns: Any) -> pd.DataFrame:
+        """A row a label, with its classifier and attribute: the named columns, (L,) each or one value for all."""
+        return pd.DataFrame(
+            {"classifier": self.classifier, "attribute": self.attribute, "label": self.labels} | columns
+        )
+
     def labelled(self) -> Answers:
         """The same without the labels that none of the photos has."""
         seen = np.bincount(self.label, minlength=len(self.labels)) > 0
         place = (np.cumsum(seen) - 1).astype(np.int32)
         return replace(self, labels=self.labels[seen], label=place[self.label])
+
+
+def columns_of(found: Any, *left_out: str) -> dict[str, Any]:
+    """The fields of a dataclass as columns of a table: ``low`` and ``high`` are ci_low and ci_high there."""
+    names = [field.name for field in fields(found) if field.name not in left_out]
+    return {f"ci_{name}" if name in ("low", "high") else name: getattr(found, name) for name in names}
 
 
 def gather(scores: pa.Table, asked: pa.Table, values: Mapping[str, Array]) -> Iterator[Answers]:

@@ -8,32 +8,22 @@ the label; below about ten the resamples repeat too few patterns, which is why s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, special
+from scipy import sparse
 
 from gslopes.fit.photo import KINDS
 from gslopes.fit.profiles import Profiles
 from gslopes.stats.logistic import fit_logits
 from gslopes.stats.ols import line_weights
+from gslopes.stats.resampling import bootstrap_counts
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
 
 BLOCK = 32  # resamples at once: their weights stay in the cache
 _LOGITS = 256  # labels at once, of whose resamples logits are fitted: so do the counts
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Intervals:
-    """Ends of the bootstrap's intervals, (L,) each; NaN where there is none."""
-
-    low: Array
-    high: Array
-    bca_low: Array
-    bca_high: Array
 
 
 def replicates(
@@ -61,7 +51,7 @@ def replicates(
     blocks = range(0, count, BLOCK)
     for first, source in zip(blocks, np.random.SeedSequence([seed, 1]).spawn(len(blocks)), strict=True):
         size = min(BLOCK, count - first)
-        weights = draw(len(any_profile.sizes), size, np.random.default_rng(source))
+        weights = bootstrap_counts(len(any_profile.sizes), size, np.random.default_rng(source))
         photos = any_profile.sizes @ weights
         sums = {kind: _sums(product, weights) for kind, product in products.items()}
         for name, place in columns.items():
@@ -69,58 +59,6 @@ def replicates(
             value = _slopes(name, sums[KINDS[name]][place], photos, any_profile.values, start_at)
             result[name][place, first : first + size] = value
     return result
-
-
-def draw(units: int, count: int, generator: np.random.Generator) -> Single:
-    """(U, count) float32: how often each unit is drawn in each resample of U units with replacement."""
-    weights = np.empty((units, count), dtype=np.float32)
-    for column in range(count):
-        weights[:, column] = np.bincount(generator.integers(0, units, units), minlength=units)
-    return weights
-
-
-def intervals(slopes: Single, estimate: Array, acceleration: Array, *, confidence: float = 0.95) -> Intervals:
-    """Percentile and BCa intervals of every label.
-
-    BCa moves the percentiles for the estimate's median bias and for its skewness. It has no ends (NaN) where all
-    resamples lie on one side of the estimate.
-
-    slopes: (L, B), overwritten: sorted.  estimate, acceleration: (L,).
-
-    Source: Efron 1987, doi 10.1080/01621459.1987.10478410, section 6; ties count half, as in scipy.stats.bootstrap.
-    """
-    tolerance = 1e-6 * np.abs(estimate)[:, None]
-    below = (slopes < estimate[:, None] - tolerance).sum(axis=1)
-    tied = (np.abs(slopes - estimate[:, None]) <= tolerance).sum(axis=1)
-    slopes.sort(axis=1)
-    known = np.isfinite(slopes).sum(axis=1)
-    tail = (1 - confidence) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        bias = special.ndtri((below + tied / 2) / known)
-        ends = [bias + z for z in special.ndtri([tail, 1 - tail])]
-        levels = [special.ndtr(bias + end / (1 - acceleration * end)) for end in ends]
-    low, high = (_quantile(slopes, known, np.full(len(known), level)) for level in (tail, 1 - tail))
-    bca = [_quantile(slopes, known, np.where(np.isfinite(bias), level, np.nan)) for level in levels]
-    return Intervals(low, high, bca[0], bca[1])
-
-
-def joined(blocks: Sequence[Intervals]) -> Intervals:
-    """The intervals of several blocks of labels as one."""
-    ends = ([getattr(block, name) for block in blocks] for name in ("low", "high", "bca_low", "bca_high"))
-    return Intervals(*map(np.concatenate, ends))
-
-
-def _quantile(ordered: Single, known: NDArray[np.int64], level: Array) -> Array:
-    """Linear interpolation among each row's first ``known`` numbers."""
-    place = np.where(np.isfinite(level) & (known > 0), level * (known - 1), 0)
-    lower = place.astype(np.int64)
-    upper = np.minimum(lower + 1, np.maximum(known - 1, 0))
-    rows = np.arange(len(ordered))
-    if not ordered.shape[1]:
-        return np.full(len(ordered), np.nan)
-    left, right = ordered[rows, lower].astype(np.float64), ordered[rows, upper].astype(np.float64)
-    ends = left + (place - lower) * (right - left)
-    return np.where(np.isfinite(level) & (known > 0), ends, np.nan)
 
 
 def _products(profile: Profiles, kind: str) -> list[sparse.csr_array]:

@@ -6,30 +6,19 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from gslopes.fit.answers import Answers
-from gslopes.fit.groups import same_photos
-from gslopes.fit.paired import FEW, below_floor, effective_units, paired_test, unit_slopes
+from gslopes.fit.answers import Answers, columns_of
+from gslopes.fit.joint import active_photos, all_labels, same_photos
+from gslopes.fit.options import RARE
+from gslopes.fit.paired import paired_test, unit_slopes
+from gslopes.stats.clusters import FEW, effective_units, named_codes
 from gslopes.stats.multiplicity import adjust
+from gslopes.stats.permutation import below_floor
 
-Array = NDArray[np.float64]
 COLUMNS = (
-    *(
-        "classifier",
-        "first_classifier",
-        "attribute",
-        "label",
-        "n",
-        "units",
-        "active",
-        "varying",
-        "slope",
-        "other_slope",
-    ),
-    *("difference", "se", "p", "p_perm", "ci_low", "ci_high", "q", "note"),
+    *("classifier", "first_classifier", "attribute", "label", "n", "units", "active", "varying", "slope"),
+    *("other_slope", "difference", "se", "p", "p_perm", "ci_low", "ci_high", "q", "note"),
 )
-RARE = "too rare to judge"
 
 
 def paired_differences(
@@ -59,8 +48,8 @@ def paired_differences(
     first_classifier is that of ``one``.
     """
     first, second = same_photos(one, other)
-    labels = np.array(sorted({*one.labels.tolist(), *other.labels.tolist()}), dtype=object)
-    codes = _codes(first.photos, cluster)
+    labels = all_labels(one, other)
+    codes = None if cluster is None else named_codes([cluster.get(photo, "") for photo in first.photos], first.photos)
     old, new = (unit_slopes(answers, "rate", codes, labels) for answers in (first, second))
     found = paired_test(new, old, permutations=permutations, seed=seed, confidence=confidence)
     either = (abs(old.sums) + abs(new.sums)).tocsr()
@@ -71,38 +60,10 @@ def paired_differences(
     p, p_perm = (np.where(rare, np.nan, np.where(same, 1.0, value)) for value in (found.p, found.p_perm))
     trusted = effective_units(old.sizes) >= FEW
     tested, _ = below_floor(p_perm, p, permutations, trusted=trusted)
-    frame = {
-        "classifier": other.classifier,
-        "first_classifier": one.classifier,
-        "attribute": other.attribute,
-        "label": labels,
-        "n": len(first.photos),
-        "units": len(old.sizes),
-        "active": _active(first, second, labels),
-        "varying": varying,
-        "slope": old.means,
-        "other_slope": new.means,
-        "difference": found.difference,
-        "se": np.where(same, 0.0, found.se),
-        "p": p,
-        "p_perm": p_perm if permutations else np.full(len(labels), np.nan),
-        "ci_low": np.where(same, 0.0, found.low),
-        "ci_high": np.where(same, 0.0, found.high),
-        "q": adjust(tested, correction),
-        "note": np.where(rare, RARE, ""),
-    }
+    ends = {key: np.where(same, 0.0, value) for key, value in columns_of(found, "p", "p_perm", "varying").items()}
+    frame = ends | {"classifier": other.classifier, "first_classifier": one.classifier, "attribute": other.attribute}
+    frame |= {"label": labels, "n": len(first.photos), "units": len(old.sizes)}
+    frame |= {"active": active_photos(first, second, labels), "varying": varying, "slope": old.means}
+    frame |= {"other_slope": new.means, "p": p, "p_perm": p_perm if permutations else np.full(len(labels), np.nan)}
+    frame |= {"q": adjust(tested, correction), "note": np.where(rare, RARE, ""), "difference": found.difference}
     return pd.DataFrame(frame, columns=list(COLUMNS))
-
-
-def _codes(photos: NDArray[np.object_], cluster: Mapping[str, str] | None) -> NDArray[np.int64] | None:
-    if cluster is None:
-        return None
-    names = np.array([cluster.get(photo) or f"\0{photo}" for photo in photos], dtype=object)
-    return np.asarray(pd.factorize(names)[0], dtype=np.int64)
-
-
-def _active(one: Answers, other: Answers, labels: NDArray[np.object_]) -> NDArray[np.int64]:
-    """(L,) photos with the label at one value of either run at least."""
-    index, many = pd.Index(labels), max(len(one.photos), 1)
-    keys = [index.get_indexer(pd.Index(run.labels))[run.label] * many + run.photo for run in (one, other)]
-    return np.bincount(np.unique(np.concatenate(keys)).astype(np.int64) // many, minlength=len(labels))

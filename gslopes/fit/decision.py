@@ -16,7 +16,7 @@ difference must hold against either sign.
 decision   meaning
 =========  ==========================================================================================================
 finding    all of the above
-placebo    the own test holds; a placebo moves the label about as far, or nobody can tell that it does not
+placebo    the own test holds; a placebo moves the label about as far, or it cannot be ruled out
 open       the own test holds, and what would settle it is missing: no placebo sweep, or refusals may have made it
 none       the own test does not hold
 unjudged   too rare to judge, or never there at the centre
@@ -28,24 +28,25 @@ Source: intersection-union tests, Berger & Hsu 1996, doi 10.1214/ss/1032280304.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core import placebo
-from gslopes.fit.answers import Answers
-from gslopes.fit.groups import same_photos
+from gslopes.fit.answers import Answers, columns_of
+from gslopes.fit.joint import all_labels, same_photos
 from gslopes.fit.options import FitOptions
-from gslopes.fit.paired import FEW, Paired, below_floor, effective_units, paired_test, unit_slopes
-from gslopes.fit.photo import KINDS
+from gslopes.fit.paired import Paired, Units, paired_test, unit_slopes
+from gslopes.fit.photo import KINDS, TESTED
+from gslopes.stats.clusters import FEW, effective_units
 from gslopes.stats.multiplicity import adjust
+from gslopes.stats.permutation import below_floor
 
 Array = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
-DECISIONS = ("finding", "placebo", "open", "none", "unjudged")
-TESTED = ("photo-rate", "photo-score", "photo-censored")  # means over photos, which a placebo is subtracted from
 _SIGNED = {"light"}
 
 
@@ -57,57 +58,32 @@ def placebo_differences(
     edit: answers along the attribute.  fakes: kind of placebo to the answers along it; the photos may be a sample.
     cluster: photo to the code of its cluster, or None.
     """
-    kinds = dict.fromkeys(KINDS[name] for name in options.estimators)
-    names = {"rate": "photo-rate", "score": "photo-score", "censored": "photo-censored"}
+    names = {KINDS[name]: name for name in TESTED}
     frames = []
     for what, fake in fakes.items():
         pair = same_photos(edit, fake)
         units = None if cluster is None else np.array([cluster[photo] for photo in pair[0].photos], dtype=np.int64)
-        labels = np.array(sorted({*edit.labels.tolist(), *fake.labels.tolist()}), dtype=object)
-        for kind in kinds:
+        labels = all_labels(edit, fake)
+        for kind in dict.fromkeys(KINDS[name] for name in options.estimators):
             first, second = (unit_slopes(answers, kind, units, labels) for answers in pair)
             found = _tested(first, second, options, signed=what in _SIGNED)
-            frames.append(
-                pd.DataFrame(
-                    {
-                        "classifier": edit.classifier,
-                        "attribute": edit.attribute,
-                        "estimator": names[kind],
-                        "placebo": what,
-                        "label": labels,
-                        "n": len(pair[0].photos),
-                        "varying": found.varying,
-                        "slope": first.means,
-                        "placebo_slope": second.means,
-                        "difference": found.difference,
-                        "se": found.se,
-                        "ci_low": found.low,
-                        "ci_high": found.high,
-                        "p": found.p,
-                        "p_perm": found.p_perm,
-                        "note": np.where(found.varying > 0, "", "both sweeps say the same of every photo"),
-                    }
-                )
-            )
+            note = np.where(found.varying > 0, "", "both sweeps say the same of every photo")
+            head = {"classifier": edit.classifier, "attribute": edit.attribute, "label": labels}
+            head |= {"estimator": names[kind], "placebo": what, "n": len(pair[0].photos)}
+            slopes = {"slope": first.means, "placebo_slope": second.means}
+            frames.append(pd.DataFrame(head | slopes | columns_of(found) | {"note": note}))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
-def _tested(first: object, second: object, options: FitOptions, *, signed: bool) -> Paired:
+def _tested(first: Units, second: Units, options: FitOptions, *, signed: bool) -> Paired:
     """The difference as it is; where the placebo's sign means nothing, the larger p of both signs."""
-    how = {"permutations": options.permutations, "seed": options.seed, "confidence": options.confidence}
-    plain = paired_test(first, second, **how)  # type: ignore[arg-type]
-    if signed:
-        return plain
-    turned = paired_test(first, second, sign=-1, **how)  # type: ignore[arg-type]
-    return Paired(
-        plain.difference,
-        plain.se,
-        plain.low,
-        plain.high,
-        np.maximum(plain.p, turned.p),
-        np.maximum(plain.p_perm, turned.p_perm),
-        plain.varying,
+    how = {"permutations": options.permutations, "seed": options.seed}
+    plain, *turned = (
+        paired_test(first, second, **how, confidence=options.confidence, sign=sign) for sign in (1, -1)[: 2 - signed]
     )
+    for other in turned:
+        plain = replace(plain, p=np.maximum(plain.p, other.p), p_perm=np.maximum(plain.p_perm, other.p_perm))
+    return plain
 
 
 def decide(
@@ -124,69 +100,63 @@ def decide(
     """
     trusted = effective_units(units) >= FEW
     slopes = slopes.assign(**{name: np.nan for name in ("p_test", "q") if name not in slopes})
-    by_name = {str(name): rows for name, rows in slopes.groupby("estimator", sort=False)}
-    found = {}
-    for name in by_name.keys() & set(TESTED):
-        beside = placebos[placebos["estimator"] == name] if len(placebos) else placebos
-        found[name] = _decide(by_name[name], beside, options, refusals_flat, trusted)
+    found: dict[str, pd.DataFrame] = {}
     parts = []
-    for name, rows in by_name.items():
+    for name, rows in slopes.groupby("estimator", sort=False):
+        if name in TESTED:
+            of_name = placebos[placebos["estimator"] == name] if len(placebos) else placebos
+            found[str(name)] = _decide(rows, of_name, options, refusals_flat, trusted)
+    for name, rows in slopes.groupby("estimator", sort=False):
         if name in found:
-            parts.append(rows.join(found[name]))
-        elif name != "paper":
-            parts.append(_taken_over(rows, slopes, found.get("photo-rate"), options))
-        else:
-            parts.append(rows)
-    return pd.concat([part.dropna(axis=1, how="all") for part in parts]).sort_index()
+            rows = rows.join(found[str(name)])
+        elif name != "paper" and "photo-rate" in found:
+            rows = _taken_over(rows, slopes, found["photo-rate"])
+        parts.append(rows.dropna(axis=1, how="all"))
+    return pd.concat(parts).sort_index()
 
 
 def _decide(
-    rows: pd.DataFrame, beside: pd.DataFrame, options: FitOptions, refusals_flat: bool, trusted: bool
+    rows: pd.DataFrame, placebos: pd.DataFrame, options: FitOptions, refusals_flat: bool, trusted: bool
 ) -> pd.DataFrame:
-    kinds = [kind for kind in placebo.KINDS if len(beside) and (beside["placebo"] == kind).any()]
     largest = rows["p_test"].to_numpy(float)
     by_kind = {}
-    for kind in kinds:
-        part = beside[beside["placebo"] == kind].set_index("label").reindex(rows["label"])
-        p, _ = below_floor(
-            part["p_perm"].to_numpy(float), part["p"].to_numpy(float), options.permutations, trusted=trusted
-        )
-        same_sign = np.sign(part["difference"].to_numpy(float)) == np.sign(rows["slope"].to_numpy(float))
-        p = np.where(np.isnan(p) | ~same_sign, 1.0, p)
-        by_kind[kind] = part.assign(p_used=p)
-        largest = np.where(np.isnan(largest), np.nan, np.maximum(largest, p))
-    how = "holm" if options.correction == "max-t" else options.correction
-    q_placebo = adjust(largest, how) if kinds else np.full(len(rows), np.nan)
-    lacking = [kind for kind in placebo.KINDS if kind not in kinds]
-    records: list[dict[str, object]] = [{str(key): row[key] for key in row} for row in rows.to_dict("records")]
-    decided = [
-        _one(row, place, q_placebo, by_kind, lacking, options, refusals_flat) for place, row in enumerate(records)
-    ]
+    for kind in placebo.KINDS:
+        if not len(placebos) or not (placebos["placebo"] == kind).any():
+            continue
+        part = placebos[placebos["placebo"] == kind].set_index("label").reindex(rows["label"])
+        p_perm, p, difference = (part[name].to_numpy(float) for name in ("p_perm", "p", "difference"))
+        p, _ = below_floor(p_perm, p, options.permutations, trusted=trusted)
+        same_sign = np.sign(difference) == np.sign(rows["slope"].to_numpy(float))
+        by_kind[kind] = part.assign(p_used=np.where(np.isnan(p) | ~same_sign, 1.0, p))
+        largest = np.where(np.isnan(largest), np.nan, np.maximum(largest, by_kind[kind]["p_used"]))
+    q_placebo = adjust(largest, options.adjustment) if by_kind else np.full(len(rows), np.nan)
+    decided = []
+    for place, row in enumerate(rows.to_dict("records")):
+        of_label = {kind: part.iloc[place] for kind, part in by_kind.items()}
+        decided.append(_decide_label(row, float(q_placebo[place]), of_label, options, refusals_flat))
     frame = pd.DataFrame(decided, columns=["decision", "reason", "detail"], index=rows.index)
     return frame.assign(q_placebo=q_placebo)
 
 
-def _one(
-    row: Mapping[str, object],
-    place: int,
-    q_placebo: Array,
-    by_kind: Mapping[str, pd.DataFrame],
-    lacking: list[str],
+def _decide_label(
+    row: Mapping[Any, Any],
+    q_placebo: float,
+    placebos: Mapping[str, pd.Series],
     options: FitOptions,
     refusals_flat: bool,
 ) -> tuple[str, str, str]:
     """(decision, code of the reason, the reason with its numbers) of one label."""
     if row["note"]:
         return "unjudged", "rare", str(row["note"])
-    q = float(row["q"])  # type: ignore[arg-type]
-    if not q < options.level:
-        return "none", "own-test", f"q {q:.2g} is not below {options.level:g}"
-    if not q_placebo[place] < options.level and by_kind:
-        kind = max(by_kind, key=lambda name: by_kind[name]["p_used"].iloc[place])
-        return "placebo", kind, _difference(kind, by_kind[kind].iloc[place])
+    if not row["q"] < options.level:
+        return "none", "own-test", f"q {row['q']:.2g} is not below {options.level:g}"
+    if placebos and not q_placebo < options.level:
+        kind = max(placebos, key=lambda name: placebos[name]["p_used"])
+        return "placebo", kind, _difference(kind, placebos[kind])
+    lacking = [kind for kind in placebo.KINDS if kind not in placebos]
     if lacking:
         return "open", "no-placebo", f"no {' and no '.join(lacking)} placebo was run"
-    low, high = (float(row.get(name, np.nan)) for name in ("trimmed_low", "trimmed_high"))  # type: ignore[arg-type]
+    low, high = (row.get(name, np.nan) for name in ("trimmed_low", "trimmed_high"))
     if not refusals_flat and low <= 0 <= high:
         return "open", "refusals", f"refusals depend on the value; trimmed, the slope lies in [{low:+.2g}, {high:+.2g}]"
     return "finding", "", ""
@@ -199,12 +169,8 @@ def _difference(kind: str, row: pd.Series) -> str:
     return f"{name}: {row['placebo_slope']:+.2g}; paired difference {difference}"
 
 
-def _taken_over(
-    rows: pd.DataFrame, slopes: pd.DataFrame, found: pd.DataFrame | None, options: FitOptions
-) -> pd.DataFrame:
+def _taken_over(rows: pd.DataFrame, slopes: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     """Decisions of photo-rate for an estimator that shares its test; its own note and its own lack of a slope count."""
-    if found is None:
-        return rows
     known = found.assign(label=slopes.loc[found.index, "label"]).set_index("label").reindex(rows["label"])
     known.index = rows.index
     noted = rows["note"].fillna("") != ""

@@ -10,29 +10,28 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.fit import bootstrap
-from gslopes.fit.answers import Answers
-from gslopes.fit.options import FitOptions
-from gslopes.fit.paired import FEW, below_floor, effective_units
+from gslopes.fit.answers import Answers, columns_of
+from gslopes.fit.options import RARE, FitOptions
 from gslopes.fit.permutation import Permuted, permute
 from gslopes.fit.photo import KINDS, UNITS, acceleration, infer, linear
 from gslopes.fit.profiles import Moments, Profiles, moments, profiles, varying
-from gslopes.fit.rates import rates
-from gslopes.fit.slopes import paper
+from gslopes.fit.slopes import active, centre_shares, paper
+from gslopes.stats.clusters import FEW, effective_units
 from gslopes.stats.logistic import fit_logits
 from gslopes.stats.multiplicity import adjust
+from gslopes.stats.permutation import below_floor
+from gslopes.stats.resampling import Intervals, bca_intervals, joined
 
 Array = NDArray[np.float64]
-RARE = "too rare to judge"
 NEVER = "never active at the centre"
 RESAMPLED = 1 << 22  # labels times resamples in memory at once: 16 MiB an estimator, however many labels there are
 
 
 def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | None = None) -> pd.DataFrame:
-    """Rows of core.tables.SLOPES for every estimator and label; see ``fit.findings.analyse``.
+    """Rows of core.tables.SLOPES for every estimator and label; see ``fit.analysis.analyse``.
 
     units: (n,) codes of clusters, or None where each photo is its own unit.
     """
-    counted = rates(answers)
     kinds = dict.fromkeys(KINDS[name] for name in options.estimators)
     by_kind: dict[str, Profiles] = {kind: profiles(answers, kind, units) for kind in kinds}
     sums: dict[str, Moments] = {kind: moments(profile) for kind, profile in by_kind.items()}
@@ -41,10 +40,8 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
     frames = []
     for name in options.estimators:
         test = tests[KINDS[name]]
-        if name == "paper":
-            frame = _judged_paper(paper(counted), test, options)
-        else:
-            frame = _judged(_photo(name, answers, counted.active, sums[KINDS[name]], test), test, options)
+        frame = paper(answers) if name == "paper" else _photo(name, answers, sums[KINDS[name]], test)
+        frame = _judged_paper(frame, test, options) if name == "paper" else _judged(frame, test, options)
         ends = resampled.get("photo-z" if name == "paper" else name)
         if ends is not None:
             keep = np.ones(len(test.tested), dtype=bool) if name == "paper" else test.tested
@@ -83,47 +80,33 @@ def _test(profile: Profiles, sums: Moments, options: FitOptions, kind: str) -> _
     return _Test(varies, tested, *below_floor(permuted.p, p, count, trusted=trusted), permuted)
 
 
-def _photo(name: str, answers: Answers, active: NDArray[np.int64], sums: Moments, test: _Test) -> pd.DataFrame:
+def _photo(name: str, answers: Answers, sums: Moments, test: _Test) -> pd.DataFrame:
     lines = infer(linear(name, sums, answers.values), sums)
-    centre = answers.label[answers.present[:, len(answers.values) // 2]]
-    counts = np.bincount(centre, minlength=len(answers.labels))
     known = test.varying > 0  # answers that never vary say nothing about how sure a slope of 0 is
-    spread = {"se": lines.se, "t": lines.t, "p": lines.p, "ci_low": lines.low, "ci_high": lines.high}
-    return pd.DataFrame(
-        {
-            "classifier": answers.classifier,
-            "attribute": answers.attribute,
-            "label": answers.labels,
-            "n": len(answers.photos),
-            "active": active,
-            "y_centre": counts / max(len(answers.photos), 1),
-            "slope": lines.slope,
-            "intercept": lines.intercept,
-            **{key: np.where(known, value, np.nan) for key, value in spread.items()},
-            "estimator": name,
-        }
+    spread = columns_of(lines, "slope", "intercept")
+    return answers.frame(
+        n=len(answers.photos),
+        active=active(answers),
+        y_centre=centre_shares(answers),
+        slope=lines.slope,
+        intercept=lines.intercept,
+        **{key: np.where(known, value, np.nan) for key, value in spread.items()},
+        estimator=name,
     )
 
 
 def _judged(frame: pd.DataFrame, test: _Test, options: FitOptions) -> pd.DataFrame:
     """With p_perm, p_max, q and a note; without tests where the label is too rare."""
     judged = test.tested & frame["slope"].notna().to_numpy()
-    p = np.where(judged, frame["p"], np.nan)
+    source = np.where(judged, test.source, None)
     note = np.where(test.tested, np.where(judged, "", NEVER), RARE)
+    p, p_test = (np.where(judged, value, np.nan) for value in (frame["p"], test.p))
     if test.permuted is None:
-        q = adjust(p, _without_max(options))
-        return frame.assign(p=p, p_test=p, p_source=_where(judged, test.source), q=q, note=note)
+        return frame.assign(p=p, p_test=p, p_source=source, q=adjust(p, options.adjustment), note=note)
     p_perm, p_max = (np.where(judged, value, np.nan) for value in (test.permuted.p, test.permuted.p_max))
-    p_test = np.where(judged, test.p, np.nan)
     q = p_max if options.correction == "max-t" else adjust(p_test, options.correction)
-    found = {"p_perm": p_perm, "p_max": p_max, "p_test": p_test, "p_source": _where(judged, test.source)}
+    found = {"p_perm": p_perm, "p_max": p_max, "p_test": p_test, "p_source": source}
     return frame.assign(p=p, **found, q=q, note=note, agreement=_agreement(p, p_perm, options.alpha))
-
-
-def _where(judged: NDArray[np.bool_], source: NDArray[np.object_]) -> NDArray[np.object_]:
-    named = source.copy()
-    named[~judged] = None
-    return named
 
 
 def _judged_paper(frame: pd.DataFrame, test: _Test, options: FitOptions) -> pd.DataFrame:
@@ -145,7 +128,7 @@ def _agreement(p: Array, p_perm: Array, alpha: float) -> NDArray[np.object_]:
 
 def _intervals(
     by_kind: Mapping[str, Profiles], sums: Mapping[str, Moments], tests: Mapping[str, _Test], options: FitOptions
-) -> dict[str, bootstrap.Intervals]:
+) -> dict[str, Intervals]:
     """Name of an estimator to its intervals, NaN for labels that it does not judge; a block of labels at a time."""
     first = next(iter(by_kind.values()))
     if not options.bootstrap or not len(first.sizes):
@@ -153,11 +136,11 @@ def _intervals(
     names = list(dict.fromkeys("photo-z" if name == "paper" else name for name in options.estimators))
     points = {name: linear(name, sums[KINDS[name]], first.values) for name in names}
     skews = {name: acceleration(point, by_kind[KINDS[name]]) for name, point in points.items()}
-    everyone = np.ones(first.labels, dtype=bool)
-    all_of = {"photo-z"} if "paper" in options.estimators else set()  # rows of the paper stay as the paper has them
-    wanted = {name: everyone if name in all_of else tests[KINDS[name]].tested for name in names}
+    wanted = {name: tests[KINDS[name]].tested for name in names}
+    if "paper" in options.estimators:  # its rows stay as the paper has them
+        wanted["photo-z"] = np.ones(first.labels, dtype=bool)
     start = fit_logits(sums["rate"].first, sums["rate"].photos, first.values) if "photo-logodds" in names else None
-    found: dict[str, list[bootstrap.Intervals]] = {name: [] for name in names}
+    found: dict[str, list[Intervals]] = {name: [] for name in names}
     each = max(1, RESAMPLED // options.bootstrap)
     for begin in range(0, max(first.labels, 1), each):
         rows = slice(begin, min(begin + each, first.labels))
@@ -171,9 +154,5 @@ def _intervals(
         )
         for name in names:
             slope, skew = points[name].slope[rows], skews[name][rows]
-            found[name].append(bootstrap.intervals(resampled.pop(name), slope, skew, confidence=options.confidence))
-    return {name: bootstrap.joined(blocks) for name, blocks in found.items()}
-
-
-def _without_max(options: FitOptions) -> str:
-    return "holm" if options.correction == "max-t" else options.correction
+            found[name].append(bca_intervals(resampled.pop(name), slope, skew, confidence=options.confidence))
+    return {name: joined(blocks) for name, blocks in found.items()}

@@ -56,7 +56,7 @@ def fit_slopes(
     >>> rate[["label", "n", "active", "y_centre", "slope"]].round(2).values.tolist()
     [['Chef', 3, 2, 0.33, 33.33], ['Face', 3, 1, 0.0, 16.67]]
     """
-    from gslopes.fit.findings import analyse
+    from gslopes.fit.analysis import analyse
 
     answers = _scores(scores)
     levels = _levels(answers, asked, values)
@@ -191,7 +191,8 @@ def slopes(
     [['smile', 25.0]]
     """
     from gslopes.core import tables
-    from gslopes.fit import FitOptions, analyse
+    from gslopes.fit.analysis import analyse
+    from gslopes.fit.options import FitOptions
 
     wanted = {"photo": photo, "value": value, "label": label, **({} if score is None else {"score": score})}
     for role, column in wanted.items():

@@ -25,10 +25,9 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from gslopes.fit.answers import Answers
-from gslopes.fit.decision import TESTED
 from gslopes.fit.options import LEAST_KEPT, FitOptions
 from gslopes.fit.paired import SCALE
-from gslopes.fit.photo import KINDS
+from gslopes.fit.photo import KINDS, TESTED
 from gslopes.fit.profiles import Kind, profiles
 from gslopes.stats.ols import line_weights
 

@@ -21,6 +21,7 @@ from scipy import sparse
 from gslopes.fit.answers import Answers
 from gslopes.fit.paired import unit_slopes
 from gslopes.fit.profiles import Kind
+from gslopes.stats.permutation import permutation_p
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -64,8 +65,7 @@ def _test(
     exceeding = np.zeros(len(observed), dtype=np.int64)
     for members in _memberships(first, within, count, seed, len(observed)):
         exceeding += (_statistic(matrices, sizes, members) >= observed[:, None] * (1 - _TIE)).sum(axis=1)
-    p = (exceeding + 1) / (count + 1)
-    return np.where(np.diff(matrices[0].indptr) > 0, p, np.nan)
+    return np.where(np.diff(matrices[0].indptr) > 0, permutation_p(exceeding, count), np.nan)
 
 
 def _statistic(matrices: list[sparse.csr_array], sizes: Array, members: Array) -> Array:

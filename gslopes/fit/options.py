@@ -9,13 +9,14 @@ from gslopes.core.errors import ConfigError, UnknownName
 
 ESTIMATORS = ("paper", "photo-rate", "photo-score", "photo-censored", "photo-z", "photo-logodds")
 DEFAULT = ("paper", "photo-rate", "photo-score", "photo-z", "photo-logodds")
+RARE = "too rare to judge"
 LEAST_KEPT = 0.8  # share of sweeps; below it the gated slope alone is not to be trusted
 Correction = Literal["bh", "by", "holm", "max-t"]
 
 
 @dataclass(frozen=True, slots=True)
 class FitOptions:
-    """Settings of ``fit.findings.analyse``.
+    """Settings of ``fit.analysis.analyse``.
 
     estimators: which rows the table of slopes has; see ``fit.photo``.
     bootstrap: resamples of photos, B; 0 for none.  permutations: within photos, m; 0 for none.
@@ -39,6 +40,11 @@ class FitOptions:
     alpha: float = 0.001
     bundles: int = 1024
     seed: int = 0
+
+    @property
+    def adjustment(self) -> str:
+        """The correction of families that max-T does not serve: Holm's there, which holds the same error rate."""
+        return "holm" if self.correction == "max-t" else self.correction
 
     def __post_init__(self) -> None:
         for name in self.estimators:

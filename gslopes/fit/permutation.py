@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.fit.profiles import Profiles
+from gslopes.stats.permutation import permutation_p
 
 Array = NDArray[np.float64]
 Single = NDArray[np.float32]
@@ -94,9 +95,9 @@ def permute(
     centre = _centre(profile) > 0
     untested = np.full(profile.labels, np.nan)
     return Permuted(
-        np.where(tested, (total + 1) / (count + 1), np.nan),
-        np.where(tested, (exceeding + 1) / (count + 1), np.nan),
-        np.where(tested & centre, (paper_total + 1) / (count + 1), np.nan) if paper else untested,
+        np.where(tested, permutation_p(total, count), np.nan),
+        np.where(tested, permutation_p(exceeding, count), np.nan),
+        np.where(tested & centre, permutation_p(paper_total, count), np.nan) if paper else untested,
     )
 
 

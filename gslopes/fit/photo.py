@@ -32,9 +32,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from gslopes.fit.profiles import Kind, Moments, Profiles
+from gslopes.stats.intervals import t_quantile, t_test
 from gslopes.stats.logistic import fit_logits, influence_weights
 from gslopes.stats.ols import Lines, line_weights, t_ratio
 
@@ -56,6 +56,7 @@ KINDS: dict[str, Kind] = {
     "photo-z": "rate",
     "photo-logodds": "rate",
 }
+TESTED = ("photo-rate", "photo-score", "photo-censored")  # means over photos: what permutations and pairs test
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,9 +106,8 @@ def infer(point: Linear, sums: Moments, *, confidence: float = 0.95) -> Lines:
     dof = max(sums.units - 1, 1)
     if sums.units < 2:
         se, t = np.full_like(se, np.nan), np.full_like(t, np.nan)
-    half = special.stdtrit(dof, 0.5 + confidence / 2) * se
-    p = 2 * special.stdtr(dof, -np.abs(t))
-    return Lines(point.slope, point.intercept, se, t, p, point.slope - half, point.slope + half)
+    half = t_quantile(dof, confidence) * se
+    return Lines(point.slope, point.intercept, se, t, t_test(t, dof), point.slope - half, point.slope + half)
 
 
 def standard_error(weights: Array, sums: Moments) -> Array:

@@ -5,7 +5,6 @@ A *unit* is what is resampled and permuted as one: a photo, or all photos of a c
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -123,22 +122,8 @@ def moments(profile: Profiles) -> Moments:
     return Moments(profile.photos, len(profile.sizes), float(np.square(profile.sizes).sum()), first, weighted, second)
 
 
-def by_label(profile: Profiles, function: Callable[[NDArray[np.float32], slice], Array], columns: int = 1) -> Array:
-    """(L, columns): a function of each label's rows, 0 for a label without any."""
-    result = np.zeros((profile.labels, columns))
-    for label, (start, stop) in enumerate(zip(profile.starts[:-1], profile.starts[1:], strict=True)):
-        if stop > start:
-            result[label] = function(profile.numbers[start:stop], slice(start, stop))
-    return result
-
-
 def varying(profile: Profiles) -> Integers:
     """(L,) how many units have numbers that are not all the same."""
     moves = (profile.numbers != profile.numbers[:, :1]).any(axis=1)
     totals = np.concatenate([[0], np.cumsum(moves)])
     return np.asarray(totals[profile.starts[1:]] - totals[profile.starts[:-1]], dtype=np.int64)
-
-
-def active(profile: Profiles) -> Integers:
-    """(L,) how many units have the label at one value at least."""
-    return np.diff(profile.starts)

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 from gslopes.fit.answers import Answers
-from gslopes.fit.decision import TESTED
 from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import Units, unit_slopes
-from gslopes.fit.photo import KINDS
+from gslopes.fit.photo import KINDS, TESTED
+from gslopes.stats.clusters import codes_of
 from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
@@ -104,7 +104,7 @@ def reach_rows(
     frames = []
     for column, group, keep in parts:
         part = answers.only(keep)
-        codes = np.arange(int(keep.sum())) if cluster is None else np.unique(cluster[keep], return_inverse=True)[1]
+        codes = codes_of(None if cluster is None else cluster[keep], int(keep.sum()))
         unit_reach: Array = np.bincount(codes, known[keep], int(codes.max(initial=-1)) + 1).astype(np.float64)
         for estimator in (name for name in options.estimators if name in TESTED):
             units = unit_slopes(part, KINDS[estimator], None if cluster is None else codes)

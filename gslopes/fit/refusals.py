@@ -15,7 +15,7 @@ Sources: Manski 1990, American Economic Review 80, 319-323; Lee 2009, doi 10.111
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,8 +23,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from scipy import sparse
 
 from gslopes.core.errors import TableError
+from gslopes.fit.paired import Paired, mean_test
+from gslopes.stats.clusters import codes_of
 from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
@@ -87,6 +90,22 @@ def refusal_rows(found: Asked) -> pd.DataFrame:
     lost = np.divide(total - counts["answered"], total, out=np.full(len(total), np.nan), where=total > 0)
     steps = np.arange(len(found.values))
     return pd.DataFrame({"step": steps, "value": found.values, "asked": total, **counts, "lost": lost})
+
+
+def refusal_slope(
+    found: Asked, units: Callable[[NDArray[np.object_]], NDArray[np.int64] | None], confidence: float
+) -> Paired:
+    """photo-rate of "refused", (1,) each, over the photos asked about at all values.
+
+    units: gives the codes of photos' clusters, or None where each photo is its own.
+    """
+    ids, numbers = found.refused()
+    slopes = 100 * numbers.astype(np.float64) @ line_weights(found.values)
+    codes = codes_of(units(ids), len(ids))
+    sums = np.bincount(codes, slopes, minlength=int(codes.max(initial=-1)) + 1)
+    sums[np.abs(sums) < 1e-9] = 0
+    sizes = np.bincount(codes).astype(np.float64)
+    return mean_test(sparse.csr_array(sums[None, :]), sizes, confidence=confidence)
 
 
 def bounds(present: Array, found: Asked) -> tuple[Array, Array, Array, Array]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 import pandas as pd
 import pyarrow as pa
 
-from gslopes.fit.findings import analyse
+from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
 from gslopes.fit.presence import ALL, Cut, present
 
@@ -28,7 +28,7 @@ def sensitivity(
 
     scores, asked: Arrow tables of core.tables, every row that was returned.  cuts: by classifier; one without a cut has
         no row.  values: attribute to its K values.  photos: ids of those that count; all if None.  gates: as of
-        ``findings.analyse``.
+        ``analysis.analyse``.
     Returns: classifier, attribute, label, estimator (``paper`` and ``photo-rate``, each in its unit), cut (in words),
         slope_lower, slope, slope_higher; missing where a label is nowhere present, or no such cut is possible.
     """
@@ -51,7 +51,7 @@ def sensitivity(
 def with_sensitivity(slopes: pd.DataFrame, beside: pd.DataFrame, cuts: Mapping[str, Cut]) -> pd.DataFrame:
     """The slopes table with what counted as present, and the slopes at a lower and a higher cut, in each of its rows.
 
-    slopes: as ``findings.analyse`` gives them.  beside: of ``sensitivity``.  cuts: by classifier.
+    slopes: as ``analysis.analyse`` gives them.  beside: of ``sensitivity``.  cuts: by classifier.
     Returns: the same rows in the same order; rows of estimators that were not fitted again have the cut alone.
     """
     ends = ["slope_lower", "slope_higher"]

@@ -1,111 +1,55 @@
-"""From answers to slopes: the estimator of the paper."""
+"""The estimator of the paper, and tables in their final form."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from gslopes.core import tables
-from gslopes.fit.rates import Rates, count
-from gslopes.fit.sweeps import values_by_attribute
+from gslopes.fit.answers import Answers, columns_of
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.ols import fit_lines
 
-CURVES = ("classifier", "attribute", "label", "step", "value", "y", "z")
+Array = NDArray[np.float64]
 
 
-def paper_slopes(
-    scores: pd.DataFrame, asked: pd.DataFrame, *, values: Mapping[str, Sequence[float]] | None = None
-) -> pd.DataFrame:
-    """The slope of every label's frequency along the edited attribute, by the paper's estimator.
+def counts(answers: Answers) -> NDArray[np.int64]:
+    """(L, K) photos with the label at each step, of those answered at all K values."""
+    size = len(answers.labels)
+    return np.stack([np.bincount(answers.label[column], minlength=size) for column in answers.present.T], axis=1)
+
+
+def active(answers: Answers) -> NDArray[np.int64]:
+    """(L,) photos with the label at one step at least."""
+    return np.bincount(answers.label, minlength=len(answers.labels))
+
+
+def centre_shares(answers: Answers) -> Array:
+    """y_c, (L,): the share of photos with the label at the middle step; 0 without any photo."""
+    return np.asarray(counts(answers)[:, len(answers.values) // 2] / max(len(answers.photos), 1), dtype=np.float64)
+
+
+def paper(answers: Answers) -> pd.DataFrame:
+    """The paper's rows of one classifier and attribute; the columns that it does not speak of are left out.
 
     y_k is the share of photos with the label at step k, over the photos answered at all K steps; z_k = y_k / y_c with c
     the middle step; the slope is that of the least squares line of z on the K values, so 0.1 reads: 10 % of its
     frequency at the centre more for each unit of the attribute.  The p-value is two-sided, from t with K-2 degrees of
     freedom, for the null hypothesis that the slope is 0; the interval covers 95 %; q is Benjamini and Hochberg's over
-    the labels of one classifier and attribute that have a p-value.  A label that no photo has at the centre has no
-    slope: its row holds nulls.  ``fit.findings.analyse`` gives the same rows, and more beside them.
+    the labels that have a p-value.  A label that no photo has at the centre has no slope: its row holds nulls.
 
-    scores, asked: data frames with the columns of core.tables.SCORES and ASKED, rows in any order.  A photo that was
-        refused, failed or not asked at one step drops out as a whole.
-    values: attribute to its K values, K odd; without it they are read from the scores table.
-
-    Returns a data frame with the columns of core.tables.SLOPES, sorted by classifier, attribute and label.
-
-    Raises: TableError, ConfigError as ``sweeps.values_by_attribute``.
     Source: Joo & Kärkkäinen 2020, section 4.3, doi 10.1145/3422841.3423533.
-
-    >>> asked = [(photo, "gender", step, "c", "answered", "", "") for photo in "ab" for step in range(3)]
-    >>> asked = pd.DataFrame(asked, columns=tables.ASKED.columns)
-    >>> found = [("a", 0), ("a", 1), ("a", 2), ("b", 2)]
-    >>> scores = [(photo, "gender", step, step - 1.0, "c", "Chef", 0.9) for photo, step in found]
-    >>> scores = pd.DataFrame(scores, columns=tables.SCORES.columns)
-    >>> paper_slopes(scores, asked)[["label", "n", "active", "y_centre", "slope"]].values.tolist()
-    [['Chef', 2, 2, 0.5, 0.5]]
     """
-    frames = [paper(rates) for rates in _rates(scores, asked, values)]
-    return checked(tables.SLOPES, frames)
-
-
-def curves(
-    scores: pd.DataFrame, asked: pd.DataFrame, *, values: Mapping[str, Sequence[float]] | None = None
-) -> pd.DataFrame:
-    """The points under the lines: y_k and z_k of every label, one row a step.
-
-    scores, asked, values: as for ``paper_slopes``.
-
-    Returns a data frame with the columns classifier, attribute, label, step (0 to K-1), value, y (share of photos in
-    [0, 1]) and z (y / y at the centre, NaN for a label that no photo has there).
-    """
-    frames = [_curves(rates) for rates in _rates(scores, asked, values)]
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(CURVES))
-
-
-def _rates(scores: pd.DataFrame, asked: pd.DataFrame, values: Mapping[str, Sequence[float]] | None) -> Iterable[Rates]:
-    answers, questions = tables.check(tables.SCORES, scores), tables.check(tables.ASKED, asked)
-    return count(answers, questions, values_by_attribute(answers, questions, values))
-
-
-def paper(rates: Rates) -> pd.DataFrame:
-    """The paper's rows of one classifier and attribute; the columns that it does not speak of are left out."""
-    lines = fit_lines(rates.values, rates.relative)
-    return pd.DataFrame(
-        {
-            "classifier": rates.classifier,
-            "attribute": rates.attribute,
-            "label": rates.labels,
-            "n": rates.photos,
-            "active": rates.active,
-            "y_centre": rates.shares[:, len(rates.values) // 2],
-            "slope": lines.slope,
-            "intercept": lines.intercept,
-            "se": lines.se,
-            "t": lines.t,
-            "p": lines.p,
-            "ci_low": lines.low,
-            "ci_high": lines.high,
-            "p_perm": np.nan,
-            "q": benjamini_hochberg(lines.p),
-            "estimator": "paper",
-        }
-    )
-
-
-def _curves(rates: Rates) -> pd.DataFrame:
-    size, width = rates.counts.shape
-    return pd.DataFrame(
-        {
-            "classifier": rates.classifier,
-            "attribute": rates.attribute,
-            "label": np.repeat(rates.labels, width),
-            "step": np.tile(np.arange(width), size),
-            "value": np.tile(rates.values, size),
-            "y": rates.shares.ravel(),
-            "z": rates.relative.ravel(),
-        }
-    )
+    found = counts(answers)
+    centre = found[:, [len(answers.values) // 2]].astype(np.float64)
+    relative = np.divide(found, centre, out=np.full(found.shape, np.nan), where=centre > 0)
+    lines = fit_lines(answers.values, relative)
+    known = {"n": len(answers.photos), "active": active(answers), "y_centre": centre_shares(answers)}
+    fitted = columns_of(lines) | {"p_perm": np.nan, "q": benjamini_hochberg(lines.p), "estimator": "paper"}
+    return answers.frame(**known, **fitted)
 
 
 def checked(table: tables.Table, frames: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from gslopes.run.config import FitConfig
 from gslopes.run.gate.halves import half_verdicts, read_along
 
 if TYPE_CHECKING:
-    from gslopes.fit.findings import Findings
+    from gslopes.fit.analysis import FitTables
 
 SENSITIVITY = "sensitivity.csv"  # in a run folder: slopes beside those at a lower and a higher cut
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
@@ -36,8 +36,8 @@ def fit_folder(
     photos: Iterable[str] | None = None,
     *,
     watch: Watch | None = None,
-) -> Findings:
-    """Answers of a run folder to the tables of a fit in it, see ``fit.findings.Findings``.
+) -> FitTables:
+    """Answers of a run folder to the tables of a fit in it, see ``fit.analysis.FitTables``.
 
     Where the gate was applied, dropped sweeps that were asked about nevertheless stand beside the others in the table
     gating; where a reader read the pictures, slopes per unit of its log-odds stand in the table reach.
@@ -47,7 +47,7 @@ def fit_folder(
 
     Raises: TableError, ConfigError, StorageError.
     """
-    from gslopes.fit.findings import analyse
+    from gslopes.fit.analysis import analyse
     from gslopes.fit.presence import ALL, present
     from gslopes.fit.sensitivity import sensitivity, with_sensitivity
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+
+from gslopes.stats.intervals import t_quantile, t_test
 
 Array = NDArray[np.float64]
 
@@ -68,13 +69,13 @@ def fit_lines(values: Array, curves: Array, *, confidence: float = 0.95) -> Line
 
     se = np.sqrt(error / dof / spread)
     t = t_ratio(slope, se)
-    half = special.stdtrit(dof, 0.5 + confidence / 2) * se
+    half = t_quantile(dof, confidence) * se
     return Lines(
         slope=slope,
         intercept=mean - slope * values.mean(),
         se=se,
         t=t,
-        p=2 * special.stdtr(dof, -np.abs(t)),
+        p=t_test(t, dof),
         low=slope - half,
         high=slope + half,
     )

@@ -29,12 +29,13 @@ from coverage_cases import CASES
 from coverage_cases import PERMUTATIONS as PERMUTATIONS_OF_CASES
 from scipy import special
 
-from gslopes.fit.bootstrap import intervals, replicates
+from gslopes.fit.bootstrap import replicates
 from gslopes.fit.permutation import permute
 from gslopes.fit.photo import KINDS, acceleration, infer, linear
 from gslopes.fit.profiles import dense, moments
 from gslopes.stats.logistic import fit_logits
 from gslopes.stats.ols import fit_lines, line_weights
+from gslopes.stats.resampling import bca_intervals as intervals
 
 SEED = 20
 VALUES = np.linspace(-2, 2, 7)

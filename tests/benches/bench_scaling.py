@@ -29,7 +29,8 @@ from bench_synthesis import SMALLEST, prepare  # noqa: E402
 
 from gslopes.core import tables  # noqa: E402
 from gslopes.edit.steps import values_for  # noqa: E402
-from gslopes.fit import FitOptions, analyse  # noqa: E402
+from gslopes.fit.analysis import analyse  # noqa: E402
+from gslopes.fit.options import FitOptions  # noqa: E402
 from gslopes.run import stages  # noqa: E402
 from gslopes.run.bench import time_steps  # noqa: E402
 from gslopes.run.components import default_components  # noqa: E402

@@ -17,15 +17,17 @@ from gslopes.fit.answers import Answers
 from gslopes.fit.gating import Gate, gating_rows, halves
 from gslopes.fit.membership import membership_test
 from gslopes.fit.options import FitOptions
-from gslopes.fit.paired import Units, below_floor, effective_units, mean_test, paired_test
+from gslopes.fit.paired import Units, mean_test, paired_test
 from gslopes.fit.permutation import permute
 from gslopes.fit.photo import infer, linear
 from gslopes.fit.power import Design, smallest_slope
 from gslopes.fit.profiles import Profiles, dense, moments, varying
 from gslopes.fit.reach import fieller
 from gslopes.fit.refusals import Asked, bounds
+from gslopes.stats.clusters import effective_units
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.ols import line_weights
+from gslopes.stats.permutation import below_floor
 
 VALUES = np.linspace(-2, 2, 7)
 WEIGHTS = 100 * line_weights(VALUES)

@@ -43,7 +43,7 @@ HANGS = 600.0  # seconds after which an attempt that nobody kills is a finding
 # Imports once, then makes a child for each line it reads: an audit, killed after so many seconds. Prints its end.
 NURSERY = """
 import os, pathlib, shlex, signal, sys, time, traceback
-import gslopes.compose.known, gslopes.edit.sweep, gslopes.find.known, gslopes.fit.findings, gslopes.score.client
+import gslopes.compose.known, gslopes.edit.sweep, gslopes.find.known, gslopes.fit.analysis, gslopes.score.client
 import gslopes.run.stages, gslopes.zoo
 from gslopes.run.config import FitConfig
 for line in sys.stdin:

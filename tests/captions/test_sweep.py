@@ -23,7 +23,8 @@ from gslopes.captions.sweep import (
 )
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
-from gslopes.fit import FitOptions, analyse
+from gslopes.fit.analysis import analyse
+from gslopes.fit.options import FitOptions
 from gslopes.language.labels import labeller
 
 

@@ -2,11 +2,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gslopes.fit.bootstrap import draw, intervals, replicates
+from gslopes.fit.bootstrap import replicates
 from gslopes.fit.photo import KINDS, acceleration, linear
 from gslopes.fit.profiles import Profiles, dense, moments
 from gslopes.stats.logistic import fit_logits
 from gslopes.stats.ols import line_weights
+from gslopes.stats.resampling import bca_intervals as intervals
+from gslopes.stats.resampling import bootstrap_counts as draw
 
 VALUES = np.linspace(-2, 2, 5)
 NAMES = ("photo-rate", "photo-score", "photo-z", "photo-logodds")

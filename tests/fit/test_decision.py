@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 
 from gslopes.core import placebo
-from gslopes.fit import FitOptions, analyse
+from gslopes.fit.analysis import analyse
+from gslopes.fit.options import FitOptions
 
 VALUES = np.linspace(-2, 2, 5)
 FAST = FitOptions(estimators=("photo-rate", "photo-z", "paper"), bootstrap=0, permutations=500)

@@ -5,7 +5,8 @@ import pytest
 import gslopes
 from gslopes.core import tables
 from gslopes.core.errors import TableError
-from gslopes.fit import FitOptions, analyse
+from gslopes.fit.analysis import analyse
+from gslopes.fit.options import FitOptions
 
 VALUES = np.linspace(-2, 2, 5)
 FAST = FitOptions(bootstrap=50, permutations=50)

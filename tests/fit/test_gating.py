@@ -2,8 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from gslopes.fit import FitOptions, analyse
+from gslopes.fit.analysis import analyse
 from gslopes.fit.gating import halves
+from gslopes.fit.options import FitOptions
 from gslopes.stats.ols import line_weights
 
 VALUES = np.linspace(-2, 2, 7)

@@ -4,9 +4,10 @@ import pytest
 from scipy import stats
 
 from gslopes.core import tables
-from gslopes.fit import FitOptions, analyse
+from gslopes.fit.analysis import analyse
 from gslopes.fit.answers import gather
-from gslopes.fit.groups import joint_slopes, same_photos
+from gslopes.fit.joint import joint_slopes, same_photos
+from gslopes.fit.options import FitOptions
 from gslopes.stats.ols import line_weights
 
 VALUES = np.linspace(-2, 2, 5)

@@ -3,7 +3,9 @@ import pytest
 from scipy import sparse, stats
 
 from gslopes.fit.answers import Answers
-from gslopes.fit.paired import below_floor, effective_units, mean_test, paired_test, unit_slopes
+from gslopes.fit.paired import mean_test, paired_test, unit_slopes
+from gslopes.stats.clusters import effective_units
+from gslopes.stats.permutation import below_floor
 
 VALUES = np.linspace(-2, 2, 5)
 

@@ -8,7 +8,7 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError
-from gslopes.fit.findings import analyse
+from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
 from gslopes.fit.presence import ALL, Cut, present
 

@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from gslopes.fit import FitOptions, analyse
+from gslopes.fit.analysis import analyse
+from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import unit_slopes
 from gslopes.fit.reach import fieller, photo_reach
 from tests.fit.test_paired import of

@@ -4,7 +4,8 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.errors import TableError
-from gslopes.fit import FitOptions, analyse
+from gslopes.fit.analysis import analyse
+from gslopes.fit.options import FitOptions
 from gslopes.fit.refusals import Asked, bounds
 from gslopes.stats.ols import line_weights
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import tables
-from gslopes.fit.findings import analyse
+from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
 from gslopes.fit.presence import ALL, Cut, present
 from gslopes.fit.sensitivity import sensitivity, with_sensitivity

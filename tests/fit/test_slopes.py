@@ -8,7 +8,8 @@ from hypothesis.extra import numpy as hnp
 
 from gslopes.core import tables
 from gslopes.core.errors import TableError
-from gslopes.fit import curves, paper_slopes
+from gslopes.fit.slopes import active, counts
+from tests.fixtures import paper_slopes, sweeps_of
 
 VALUES = np.linspace(-2, 2, 5)
 patterns = hnp.arrays(bool, st.tuples(st.integers(2, 8), st.integers(1, 4), st.just(5)))
@@ -133,7 +134,6 @@ def test_no_score_gives_an_empty_table() -> None:
     slopes = paper_slopes(tables.SCORES.empty(), tables.ASKED.empty())
     assert slopes.empty
     assert list(slopes.columns) == tables.SLOPES.columns
-    assert curves(tables.SCORES.empty(), tables.ASKED.empty()).empty
 
 
 def test_frame_with_a_missing_column_is_refused(answers) -> None:
@@ -142,12 +142,33 @@ def test_frame_with_a_missing_column_is_refused(answers) -> None:
         paper_slopes(scores.drop(columns="label"), asked)
 
 
-def test_curves_are_the_points_under_the_lines(answers) -> None:
-    present = drifting()
-    points = curves(*answers(present, VALUES))
-    assert list(points.columns) == ["classifier", "attribute", "label", "step", "value", "y", "z"]
-    first = points[points["label"] == "label0"]
-    assert first["value"].tolist() == VALUES.tolist()
-    assert first["y"].tolist() == present[:, 0].mean(axis=0).tolist()
-    assert first.loc[first["step"] == 2, "z"].tolist() == [1.0]
-    assert points.loc[points["label"] == "label3", "z"].isna().all()
+@settings(deadline=None, max_examples=30)
+@given(patterns)
+def test_counts_are_those_of_a_loop_over_the_dense_array(answers, present: np.ndarray) -> None:
+    kept = np.flatnonzero(present.any(axis=(0, 2)))
+    sweeps = sweeps_of(*answers(present, VALUES), values={"gender": VALUES.tolist()})
+    if not len(kept):
+        assert sweeps == []
+        return
+    assert sweeps[0].labels.tolist() == [f"label{index}" for index in kept]
+    assert (counts(sweeps[0]) == present[:, kept].sum(axis=0)).all()
+    assert (active(sweeps[0]) == present[:, kept].any(axis=2).sum(axis=0)).all()
+
+
+def test_a_label_returned_twice_for_one_picture_counts_once(answers) -> None:
+    scores, asked = answers(np.ones((2, 1, 5), bool), VALUES)
+    (sweep,) = sweeps_of(pd.concat([scores, scores]), pd.concat([asked, asked]))
+    assert counts(sweep).tolist() == [[2] * 5]
+    assert len(sweep.photos) == 2
+
+
+def test_a_label_seen_only_on_dropped_photos_stays_with_counts_of_0(answers) -> None:
+    present = np.array([[[1] * 5, [0] * 5], [[1] * 5, [1] * 5]], bool)
+    scores, asked = answers(present, VALUES)
+    asked.loc[9, "status"] = "failed"
+    (sweep,) = sweeps_of(scores, asked)
+    assert counts(sweep).tolist() == [[1] * 5, [0] * 5]
+    assert active(sweep).tolist() == [1, 0]
+    row = paper_slopes(scores, asked.assign(status="refused")).iloc[0]
+    assert (row["n"], row["y_centre"]) == (0, 0)
+    assert pd.isna(row["slope"])

@@ -40,7 +40,8 @@ from gslopes.crops.croppers.opencv import centres
 from gslopes.crops.records import Crop, SaliencyMap
 from gslopes.crops.regions.audit import regions_crops
 from gslopes.crops.sweep.audit import sweep_crops
-from gslopes.fit import FitOptions, analyse
+from gslopes.fit.analysis import analyse
+from gslopes.fit.options import FitOptions
 from gslopes.language.labels import labeller
 from gslopes.run.components import Components
 from gslopes.validate.gate import Measured

@@ -11,7 +11,9 @@ import pytest
 from PIL import Image
 
 from gslopes.core import tables
-from gslopes.fit import FitOptions, analyse, paper_slopes
+from gslopes.fit.analysis import analyse
+from gslopes.fit.options import FitOptions
+from tests.fixtures import paper_slopes
 
 VALUES = np.linspace(-2, 2, 7)
 SCRIPT = "<script>alert(1)</script>"

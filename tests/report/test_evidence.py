@@ -3,7 +3,8 @@ import pandas as pd
 import pytest
 
 from gslopes.core import tables
-from gslopes.fit import FitOptions, analyse
+from gslopes.fit.analysis import analyse
+from gslopes.fit.options import FitOptions
 from gslopes.report.evidence import print_evidence
 from gslopes.report.funnel import Funnel
 

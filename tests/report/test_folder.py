@@ -10,8 +10,8 @@ from PIL import Image
 
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, StorageError, TableError, UsageError
-from gslopes.fit import paper_slopes
 from gslopes.report import write_report
+from tests.fixtures import paper_slopes
 
 
 @pytest.fixture

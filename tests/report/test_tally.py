@@ -7,8 +7,9 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.errors import TableError
-from gslopes.fit import curves
+from gslopes.fit.slopes import counts
 from gslopes.report import tally
+from tests.fixtures import sweeps_of
 
 VALUES = np.linspace(-2, 2, 7)
 
@@ -18,10 +19,10 @@ def read(run: Path, name: str) -> pd.DataFrame:
 
 
 def test_shares_of_the_figure_are_those_under_the_fit(one: Path) -> None:
-    points = curves(read(one, "scores"), read(one, "asked"))
-    labels = sorted(points["label"].unique(), reverse=True)
-    expected = points.pivot_table(index="label", columns="step", values="y").loc[labels]
-    np.testing.assert_array_equal(tally.shares(one, "celeba-tagger", "gender", labels, 7), expected.to_numpy())
+    (sweep,) = sweeps_of(read(one, "scores"), read(one, "asked"))
+    expected = counts(sweep)[::-1] / len(sweep.photos)
+    labels = sweep.labels[::-1].tolist()
+    np.testing.assert_array_equal(tally.shares(one, "celeba-tagger", "gender", labels, 7), expected)
 
 
 def test_photo_refused_at_one_step_is_in_no_figure(one: Path) -> None:

@@ -11,9 +11,9 @@ import gslopes
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Answer
-from gslopes.fit import paper_slopes
 from gslopes.run import stages
 from gslopes.run.components import default_components
+from tests.fixtures import paper_slopes
 
 TABLES = ("photos", "edits", "asked", "scores", "slopes")
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from gslopes.fit.bootstrap import draw
 from gslopes.stats.intervals import percentile
+from gslopes.stats.resampling import bootstrap_counts
 
 Array = NDArray[np.float64]
 RARE = "too rare to judge"
@@ -147,7 +147,7 @@ def exchanged(
 
 @lru_cache(maxsize=64)
 def _weights(units: int, draws: int, seed: int) -> Array:
-    return draw(units, draws, np.random.default_rng([seed, units])).astype(np.float64)
+    return bootstrap_counts(units, draws, np.random.default_rng([seed, units])).astype(np.float64)
 
 
 @lru_cache(maxsize=16)

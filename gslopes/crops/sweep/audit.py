@@ -30,7 +30,7 @@ from gslopes.crops.sweep.duels import duels, value_pairs
 from gslopes.crops.sweep.slopes import PairSlope, pair_slope
 from gslopes.crops.tables import DUELS, OPPONENTS, SWEEP_SLOPES
 from gslopes.executors import Executor, OneProcess
-from gslopes.fit.findings import analyse
+from gslopes.fit.analysis import analyse
 from gslopes.run.config import ScoreConfig
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_slopes

@@ -20,7 +20,8 @@ from gslopes.core.records import FloatArray
 from gslopes.datasets import drawn as rendered
 from gslopes.edit.steps import values_for
 from gslopes.executors import Executor
-from gslopes.fit import FitOptions, analyse
+from gslopes.fit.analysis import analyse
+from gslopes.fit.options import FitOptions
 from gslopes.report.planted_figure import draw_planted
 from gslopes.run import stages
 from gslopes.run.components import rendered_components

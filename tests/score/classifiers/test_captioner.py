@@ -10,7 +10,8 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.errors import AnswerError, ConfigError, ModelError, UnknownName
-from gslopes.fit import FitOptions, analyse
+from gslopes.fit.analysis import analyse
+from gslopes.fit.options import FitOptions
 from gslopes.language.labels import labeller
 from gslopes.score.cache import AnswerCache
 from gslopes.score.classifiers import load_classifier

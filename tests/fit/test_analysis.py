@@ -7,8 +7,9 @@ from statsmodels.stats.multitest import multipletests
 
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.fit import FitOptions, analyse, paper_slopes
-from gslopes.fit.options import DEFAULT, ESTIMATORS
+from gslopes.fit.analysis import analyse
+from gslopes.fit.options import DEFAULT, ESTIMATORS, FitOptions
+from tests.fixtures import paper_slopes
 
 VALUES = np.linspace(-2, 2, 5)
 FAST = FitOptions(bootstrap=60, permutations=99)

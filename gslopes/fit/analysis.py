@@ -15,7 +15,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy import sparse
 
 from gslopes.core import placebo, tables
 from gslopes.core.errors import ConfigError, TableError
@@ -23,21 +22,22 @@ from gslopes.fit.answers import Answers, gather
 from gslopes.fit.decision import decide, placebo_differences
 from gslopes.fit.estimates import estimate
 from gslopes.fit.gating import Gate, gating_rows
-from gslopes.fit.groups import group_slopes, joint_slopes, same_photos
+from gslopes.fit.groups import group_slopes
+from gslopes.fit.joint import joint_slopes, same_photos
 from gslopes.fit.options import FitOptions
-from gslopes.fit.paired import FEW, Paired, effective_units, mean_test
 from gslopes.fit.profiles import moments, profiles, varying
-from gslopes.fit.rates import rates
 from gslopes.fit.reach import reach_rows
-from gslopes.fit.refusals import Asked, asked_about, bounds, check_status, label_counts, refusal_rows
+from gslopes.fit.refusals import Asked, asked_about, bounds, check_status, label_counts, refusal_rows, refusal_slope
 from gslopes.fit.shape import shape
-from gslopes.fit.slopes import checked
+from gslopes.fit.slopes import active, checked
 from gslopes.fit.sweeps import values_by_attribute
-from gslopes.stats.ols import line_weights
+from gslopes.stats.clusters import FEW, effective_units, named_codes
+
+Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Findings:
+class FitTables:
     """The tables of a fit, each with the columns of its schema in core.tables.
 
     slopes: a row for each classifier, attribute, estimator and label, with its decision.
@@ -79,17 +79,17 @@ def analyse(
     tones: pd.Series | None = None,
     gates: Mapping[str, pd.DataFrame] | None = None,
     tick: Callable[[int], None] | None = None,
-) -> Findings:
+) -> FitTables:
     """Fit everything.
 
     Every row of slopes has its estimator, the null hypothesis of its p in ``fit.photo``, that of its p_perm in
     ``fit.permutation``, and up to three intervals: ci (t), boot (percentile), bca.  q is p_test, adjusted over the
     labels of one classifier, attribute and estimator: p_perm, or where no permutation reached the observed statistic
-    t's p if it is smaller, as p_source says (see ``fit.paired.below_floor``).  In the rows of the paper it is p
-    adjusted after Benjamini and Hochberg, as ever.  A label whose answers vary on fewer than ``min_varying`` units is
-    too rare to judge: the rows of the photo estimators hold its counts and slope, but no test; the paper's row stays as
-    the paper has it, without p_perm.  decision, reason and detail: see ``fit.decision``.  The bounds for lost answers
-    stand in the rows of photo-rate; see ``fit.refusals``.
+    t's p if it is smaller, as p_source says (see ``stats.permutation.below_floor``).  In the rows of the paper it is p
+    adjusted after Benjamini and Hochberg.  A label whose answers vary on fewer than ``min_varying`` units is too rare
+    to judge: the rows of the photo estimators hold its counts and slope, but no test; the paper's row stays as the
+    paper has it, without p_perm.  decision, reason and detail: see ``fit.decision``.  The bounds for lost answers stand
+    in the rows of photo-rate; see ``fit.refusals``.
 
     scores, asked: of core.tables.SCORES and ASKED, as data frames or Arrow tables, rows in any order.  Placebo sweeps
         are further attributes in them, named as ``core.placebo`` does; their photos may be a sample.
@@ -109,32 +109,32 @@ def analyse(
     Raises: TableError, ConfigError as ``sweeps.values_by_attribute``; TableError for a status that is unknown or scores
         beyond [0, 1]; ConfigError for a column that ``about`` lacks.
     """
-    options = options or FitOptions()
     columns = _columns(about, [*groups, *([cluster] if cluster else [])])
     answers = scores if isinstance(scores, pa.Table) else tables.check(tables.SCORES, scores)
     questions = asked if isinstance(asked, pa.Table) else tables.check(tables.ASKED, asked)
     check_status(questions)
     _check_scores(answers)
-    kept = None if photos is None else {str(photo) for photo in photos}
+    kept = None if photos is None else sorted({str(photo) for photo in photos})
     whole: dict[tuple[str, str], Answers] = {}
     for sweep in gather(answers, questions, values_by_attribute(answers, questions, values)):
-        part = sweep if kept is None else sweep.only(np.isin(sweep.photos.astype(str), list(kept)))
+        part = sweep if kept is None else sweep.only(np.isin(sweep.photos.astype(str), kept))
         whole[sweep.classifier, sweep.attribute] = part
     inputs = _Inputs(
-        answers, questions, options, columns, tuple(groups), cluster, kept, reach, tones, gates or {}, whole
+        *(answers, questions, options or FitOptions(), columns, tuple(groups), cluster, kept),
+        *(reach, tones, gates or {}, whole),
     )
-    found: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(Findings)}
+    frames: dict[str, list[pd.DataFrame]] = {field.name: [] for field in fields(FitTables)}
     for key in whole:
         for name, frame in _tables_of(inputs, *key):
-            found[name].append(frame)
+            frames[name].append(frame)
         if tick is not None:
             tick(1)
     real = [inputs.sweep(*key) for key in whole if not placebo.split(key[1])[1]]
     for one, other in combinations(real, 2):
         if one.classifier == other.classifier:
             pair = same_photos(one, other)
-            found["joint"].append(joint_slopes(*pair, options, inputs.units(pair[0])))
-    return Findings(**{name: checked(tables.TABLES[name], frames) for name, frames in found.items()})
+            frames["joint"].append(joint_slopes(*pair, inputs.options, inputs.units(pair[0].photos)))
+    return FitTables(**{name: checked(tables.TABLES[name], parts) for name, parts in frames.items()})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +147,7 @@ class _Inputs:
     columns: Mapping[str, pd.Series]
     groups: tuple[str, ...]
     cluster: str
-    photos: set[str] | None
+    photos: Sequence[str] | None
     reach: pd.DataFrame | None
     tones: pd.Series | None
     gates: Mapping[str, pd.DataFrame]
@@ -161,15 +161,14 @@ class _Inputs:
             return sweep
         return sweep.only(gate["kept"].reindex(sweep.photos).eq(True).to_numpy(bool)).labelled()
 
-    def units(self, sweep: Answers) -> NDArray[np.int64] | None:
-        """(n,) codes of clusters; a photo without a text is its own."""
-        return _codes(self.columns[self.cluster], sweep.photos) if self.cluster else None
+    def units(self, photos: NDArray[np.object_]) -> Codes | None:
+        """(n,) codes of the photos' clusters; a photo without a text is its own."""
+        return named_codes(_texts(self.columns[self.cluster], photos), photos) if self.cluster else None
 
     def placebos(self, classifier: str, attribute: str) -> dict[str, Answers]:
         """Kind of placebo to the answers about it."""
         names = {kind: placebo.name(attribute, kind) for kind in placebo.KINDS}
-        known = {kind: name for kind, name in names.items() if (classifier, name) in self.whole}
-        return {kind: self.sweep(classifier, name) for kind, name in known.items()}
+        return {kind: self.sweep(classifier, name) for kind, name in names.items() if (classifier, name) in self.whole}
 
 
 def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -178,10 +177,10 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
     if attribute in inputs.gates:
         everyone = inputs.whole[classifier, attribute]
         gate = _gate(inputs.gates[attribute], everyone)
-        yield "gating", gating_rows(everyone, gate, options, inputs.units(everyone))
+        yield "gating", gating_rows(everyone, gate, options, inputs.units(everyone.photos))
         if not len(sweep.photos):
             return  # the gate dropped them all: nothing but what the sample of them says
-    units = inputs.units(sweep)
+    units = inputs.units(sweep.photos)
     sizes = np.ones(len(sweep.photos)) if units is None else np.bincount(units).astype(np.float64)
     asked = asked_about(inputs.asked, classifier, attribute, sweep.values, inputs.photos)
     balance = _balance(sweep, sizes, asked, inputs)
@@ -192,19 +191,17 @@ def _tables_of(inputs: _Inputs, classifier: str, attribute: str) -> Iterator[tup
         yield "refusals", refusal_rows(asked).assign(classifier=classifier, attribute=attribute)
     if not placebo.split(attribute)[1]:
         codes = None if units is None else dict(zip(sweep.photos.tolist(), units.tolist(), strict=True))
-        beside = placebo_differences(sweep, inputs.placebos(classifier, attribute), options, codes)
-        yield "placebos", beside
+        differences = placebo_differences(sweep, inputs.placebos(classifier, attribute), options, codes)
+        yield "placebos", differences
         flat = not float(balance["refusal_p"].iloc[0]) < options.level
-        rows = decide(rows, beside, options, refusals_flat=flat, units=sizes)
+        rows = decide(rows, differences, options, refusals_flat=flat, units=sizes)
     yield "slopes", rows
     yield "shape", _shape(sweep, options, units)
-    named = [(name, _texts(inputs.columns[name], sweep)) for name in inputs.groups]
+    named = [(name, _texts(inputs.columns[name], sweep.photos)) for name in inputs.groups]
     for name, texts in named:
-        group, pairs = group_slopes(sweep, name, texts, options, units)
-        yield "groups", group
-        yield "differences", pairs
+        yield from zip(("groups", "differences"), group_slopes(sweep, name, texts, options, units), strict=True)
     if inputs.tones is not None:
-        named.append(("skin tone", _texts(inputs.tones, sweep)))
+        named.append(("skin tone", _texts(inputs.tones, sweep.photos)))
     if inputs.reach is not None:
         for reading, part in inputs.reach[inputs.reach["attribute"] == attribute].groupby("reading"):
             seen = part.drop_duplicates("photo").set_index("photo")["reach"]
@@ -230,32 +227,22 @@ def _bounded(rows: pd.DataFrame, sweep: Answers, scores: pa.Table, asked: Asked)
     present = label_counts(scores, sweep.classifier, sweep.attribute, sweep.labels, asked)
     names = ("worst_low", "worst_high", "trimmed_low", "trimmed_high")
     ends = pd.DataFrame(dict(zip(names, bounds(present, asked), strict=True)), index=sweep.labels)
-    reading = (rows["estimator"] == "photo-rate").to_numpy()
-    known = ends.reindex(rows["label"])
-    return rows.assign(**{name: np.where(reading, known[name].to_numpy(), np.nan) for name in names})
+    known = ends.reindex(rows["label"]).set_axis(rows.index)
+    return rows.assign(**known.where(rows["estimator"] == "photo-rate"))
 
 
 def _balance(sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _Inputs) -> pd.DataFrame:
     used, cluster = len(sweep.photos), inputs.cluster
-    effective = effective_units(sizes)
-    row: dict[str, object] = {
-        "classifier": sweep.classifier,
-        "attribute": sweep.attribute,
-        "used": used,
-        "units": len(sizes),
-        **sweep.dropped,
-        "largest": float(sizes.max()) / used if used else np.nan,
-        "effective_units": effective,
-        **dict.fromkeys(("refusal_slope", "refusal_low", "refusal_high", "refusal_p"), np.nan),
-    }
+    largest, effective = float(sizes.max()) / used if used else np.nan, effective_units(sizes)
+    row: dict[str, object] = {"classifier": sweep.classifier, "attribute": sweep.attribute, "used": used}
+    row |= {"units": len(sizes), **sweep.dropped, "largest": largest, "effective_units": effective}
+    row |= dict.fromkeys(("refusal_slope", "refusal_low", "refusal_high", "refusal_p"), np.nan)
     warnings = []
     if cluster and used and effective < FEW:
-        share = f"one {cluster} of {len(sizes)} holds {float(sizes.max()) / used:.0%} of the photos"
+        share = f"one {cluster} of {len(sizes)} holds {largest:.0%} of the photos"
         warnings.append(f"{share}: read p_perm, not t and its interval")
     if (asked.status == 2).any():
-        ids, numbers = asked.refused()
-        units = _codes(inputs.columns[cluster], ids) if cluster else None
-        found = _refusals(numbers, sweep.values, units, inputs.options)
+        found = refusal_slope(asked, inputs.units, inputs.options.confidence)
         slope, p = float(found.difference[0]), float(found.p[0])
         row |= {"refusal_slope": slope, "refusal_low": found.low[0], "refusal_high": found.high[0], "refusal_p": p}
         if p < inputs.options.level:
@@ -263,31 +250,11 @@ def _balance(sweep: Answers, sizes: NDArray[np.float64], asked: Asked, inputs: _
     return pd.DataFrame([row | {"warning": "; ".join(warnings)}])
 
 
-def _refusals(
-    numbers: NDArray[np.float32], values: NDArray[np.float64], cluster: NDArray[np.int64] | None, options: FitOptions
-) -> Paired:
-    slopes = 100 * numbers.astype(np.float64) @ line_weights(values)
-    codes = np.arange(len(slopes)) if cluster is None else np.unique(cluster, return_inverse=True)[1]
-    sums = np.bincount(codes, slopes, minlength=int(codes.max(initial=-1)) + 1)
-    sums[np.abs(sums) < 1e-9] = 0
-    sizes = np.bincount(codes).astype(np.float64)
-    return mean_test(sparse.csr_array(sums[None, :]), sizes, confidence=options.confidence)
-
-
-def _shape(sweep: Answers, options: FitOptions, units: NDArray[np.int64] | None) -> pd.DataFrame:
-    counted = rates(sweep)
+def _shape(sweep: Answers, options: FitOptions, units: Codes | None) -> pd.DataFrame:
     profile = profiles(sweep, "rate", units)
-    sums = moments(profile)
-    tested = varying(profile) >= options.min_varying
-    frame = shape(sums, sweep.values, tested=tested, confidence=options.confidence)
-    return frame.assign(
-        classifier=sweep.classifier,
-        attribute=sweep.attribute,
-        label=sweep.labels,
-        n=counted.photos,
-        active=counted.active,
-        varying=varying(profile),
-    )
+    varies = varying(profile)
+    frame = shape(moments(profile), sweep.values, tested=varies >= options.min_varying, confidence=options.confidence)
+    return sweep.frame(n=len(sweep.photos), active=active(sweep), varying=varies, **frame)
 
 
 def _columns(about: pd.DataFrame | None, names: Sequence[str]) -> dict[str, pd.Series]:
@@ -307,11 +274,5 @@ def _columns(about: pd.DataFrame | None, names: Sequence[str]) -> dict[str, pd.S
     return found
 
 
-def _texts(column: pd.Series, sweep: Answers) -> list[str]:
-    return column.reindex(sweep.photos).fillna("").tolist()
-
-
-def _codes(column: pd.Series, photos: NDArray[np.object_]) -> NDArray[np.int64]:
-    texts = column.reindex(photos).fillna("").tolist()
-    names = [text or f"\0{photo}" for text, photo in zip(texts, photos, strict=True)]
-    return np.asarray(pd.factorize(np.array(names, dtype=object))[0], dtype=np.int64)
+def _texts(column: pd.Series, photos: NDArray[np.object_]) -> list[str]:
+    return column.reindex(photos).fillna("").tolist()
