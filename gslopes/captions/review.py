@@ -1,7 +1,4 @@
-"""Answers of reviewers about cases: reading them, shares confirmed, agreement.
-
-Source of kappa: Cohen 1960, Educational and Psychological Measurement 20:37.
-"""
+"""Answers of reviewers about cases: reading them, shares confirmed, agreement."""
 
 from __future__ import annotations
 
@@ -17,7 +14,8 @@ import pandas as pd
 
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import without_guard
-from gslopes.stats.proportions import wilson
+from gslopes.stats.agreement import cohens_kappa
+from gslopes.stats.intervals import wilson
 
 ANSWERS = ("harm", "not-a-harm", "parser", "truth", "unsure")
 COLUMNS = ("case", "answer", "reviewer", "note")
@@ -79,24 +77,10 @@ def corrected(share: float, read: int, total: int) -> tuple[float, float]:
     return wilson(share, round(read * (total - 1) / (total - read)))
 
 
-def kappa(one: list[str], other: list[str]) -> float:
-    """Cohen's kappa of two reviewers over the same cases.
-
-    >>> kappa(["harm", "harm", "unsure", "unsure"], ["harm", "unsure", "unsure", "unsure"])
-    0.5
-    """
-    if not one:
-        return math.nan
-    agree = np.mean([a == b for a, b in zip(one, other, strict=True)])
-    names = sorted({*one, *other})
-    chance = sum(one.count(name) * other.count(name) for name in names) / len(one) ** 2
-    return float((agree - chance) / (1 - chance)) if chance < 1 else 1.0
-
-
 def _agreement(answers: pd.DataFrame) -> float:
     wide = answers.pivot_table(index="case", columns="reviewer", values="answer", aggfunc="last")
     values = [
-        kappa(both[one].tolist(), both[other].tolist())
+        cohens_kappa(both[one].tolist(), both[other].tolist())
         for one, other in combinations(wide.columns, 2)
         if len(both := wide[[one, other]].dropna())
     ]

@@ -21,7 +21,8 @@ from gslopes.captions.measures.rows import Row, measure, share_row
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
-from gslopes.fit.bootstrap import draw
+from gslopes.stats.intervals import percentile
+from gslopes.stats.resampling import bootstrap_counts
 
 TABLE = "captions-measures.parquet"
 KINDS = {
@@ -128,10 +129,10 @@ def switch_rows(table: pd.DataFrame, attribute: str, options: AuditOptions) -> l
     if len(at):
         low, high = math.nan, math.nan
         if options.bootstrap and len(at) > 1:
-            weights = draw(len(at), options.bootstrap, np.random.default_rng([options.seed, 11]))
-            low, high = np.percentile(at @ weights / len(at), [2.5, 97.5])
+            weights = bootstrap_counts(len(at), options.bootstrap, np.random.default_rng([options.seed, 11]))
+            low, high = percentile(at @ weights / len(at))
         facts = {"n": len(found), "active": len(at), "value": float(at.mean()), "unit": "units of the attribute"}
-        facts |= {"boot_low": float(low), "boot_high": float(high), "estimator": "mean over the photos that switch"}
+        facts |= {"boot_low": low, "boot_high": high, "estimator": "mean over the photos that switch"}
         rows.append(measure(R2, **facts, concept="value of the switch", column=attribute))
     return rows
 

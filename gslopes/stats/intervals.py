@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,7 @@ def t_test(t: float | Array, dof: float | Array) -> Array:
     return np.asarray(2 * special.stdtr(dof, -np.abs(t)))
 
 
-@dataclass(frozen=True, slots=True)
-class Mean:
+class Mean(NamedTuple):
     """A mean with its one-sample t: standard error, ends of the interval, p of the null hypothesis that it is 0.
 
     All but ``value`` are NaN for fewer than two numbers; p is NaN where they are all equal.

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from gslopes.captions.review import confirmed, corrected, kappa, read_answers
+from gslopes.captions.review import confirmed, corrected, read_answers
 from gslopes.core.errors import DataMissing
 
 
@@ -14,11 +14,6 @@ def test_everything_read_leaves_no_interval_and_a_sample_a_narrower_one():
     low, high = corrected(0.14, 200, 312)
     wide = corrected(0.14, 200, 10**9)
     assert wide[0] < low < 0.14 < high < wide[1]
-
-
-def test_kappa():
-    assert kappa(["a", "b"], ["a", "b"]) == 1
-    assert kappa(["a", "a", "b", "b"], ["a", "b", "a", "b"]) == 0
 
 
 def test_shares_confirmed_with_causes_of_the_rest():

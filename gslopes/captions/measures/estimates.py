@@ -14,9 +14,10 @@ from scipy import sparse, stats
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Presence
-from gslopes.fit.bootstrap import draw
+from gslopes.stats.intervals import newcombe, percentile, percentiles
 from gslopes.stats.multiplicity import adjust
-from gslopes.stats.proportions import newcombe
+from gslopes.stats.permutation import permutation_p
+from gslopes.stats.resampling import bootstrap_counts
 
 Array = NDArray[np.float64]
 BLOCK = 64
@@ -110,13 +111,13 @@ def resample(
     if clusters is None:
         for value in (1, -1):
             chosen = np.flatnonzero(side == value)
-            weights[chosen] = draw(len(chosen), count, generator)
+            weights[chosen] = bootstrap_counts(len(chosen), count, generator)
         return weights
     used = np.flatnonzero(side)
     _, number = np.unique(clusters[used], return_inverse=True)
     for units in _strata(side[used], number):
         drawn = np.zeros((number.max() + 1, count), dtype=np.float32)
-        drawn[units] = draw(len(units), count, generator)
+        drawn[units] = bootstrap_counts(len(units), count, generator)
         weights[used] += drawn[number]
     return weights
 
@@ -151,7 +152,7 @@ def _bootstrap(
     with np.errstate(invalid="ignore", divide="ignore"):  # a resample may lack a group, or images without a concept
         for block in _blocks(options.bootstrap):
             values[:, block] = statistic(resample(side, block.stop - block.start, generator, clusters))
-        return 100 * _ends(values)
+        return 100 * percentiles(values)
 
 
 def _bootstrap_shares(
@@ -189,17 +190,6 @@ def bootstrap_rates(
     return _bootstrap(difference, flagged.shape[0], side, options, 9, clusters)
 
 
-def _ends(values: NDArray[np.float32]) -> Array:
-    """(2, C) percentiles of (C, B) resamples, without those that have no value; NaN where none has."""
-    known = np.isfinite(values)
-    if known.all():
-        return np.asarray(np.percentile(values, [2.5, 97.5], axis=1), dtype=np.float64)
-    ends = np.full((2, len(values)), np.nan)
-    for row in np.flatnonzero(known.any(axis=1)):
-        ends[:, row] = np.percentile(values[row, known[row]], [2.5, 97.5])
-    return ends
-
-
 def _permuted(
     matrix: sparse.csr_array, side: NDArray[np.int8], options: AuditOptions, clusters: NDArray[np.int64] | None
 ) -> Array:
@@ -210,7 +200,7 @@ def _permuted(
         orders = [shuffle(side, generator, clusters) for _ in range(block.start, block.stop)]
         shuffled = np.stack([_contrast(order) for order in orders], axis=1)
         beyond += (np.abs(matrix @ shuffled) >= observed[:, None] - 1e-12).sum(axis=1)
-    return np.asarray((beyond + 1) / (options.permutations + 1))
+    return np.asarray(permutation_p(beyond, options.permutations))
 
 
 def _contrast(side: NDArray[np.int8]) -> Array:
@@ -268,8 +258,8 @@ def change(
             if len(group):
                 size = np.maximum(drawn[group].sum(axis=0), 1)
                 values += (scaled[:, group] @ drawn[group]) * (len(group) / size)
-    ends = np.percentile(values, [2.5, 97.5], axis=1) if options.bootstrap else np.full((2, len(value)), np.nan)
-    p = (beyond + 1) / (options.permutations + 1) if options.permutations else np.full(len(value), np.nan)
+    ends = percentiles(values) if options.bootstrap else np.full((2, len(value)), np.nan)
+    p = permutation_p(beyond, options.permutations) if options.permutations else np.full(len(value), np.nan)
     return value, ends[0], ends[1], p
 
 
@@ -293,5 +283,4 @@ def ratio(
         axis=1,
     )
     with np.errstate(invalid="ignore", divide="ignore"):
-        low, high = np.nanpercentile(sums[0] / sums[1], [2.5, 97.5])
-    return value, float(low), float(high)
+        return value, *percentile(sums[0] / sums[1])

@@ -22,8 +22,8 @@ from gslopes.language.graph import Fact
 from gslopes.language.phrases import PREPOSITIONS
 from gslopes.language.wordlists import Lists
 from gslopes.language.wordnet import WordNet
+from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import adjust
-from gslopes.stats.proportions import newcombe, wilson
 
 SCENARIOS = ("non-imageable", "too-specific", "hallucination")
 

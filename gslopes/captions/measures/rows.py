@@ -14,7 +14,7 @@ from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material, Pair, Presence, presence_of_images
 from gslopes.captions.measures.estimates import compare, ratio
 from gslopes.language.graph import Fact
-from gslopes.stats.proportions import wilson
+from gslopes.stats.intervals import wilson
 
 Row = dict[str, Any]
 EQUAL_PROBABILITIES = "the same probability in both groups"

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box, Pair
-from gslopes.captions.measures.logistic import fit_weighted
 from gslopes.captions.measures.rows import Recorder, Row
+from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import adjust
+from gslopes.stats.resampling import multinomial_counts
+from gslopes.stats.ridge_logistic import fit_ridge
 
 Array = NDArray[np.float64]
 CLOSE = 0.02  # of a standard error: how near a coefficient of a split or resample is to its optimum
@@ -47,7 +49,7 @@ class Salience:
     @property
     def split_interval(self) -> tuple[float, float]:
         """The published interval: percentiles over counting splits."""
-        return percentiles(self.splits)
+        return percentile(self.splits)
 
     @property
     def p(self) -> float:
@@ -56,18 +58,6 @@ class Salience:
             return math.nan
         below, above = (self.boot <= 0).sum(), (self.boot >= 0).sum()
         return min(1.0, 2 * (min(below, above) + 1) / (len(self.boot) + 1))
-
-
-def percentiles(values: Array) -> tuple[float, float]:
-    """The 2.5th and 97.5th percentiles.
-
-    >>> percentiles(np.arange(1.0, 1001.0))
-    (25.975, 975.025)
-    """
-    if not len(values):
-        return math.nan, math.nan
-    low, high = np.percentile(values, [2.5, 97.5])
-    return round(float(low), 12), round(float(high), 12)
 
 
 def normal_interval(values: Array) -> tuple[float, float]:
@@ -117,7 +107,7 @@ def fit(
     if not 0 < y.sum() < n:
         return Salience(n, int(y.sum()), valid, False, math.nan, np.empty(0), np.empty(0))
     rotated, back = _rotate(_standard(features), group)
-    whole = fit_weighted(rotated, y, np.ones((n, 1)), options.ridge)
+    whole = fit_ridge(rotated, y, np.ones((n, 1)), options.ridge)
     coefficient = float(back @ whole[1:, 0])
     if not eligible:
         return Salience(n, int(y.sum()), valid, False, coefficient, np.empty(0), np.empty(0))
@@ -125,14 +115,14 @@ def fit(
     if options.exact:
         betas, logits = _exact(features, group, y, masks, options.ridge)
     else:
-        fitted = fit_weighted(rotated, y, masks, options.ridge, tolerance=CLOSE)
+        fitted = fit_ridge(rotated, y, masks, options.ridge, tolerance=CLOSE)
         betas, logits = back @ fitted[1:], rotated @ fitted[1:] + fitted[0]
     draws = _draws(n, options.salience_bootstrap, generator, clusters)
     mentions = draws.T @ y
     both = (mentions > 0) & (mentions < draws.sum(axis=0))
     boot = np.empty(0)
     if both.any():
-        boot = back @ fit_weighted(rotated, y, draws[:, both], options.ridge, tolerance=CLOSE)[1:]
+        boot = back @ fit_ridge(rotated, y, draws[:, both], options.ridge, tolerance=CLOSE)[1:]
     accuracy = _accuracy(logits, y, masks)
     return Salience(n, int(y.sum()), valid, True, coefficient, betas, np.asarray(boot), *accuracy)
 
@@ -141,7 +131,7 @@ def _draws(n: int, count: int, generator: np.random.Generator, clusters: NDArray
     """(n, B) how often each image is in each resample; whole clusters if there are any."""
     number = np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     units = int(number.max()) + 1
-    drawn = generator.multinomial(units, np.full(units, 1 / units), size=count).T.astype(np.float64)
+    drawn = multinomial_counts(units, count, generator).T
     return drawn if clusters is None else drawn[number]
 
 
@@ -186,7 +176,7 @@ def _exact(features: Array, group: Array, y: Array, masks: Array, ridge: float) 
     betas, logits = np.empty(masks.shape[1]), np.empty(masks.shape)
     for column in range(masks.shape[1]):
         rotated, back = _rotate(_standard(features, masks[:, column] > 0), group)
-        fitted = fit_weighted(rotated, y, masks[:, [column]], ridge)[:, 0]
+        fitted = fit_ridge(rotated, y, masks[:, [column]], ridge)[:, 0]
         betas[column], logits[:, column] = back @ fitted[1:], rotated @ fitted[1:] + fitted[0]
     return betas, logits
 
@@ -264,7 +254,7 @@ def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str], absent: float =
 
 def _row(result: Salience, concept: str, stage: str, pair: Pair, interval: str) -> Row:
     low, high = result.split_interval if interval == "percentile" else normal_interval(result.splits)
-    boot_low, boot_high = percentiles(result.boot)
+    boot_low, boot_high = percentile(result.boot)
     note = "" if result.eligible else "too few splits have both answers"
     if result.mentioned in (0, result.n):
         note = "always mentioned" if result.mentioned else "never mentioned"

@@ -40,20 +40,6 @@ def welch(one: Array, other: Array) -> dict[str, float]:
     return {name: float(number) for name, number in zip(names, numbers, strict=True)}
 
 
-def one_sample(values: Array) -> tuple[float, float, float, float, float]:
-    """(mean, se, low, high, p) of Student's t of one number a person; NaN under two, and no p without any spread.
-
-    Null hypothesis: the mean is 0.  low, high: the 95 % interval.
-    """
-    n, mean = len(values), mean_of(values)
-    if n < 2:
-        return mean, math.nan, math.nan, math.nan, math.nan
-    se = float(values.std(ddof=1) / math.sqrt(n))
-    half = float(stats.t.ppf(0.975, n - 1)) * se
-    p = float(2 * stats.t.sf(abs(mean) / se, n - 1)) if se > 0 else math.nan
-    return mean, se, mean - half, mean + half, p
-
-
 def changes_table(grid: Grid, ratings: Mapping[str, float], options: ContextOptions) -> pd.DataFrame:
     """Rows of the ``changes`` table without q and ``consistent``: women against men in each context.
 

@@ -13,9 +13,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.changes import one_sample, welch
+from gslopes.contexts.measures.changes import welch
 from gslopes.contexts.measures.grid import ALL, GENDERS, INFERRED, Grid, by_person, person_words
 from gslopes.contexts.tables import CONGRUENCE, filled
+from gslopes.stats.intervals import mean_t
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -134,7 +135,7 @@ def _pairs(genders: Words, groups: Words) -> list[tuple[str, str, Flags, Flags]]
 
 def _mean_slope(values: Array, fit: Array, each: Array, options: ContextOptions) -> dict[str, Any]:
     known = each[np.isfinite(each)]
-    mean, se, low, high, p = one_sample(known)
+    mean, se, low, high, p = mean_t(known)
     row = {"n": len(known), "estimator": "person", "note": "" if len(known) else NEEDS_TWO}
     row |= {"slope": mean, "se": se, "ci_low": low, "ci_high": high, "p": p}
     return {**row, "p_perm": permutation_p(values, fit, options.permutations, options.seed)} if se > 0 else row

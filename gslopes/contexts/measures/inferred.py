@@ -13,7 +13,7 @@ from gslopes.contexts.measures.grid import ALL, INFERRED, Grid
 from gslopes.contexts.measures.paired import FEW, RARE, share_change
 from gslopes.contexts.tables import INFERRED as TABLE
 from gslopes.contexts.tables import filled
-from gslopes.stats.proportions import wilson
+from gslopes.stats.intervals import wilson
 
 CONGRUENT = {"feminine": "woman", "masculine": "man"}
 

@@ -11,11 +11,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.changes import mean_of, one_sample
+from gslopes.contexts.measures.changes import mean_of
 from gslopes.contexts.measures.describe import Key
 from gslopes.contexts.measures.paired import FEW, RARE, sign_flips
 from gslopes.contexts.tables import INTERACTION, filled
-from gslopes.fit.profiles import line_weights
+from gslopes.stats.intervals import mean_t
+from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
 CANVAS = "canvas"
@@ -73,9 +74,9 @@ def compare(
     effect = _by_person(100 * (condition[:, middle] - canvas[:, middle]), codes)
     rare = int(((canvas > 0).any(axis=1) | (condition > 0).any(axis=1)).sum()) < FEW
     row: dict[str, Any] = {"n": len(base), "slope": mean_of(slope), "baseline": mean_of(base)}
-    row["difference"], _, row["ci_low"], row["ci_high"], row["p"] = one_sample(slope - base)
-    row["effect"], _, row["effect_low"], row["effect_high"], row["effect_p"] = one_sample(effect)
-    face, _, face_low, face_high, _ = one_sample(base)  # from value -1 to 1: two units
+    row["difference"], _, row["ci_low"], row["ci_high"], row["p"] = mean_t(slope - base)
+    row["effect"], _, row["effect_low"], row["effect_high"], row["effect_p"] = mean_t(effect)
+    face, _, face_low, face_high, _ = mean_t(base)  # from value -1 to 1: two units
     row |= {"face": 2 * face, "face_low": 2 * face_low, "face_high": 2 * face_high}
     if rare:
         return {**row, **dict.fromkeys(("p", "p_perm", "effect_p"), math.nan), "note": RARE}

@@ -14,7 +14,7 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.grid import ALL, INFERRED, Grid
 from gslopes.contexts.measures.paired import FEW, RARE
 from gslopes.contexts.tables import RECOGNISED, filled
-from gslopes.stats.proportions import newcombe, wilson
+from gslopes.stats.intervals import newcombe, wilson
 
 NOT_APPLICABLE = "not applicable: the context has no tags"
 DIFFERENCE = "gendered - neutral"

@@ -17,8 +17,8 @@ from gslopes.captions.measures.estimates import (
     resample,
     shuffle,
 )
+from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import adjust
-from gslopes.stats.proportions import newcombe, wilson
 
 
 def test_golden_42_newcombe_and_fisher():

@@ -14,7 +14,7 @@ from gslopes.captions.material import Pair
 from gslopes.captions.measures.estimates import fisher
 from gslopes.captions.measures.people import covered, is_large, mentioned
 from gslopes.language.mentions import Mentions
-from gslopes.stats.proportions import newcombe
+from gslopes.stats.intervals import newcombe
 from tests.captions.conftest import material, things
 
 
