@@ -93,9 +93,9 @@ class StageRows:
 
 def size_of(image: Mapping[str, Any]) -> tuple[float, float] | None:
     """Width and height of an image's record; None if one of them is no positive number."""
-    width, height = image.get("width"), image.get("height")
-    known = isinstance(width, int | float) and isinstance(height, int | float) and width > 0 and height > 0
-    return (float(width), float(height)) if known else None
+    sides = [image.get(name) for name in ("width", "height")]
+    known = [float(side) for side in sides if isinstance(side, int | float) and side > 0]
+    return (known[0], known[1]) if len(known) == 2 else None
 
 
 def clip(box: Any, size: tuple[float, float] | None) -> Corners | None:

@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from gslopes.language.graph import Fact
-from gslopes.language.senses import Senses
+from gslopes.language.senses import RELAX, Senses
 from gslopes.language.wordlists import Lists, WordList
 from gslopes.language.wordnet import WordNet
 
 BOUNDS = ("lower", "estimate", "upper")
 Bounds = tuple[bool, bool, bool]
 DEMEANING = {"object": "demeaning-synsets", "attribute": "demeaning-adjectives"}
-RELAX = "nvar"
 
 
 def demeaning_synsets(lists: Lists, wordnet: WordNet) -> dict[str, frozenset[str]]:
@@ -28,18 +27,12 @@ def demeaning_synsets(lists: Lists, wordnet: WordNet) -> dict[str, frozenset[str
     }
 
 
+@lru_cache(maxsize=64)
 def listed_synsets(listed: WordList, part: str, wordnet: WordNet) -> frozenset[str]:
     """The synsets of a list: names as they are, of words the first synset of the part of speech."""
-    return _listed_synsets(listed, part, wordnet)
-
-
-@lru_cache(maxsize=64)
-def _listed_synsets(listed: WordList, part: str, wordnet: WordNet) -> frozenset[str]:
-    found = set()
-    for entry in listed.entries:
-        known = wordnet.synsets(entry, part)
-        found |= {entry} if wordnet.known(entry) else set(known[:1]) or {entry}
-    return frozenset(found)
+    return frozenset(
+        entry if wordnet.known(entry) else next(iter(wordnet.synsets(entry, part)), entry) for entry in listed.entries
+    )
 
 
 def bounds(
@@ -59,10 +52,9 @@ def bounds(
     listed = frozenset(listed)
     found = _senses(word.replace(" ", "_"), part, wordnet, senses)
     if not found:
-        said = word in listed
-        return said, said, said
-    lower, upper = all(name in listed for name in found), any(name in listed for name in found)
-    return lower, (chosen or found[0]) in listed or lower, upper or (chosen or found[0]) in listed
+        return (word in listed,) * 3
+    lower, estimate = all(name in listed for name in found), (chosen or found[0]) in listed
+    return lower, estimate or lower, estimate or any(name in listed for name in found)
 
 
 def _senses(word: str, part: str, wordnet: WordNet, senses: str) -> tuple[str, ...]:
@@ -85,8 +77,7 @@ def caption_bounds(
             continue
         part = "n" if fact.kind == "object" else "a"
         chosen = fact.synset or senses.of(fact.word, fact.kind).synset
-        said = bounds(fact.word, part, lists[fact.kind], senses.wordnet, chosen, which)
-        for name, counts in zip(BOUNDS, said, strict=True):
-            if counts:
-                found[name].add(fact.word)
+        counts = bounds(fact.word, part, lists[fact.kind], senses.wordnet, chosen, which)
+        for name in (name for name, counted in zip(BOUNDS, counts, strict=True) if counted):
+            found[name].add(fact.word)
     return found

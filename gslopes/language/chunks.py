@@ -12,7 +12,7 @@ from functools import cache
 
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
-from gslopes.language.phrases import Noun, Phrase, noun_phrase, preposition
+from gslopes.language.phrases import Phrase, noun_phrase, preposition
 from gslopes.language.senses import Senses, compounds
 from gslopes.language.tagger import Tagger, Token, hanta, sentences
 from gslopes.language.wordlists import shipped
@@ -173,7 +173,7 @@ class _Clause:
 
     def take(self, phrase: Phrase, following: Token | None) -> None:
         """A noun phrase, in the role that what stands before it gives it."""
-        starts_anew = (
+        starts_clause = (
             following is not None
             and following.tag.startswith(("VV", "VB"))
             and bool(self.verb)
@@ -182,13 +182,13 @@ class _Clause:
         if self.denied or self.prep == "without":
             phrase = replace(phrase, negated=True)
         self.put(phrase)
-        if self.joined and self.last is not None and not starts_anew:
+        if self.joined and self.last is not None and not starts_clause:
             self.coordinate(phrase)
         elif self.prep and self.prep != "without":
             self.attach(phrase)
         elif self.prep == "without":
             self.prep = ""
-        elif self.verb and self.doer is not None and not starts_anew:
+        elif self.verb and self.doer is not None and not starts_clause:
             self.relate(self.doer, self.verb, phrase)
             self.has_object, self.link, self.nearest = True, (self.doer, self.verb), phrase
             if self.owning:
@@ -261,25 +261,13 @@ def _before_participle(tokens: Sequence[Token], place: int) -> bool:
     return "VVN" in rest or "VBN" in rest
 
 
-def standard(tagger: Tagger | None = None, source: str = "") -> Chunks:
-    """The parser with HanTa and the embedded WordNet."""
-    words = wordnet(source)
-    known = Mentions(Senses(words), shipped())
-    return Chunks(tagger or hanta(), words, lambda word: known.is_person(word) or known.is_animal(word))
+def standard(source: str = "") -> Chunks:
+    """The parser with HanTa.  source: of WordNet, see ``wordnet``.
 
-
-@cache
-def _default() -> Chunks:
-    return standard()
-
-
-def parse(caption: str) -> tuple[Fact, ...]:
-    """The facts of one caption by the default parser.
-
-    >>> [fact.text for fact in parse("A woman in a red dress is holding a tie.") if fact.kind == "relation"]
+    >>> facts = standard().parse("A woman in a red dress is holding a tie.")
+    >>> [fact.text for fact in facts if fact.kind == "relation"]
     ['woman – hold – tie', 'woman – in – dress']
     """
-    return _default().parse(caption)
-
-
-__all__ = ["PARTITIVES", "VERSION", "Chunks", "Noun", "Phrase", "parse", "repair", "standard"]
+    words = wordnet(source)
+    known = Mentions(Senses(words), shipped())
+    return Chunks(hanta(), words, lambda word: known.is_person(word) or known.is_animal(word))

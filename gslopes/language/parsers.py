@@ -35,7 +35,7 @@ def find_parser(name: str, source: str = "") -> Parser:
 
 
 def digest_of(folder: Path) -> str:
-    """One sha256 over the names and contents of a folder's files."""
+    """The start of one sha256 over the names and contents of a folder's files."""
     whole = sha256()
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         whole.update(str(file.relative_to(folder)).encode())
@@ -44,7 +44,7 @@ def digest_of(folder: Path) -> str:
 
 
 class Spacy:
-    """Dependency rules over a spaCy pipeline of the user's, with a tagger, a parser and a lemmatiser.
+    """Dependency rules over the user's spaCy pipeline, with a tagger, a parser and a lemmatiser.
 
     Raises: UsageError if spaCy is missing; ModelError if the folder holds no pipeline.
     """
@@ -57,14 +57,11 @@ class Spacy:
         try:
             self._pipeline = spacy.load(folder)
         except (OSError, ValueError) as error:
-            raise ModelError(
-                f"{folder} is no spaCy pipeline: {error}.", "Name the folder of a pipeline that nlp.to_disk wrote."
-            ) from error
+            hint = "Name the folder of a pipeline that nlp.to_disk wrote."
+            raise ModelError(f"{folder} is no spaCy pipeline: {error}.", hint) from error
         if missing := [name for name in ("tagger", "parser") if name not in self._pipeline.pipe_names]:
-            raise ModelError(
-                f"The spaCy pipeline in {folder} has no {' and no '.join(missing)}.",
-                "Name a pipeline with a tagger and a parser, such as en_core_web_sm.",
-            )
+            hint = "Name a pipeline with a tagger and a parser, such as en_core_web_sm."
+            raise ModelError(f"The spaCy pipeline in {folder} has no {' and no '.join(missing)}.", hint)
         self.name = f"spacy-{metadata.version('spacy')}+{digest_of(folder)}"
 
     def parse(self, caption: str) -> tuple[Fact, ...]:
@@ -132,9 +129,8 @@ class Factual:
 
     def __init__(self, folder: Path, fallback: Parser) -> None:
         if util.find_spec("transformers") is None:
-            raise UsageError(
-                "The parser factual needs transformers, which is not installed.", "pip install 'gslopes[transformers]'"
-            )
+            hint = "pip install 'gslopes[transformers]'"
+            raise UsageError("The parser factual needs transformers, which is not installed.", hint)
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
         try:
@@ -142,10 +138,8 @@ class Factual:
             load: Any = AutoModelForSeq2SeqLM.from_pretrained
             self._model: Any = load(folder, local_files_only=True, use_safetensors=True)
         except (OSError, ValueError) as error:
-            raise ModelError(
-                f"{folder} is no seq2seq model with safetensors: {error}.",
-                "Name the folder that save_pretrained wrote.",
-            ) from error
+            hint = "Name the folder that save_pretrained wrote."
+            raise ModelError(f"{folder} is no seq2seq model with safetensors: {error}.", hint) from error
         self._model.eval()
         self.fallback = fallback
         self.fallen_back = 0
@@ -179,13 +173,12 @@ def facts_of_arcs(text: str) -> tuple[Fact, ...] | None:
     facts: set[Fact] = set()
     for subject, relation, other in arcs:
         relation = relation.lower().removeprefix("pv:").removeprefix("v:").strip()  # FACTUAL marks its verbs
-        subject, other = subject.replace(" ", "_").lower(), other.lower()
+        subject, other = (end.replace(" ", "_").lower() for end in (subject, other))
         facts.add(Fact("object", subject))
         if relation in ("is", "has_attribute"):
-            facts.add(Fact("attribute", other.replace(" ", "_"), subject=subject))
+            facts.add(Fact("attribute", other, subject=subject))
         else:
-            facts.add(Fact("object", other.replace(" ", "_")))
-            facts.add(Fact("relation", relation, subject=subject, object=other.replace(" ", "_")))
+            facts |= {Fact("object", other), Fact("relation", relation, subject=subject, object=other)}
     return tuple(sorted(facts))
 
 

@@ -22,7 +22,7 @@ RELAX = "nvar"
 
 @dataclass(frozen=True, slots=True)
 class Sense:
-    """What a word was taken to mean: a synset or None, whether of another part of speech, and by which rule."""
+    """The meaning of a word: a synset or None, whether of another part of speech, and by which rule."""
 
     synset: str | None
     relaxed: bool = False
@@ -65,37 +65,20 @@ class Senses:
             self._known[key] = self._find(word, role)
         return self._known[key]
 
-    def every(self, word: str, role: str) -> tuple[str, ...]:
-        """All synsets of the role's part of speech, or of the first other one that has any."""
-        word = word.replace(" ", "_") if role != "relation" else word.split(" ")[0]
-        for part in self._parts(role):
-            found = self.wordnet.synsets(word, part)
-            if found:
-                return found
-        return ()
-
-    def _parts(self, role: str) -> str:
-        initial = ROLES[role]
-        return initial + "".join(part for part in self.relax if part != initial)
-
     def _find(self, word: str, role: str) -> Sense:
         if role == "relation":
             word = word.split(" ")[0]
-            if word in PREPOSITIONS:
-                return Sense(None)
-            found = self.wordnet.synsets(word, "v")
-            return self._choose(word, "v", found, False) if found else Sense(None)
-        word = word.replace(" ", "_")
-        for part in self._parts(role):
+            found = () if word in PREPOSITIONS else self.wordnet.synsets(word, "v")
+            if found and self.rule == "overrides" and (word, "v") in overrides():
+                return Sense(overrides()[word, "v"], rule="override")
+            return Sense(found[0], rule="first") if found else Sense(None)
+        word, initial = word.replace(" ", "_"), ROLES[role]
+        for part in (initial, *(part for part in self.relax if part != initial)):
             found = self.wordnet.synsets(word, part)
-            if self.rule == "overrides" and found and (word, part) not in overrides():
+            if self.rule == "overrides":
+                if (word, part) in overrides():
+                    return Sense(overrides()[word, part], part != initial, "override")
                 found = tuple(name for name in found if not self.wordnet.is_instance(name))
             if found:
-                return self._choose(word, part, found, part != ROLES[role])
-            if self.rule == "overrides" and (word, part) in overrides():
-                return Sense(overrides()[word, part], part != ROLES[role], "override")
+                return Sense(found[0], part != initial, "first")
         return Sense(None)
-
-    def _choose(self, word: str, part: str, found: tuple[str, ...], relaxed: bool) -> Sense:
-        listed = overrides().get((word, part)) if self.rule == "overrides" else None
-        return Sense(listed, relaxed, "override") if listed else Sense(found[0], relaxed, "first")

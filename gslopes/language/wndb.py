@@ -17,28 +17,42 @@ Ints = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Ragged:
+    """Lists of integers of different lengths in one array: list i is values[starts[i]:starts[i + 1]]."""
+
+    values: Ints
+    starts: Ints
+
+    @classmethod
+    def of(cls, lists: list[list[int]]) -> Ragged:
+        """The same lists in one array."""
+        values = np.array([value for one in lists for value in one], np.int32)
+        return cls(values, np.cumsum([0, *map(len, lists)]).astype(np.int32))
+
+    def __getitem__(self, row: int) -> Ints:
+        return self.values[self.starts[row] : self.starts[row + 1]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Arrays:
     """WordNet as arrays; S synsets and L pairs of lemma and part of speech.
 
     lemmas: L lower-case words, underscores for spaces.  part: (L,) 0 to 3, of n, v, a, r.
-    senses, sense_starts: rows of synsets of each lemma, commonest first, from sense_starts[i] to sense_starts[i + 1].
+    senses: rows of synsets of each lemma, commonest first.
     offset: (S,) the byte offset, which ImageNet's ids are made of.  kind: (S,) 0 to 4, of n, v, a, r and s.
     head: (S,) the lemma that the synset is called after.
-    above, above_starts: rows of hypernyms.  classes, class_starts: rows of the classes of which it is an instance.
+    above: rows of hypernyms of each synset.  classes: rows of the classes of which it is an instance.
     irregular: per part, form to lemma.
     """
 
     lemmas: list[str]
     part: Ints
-    senses: Ints
-    sense_starts: Ints
+    senses: Ragged
     offset: Ints
     kind: Ints
     head: Ints
-    above: Ints
-    above_starts: Ints
-    classes: Ints
-    class_starts: Ints
+    above: Ragged
+    classes: Ragged
     irregular: dict[str, dict[str, str]]
 
 
@@ -93,9 +107,6 @@ def _arrays(texts: dict[str, str]) -> Arrays:
         kinds = _pointers(row, row_of)
         above.append(kinds["@"])
         classes.append(kinds["@i"])
-    flat_senses, sense_starts = _flat(senses)
-    flat_above, above_starts = _flat(above)
-    flat_classes, class_starts = _flat(classes)
     exceptions = {
         code: {form: fields[0] for form, *fields in map(str.split, _lines(texts[f"{name}.exc"])) if fields and form}
         for code, name in zip(CODES, PARTS, strict=True)
@@ -103,21 +114,18 @@ def _arrays(texts: dict[str, str]) -> Arrays:
     return Arrays(
         lemmas=lemmas,
         part=np.array(parts, np.int32),
-        senses=flat_senses,
-        sense_starts=sense_starts,
+        senses=Ragged.of(senses),
         offset=np.array([int(row[1]) for row in rows], np.int32),
         kind=np.array([4 if row[3] == "s" else int(row[0]) for row in rows], np.int32),
         head=np.array(heads, np.int32),
-        above=flat_above,
-        above_starts=above_starts,
-        classes=flat_classes,
-        class_starts=class_starts,
+        above=Ragged.of(above),
+        classes=Ragged.of(classes),
         irregular=exceptions,
     )
 
 
 def _lines(text: str) -> list[str]:
-    """The lines after the licence, which is indented by two spaces."""
+    """The lines after the licence, whose own lines begin with two spaces."""
     return [line for line in text.split("\n") if line and not line.startswith("  ")]
 
 
@@ -130,8 +138,3 @@ def _pointers(row: list[str], row_of: dict[tuple[int, int], int]) -> dict[str, l
         if symbol in found:
             found[symbol].append(row_of[CODES.index("a" if code == "s" else code), int(offset)])
     return found
-
-
-def _flat(lists: list[list[int]]) -> tuple[Ints, Ints]:
-    starts = np.cumsum([0, *map(len, lists)]).astype(np.int32)
-    return np.array([value for values in lists for value in values], np.int32), starts

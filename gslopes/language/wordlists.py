@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -34,8 +34,6 @@ class WordList:
     entries: frozenset[str]
     source: str = ""
     licence: str = ""
-    category: str = ""
-    language: str = "en"
     digest: str = ""
     groups: Mapping[str, frozenset[str]] = field(default_factory=dict, hash=False)
 
@@ -48,7 +46,7 @@ class WordList:
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The lists of a run, by name: the shipped ones, with the user's in place of or beside them."""
+    """The lists of a run by name: the shipped ones, and the user's, which replace those of the same name."""
 
     by_name: Mapping[str, WordList]
 
@@ -64,7 +62,7 @@ class Lists:
         return iter(self.by_name.values())
 
     def has(self, name: str) -> bool:
-        """Whether there is such a list and anything stands in it."""
+        """Whether there is such a list, with any entry."""
         return name in self.by_name and bool(self.by_name[name].entries)
 
     def versions(self, *names: str) -> str:
@@ -72,7 +70,7 @@ class Lists:
         return ", ".join(str(self.by_name[name]) for name in names if name in self.by_name)
 
     def with_list(self, listed: WordList) -> Lists:
-        """The same with one more, or another in place of one of its name."""
+        """The same lists with one added or replaced."""
         return Lists({**self.by_name, listed.name: listed})
 
 
@@ -106,11 +104,9 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
     lines = (row[0] for row in csv.reader(text.splitlines()) if row) if path.suffix == ".csv" else text.splitlines()
     plain = [line.partition("#")[0].strip() for line in lines]
     entries = [_entry(line, wordnet, path) for line in plain if line]
-    synsets = bool(entries) and all(_is_synset(entry) for entry in entries)
-    kind = "synsets" if synsets else "words"
-    return WordList(
-        name or path.stem, digest[:8], kind, frozenset(entries), f"the user's file {path.name}", digest=digest
-    )
+    kind = "synsets" if entries and all(map(_is_synset, entries)) else "words"
+    source = f"the user's file {path.name}"
+    return WordList(name or path.stem, digest[:8], kind, frozenset(entries), source, digest=digest)
 
 
 def _from_toml(path: Path, text: str, name: str, digest: str) -> WordList:
@@ -123,22 +119,15 @@ def _from_toml(path: Path, text: str, name: str, digest: str) -> WordList:
         raise ConfigError(f"The word list {path} has kind {kind!r}.", f"Known: {', '.join(KINDS)}.")
     groups = {key: _words(value, path) for key, value in content.get("groups", {}).items()}
     entries = _words(content.get("entries", []), path).union(*groups.values())
-    texts = {key: str(content.get(key, "")) for key in ("source", "licence", "category")}
-    return WordList(
-        name or str(content.get("name", path.stem)),
-        str(content.get("version", digest[:8])),
-        kind,
-        entries,
-        **texts,
-        language=str(content.get("language", "en")),
-        digest=digest,
-        groups=groups,
-    )
+    texts = {key: str(content.get(key, "")) for key in ("source", "licence")}
+    version = str(content.get("version", digest[:8]))
+    name = name or str(content.get("name", path.stem))
+    return WordList(name, version, kind, entries, **texts, digest=digest, groups=groups)
 
 
 def _words(value: object, path: Path) -> frozenset[str]:
-    lines: Iterable[object] = value.splitlines() if isinstance(value, str) else value if isinstance(value, list) else ()
-    if not isinstance(value, str | list):
+    lines = value.splitlines() if isinstance(value, str) else value
+    if not isinstance(lines, list):
         raise ConfigError(f"The entries of {path} must be a list, or a text with one entry a line.")
     return frozenset(str(line).strip().lower().replace(" ", "_") for line in lines if str(line).strip())
 
@@ -147,17 +136,11 @@ def _entry(line: str, wordnet: WordNet | None, path: Path) -> str:
     entry = line.lower().replace(" ", "_")
     if wordnet is None:
         return entry
-    if entry[:1] in "nvar" and entry[1:].isdecimal() and len(entry) == 9:
-        found = wordnet.by_id(entry)
-        if found is None:
-            raise ConfigError(
-                f"{path} names {entry}, which is no synset of {wordnet.name}.",
-                "Look it up, or take it out.",
-            )
-        return found
-    if _is_synset(entry) and not wordnet.known(entry):
+    is_id = entry[:1] in "nvar" and entry[1:].isdecimal() and len(entry) == 9
+    found = wordnet.by_id(entry) if is_id else entry
+    if found is None or (_is_synset(found) and not wordnet.known(found)):
         raise ConfigError(f"{path} names {entry}, which is no synset of {wordnet.name}.", "Look it up, or take it out.")
-    return entry
+    return found
 
 
 def _is_synset(entry: str) -> bool:

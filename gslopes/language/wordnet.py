@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from gslopes.core.errors import ModelError
-from gslopes.language.wndb import CODES, Arrays, read_wndb
+from gslopes.language.wndb import CODES, Arrays, Ragged, read_wndb
 
 DATA = Path(__file__).parent / "data"
 FILES = ("wordnet-lemmas.parquet", "wordnet-synsets.parquet", "wordnet-irregular.parquet")
@@ -37,13 +37,12 @@ SUFFIXES = {
     "r": (),
 }
 _KINDS = "nvars"
-CODING = {"offset": "DELTA_BINARY_PACKED", "head": "DELTA_BINARY_PACKED", "lemma": "DELTA_BYTE_ARRAY"}
 
 
 class WordNet:
-    """One WordNet.
+    """Senses, taxonomy and base forms.
 
-    arrays: its content.  name: ``wordnet-3.0``, or where a user's copy lies.  digest: sha256 of its files.
+    arrays: the content.  name: ``wordnet-3.0``, or ``wndb:FOLDER`` of a user's copy.  digest: sha256 of its files.
     """
 
     def __init__(self, arrays: Arrays, name: str, digest: str) -> None:
@@ -63,14 +62,13 @@ class WordNet:
     def _call(self) -> list[str]:
         """Every synset's name: the number of a sense is its place among those of the lemma."""
         a = self._a
-        owner = np.repeat(np.arange(len(a.lemmas), dtype=np.int32), np.diff(a.sense_starts))
-        rank = np.arange(len(a.senses)) - a.sense_starts[owner]
-        is_head = a.head[a.senses] == owner
+        owner = np.repeat(np.arange(len(a.lemmas), dtype=np.int32), np.diff(a.senses.starts))
+        rank = np.arange(len(a.senses.values)) - a.senses.starts[owner]
+        is_head = a.head[a.senses.values] == owner
         number = np.zeros(len(a.head), np.int64)
-        number[a.senses[is_head]] = rank[is_head] + 1
-        lemmas = a.lemmas
+        number[a.senses.values[is_head]] = rank[is_head] + 1
         rows = zip(a.head.tolist(), a.kind.tolist(), number.tolist(), strict=True)
-        return [f"{lemmas[head]}.{_KINDS[kind]}.{count:02d}" for head, kind, count in rows]
+        return [f"{a.lemmas[head]}.{_KINDS[kind]}.{count:02d}" for head, kind, count in rows]
 
     # -- words to synsets --
 
@@ -82,8 +80,7 @@ class WordNet:
         row = self._row.get((word.replace(" ", "_"), part))
         if row is None:
             return ()
-        a = self._a
-        return tuple(self._names[place] for place in a.senses[a.sense_starts[row] : a.sense_starts[row + 1]])
+        return tuple(self._names[place] for place in self._a.senses[row])
 
     def knows(self, word: str, part: str) -> bool:
         """Whether it is a base form of this part of speech."""
@@ -117,9 +114,8 @@ class WordNet:
         'woman.n.01'
         """
         if not self._by_offset:
-            a = self._a
-            kinds = ("nvara"[kind] for kind in a.kind.tolist())
-            self._by_offset.update(zip(zip(kinds, a.offset.tolist(), strict=True), self._names, strict=True))
+            kinds = ("nvara"[kind] for kind in self._a.kind.tolist())
+            self._by_offset.update(zip(zip(kinds, self._a.offset.tolist(), strict=True), self._names, strict=True))
         part, digits = wnid[:1].replace("s", "a"), wnid[1:]
         return self._by_offset.get((part, int(digits))) if digits.isdecimal() else None
 
@@ -128,7 +124,7 @@ class WordNet:
     def is_instance(self, synset: str) -> bool:
         """Whether it names one person or place rather than a class."""
         place = self._place.get(synset)
-        return place is not None and self._a.class_starts[place] < self._a.class_starts[place + 1]
+        return place is not None and len(self._a.classes[place]) > 0
 
     def parents(self, synset: str) -> tuple[str, ...]:
         """Direct hypernyms, and the classes of an instance."""
@@ -168,9 +164,8 @@ class WordNet:
         return self._similarity(*sorted((one, other)))
 
     def _up(self, place: int) -> list[int]:
-        a = self._a
-        direct = a.above[a.above_starts[place] : a.above_starts[place + 1]].tolist()
-        return direct + a.classes[a.class_starts[place] : a.class_starts[place + 1]].tolist()
+        above: list[int] = self._a.above[place].tolist()
+        return above + self._a.classes[place].tolist()
 
     def _above_of(self, synset: str) -> frozenset[str]:
         place = self._place.get(synset)
@@ -225,75 +220,24 @@ def _checked(name: str) -> bytes:
     return content
 
 
-def to_parquet(arrays: Arrays) -> list[bytes]:
-    """The three embedded files: lemmas, synsets, irregular forms."""
-    lists = [_lists(*pair) for pair in _pairs(arrays)]
-    lemmas = pa.table({"lemma": arrays.lemmas, "part": arrays.part.astype(np.int8), "senses": lists[0]})
-    synsets = pa.table(
-        {
-            "offset": arrays.offset,
-            "kind": arrays.kind.astype(np.int8),
-            "head": arrays.head,
-            "hypernyms": lists[1],
-            "classes": lists[2],
-        }
-    )
-    rows = [(part, form, base) for part, forms in arrays.irregular.items() for form, base in forms.items()]
-    part, form, base = zip(*rows, strict=True)
-    return [_bytes(table) for table in (lemmas, synsets, pa.table({"part": part, "form": form, "base": base}))]
-
-
 def from_parquet(contents: Iterable[bytes]) -> Arrays:
-    """The arrays of the three embedded files."""
+    """The arrays of the embedded files (lemmas, synsets, irregular forms), which ``training/wordnet.py`` writes."""
     lemmas, synsets, forms = (pq.read_table(io.BytesIO(content)) for content in contents)
     irregular: dict[str, dict[str, str]] = {code: {} for code in CODES}
     for part, form, base in zip(*(forms[name].to_pylist() for name in ("part", "form", "base")), strict=True):
         irregular[part][form] = base
-    senses, sense_starts = _unlist(lemmas["senses"])
-    above, above_starts = _unlist(synsets["hypernyms"])
-    classes, class_starts = _unlist(synsets["classes"])
-    offset, kind, head = (synsets[name].to_numpy().astype(np.int32) for name in ("offset", "kind", "head"))
     return Arrays(
         lemmas=lemmas["lemma"].to_pylist(),
         part=lemmas["part"].to_numpy().astype(np.int32),
-        senses=senses,
-        sense_starts=sense_starts,
-        offset=offset,
-        kind=kind,
-        head=head,
-        above=above,
-        above_starts=above_starts,
-        classes=classes,
-        class_starts=class_starts,
+        senses=_ragged(lemmas["senses"]),
+        **{name: synsets[name].to_numpy().astype(np.int32) for name in ("offset", "kind", "head")},
+        above=_ragged(synsets["hypernyms"]),
+        classes=_ragged(synsets["classes"]),
         irregular=irregular,
     )
 
 
-def _pairs(arrays: Arrays) -> list[tuple[np.ndarray, np.ndarray]]:
-    a = arrays
-    return [(a.sense_starts, a.senses), (a.above_starts, a.above), (a.class_starts, a.classes)]
-
-
-def _lists(starts: np.ndarray, values: np.ndarray) -> pa.Array:
-    return pa.ListArray.from_arrays(pa.array(starts, pa.int32()), pa.array(values, pa.int32()))
-
-
-def _unlist(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+def _ragged(column: pa.ChunkedArray) -> Ragged:
     whole = column.combine_chunks()
     whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
-    return whole.values.to_numpy(), whole.offsets.to_numpy()
-
-
-def _bytes(table: pa.Table) -> bytes:
-    buffer = io.BytesIO()
-    pq.write_table(
-        table,
-        buffer,
-        compression="brotli",
-        compression_level=11,
-        use_dictionary=False,
-        column_encoding={name: CODING[name] for name in table.column_names if name in CODING},
-        store_schema=False,
-        write_statistics=False,
-    )
-    return buffer.getvalue()
+    return Ragged(whole.values.to_numpy(), whole.offsets.to_numpy())

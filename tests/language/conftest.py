@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
+from gslopes.language.chunks import Chunks, standard
+from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
 from gslopes.language.senses import Senses
 from gslopes.language.wordlists import shipped
@@ -26,3 +30,13 @@ def senses(words: WordNet) -> Senses:
 @pytest.fixture(scope="session")
 def mentions(senses: Senses) -> Mentions:
     return Mentions(senses, shipped())
+
+
+@cache
+def _parser() -> Chunks:
+    return standard()
+
+
+def parse(caption: str) -> tuple[Fact, ...]:
+    """The facts of one caption by the default parser."""
+    return _parser().parse(caption)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gslopes.language.chunks import parse
 from gslopes.language.mentions import Mentions
+from tests.language.conftest import parse
 
 GOLDENS = [
     (

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from gslopes.language.chunks import parse
 from gslopes.language.mentions import Mention, Mentions
+from tests.language.conftest import parse
 
 
 def test_adjectives_count_only_of_people(mentions: Mentions):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gslopes.language.chunks import parse
 from gslopes.language.mentions import Mentions
 from gslopes.language.senses import Senses, overrides
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import WordNet
+from tests.language.conftest import parse
 
 
 def test_golden_01_a_controller_is_an_accountant_under_the_papers_rule(paper: Senses):

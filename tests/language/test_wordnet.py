@@ -6,6 +6,7 @@ import itertools
 import os
 import random
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ import pytest
 from gslopes.core.errors import ModelError
 from gslopes.language import wordnet as module
 from gslopes.language.wndb import read_wndb
-from gslopes.language.wordnet import WordNet, from_parquet, to_parquet, wordnet
+from gslopes.language.wordnet import WordNet, from_parquet, wordnet
+from training.wordnet import to_parquet
 
 DEBIAN = Path(os.environ.get("GSLOPES_WNDB", "/usr/share/wordnet"))
 needs_files = pytest.mark.skipif(
@@ -81,6 +83,12 @@ def test_a_damaged_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_folder_without_database_files_is_refused(tmp_path: Path):
     with pytest.raises(ModelError, match="no readable file"):
         wordnet(f"wndb:{tmp_path}")
+
+
+def test_the_embedded_tables_are_written_as_they_are_read():
+    arrays = from_parquet([(module.DATA / name).read_bytes() for name in module.FILES])
+    digests = [sha256(content).hexdigest() for content in to_parquet(arrays)]
+    assert digests == [module.SHA256[name] for name in module.FILES]
 
 
 @needs_files
