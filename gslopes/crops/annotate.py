@@ -17,8 +17,8 @@ from gslopes.core import runfolder, runtime
 from gslopes.core.errors import AnswerError, UsageError
 from gslopes.core.records import ByteArray
 from gslopes.core.trust import Trust
-from gslopes.crops.asking.remote import Remote, opened
-from gslopes.crops.croppers import has_map, load_cropper
+from gslopes.crops.asking.remote import RemoteCropper, ready_croppers
+from gslopes.crops.croppers import has_map
 from gslopes.crops.pictures.geometry import RATIOS, check_ratio, crop_rectangle
 from gslopes.crops.pictures.heads import checked_crop
 from gslopes.crops.pictures.saliency import check_map, focal_point, is_constant
@@ -56,20 +56,14 @@ def show_picture(
     if out.suffix.lower() != ".png":
         raise UsageError(f"{runfolder.show(out)} does not end in .png.", "Such as --out crops.png.")
     chosen = [check_ratio(ratio) for ratio in ratios or RATIOS]
-    finder = None
-    device = runtime.pick_device(device)
-    if any(name.startswith("faces") for name in croppers):
-        from gslopes.find.detect import MtcnnFinder
-
-        finder = MtcnnFinder(32, device)
-    allowed = Trust(trust)
-    models = [load_cropper(name, finder=finder, device=device, trust=allowed, seed=seed) for name in croppers]
-    models = opened(models, ScoreConfig(), chosen, seed)
+    models = ready_croppers(
+        croppers, (), ScoreConfig(), chosen, device=runtime.pick_device(device), seed=seed, trust=Trust(trust)
+    )
     pixels = open_photo(picture).pixels
     answers: list[dict[str, Any]] = []
     panels = []
     for model in models:
-        if isinstance(model, Remote):
+        if isinstance(model, RemoteCropper):
             with TemporaryDirectory() as folder:
                 model.ask_about(Path(folder), lambda: [pixels], lambda _: None)
         found, panel = _panel(model, pixels, chosen, symmetry, symmetric_crop)

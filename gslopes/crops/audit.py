@@ -6,27 +6,28 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 
-from gslopes.core import runfolder, runtime, tables
+from gslopes.core import runfolder, runtime
 from gslopes.core.errors import UnknownName, UsageError
 from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
-from gslopes.crops.asking import portraits
-from gslopes.crops.asking.design import by_person, pairs_of, sets_of
-from gslopes.crops.asking.pairing import ordered
-from gslopes.crops.asking.portraits import PortraitWork
+from gslopes.crops.asking.pairing import by_person, ordered, pairs_of, sets_of
+from gslopes.crops.asking.portraits import look_at
 from gslopes.crops.asking.questions import Questions, remote_pictures
-from gslopes.crops.asking.remote import Remote, opened
+from gslopes.crops.asking.remote import RemoteCropper, mtcnn, ready_croppers
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.croppers import has_map, load_cropper
+from gslopes.crops.croppers import has_map
+from gslopes.crops.measures.tabulate import measure_run
+from gslopes.crops.parts import write_tables
 from gslopes.crops.people import CROSS, People, read_people
 from gslopes.crops.records import Cropper, Saliency
-from gslopes.crops.tables import COVARIATES, PEOPLE, SALIENCY, TRAITS
+from gslopes.crops.report.page import write_crops_report
+from gslopes.crops.tables import AGGREGATES, COVARIATES, PARITY, PEOPLE, POLICIES, POSITIONS, SALIENCY, TRAITS
 from gslopes.executors import Executor, OneProcess
 from gslopes.run.config import ScoreConfig
 
@@ -95,9 +96,9 @@ def plan_crops(photos: Path, people: Path, config: CropsConfig, terms: ScoreConf
 
 
 def _estimates(config: CropsConfig, terms: ScoreConfig, pictures: int) -> tuple[str, ...]:
-    services = [load_cropper(name) for name in config.cropper if name.startswith(("http:", "https:"))]
-    ready = opened(services, terms, config.ratios, config.seed)
-    return tuple(str(one) for model in ready if isinstance(model, Remote) for one in model.requests(pictures))
+    services = [name for name in config.cropper if name.startswith(("http:", "https:"))]
+    ready = ready_croppers(services, (), terms, config.ratios, seed=config.seed)
+    return tuple(str(one) for model in ready if isinstance(model, RemoteCropper) for one in model.requests(pictures))
 
 
 def audit_crops(
@@ -132,12 +133,11 @@ def audit_crops(
     config, terms = config or _configured(options), terms or ScoreConfig()
     table = _people(photos, people, config)
     device = runtime.pick_device(config.device)
-    finder = finder or _mtcnn(device)
-    allowed = Trust(trust, out)
-    named = [
-        load_cropper(name, finder=finder, device=device, seed=config.seed, trust=allowed) for name in config.cropper
-    ]
-    models = opened([*named, *croppers], terms, config.ratios, config.seed)
+    finder = finder or mtcnn(device)
+    models = ready_croppers(
+        config.cropper, croppers, terms, config.ratios, finder=finder, device=device, seed=config.seed,
+        trust=Trust(trust, out),
+    )  # fmt: skip
     sets_of(table, by_person([portrait.person for portrait in table.portraits]), config)
     if config.attach == "none" and not all(has_map(model) for model in models):
         names = ", ".join(model.name for model in models if not has_map(model))
@@ -151,8 +151,8 @@ def audit_crops(
         recorded = {"source": config.source, "epsilon": config.epsilon, "gslopes": runtime.gslopes_version()}
         recorded |= {"people": show(people), "left_out": table.left_out, "min_group": config.min_group}
         runfolder.write_json(out / runfolder.MANIFEST, {**new, **recorded})
-        _look(out, table, models, finder, config, executor)
-        seen = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet")
+        seen = look_at(out, table.portraits, finder, models, config, executor, (PEOPLE, SALIENCY, COVARIATES))
+        _write_traits(out, table, config)
         _check_bytes(seen, table)
         if config.attach != "none":
             questions = Questions.of(out, seen, table, config, terms, executor)
@@ -161,7 +161,10 @@ def audit_crops(
                 questions.ask(model)
             questions.merge(models)
             questions.keep_drawn_maps(models)
-        return _finish(out, table, config, embed)
+        measured = measure_run(out, table, config)
+        page = write_crops_report(out, embed=embed, photos={p.relative: p.path for p in table.portraits})
+        kept = [measured[table.name] for table in (PARITY, AGGREGATES, POSITIONS, POLICIES)]
+        return Crops(out, page, seen, *kept, skipped=int((seen["status"] != "used").sum()))
 
 
 def _configured(options: dict[str, Any]) -> CropsConfig:
@@ -178,29 +181,14 @@ def _configured(options: dict[str, Any]) -> CropsConfig:
     return CropsConfig(**made)
 
 
-# -- look -------------------------------------------------------------------------------------------------------------
-
-
-def _look(out: Path, table: People, models: Models, finder: Finder, config: CropsConfig, executor: Executor) -> None:
-    count = -(-len(table.portraits) // portraits.PART)
-    missing = runfolder.missing_parts(out, portraits.STAGE, PEOPLE, count)
-    sizes = {part: len(table.portraits[part * portraits.PART : (part + 1) * portraits.PART]) for part in missing}
-    maps = tuple(cast("Saliency", model) for model in models if has_map(model))
-    if missing:
-        done = len(table.portraits) - sum(sizes.values())
-        executor(
-            PortraitWork(out, table.portraits, finder, maps, config), sizes, label="look", unit="photos", done=done
-        )
-    runfolder.merge(out, PEOPLE, [portraits.STAGE], count)
-    runfolder.merge(out, SALIENCY, [portraits.STAGE], count)
-    runfolder.merge(out, COVARIATES, [portraits.STAGE], count)
+def _write_traits(out: Path, table: People, config: CropsConfig) -> None:
     rows = [
         {"person": person, "column": column, "value": value, "source": config.source}
         for column, groups in table.groups.items()
         for value, persons in groups.items()
         for person in persons
     ]
-    runfolder.write_table(TRAITS, pd.DataFrame(rows, columns=TRAITS.columns), out / f"{TRAITS.name}.parquet")
+    write_tables(out, {TRAITS.name: pd.DataFrame(rows, columns=TRAITS.columns)}, TRAITS)
 
 
 def _check_bytes(seen: pd.DataFrame, table: People) -> None:
@@ -209,8 +197,8 @@ def _check_bytes(seen: pd.DataFrame, table: People) -> None:
     if used.empty:
         first = seen.iloc[0]
         raise UsageError("No photo could be read.", f"The first reason: {explained(first['reason'], first['detail'])}.")
-    group = {person: name for name, persons in table.cells.items() for person in persons}
-    for photo, rows in used.groupby("photo"):
+    group = table.group_of
+    for _, rows in used.groupby("photo"):
         names = {group.get(person) for person in rows["person"]} - {None}
         if len(names) > 1:
             files = " and ".join(rows["path"].head(2))
@@ -218,32 +206,6 @@ def _check_bytes(seen: pd.DataFrame, table: People) -> None:
                 f"{files} are the same picture in the groups {' and '.join(sorted(map(str, names)))}.",
                 "Correct the table of people, or leave one out.",
             )
-        del photo
-
-
-# -- measure and report -----------------------------------------------------------------------------------------------
-
-
-def _finish(out: Path, table: People, config: CropsConfig, embed: str) -> Crops:
-    from gslopes.crops.measures.tabulate import measure_run
-    from gslopes.crops.report import write_crops_report
-
-    found = measure_run(out, table, config)
-    page = write_crops_report(out, embed=embed, photos={p.relative: p.path for p in table.portraits})
-    people = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet")
-    return Crops(
-        out,
-        page,
-        people,
-        found["parity"],
-        found["aggregates"],
-        found["positions"],
-        found["policies"],
-        int((people["status"] != "used").sum()),
-    )
-
-
-# -- what is there ----------------------------------------------------------------------------------------------------
 
 
 def _people(photos: Path, people: Path, config: CropsConfig) -> People:
@@ -278,9 +240,3 @@ def _manifest(photos: Path, table: People, config: CropsConfig, models: Models) 
         "croppers": {model.name: model.version for model in models},
         "columns": [*table.columns, *([CROSS.join(table.columns)] if len(table.columns) > 1 else [])],
     }
-
-
-def _mtcnn(device: str) -> Finder:
-    from gslopes.find.detect import MtcnnFinder
-
-    return MtcnnFinder(32, device)

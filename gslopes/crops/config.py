@@ -111,6 +111,11 @@ class CropsConfig:
         parts += [f"gap {self.gap}"] * bool(self.gap) + [f"jpeg {self.jpeg}"] * (self.jpeg is not None)
         return ", ".join(parts)
 
+    @property
+    def main_ratio(self) -> float:
+        """The ratio nearest to 1."""
+        return min(self.ratios, key=lambda ratio: abs(ratio - 1))
+
     def identity(self) -> dict[str, Any]:
         """What must be the same for a run folder to be gone on with."""
         fields = asdict(self)

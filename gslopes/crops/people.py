@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +53,11 @@ class People:
     def cells(self) -> Mapping[str, tuple[str, ...]]:
         """The groups of all columns crossed."""
         return self.groups[CROSS.join(self.columns)]
+
+    @property
+    def group_of(self) -> dict[str, str]:
+        """Person to the group of all columns crossed."""
+        return {person: name for name, persons in self.cells.items() for person in persons}
 
 
 def read_people(
@@ -236,8 +240,3 @@ def _table(table: Path) -> tuple[list[str], list[dict[str, str]]]:
     if not rows:
         raise UsageError(f"{show(table)} has no rows.", "Add a row for each person.")
     return names, rows
-
-
-def couples(groups: Sequence[str]) -> list[tuple[str, str]]:
-    """Every pair of groups, the earlier first."""
-    return [(a, b) for a, b in product(groups, groups) if groups.index(a) < groups.index(b)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gslopes.core.tables.schema import ATTRIBUTE, DETAIL, PHOTO, Table, column, number
+from gslopes.core.tables.schema import ATTRIBUTE, DETAIL, PHOTO, Table, column, ends, number, text, whole
 
 FLOATS = pa.list_(pa.float32())
 
@@ -17,54 +17,50 @@ def _table(name: str, key: str, *columns: pa.Field) -> Table:
     return Table(name, pa.schema(columns), tuple(key.split()))
 
 
-def _text(name: str, unit: str) -> pa.Field:
-    return column(name, pa.string(), unit)
+def _count(name: str, unit: str) -> pa.Field:
+    return column(name, pa.int32(), unit)
 
 
-def _count(name: str, unit: str, bits: int = 32) -> pa.Field:
-    return column(name, {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}[bits], unit)
+def _small(name: str, unit: str) -> pa.Field:
+    return column(name, pa.int16(), unit)
 
 
-def _counts(unit: str, *names: str, bits: int = 32) -> list[pa.Field]:
-    return [_count(name, unit, bits) for name in names]
+def _counts(unit: str, *names: str) -> list[pa.Field]:
+    return [_count(name, unit) for name in names]
 
 
 def _single(name: str, unit: str) -> pa.Field:
     return column(name, pa.float32(), unit, null=True)
 
 
-def _ends(name: str, interval: str) -> list[pa.Field]:
-    return [number(f"{name}_{end}", f"{word} end of {interval}") for end, word in (("low", "lower"), ("high", "upper"))]
-
-
 _BOOTSTRAP = "the 95 % bootstrap interval over people"
-_CROPPER = _text("cropper", "name with parameters")
-_VARIANT = _text("variant", "how photos are joined, such as native or height 256")
-_POLICY = _text("policy", "what is done with a map; rectangle for croppers that give no map")
-_OUTCOME = _text("outcome", "favoured, or kept@RATIO")
-_COLUMN = _text("column", "of people.csv; a + b crosses two")
-_GROUP = [_COLUMN, _text("group", "the one described")]
-_GROUPS = [_COLUMN, _text("group", "the one"), _text("other", "the other")]
-_PAIR = [_text(side, "photo, sha256 of the file's bytes") for side in ("left", "right")]
+_CROPPER = text("cropper", "name with parameters")
+_VARIANT = text("variant", "how photos are joined, such as native or height 256")
+_POLICY = text("policy", "what is done with a map; rectangle for croppers that give no map")
+_OUTCOME = text("outcome", "favoured, or kept@RATIO")
+_COLUMN = text("column", "of people.csv; a + b crosses two")
+_GROUP = [_COLUMN, text("group", "the one described")]
+_GROUPS = [_COLUMN, text("group", "the one"), text("other", "the other")]
+_PAIR = [text(side, "photo, sha256 of the file's bytes") for side in ("left", "right")]
 _STATUS = [
-    _text("status", "answered, refused or failed"),
-    _text("reason", "why there is no answer, or a note, a core.reasons.Reason; empty if nothing"),
+    text("status", "answered, refused or failed"),
+    text("reason", "why there is no answer, or a note, a core.reasons.Reason; empty if nothing"),
     DETAIL,
 ]
-_CLASSIFIER = _text("classifier", "crop: and the cropper's name")
-_LABEL = _text("label", "favoured, or kept@RATIO")
+_CLASSIFIER = text("classifier", "crop: and the cropper's name")
+_LABEL = text("label", "favoured, or kept@RATIO")
 
 # -- answers ----------------------------------------------------------------------------------------------------------
 
 PEOPLE = _table(
     "people",
     "path",
-    _text("photo", "sha256 of the file's bytes, hex; empty if unreadable"),
-    _text("person", "as people.csv names it"),
-    _text("path", "relative to the photos folder"),
+    text("photo", "sha256 of the file's bytes, hex; empty if unreadable"),
+    text("person", "as people.csv names it"),
+    text("path", "relative to the photos folder"),
     *_counts("pixels; 0 if unreadable", "width", "height"),
-    _text("status", "used or skipped"),
-    _text("reason", "why it was skipped, or a note, a core.reasons.Reason; empty if nothing"),
+    text("status", "used or skipped"),
+    text("reason", "why it was skipped, or a note, a core.reasons.Reason; empty if nothing"),
     DETAIL,
     _count("faces", "faces found"),
     column("box", FLOATS, "x0 y0 x1 y1 of the face, pixels", null=True),
@@ -75,10 +71,10 @@ PEOPLE = _table(
 TRAITS = _table(
     "traits",
     "person column",
-    _text("person", "as people.csv names it"),
-    _text("column", "of people.csv"),
-    _text("value", "as written there"),
-    _text("source", "how it is known: given, self-reported, wikidata, perceived"),
+    text("person", "as people.csv names it"),
+    text("column", "of people.csv"),
+    text("value", "as written there"),
+    text("source", "how it is known: given, self-reported, wikidata, perceived"),
 )
 
 SALIENCY = _table(
@@ -86,8 +82,8 @@ SALIENCY = _table(
     "cropper scale photo",
     _CROPPER,
     PHOTO,
-    _text("scale", "own: the photo alone; matched: reduced as when joined"),
-    *_counts("of the map", "columns", "rows", bits=16),
+    text("scale", "own: the photo alone; matched: reduced as when joined"),
+    *(_small(name, "of the map") for name in ("columns", "rows")),
     *_counts("focal point, pixels", "x", "y"),
     *(_single(name, "of the map, the model's units") for name in ["max", "p95", "p90", "p75", "median", "p25", "mean"]),
     column("symmetric", pa.bool_(), "whether the photo counts as its own mirror image"),
@@ -136,9 +132,9 @@ TOGETHER = _table(
     "cropper variant picture place",
     *(_CROPPER, _VARIANT),
     _count("picture", "number of a picture with one person of each group"),
-    _count("place", "of the person, 0 the leftmost", 16),
+    _small("place", "of the person, 0 the leftmost"),
     PHOTO,
-    _text("group", "the person's"),
+    text("group", "the person's"),
     _single("share", "1 favoured, 0 not, 1/k shared with others; null without an answer"),
     _single("kept", "share of the head in the crop of the ratio nearest to 1; null without a head"),
     *_STATUS,
@@ -148,22 +144,22 @@ STABILITY = _table(
     "stability",
     "cropper variant policy edit",
     *(_CROPPER, _VARIANT, _POLICY),
-    _text("edit", "of the picture: jpeg 75, 2 px to the right, 5 % brighter"),
+    text("edit", "of the picture: jpeg 75, 2 px to the right, 5 % brighter"),
     _count("pictures", "drawn at random, each asked about before and after"),
     number("move", "mean move of the crop of the ratio nearest to 1, share of the picture's longer side"),
     number("moved", "share of the pictures whose crop moved by more than a hundredth of it"),
 )
 
 COVARIATES = _table(
-    "covariates", "photo name", PHOTO, _text("name", "what"), number("value", "see crops.pictures.covariates.UNITS")
+    "covariates", "photo name", PHOTO, text("name", "what"), number("value", "see crops.pictures.covariates.UNITS")
 )
 
 DRAWN_MAPS = _table(
     "drawn_maps",
     "cropper left right",
     *(_CROPPER, *_PAIR),
-    _count("rows", "cells; of a larger map the highest of each block", 16),
-    _count("columns", "cells", 16),
+    _small("rows", "cells; of a larger map the highest of each block"),
+    _small("columns", "cells"),
     column("peaks", FLOATS, "x and y of each, the highest first, shares of width and height"),
     column("values", FLOATS, "row by row, in the model's units"),
 )
@@ -177,20 +173,20 @@ PARITY = _table(
     "parity",
     "cropper variant policy outcome column group other",
     *(*_FOUR, *_GROUPS, *_PERSONS),
-    _count("pairs", "pairs of persons asked about", 64),
+    whole("pairs", "pairs of persons asked about"),
     number("p", "P(group over other), mean over pairs of persons; U-statistic"),
     number("se", "standard error over people, DeLong"),
     number("df", "degrees of freedom, Brunner and Munzel"),
-    *_ends("ci", "the 95 % interval over people, logit scale"),
-    *_ends("boot", "the percentile bootstrap over people"),
-    *_ends("sim", "the interval that holds for all pairs of groups at once"),
+    *ends("ci", "the 95 % interval over people, logit scale"),
+    *ends("boot", "the percentile bootstrap over people"),
+    *ends("sim", "the interval that holds for all pairs of groups at once"),
     number("p_value", "two-sided t, null: P = 1/2"),
     number("q", "p_value after Benjamini and Hochberg over the pairs of groups"),
     number("ratio", "disparate impact, the smaller direction"),
-    *_ends("ratio", "its 95 % interval"),
+    *ends("ratio", "its 95 % interval"),
     number("epsilon", "parity is lacking if ratio <= 1 - epsilon"),
-    _text("verdict", "of a lack of parity: shown, ruled out, open; empty if not judged"),
-    _text("note", "why it is not judged; empty if it is"),
+    text("verdict", "of a lack of parity: shown, ruled out, open; empty if not judged"),
+    text("note", "why it is not judged; empty if it is"),
     number("draws_half", "half-width by the draws alone, the published kind"),
     number("kept", "share of group whose head is kept"),
     number("other_kept", "share of other whose head is kept"),
@@ -202,23 +198,23 @@ AGGREGATES = _table(
     "aggregates",
     "cropper variant policy outcome column group other weighting",
     *(*_FOUR, *_GROUPS),
-    _text("weighting", "of the pairs of cells: equal (as published), size; pooled: one U-statistic"),
-    _count("cells", "pairs of cells averaged", 16),
-    _count("cells_missing", "pairs of cells that are missing", 16),
+    text("weighting", "of the pairs of cells: equal (as published), size; pooled: one U-statistic"),
+    _small("cells", "pairs of cells averaged"),
+    _small("cells_missing", "pairs of cells that are missing"),
     number("p", "P(group over other)"),
-    *_ends("boot", _BOOTSTRAP),
+    *ends("boot", _BOOTSTRAP),
 )
 
 POSITIONS = _table(
     "positions",
     "cropper variant",
     *(_CROPPER, _VARIANT),
-    _count("pictures", "answered", 64),
+    whole("pictures", "answered"),
     number("left", "share of wins of the left photo, minus 1/2"),
-    *_ends("ci", _BOOTSTRAP),
-    _count("ties", "pictures without a winner", 64),
+    *ends("ci", _BOOTSTRAP),
+    whole("ties", "pictures without a winner"),
     number("on_padding", "share of focal points on no photo"),
-    *_counts("pictures", "refused", "failed", bits=64),
+    *(whole(name, "pictures") for name in ("refused", "failed")),
 )
 
 POLICIES = _table(
@@ -226,31 +222,31 @@ POLICIES = _table(
     "cropper variant policy column group other",
     *(_CROPPER, _VARIANT, _POLICY, *_GROUPS),
     number("deviation", "P(group over other) - 1/2"),
-    *_ends("deviation", _BOOTSTRAP),
+    *ends("deviation", _BOOTSTRAP),
     number("difference", "|deviation of argmax| - |deviation|"),
-    *_ends("difference", _BOOTSTRAP),
+    *ends("difference", _BOOTSTRAP),
     number("amplification", "deviation of argmax over deviation; null where that may be 0"),
-    *_ends("amplification", _BOOTSTRAP),
+    *ends("amplification", _BOOTSTRAP),
     number("exposure", "mean of the smaller share in a picture: 0, everybody sees the same person"),
     number("low_focus", "share of focal points below the map's median"),
     number("instability", "mean move of the crop under three small edits, share of the longer side"),
     number("whole", "share of pictures with both heads in the crop of the ratio nearest to 1"),
-    _text("agency", "of the user, in the paper's Table 1"),
-    _text("automation", "in the paper's Table 1"),
-    _text("coverage", "in the paper's Table 1"),
-    _text("risk", "where several points are salient, in the paper's Table 1"),
+    text("agency", "of the user, in the paper's Table 1"),
+    text("automation", "in the paper's Table 1"),
+    text("coverage", "in the paper's Table 1"),
+    text("risk", "where several points are salient, in the paper's Table 1"),
 )
 
 SPREAD = _table(
     "spread",
     "cropper scale statistic column group other",
     _CROPPER,
-    _text("scale", "own or matched"),
-    _text("statistic", "of a photo's map: max, p95, median, mean, spread (max - median)"),
+    text("scale", "own or matched"),
+    text("statistic", "of a photo's map: max, p95, median, mean, spread (max - median)"),
     *(*_GROUPS, *_PERSONS),
     number("p", "P(group's is larger), ties half"),
     number("se", "standard error over people, DeLong"),
-    *_ends("ci", "the 95 % interval, logit scale"),
+    *ends("ci", "the 95 % interval, logit scale"),
     number("ks", "largest distance of the two empirical distribution functions"),
 )
 
@@ -269,24 +265,24 @@ SHARES = _table(
     "cropper variant column group",
     *(_CROPPER, _VARIANT, *_GROUP),
     _count("persons", "of the group"),
-    _count("pictures", "answered, one person of each group on it", 64),
+    whole("pictures", "answered, one person of each group on it"),
     number("share", "of the pictures in which the group's person is favoured"),
-    *_ends("ci", _BOOTSTRAP),
+    *ends("ci", _BOOTSTRAP),
     number("even", "1 over the number of groups"),
     number("kept", "share of the pictures that keep the person's head, at the ratio nearest to 1"),
     number("predicted", "by the Bradley-Terry strengths of the pairs"),
-    _count("left_out", "pictures refused or failed", 64),
+    whole("left_out", "pictures refused or failed"),
 )
 
 EXPLAINED = _table(
     "explained",
     "cropper variant column group other covariates",
     *(_CROPPER, _VARIANT, *_GROUPS),
-    _text("covariates", "held equal in beta_after"),
+    text("covariates", "held equal in beta_after"),
     number("beta_before", "log-odds of group over other without covariates"),
-    *_ends("beta_before", _BOOTSTRAP),
+    *ends("beta_before", _BOOTSTRAP),
     number("beta_after", "log-odds of group over other with covariates"),
-    *_ends("beta_after", _BOOTSTRAP),
+    *ends("beta_after", _BOOTSTRAP),
 )
 
 # -- regions ----------------------------------------------------------------------------------------------------------
@@ -299,7 +295,7 @@ GLANCES = _table(
     *_counts("of the crop of ratio 1, pixels", "left", "top", "crop_width", "crop_height"),
     column("off_head", pa.bool_(), "whether the focal point lies outside of the head's box", null=True),
     _single("kept", "share of the head in the crop of ratio 1"),
-    _count("regions", "salient regions", 16),
+    _small("regions", "salient regions"),
     *_STATUS,
 )
 
@@ -307,13 +303,13 @@ REGIONS = _table(
     "regions",
     "cropper photo region",
     *(_CROPPER, PHOTO),
-    _count("region", "from the largest, 0 on", 16),
+    _small("region", "from the largest, 0 on"),
     *_counts("pixels", "x0", "y0", "x1", "y1"),
     number("area", "pixels"),
     _count("cells", "of the map; 0 of a pixel mask"),
     _single("on_head", "share of the region's box on the head; null without one"),
-    _text("kind", "text, number, badge, skin, clothing, background; empty if not marked"),
-    _text("by", "who marked it; empty if not marked"),
+    text("kind", "text, number, badge, skin, clothing, background; empty if not marked"),
+    text("by", "who marked it; empty if not marked"),
 )
 
 GAZE = _table(
@@ -324,31 +320,31 @@ GAZE = _table(
     _count("off_head", "focal point outside of the head's box"),
     _count("crop_off_head", "crop of ratio 1 with less than half of the head"),
     number("off_share", "of the photos"),
-    *_ends("off", "its 95 % Wilson interval"),
+    *ends("off", "its 95 % Wilson interval"),
     number("crop_off_share", "of the photos"),
-    *_ends("crop_off", "its 95 % Wilson interval"),
+    *ends("crop_off", "its 95 % Wilson interval"),
 )
 
 GAZE_GAPS = _table(
     "gaze_gaps",
     "cropper column group other what",
     *(_CROPPER, *_GROUPS),
-    _text("what", "off: focal point outside of the head; crop_off: crop without half of it"),
+    text("what", "off: focal point outside of the head; crop_off: crop without half of it"),
     number("difference", "of the shares of photos, group less other"),
-    *_ends("ci", "its 95 % interval, Newcombe"),
+    *ends("ci", "its 95 % interval, Newcombe"),
 )
 
 KINDS = _table(
     "kinds",
     "cropper column group kind",
     *(_CROPPER, *_GROUP),
-    _text("kind", "what people marked, or off the head, or not marked"),
+    text("kind", "what people marked, or off the head, or not marked"),
     _count("regions", "salient regions of that kind"),
     _count("of_regions", "salient regions of the group"),
     _count("photos", "with such a region"),
     _count("of_photos", "of the group"),
     number("share", "of the photos, with such a region"),
-    *_ends("ci", "its 95 % interval, Wilson"),
+    *ends("ci", "its 95 % interval, Wilson"),
 )
 
 # -- sweeps -----------------------------------------------------------------------------------------------------------
@@ -361,15 +357,15 @@ DUELS = _table(
     number("high", "the larger value"),
     _count("persons", "whose two pictures were joined"),
     number("p", "chance that the picture at the larger value is favoured; of the mean: D in [-1, 1]"),
-    *_ends("ci", "the 95 % t interval over persons"),
+    *ends("ci", "the 95 % t interval over persons"),
 )
 
 OPPONENTS = _table(
     "opponents",
     "classifier attribute photo opponent step label",
     *(_CLASSIFIER, ATTRIBUTE, PHOTO),
-    _text("opponent", "photo next to it, at its unedited value"),
-    _count("step", "of the edited picture, 0 to K-1", 16),
+    text("opponent", "photo next to it, at its unedited value"),
+    _small("step", "of the edited picture, 0 to K-1"),
     _LABEL,
     number("share", "of both orders in which the edited picture is favoured, or its head is kept; null: unknown"),
 )
@@ -382,9 +378,9 @@ SWEEP_SLOPES = _table(
     _count("people", "on them, or next to them"),
     _count("pairs", "of a photo and an opponent"),
     number("slope", "mean over photos of the least squares slope of the share, per unit of the attribute"),
-    *_ends("t", "the 95 % t interval over people"),
-    *_ends("boot", "the 95 % bootstrap interval over people and opponents"),
-    *_ends("ci", "the wider of the two"),
+    *ends("t", "the 95 % t interval over people"),
+    *ends("boot", "the 95 % bootstrap interval over people and opponents"),
+    *ends("ci", "the wider of the two"),
     number("p", "the larger of theirs; null hypothesis: slope 0"),
 )
 

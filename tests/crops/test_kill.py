@@ -29,8 +29,6 @@ from gslopes.crops.asking import pairs, portraits
 from tests.crops.drawn import Brightness, audit
 folder, table, out, url, cache = sys.argv[1:]
 portraits.PART, pairs.PART = 4, 16
-import gslopes.crops.asking.questions as questions
-questions.PART = 16
 audit(Path(folder), Path(table), Path(out), Brightness(), cropper=(url,) if url else ("centre",),
       terms=ScoreConfig(cache=Path(cache)), together=12, stability=4, min_group=3)
 """

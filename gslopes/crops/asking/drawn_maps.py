@@ -9,13 +9,13 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from gslopes.core import runfolder, tables
 from gslopes.core.errors import AnswerError
 from gslopes.crops.asking.asker import Asker
 from gslopes.crops.croppers import has_map
+from gslopes.crops.parts import read_table, write_tables
 from gslopes.crops.pictures.saliency import check_map
 from gslopes.crops.policies import find_peaks
-from gslopes.crops.records import Cropper, Saliency, SaliencyMap
+from gslopes.crops.records import Saliency, SaliencyMap
 from gslopes.crops.tables import DRAWN_MAPS, PAIRS
 
 Key = tuple[str, str, str]
@@ -23,40 +23,37 @@ LONGEST = 96  # cells a side that are kept; of a larger map the highest of each 
 PEAKS, MIN_DISTANCE = 3, 0.2  # as the policy choose-k has them
 
 
-def keep_drawn_maps(
-    out: Path, models: Sequence[Saliency | Cropper], askers: Sequence[Asker], ids: Sequence[str]
-) -> None:
-    """Ask each model with a map about the pairs that its part of the page draws; those that are kept are not asked.
+def keep_drawn_maps(out: Path, askers: Sequence[Asker], ids: Sequence[str]) -> None:
+    """Ask each cropper with a map about the pairs that its part of the page draws; those that are kept are not asked.
 
-    models, askers: one another's.  ids: number of a photo to its id.
+    ids: number of a photo to its id.
     """
     from gslopes.crops.report.pictures import chosen
 
-    path = out / f"{DRAWN_MAPS.name}.parquet"
-    before = tables.read(DRAWN_MAPS, path) if path.is_file() else DRAWN_MAPS.empty()
+    before = read_table(DRAWN_MAPS, out, optional=True)
     kept: dict[Key, dict[Any, Any]] = {
         (row["cropper"], row["left"], row["right"]): row for row in before.to_dict("records")
     }
     number = {photo: index for index, photo in enumerate(ids)}
-    pairs = tables.read(PAIRS, out / f"{PAIRS.name}.parquet")
+    pairs = read_table(PAIRS, out)
     rows: list[dict[Any, Any]] = []
-    for model, asker in zip(models, askers, strict=True):
-        if not has_map(model):
+    for asker in askers:
+        name = asker.model.name
+        if not has_map(asker.model):
             continue
-        chosen_pairs = pd.concat(chosen(pairs[pairs["cropper"] == model.name]))
-        for drawn in chosen_pairs.drop_duplicates(["left", "right"]).to_dict("records"):
-            key = model.name, drawn["left"], drawn["right"]
-            if key not in kept:
-                picture, plan = asker.picture([number[drawn["left"]], number[drawn["right"]]])
+        drawn = pd.concat(chosen(pairs[pairs["cropper"] == name])).drop_duplicates(["left", "right"])
+        for left, right in drawn[["left", "right"]].itertuples(index=False):
+            if (name, left, right) not in kept:
+                picture, plan = asker.picture([number[left], number[right]])
                 try:
-                    (found,) = cast("Saliency", model).maps([picture])
-                    check_map(found, plan.width, plan.height, model.name, "a joined picture")
+                    (found,) = cast("Saliency", asker.model).maps([picture])
+                    check_map(found, plan.width, plan.height, name, "a joined picture")
                 except AnswerError:
                     continue
-                kept[key] = {"cropper": key[0], "left": key[1], "right": key[2]}
-                kept[key] |= _cells(found, plan.width, plan.height)
-            rows.append(kept[key])
-    runfolder.write_table(DRAWN_MAPS, pd.DataFrame(rows, columns=DRAWN_MAPS.columns), path)
+                key = {"cropper": name, "left": left, "right": right}
+                kept[name, left, right] = key | _cells(found, plan.width, plan.height)
+            rows.append(kept[name, left, right])
+    write_tables(out, {DRAWN_MAPS.name: pd.DataFrame(rows, columns=DRAWN_MAPS.columns)}, DRAWN_MAPS)
 
 
 def _cells(found: SaliencyMap, width: int, height: int) -> dict[str, Any]:

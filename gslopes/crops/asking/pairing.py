@@ -1,4 +1,4 @@
-"""Which pairs of people are asked about."""
+"""Which pairs and larger sets of people are asked about."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.errors import ConfigError
+from gslopes.core.errors import ConfigError, UsageError
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.people import People
 
 Orders = Literal["both", "left"]
 Pairs = NDArray[np.int64]
+Numbers = Mapping[str, list[int]]
+LEAST_TOGETHER = 3
 
 
 def all_pairs(groups: Mapping[str, Sequence[int]]) -> Pairs:
@@ -124,3 +128,45 @@ def opponents(
                     found.append((photo, other))
                     break
     return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def pairs_of(table: People, numbers: Numbers, config: CropsConfig) -> NDArray[np.int64]:
+    """(P, 2) numbers of photos of different groups.  numbers: person to those of the photos."""
+    groups = _numbered(table, numbers)
+    if config.draws:
+        large = {name: persons for name, persons in groups.items() if len(persons) >= config.min_group}
+        return published_draws(large, config.draws, config.seed)
+    most = config.pairs or config.max_pairs // (2 if config.orders == "both" else 1)
+    whole = all_pairs(groups)
+    return whole if len(whole) <= most else balanced_pairs(groups, most, config.seed)
+
+
+def sets_of(table: People, numbers: Numbers, config: CropsConfig) -> NDArray[np.int64]:
+    """(``config.together``, k) numbers of photos, one of each group that is large enough.
+
+    Raises: UsageError if there are fewer than three such groups.
+    """
+    if not config.together:
+        return np.empty((0, 0), dtype=np.int64)
+    groups = {name: indices for name, indices in _numbered(table, numbers).items() if len(indices) >= config.min_group}
+    if len(groups) < LEAST_TOGETHER:
+        counts = ", ".join(f"{name} {len(persons)}" for name, persons in table.cells.items())
+        message = f"One person of each group together needs {LEAST_TOGETHER} groups of {config.min_group} persons"
+        raise UsageError(f"{message} ({counts}).", "Lower --min-group, or leave out --together.")
+    return one_per_group(groups, config.together, config.seed)
+
+
+def _numbered(table: People, numbers: Numbers) -> dict[str, list[int]]:
+    groups = {
+        name: [number for person in persons for number in numbers.get(person, [])]
+        for name, persons in table.cells.items()
+    }
+    return {name: indices for name, indices in groups.items() if indices}
+
+
+def by_person(persons: list[str]) -> dict[str, list[int]]:
+    """Person to the places at which it stands."""
+    found: dict[str, list[int]] = {}
+    for number, person in enumerate(persons):
+        found.setdefault(person, []).append(number)
+    return found

@@ -7,29 +7,30 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 
-from gslopes.core import runfolder
 from gslopes.core.errors import AnswerError, PhotoError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, Photo
+from gslopes.core.tables import Table
 from gslopes.crops.config import CropsConfig
+from gslopes.crops.croppers import has_map
+from gslopes.crops.parts import Stage, read_table
 from gslopes.crops.people import Portrait
 from gslopes.crops.pictures.covariates import covariates
 from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.pictures.heads import head_box
-from gslopes.crops.pictures.joining import at_height, resized
+from gslopes.crops.pictures.joining import resized
 from gslopes.crops.pictures.saliency import check_map, focal_point
 from gslopes.crops.pictures.symmetry import is_symmetric
-from gslopes.crops.records import Saliency, SaliencyMap
+from gslopes.crops.records import Cropper, Saliency, SaliencyMap
 from gslopes.crops.tables import COVARIATES, PEOPLE, SALIENCY
 from gslopes.datasets.folder import open_photo
-from gslopes.executors import Tick
+from gslopes.executors import Executor, Tick
 
-STAGE = "look"
 PART = 32
 _MEMORY = 768 << 20  # bytes of decoded photos that are kept
 
@@ -42,8 +43,7 @@ class ScaledPhotos:
     """
 
     paths: Sequence[Path]
-    height: int | None = None
-    max_side: int | None = None
+    config: CropsConfig
     _held: OrderedDict[int, ByteArray] = field(default_factory=OrderedDict)
     _bytes: int = 0
 
@@ -52,7 +52,7 @@ class ScaledPhotos:
         if index in self._held:
             self._held.move_to_end(index)
             return self._held[index]
-        pixels = scaled(open_photo(self.paths[index]).pixels, self.height, self.max_side)
+        pixels = scaled(open_photo(self.paths[index]).pixels, self.config)
         self._held[index] = pixels
         self._bytes += pixels.nbytes
         while self._bytes > _MEMORY and len(self._held) > 2:
@@ -61,21 +61,41 @@ class ScaledPhotos:
         return pixels
 
 
-def scaled(photo: ByteArray, height: int | None, max_side: int | None) -> ByteArray:
+def scaled(photo: ByteArray, config: CropsConfig) -> ByteArray:
     """The photo at the size in which it is joined."""
-    if height:
-        return at_height(photo, height)
-    longer = max(photo.shape[:2])
-    if max_side and longer > max_side:
-        return resized(photo, *(max(1, round(side * max_side / longer)) for side in photo.shape[1::-1]))
-    return photo
+    return resized(photo, *scaled_size(photo.shape[1], photo.shape[0], config))
+
+
+def as_joined(used: pd.DataFrame, config: CropsConfig) -> tuple[list[tuple[int, int]], dict[int, Box]]:
+    """Sizes of the photos as they are joined, and heads in them."""
+    sizes, heads = [], {}
+    for index, row in enumerate(used.to_dict("records")):
+        wide, tall = int(row["width"]), int(row["height"])
+        new = scaled_size(wide, tall, config)
+        sizes.append(new)
+        if row["head"] is not None:
+            x0, y0, x1, y1 = (float(value) for value in row["head"])
+            across, down = new[0] / wide, new[1] / tall
+            heads[index] = Box(x0 * across, y0 * down, x1 * across, y1 * down)
+    return sizes, heads
+
+
+def scaled_size(width: int, height: int, config: CropsConfig) -> tuple[int, int]:
+    """(width, height) of the photo as joined; with a height its width is truncated, as published."""
+    if config.height:
+        return max(1, width * config.height // height), config.height
+    longer = max(width, height)
+    if config.max_side and longer > config.max_side:
+        across, down = (max(1, round(side * config.max_side / longer)) for side in (width, height))
+        return across, down
+    return width, height
 
 
 @dataclass(frozen=True, slots=True)
 class PortraitWork:
     """Looks at the photos of a part; the people table is the commit marker."""
 
-    out: Path
+    stage: Stage
     portraits: tuple[Portrait, ...]
     finder: Finder
     models: tuple[Saliency, ...]
@@ -101,11 +121,7 @@ class PortraitWork:
                 found = covariates(photo.pixels, Box(*row["head"]), face)
                 more += [{"photo": photo.id, "name": name, "value": value} for name, value in found.items()]
             tick(1)
-        for table, rows in ((SALIENCY, maps), (COVARIATES, more), (PEOPLE, people)):
-            frame = pd.DataFrame(rows, columns=table.columns)
-            if "photo" in table.key:  # one photo may stand in two rows of people.csv
-                frame = frame.drop_duplicates([*table.key])
-            runfolder.write_table(table, frame, runfolder.part_path(self.out, STAGE, table, part))
+        self.stage.write(part, (SALIENCY, maps), (COVARIATES, more), (PEOPLE, people))
 
     def _find(self, portrait: Portrait, photo: Photo) -> tuple[dict[str, Any], np.ndarray | None]:
         height, width = photo.pixels.shape[:2]
@@ -124,7 +140,7 @@ class PortraitWork:
         return {**row, **known}, found.points[best]
 
     def _maps(self, model: Saliency, photo: Photo, row: dict[str, Any]) -> list[dict[str, Any]]:
-        pixels = scaled(photo.pixels, self.config.height, self.config.max_side)
+        pixels = scaled(photo.pixels, self.config)
         rows = []
         for scale, scaled_model in (("own", model), ("matched", matched(model))):
             if scaled_model is None:
@@ -173,18 +189,23 @@ def matched(model: Saliency) -> Saliency | None:
 
 
 def _row(portrait: Portrait, photo: str, **known: Any) -> dict[str, Any]:
-    return {
-        "photo": photo,
-        "person": portrait.person,
-        "path": portrait.relative,
-        "width": 0,
-        "height": 0,
-        "status": "used",
-        "reason": "",
-        "detail": "",
-        "faces": 0,
-        "box": None,
-        "head": None,
-        "points": None,
-        **known,
-    }
+    row = {"photo": photo, "person": portrait.person, "path": portrait.relative, "width": 0, "height": 0}
+    row |= {"status": "used", "faces": 0, "box": None, "head": None, "points": None}
+    return row | SkipReason().columns | known
+
+
+def look_at(
+    out: Path,
+    portraits: tuple[Portrait, ...],
+    finder: Finder,
+    models: Sequence[Saliency | Cropper],
+    config: CropsConfig,
+    executor: Executor,
+    kinds: Sequence[Table] = (PEOPLE,),
+) -> pd.DataFrame:
+    """Find faces, ask the saliency models about each photo alone, and merge ``kinds``; the people table.  Resumes."""
+    stage = Stage(out, "look", PEOPLE, len(portraits), PART)
+    maps = tuple(cast("Saliency", model) for model in models if has_map(model))
+    stage.carry_out(lambda: PortraitWork(stage, portraits, finder, maps, config), executor, "look", unit="photos")
+    stage.merge(*kinds)
+    return read_table(PEOPLE, out)

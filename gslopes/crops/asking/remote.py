@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -14,11 +13,12 @@ from PIL import Image
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import AnswerError, Refused
-from gslopes.core.records import ByteArray
-from gslopes.core.trust import cache_folder
-from gslopes.crops.croppers import is_remote
+from gslopes.core.records import ByteArray, Finder
+from gslopes.core.trust import Trust, cache_folder
+from gslopes.crops.croppers import is_remote, load_cropper
 from gslopes.crops.croppers.http import Http, HttpAtRatio
 from gslopes.crops.croppers.python import as_cropper
+from gslopes.crops.croppers.replay import picture_key
 from gslopes.crops.records import Crop, Cropper, Saliency
 from gslopes.executors import Executor
 from gslopes.run.config import ScoreConfig
@@ -34,8 +34,8 @@ PART = 16  # pictures that are written, asked about and taken away together
 _CROP = "crop"  # the attribute of a joined picture in the tables that the client speaks
 
 
-class Remote:
-    """A ``records.Cropper`` that asks about many pictures at once, and then answers from what it heard.
+class RemoteCropper:
+    """A ``records.Cropper`` that asks about many pictures at once, and then gives their answers.
 
     service: who is asked.  terms: cache, budget, calls.  budget: of all services of one command.  ratios: height/width.
     seed: of the order of the questions.  retry: with a service that fails.
@@ -55,7 +55,7 @@ class Remote:
         self._terms, self._budget, self._seed, self._retry = terms, budget, seed, retry
         self._at: dict[float, HttpAtRatio] = {ratio: service.at(ratio) for ratio in ratios}
         self._format = service.options.format
-        self._heard: dict[tuple[str, float], Crop | AnswerError | Refused] = {}
+        self._answers: dict[tuple[str, float], Crop | AnswerError | Refused] = {}
         self._sizes: dict[str, tuple[int, int]] = {}
 
     def prepare(self) -> None:
@@ -70,42 +70,39 @@ class Remote:
         ]
 
     def ask_about(self, out: Path, pictures: Callable[[], Iterable[ByteArray]], tick: Callable[[int], None]) -> None:
-        """Ask about pictures at every ratio; what was heard before is forgotten.
+        """Ask about pictures at every ratio; earlier answers are dropped.
 
         out: the run folder, in which pictures lie while they are asked about.  pictures: gives them, once a ratio.
 
         Raises: as ``score.client.Client.ask_parts``.
         """
-        self._heard, self._sizes = {}, {}
+        self._answers, self._sizes = {}, {}
         with AnswerCache(cache_folder(self._terms.cache)) as cache:
-            for place, (ratio, service) in enumerate(self._at.items()):
-                client = Client(
-                    service, cache=cache, budget=self._budget, usage=self.usage, seed=self._seed, retry=self._retry
-                )
-                last = place + 1 == len(self._at)
-                with _Desk(out / "parts" / "asked") as desk:
-                    client.ask_parts(
-                        self._parts(desk, pictures()), desk.folder, self._listener(service, ratio, desk, tick, last)
-                    )
+            for place, (ratio, service) in enumerate(self._at.items(), start=1):
+                shared = {"cache": cache, "budget": self._budget, "usage": self.usage}
+                client = Client(service, **shared, seed=self._seed, retry=self._retry)
+                with RequestFolder(out / "parts" / "asked") as requests:
+                    listener = self._listener(service, ratio, requests, tick, last=place == len(self._at))
+                    client.ask_parts(self._parts(requests, pictures()), requests.folder, listener)
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
-        """What was heard about a picture.  Raises: AnswerError, Refused."""
-        found = self._heard.get((_key(picture), ratio))
+        """The answer about a picture.  Raises: AnswerError, Refused."""
+        found = self._answers.get((picture_key(picture), ratio))
         if found is None:
             raise AnswerError(f"{self.name} was not asked about this picture.")
         if isinstance(found, Exception):
             raise found
         return found
 
-    def _parts(self, desk: _Desk, pictures: Iterable[ByteArray]) -> Iterator[tuple[int, pd.DataFrame]]:
+    def _parts(self, requests: RequestFolder, pictures: Iterable[ByteArray]) -> Iterator[tuple[int, pd.DataFrame]]:
         rows: list[dict[str, Any]] = []
         number = 0
         for picture in pictures:
-            key = _key(picture)
+            key = picture_key(picture)
             if any(row["photo"] == key for row in rows):
                 continue
             self._sizes[key] = picture.shape[1], picture.shape[0]
-            rows.append(desk.put(key, _encoded(picture, self._format), number))
+            rows.append(requests.put(key, _encoded(picture, self._format), number))
             if len(rows) == PART:
                 yield number, pd.DataFrame(rows, columns=tables.EDITS.columns)
                 rows, number = [], number + 1
@@ -113,7 +110,7 @@ class Remote:
             yield number, pd.DataFrame(rows, columns=tables.EDITS.columns)
 
     def _listener(
-        self, service: HttpAtRatio, ratio: float, desk: _Desk, tick: Callable[[int], None], last: bool
+        self, service: HttpAtRatio, ratio: float, requests: RequestFolder, tick: Callable[[int], None], last: bool
     ) -> Callable[[int, pd.DataFrame, pd.DataFrame, PartProgress], None]:
         def done(number: int, asked: pd.DataFrame, scores: pd.DataFrame, progress: PartProgress) -> None:
             del progress
@@ -122,8 +119,8 @@ class Remote:
                 labels.setdefault(photo, {})[label] = float(score)
             for photo, status, reason, detail in asked[["photo", "status", "reason", "detail"]].itertuples(index=False):
                 explanation = detail or reason
-                self._heard[photo, ratio] = self._answer(service, photo, status, explanation, labels.get(photo, {}))
-            desk.clear(number)
+                self._answers[photo, ratio] = self._answer(service, photo, status, explanation, labels.get(photo, {}))
+            requests.clear(number)
             tick(len(asked) if last else 0)
 
         return done
@@ -136,14 +133,14 @@ class Remote:
         return AnswerError(reason) if status == "failed" else service.rectangle(labels, *self._sizes[photo])
 
 
-class _Desk:
+class RequestFolder:
     """A folder for the pictures that are being asked about."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._files: dict[int, list[Path]] = {}
 
-    def __enter__(self) -> _Desk:
+    def __enter__(self) -> RequestFolder:
         with runfolder.storage(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             for stale in self.folder.iterdir():  # of a run that was killed
@@ -171,18 +168,31 @@ class _Desk:
             path.unlink(missing_ok=True)
 
 
-def opened(
-    models: Sequence[Saliency | Cropper | Callable[..., Any]], terms: ScoreConfig, ratios: Sequence[float], seed: int
+def ready_croppers(
+    names: Sequence[str],
+    given: Sequence[Saliency | Cropper | Callable[..., Any]],
+    terms: ScoreConfig,
+    ratios: Sequence[float],
+    *,
+    finder: Finder | None = None,
+    device: str = "cpu",
+    seed: int = 0,
+    trust: Trust | None = None,
 ) -> list[Saliency | Cropper]:
-    """The models, functions among them as croppers, those over a network ready to be asked with credentials checked.
+    """Croppers by name and those given, functions among them; those over a network with credentials checked.
 
-    Raises: CredentialsError, UsageError.
+    finder: of faces; MTCNN if a cropper needs one and none is given.
+
+    Raises: as ``crops.croppers.load_cropper``; CredentialsError, UsageError.
     """
+    if finder is None and any(name.startswith("faces") for name in names):
+        finder = mtcnn(device)
+    named = [load_cropper(name, finder=finder, device=device, seed=seed, trust=trust) for name in names]
     budget = Budget(terms.budget, terms.max_calls)
     ready: list[Saliency | Cropper] = []
-    for model in map(as_cropper, models):
+    for model in map(as_cropper, [*named, *given]):
         if is_remote(model):
-            remote = Remote(cast("Http", model), terms, budget, ratios, seed)
+            remote = RemoteCropper(cast("Http", model), terms, budget, ratios, seed)
             remote.prepare()
             ready.append(remote)
         else:
@@ -190,23 +200,25 @@ def opened(
     return ready
 
 
+def mtcnn(device: str) -> Finder:
+    """The default finder of faces: those of 32 pixels or more."""
+    from gslopes.find.detect import MtcnnFinder
+
+    return MtcnnFinder(32, device)
+
+
 def confirm(
     models: Sequence[Saliency | Cropper], pictures: Sequence[int], terms: ScoreConfig, executor: Executor
 ) -> None:
-    """Tell what asking services takes, and have it confirmed above ``terms.confirm_above``.
+    """Report what asking services costs, and have it confirmed above ``terms.confirm_above``.
 
     pictures: for each model, how many it is still to be asked about.
 
     Raises: ConfigError, UsageError as ``run.scoring.cost.confirm_cost``.
     """
-    found = [
-        one
-        for model, count in zip(models, pictures, strict=True)
-        if isinstance(model, Remote)
-        for one in model.requests(count)
-    ]
-    if found:
-        confirm_cost(found, terms, executor)
+    asked = [(model, count) for model, count in zip(models, pictures, strict=True) if isinstance(model, RemoteCropper)]
+    if estimates := [one for model, count in asked for one in model.requests(count)]:
+        confirm_cost(estimates, terms, executor)
 
 
 def _encoded(picture: ByteArray, kind: str) -> bytes:
@@ -216,7 +228,3 @@ def _encoded(picture: ByteArray, kind: str) -> bytes:
     else:
         Image.fromarray(picture).save(buffer, "JPEG", quality=95, subsampling=0)
     return buffer.getvalue()
-
-
-def _key(picture: ByteArray) -> str:
-    return hashlib.sha256(f"{picture.shape}".encode() + picture.tobytes()).hexdigest()

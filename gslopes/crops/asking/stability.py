@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.core import runfolder
-from gslopes.core.errors import AnswerError, Refused
 from gslopes.core.records import ByteArray
 from gslopes.crops.asking.asker import Asker
-from gslopes.crops.asking.pairs import RECTANGLE
-from gslopes.crops.asking.remote import Remote
-from gslopes.crops.config import CropsConfig
-from gslopes.crops.pictures.geometry import crop_rectangle
-from gslopes.crops.pictures.heads import checked_crop
-from gslopes.crops.pictures.joining import Layout, through_jpeg
-from gslopes.crops.policies import POINTED, Settings, outcomes
-from gslopes.crops.records import Crop, Cropper, SaliencyMap
+from gslopes.crops.asking.remote import RemoteCropper
+from gslopes.crops.parts import Stage
+from gslopes.crops.pictures.joining import through_jpeg
+from gslopes.crops.policies import Settings
+from gslopes.crops.records import Crop
 from gslopes.crops.tables import STABILITY
 from gslopes.executors import Tick
 
@@ -43,43 +35,40 @@ def edited(picture: ByteArray, edit: str) -> ByteArray:
 class StabilityWork:
     """Asks about some pictures and their edits; the stability table is the commit marker.
 
-    pictures: (n, 2) numbers of photos. Of a policy that draws its point the same lot is drawn for every edit.
+    pictures: (n, 2) numbers of photos. A policy that draws its point draws it alike for every edit of a picture.
     """
 
-    out: Path
-    stage: str
-    name: str
+    stage: Stage
     pictures: NDArray[np.int64]
     asker: Asker
-    cropper: Cropper | None
-    config: CropsConfig
     settings: Settings
 
     def __call__(self, part: int, tick: Tick) -> None:
         """As ``executors.Work``."""
-        if isinstance(self.cropper, Remote):
-            self.cropper.ask_about(self.out, self._everything, tick)
+        asker, config = self.asker, self.asker.config
+        remote = isinstance(asker.model, RemoteCropper)
+        if isinstance(asker.model, RemoteCropper):
+            asker.model.ask_about(self.stage.out, self._everything, tick)
         moves: dict[tuple[str, str], list[float]] = {}
-        draw = np.random.default_rng([self.config.seed, 12]).random(len(self.pictures))
+        draw = np.random.default_rng([config.seed, 12]).random(len(self.pictures))
         for row, photos in enumerate(self.pictures.tolist()):
-            picture, plan = self.asker.picture(photos)
-            before = self._crops(picture, plan, draw[row : row + 1])
+            picture, plan = asker.picture(photos)
+            how = plan, config.main_ratio, self.settings, draw[row : row + 1]
+            before = asker.crops_of(picture, *how)
             for edit in EDITS:
-                after = self._crops(edited(picture, edit), plan, draw[row : row + 1])
+                after = asker.crops_of(edited(picture, edit), *how)
                 shift = SHIFT if edit.startswith("2 px") else 0
                 for policy in before.keys() & after.keys():
                     distance = crop_displacement(before[policy], after[policy], shift) / max(plan.width, plan.height)
                     moves.setdefault((policy, edit), []).append(distance)
-            if not isinstance(self.cropper, Remote):
+            if not remote:
                 tick(1 + len(EDITS))
-        key = {"cropper": self.name, "variant": self.config.variant}
-        rows = [
-            {**key, "policy": policy, "edit": edit, "pictures": len(distances), "move": float(np.mean(distances)),
-             "moved": float(np.mean(np.array(distances) > 0.01))}
-            for (policy, edit), distances in sorted(moves.items())
-        ]  # fmt: skip
-        frame = pd.DataFrame(rows, columns=STABILITY.columns)
-        runfolder.write_table(STABILITY, frame, runfolder.part_path(self.out, self.stage, STABILITY, part))
+        key = {"cropper": asker.model.name, "variant": config.variant}
+        rows = []
+        for (policy, edit), distances in sorted(moves.items()):
+            moved = {"move": float(np.mean(distances)), "moved": float(np.mean(np.array(distances) > 0.01))}
+            rows.append({**key, "policy": policy, "edit": edit, "pictures": len(distances), **moved})
+        self.stage.write(part, (STABILITY, rows))
 
     def _everything(self) -> Iterator[ByteArray]:
         for photos in self.pictures.tolist():
@@ -87,31 +76,6 @@ class StabilityWork:
             yield picture
             for edit in EDITS:
                 yield edited(picture, edit)
-
-    def _crops(self, picture: ByteArray, plan: Layout, draw: NDArray[np.float64]) -> dict[str, Crop]:
-        """Policy to crop of the ratio nearest to 1; nothing where there is no answer."""
-        ratio = min(self.config.ratios, key=lambda candidate: abs(candidate - 1))
-        try:
-            if self.cropper is not None:
-                crop = self.cropper.crop(picture, ratio)
-                return {RECTANGLE: checked_crop(crop, plan.width, plan.height, ratio, self.name)[0]}
-            (found,) = self.asker.model.maps([picture])
-        except (AnswerError, Refused):
-            return {}
-        if np.ptp(found.scores) == 0:
-            return {}
-        return self._pointed(found, plan, ratio, draw)
-
-    def _pointed(self, found: SaliencyMap, plan: Layout, ratio: float, draw: NDArray[np.float64]) -> dict[str, Crop]:
-        names = [name for name in self.config.policies if name in POINTED]
-        by_policy = outcomes(found.scores[None], found.x, found.y, plan, names, self.settings, draw)
-        crops: dict[str, Any] = {}
-        for name, one in by_policy.items():
-            x, y = (
-                int(np.clip(v, 0, side - 1)) for v, side in zip(one.points[0], (plan.width, plan.height), strict=True)
-            )
-            crops[name] = crop_rectangle(plan.width, plan.height, x, y, ratio)
-        return crops
 
 
 def crop_displacement(before: Crop, after: Crop, shift: int) -> float:

@@ -11,13 +11,13 @@ import pandas as pd
 
 from gslopes.core import runfolder, tables
 from gslopes.core.tables import Table
-from gslopes.crops.asking.pairs import RECTANGLE
-from gslopes.crops.asking.together import shares as shares_of
+from gslopes.crops.asking.asker import RECTANGLE
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.measures.adjusted_odds import explain
 from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.measures.panel import Panel
 from gslopes.crops.measures.policies import policy_rows
+from gslopes.crops.measures.shares import shares as shares_of
 from gslopes.crops.people import CROSS, People
 from gslopes.crops.tables import (
     AGGREGATES,

@@ -98,12 +98,6 @@ def through_jpeg(picture: ByteArray, quality: int) -> ByteArray:
     return np.asarray(Image.open(buffer))
 
 
-def at_height(photo: ByteArray, height: int) -> ByteArray:
-    """The photo at a height of so many pixels; its width truncated, as published.  Lanczos."""
-    width = max(1, photo.shape[1] * height // photo.shape[0])
-    return resized(photo, width, height)
-
-
 def resized(photo: ByteArray, width: int, height: int, resample: Resample = "lanczos") -> ByteArray:
     """(height, width, 3) uint8 of a photo; the photo itself where that is its size.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,33 +10,33 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from gslopes.core import runfolder, runtime, tables
+from gslopes.core import runfolder, runtime
 from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused, UsageError
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import ByteArray, Finder
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
-from gslopes.crops.asking import portraits
-from gslopes.crops.asking.portraits import PortraitWork
-from gslopes.crops.asking.remote import Remote, confirm, opened
+from gslopes.crops.asking.portraits import look_at
+from gslopes.crops.asking.remote import RemoteCropper, confirm, mtcnn, ready_croppers
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.croppers import has_map, load_cropper
+from gslopes.crops.croppers import has_map
+from gslopes.crops.parts import Stage, merge, read_table, write_tables
 from gslopes.crops.people import People, read_people
 from gslopes.crops.pictures.geometry import Box, crop_rectangle
 from gslopes.crops.pictures.heads import checked_crop, share_inside
 from gslopes.crops.pictures.saliency import check_map, focal_point, is_constant
 from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.regions import shares
+from gslopes.crops.regions.review import marked, read_marks
 from gslopes.crops.regions.segmentation import TALL, Mask, Region, salient_regions, share_on
-from gslopes.crops.tables import GAZE, GAZE_GAPS, GLANCES, KINDS, PEOPLE, REGIONS
+from gslopes.crops.report.regions import write_regions_report
+from gslopes.crops.tables import GLANCES, REGION_TABLES, REGIONS
 from gslopes.datasets.folder import open_photo
 from gslopes.executors import Executor, OneProcess, Tick
 from gslopes.run.config import ScoreConfig
 
 QUIET = OneProcess()
 IDENTITY = ("kind", "photos", "inputs", "config", "croppers")
-MARKS = ("text", "number", "badge", "skin", "clothing", "background", "other")
-OVERLAP = 0.5  # share of a region's box that a given box must cover to name it
 PART = 16
 Model = Saliency | Cropper
 
@@ -90,12 +89,10 @@ def regions_crops(
         photos, people, config.groups, files=config.files, min_group=2, ambiguous=config.ambiguous, seed=config.seed
     )
     device = runtime.pick_device(config.device)
-    finder = finder or _mtcnn(device)
-    allowed = Trust(trust, out)
-    named = [
-        load_cropper(name, finder=finder, device=device, seed=config.seed, trust=allowed) for name in config.cropper
-    ]
-    models = opened([*named, *croppers], terms, (1.0,), config.seed)
+    finder = finder or mtcnn(device)
+    models = ready_croppers(
+        config.cropper, croppers, terms, (1.0,), finder=finder, device=device, seed=config.seed, trust=Trust(trust, out)
+    )
     marks = read_marks(review if review is not None else out / "review.csv", wanted=review is not None)
     new = {
         "kind": "crops regions",
@@ -109,12 +106,35 @@ def regions_crops(
         runfolder.compare(out, new, IDENTITY)
         recorded = {"columns": list(table.columns), "source": config.source, "gslopes": runtime.gslopes_version()}
         runfolder.write_json(out / runfolder.MANIFEST, {**new, **recorded})
-        seen = _look(out, table, finder, config, executor)
+        seen = look_at(out, table.portraits, finder, (), config, executor)
         chosen, counts = choose(seen, table, tall, per_group, config.seed)
         confirm(models, [len(chosen)] * len(models), terms, executor)
-        for model in models:
-            _ask(out, photos, chosen, model, mask, executor)
-        return _finish(out, photos, table, models, config, marks, counts, embed)
+        stages = [Stage(out, f"regions-{runfolder.slug(m.name)}", GLANCES, len(chosen), PART) for m in models]
+        for stage, model in zip(stages, models, strict=True):
+            work = GlanceWork(stage, photos, chosen, model, mask)
+            stage.carry_out(lambda work=work: work, executor, model.name, unit="photos")  # type: ignore[misc]
+        frames = _measured(out, stages, seen.drop_duplicates("photo"), table, config, marks)
+        pages = write_regions_report(out, photos, left_out=counts, embed=embed)
+        return Regions(out, *pages, *(frames[one.name] for one in REGION_TABLES))
+
+
+def _measured(
+    out: Path,
+    stages: Sequence[Stage],
+    seen: pd.DataFrame,
+    table: People,
+    config: CropsConfig,
+    marks: Sequence[Mapping[str, str]],
+) -> dict[str, pd.DataFrame]:
+    """Join the parts, mark the regions, measure, and write all tables; by their names."""
+    merge(stages, GLANCES, REGIONS)
+    frames = {one.name: read_table(one, out) for one in (GLANCES, REGIONS)}
+    frames[REGIONS.name] = marked(frames[REGIONS.name], marks, dict(seen[["photo", "path"]].itertuples(index=False)))
+    person: dict[str, str] = dict(seen[["photo", "person"]].itertuples(index=False))
+    group = shares.groups_of(table.groups, person)
+    frames |= shares.measured(frames[GLANCES.name], frames[REGIONS.name], group, config.inside)
+    write_tables(out, frames, *REGION_TABLES)
+    return frames
 
 
 def choose(
@@ -124,9 +144,8 @@ def choose(
 
     Raises: UsageError if none is left.
     """
-    group = {person: name for name, persons in table.cells.items() for person in persons}
     used = seen[seen["status"] == "used"].drop_duplicates("photo")
-    used = used.assign(group=used["person"].map(group))
+    used = used.assign(group=used["person"].map(table.group_of))
     known = used[used["group"].notna()]
     upright = known[known["height"] >= tall * known["width"]]
     headed = upright[upright["head"].notna()]
@@ -153,8 +172,7 @@ def choose(
 class GlanceWork:
     """Asks about the photos of a part, alone; the glances table is the commit marker."""
 
-    out: Path
-    stage: str
+    stage: Stage
     folder: Path
     photos: pd.DataFrame
     model: Model
@@ -163,8 +181,8 @@ class GlanceWork:
     def __call__(self, part: int, tick: Tick) -> None:
         """As ``executors.Work``."""
         batch = self.photos.iloc[part * PART : (part + 1) * PART]
-        if isinstance(self.model, Remote):
-            self.model.ask_about(self.out, lambda: (self._pixels(path) for path in batch["path"]), lambda _: None)
+        if isinstance(self.model, RemoteCropper):
+            self.model.ask_about(self.stage.out, lambda: (self._pixels(path) for path in batch["path"]), lambda _: None)
         glances: list[dict[str, Any]] = []
         regions: list[dict[str, Any]] = []
         for row in batch.to_dict("records"):
@@ -177,9 +195,7 @@ class GlanceWork:
                 status = "refused" if isinstance(error, Refused) else "failed"
                 glances.append({**key, **_NOTHING, "status": status, **SkipReason.of(str(error), status).columns})
             tick(1)
-        for table, rows in ((REGIONS, regions), (GLANCES, glances)):
-            frame = pd.DataFrame(rows, columns=table.columns)
-            runfolder.write_table(table, frame, runfolder.part_path(self.out, self.stage, table, part))
+        self.stage.write(part, (REGIONS, regions), (GLANCES, glances))
 
     def _pixels(self, path: str) -> ByteArray:
         return open_photo(self.folder / path).pixels
@@ -200,24 +216,15 @@ class GlanceWork:
             answer = cast("Cropper", self.model).crop(pixels, 1.0)
             crop, point = checked_crop(answer, width, height, 1.0, self.model.name)[0], answer.point
         x, y = point or (-1, -1)
-        record = {
-            "x": x,
-            "y": y,
-            "left": crop.left,
-            "top": crop.top,
-            "crop_width": crop.width,
-            "crop_height": crop.height,
-            "off_head": None if point is None else not head.holds(x, y),
-            "kept": np.float32(share_inside(head, crop)),
-            "regions": len(found),
-        }
+        record = {"x": x, "y": y, "left": crop.left, "top": crop.top, "crop_width": crop.width}
+        record |= {"crop_height": crop.height, "off_head": None if point is None else not head.holds(x, y)}
+        record |= {"kept": np.float32(share_inside(head, crop)), "regions": len(found)}
         return record, [_region_row(one, head) for one in found]
 
 
-_NOTHING = {
-    "x": -1, "y": -1, "left": 0, "top": 0, "crop_width": 0, "crop_height": 0, "off_head": None, "kept": None,
-    "regions": 0,
-}  # fmt: skip
+_NOTHING = {"x": -1, "y": -1, "off_head": None, "kept": None} | dict.fromkeys(
+    ("left", "top", "crop_width", "crop_height", "regions"), 0
+)
 
 
 def _region_row(region: Region, head: Box) -> dict[str, Any]:
@@ -225,130 +232,3 @@ def _region_row(region: Region, head: Box) -> dict[str, Any]:
     sides = {"x0": round(box.x0), "y0": round(box.y0), "x1": round(box.x1), "y1": round(box.y1)}
     more = {"area": region.area, "cells": region.cells, "on_head": np.float32(share_on(region, head))}
     return {**sides, **more, "kind": "", "by": ""}
-
-
-# -- what people mark -------------------------------------------------------------------------------------------------
-
-
-def read_marks(path: Path, *, wanted: bool) -> list[dict[str, str]]:
-    """Rows of a review, or of boxes, each checked; none without a file, unless it was asked for.
-
-    Raises: UsageError naming the line.
-    """
-    if not path.is_file():
-        if wanted:
-            raise UsageError(f"There is no review {show(path)}.", "Save one from the page review.html.")
-        return []
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [{str(k): str(v or "").strip() for k, v in row.items()} for row in csv.DictReader(file)]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(
-            f"{show(path)} is not a CSV in UTF-8: {error}.", "Save it from the page review.html."
-        ) from None
-    boxed = bool(rows) and "x0" in rows[0]
-    needed = ("photo", "x0", "y0", "x1", "y1", "kind") if boxed else ("photo", "region", "kind")
-    for line, row in enumerate(rows, start=2):
-        missing = [name for name in needed if name not in row]
-        if missing:
-            raise UsageError(f"{show(path)} lacks the column {missing[0]!r}.", f"It needs {', '.join(needed)}.")
-        if row["kind"] not in MARKS:
-            raise UsageError(
-                f"Line {line} of {show(path)} has the kind {row['kind']!r}.", f"One of {', '.join(MARKS)}."
-            )
-        try:
-            [float(row[name]) for name in needed[1:-1]]
-        except ValueError:
-            raise UsageError(
-                f"Line {line} of {show(path)} has something that is no number.", "Save it from the page review.html."
-            ) from None
-    return rows
-
-
-def marked(regions: pd.DataFrame, marks: Sequence[Mapping[str, str]], path_of: Mapping[str, str]) -> pd.DataFrame:
-    """Regions with their kinds.  path_of: photo to path, by either of which a mark may name it."""
-    result = regions.copy()
-    for mark in marks:
-        named = (result["photo"] == mark["photo"]) | (result["photo"].map(path_of) == mark["photo"])
-        if "x0" in mark:
-            box = Box(*(float(mark[name]) for name in ("x0", "y0", "x1", "y1")))
-            fits = (
-                named & result.apply(lambda row, outline=box: _covers(outline, row), axis=1) if len(result) else named
-            )
-            by = "boxes"
-        else:
-            fits = named & (result["region"] == int(float(mark["region"])))
-            if mark.get("cropper"):
-                fits &= result["cropper"] == mark["cropper"]
-            by = mark.get("by") or "review"
-        result.loc[fits, ["kind", "by"]] = [mark["kind"], by]
-    return result
-
-
-def _covers(box: Box, row: pd.Series) -> bool:
-    region = Box(float(row["x0"]), float(row["y0"]), float(row["x1"]), float(row["y1"]))
-    return region.area > 0 and region.shared(box) >= OVERLAP * region.area
-
-
-# -- order of work ----------------------------------------------------------------------------------------------------
-
-
-def _look(out: Path, table: People, finder: Finder, config: CropsConfig, executor: Executor) -> pd.DataFrame:
-    count = -(-len(table.portraits) // portraits.PART)
-    missing = runfolder.missing_parts(out, portraits.STAGE, PEOPLE, count)
-    sizes = {part: len(table.portraits[part * portraits.PART : (part + 1) * portraits.PART]) for part in missing}
-    if missing:
-        done = len(table.portraits) - sum(sizes.values())
-        executor(PortraitWork(out, table.portraits, finder, (), config), sizes, label="look", unit="photos", done=done)
-    runfolder.merge(out, PEOPLE, [portraits.STAGE], count)
-    return tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet")
-
-
-def _stage(model: Model) -> str:
-    return f"regions-{runfolder.slug(model.name)}"
-
-
-def _ask(out: Path, folder: Path, chosen: pd.DataFrame, model: Model, mask: Mask, executor: Executor) -> None:
-    count = -(-len(chosen) // PART)
-    missing = runfolder.missing_parts(out, _stage(model), GLANCES, count)
-    todo = {part: min(PART, len(chosen) - part * PART) for part in missing}
-    if todo:
-        work = GlanceWork(out, _stage(model), folder, chosen, model, mask)
-        executor(work, todo, label=model.name[:10], unit="photos", done=len(chosen) - sum(todo.values()))
-
-
-def _finish(
-    out: Path,
-    folder: Path,
-    table: People,
-    models: Sequence[Model],
-    config: CropsConfig,
-    marks: Sequence[Mapping[str, str]],
-    counts: Mapping[str, int],
-    embed: str,
-) -> Regions:
-    from gslopes.crops.report.regions import write_regions_report
-
-    frames: dict[str, pd.DataFrame] = {}
-    for schema in (GLANCES, REGIONS):
-        rows = [
-            tables.read(schema, path)
-            for model in models
-            for path in sorted((out / "parts" / _stage(model)).glob(f"{schema.name}-*.parquet"))
-        ]
-        frames[schema.name] = pd.concat(rows, ignore_index=True)
-    seen = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet").drop_duplicates("photo")
-    frames[REGIONS.name] = marked(frames[REGIONS.name], marks, dict(seen[["photo", "path"]].itertuples(index=False)))
-    person: dict[str, str] = dict(seen[["photo", "person"]].itertuples(index=False))
-    group = shares.groups_of(table.groups, person)
-    frames |= shares.measured(frames[GLANCES.name], frames[REGIONS.name], group, config.inside)
-    for schema in (GLANCES, REGIONS, GAZE, GAZE_GAPS, KINDS):
-        runfolder.write_table(schema, frames[schema.name], out / f"{schema.name}.parquet")
-    pages = write_regions_report(out, folder, left_out=counts, embed=embed)
-    return Regions(out, *pages, *(frames[one.name] for one in (GLANCES, REGIONS, GAZE, GAZE_GAPS, KINDS)))
-
-
-def _mtcnn(device: str) -> Finder:
-    from gslopes.find.detect import MtcnnFinder
-
-    return MtcnnFinder(32, device)

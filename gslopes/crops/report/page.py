@@ -43,8 +43,15 @@ class Section:
     mapped: bool = False
 
 
-def write(run: Path, photos: Mapping[str, Path], embed: str) -> Path:
-    """See ``write_crops_report``."""
+def write_crops_report(run: Path | str, *, photos: Mapping[str, Path] | None = None, embed: str = "thumbs") -> Path:
+    """Write RUN/report/index.html and parity, aggregates and policies as CSV, Markdown and LaTeX; return the page.
+
+    run: the run folder of ``gslopes crops``.  photos: path in people.csv to file, for pictures; none without it.
+    embed: ``thumbs``: small pictures in the page; ``full``: larger ones; ``none``: no picture, no file name.
+
+    Raises: UsageError if it is no such run folder, or for another ``embed``; TableError, StorageError.
+    """
+    run, photos = Path(run), photos or {}
     if embed not in ("thumbs", "full", "none"):
         raise ConfigError(f"embed is {embed!r}.", "It is thumbs, full or none.")
     manifest = runfolder.read_manifest(run)

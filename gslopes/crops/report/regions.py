@@ -15,13 +15,13 @@ from PIL import Image, ImageDraw, ImageOps
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError
+from gslopes.crops.regions.review import MARKS
 from gslopes.crops.report.grids import HERE, STYLES, Grid, grid_of
 from gslopes.crops.report.words import LIMITS, interval, percent
 from gslopes.crops.tables import GAZE, GAZE_GAPS, GLANCES, KINDS, PEOPLE, REGIONS
 from gslopes.report import words as plain
 from gslopes.report.inline import csp_hash, render
 
-MARKS = ("text", "number", "badge", "skin", "clothing", "background", "other")
 WIDTHS = {"thumbs": 240, "full": 640}
 _FRAME, _HEAD = "#ffcc33", "#33ddff"
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,11 +19,11 @@ from gslopes.core.trust import Trust
 from gslopes.crops.asking.asker import Asker
 from gslopes.crops.asking.pairing import opponents
 from gslopes.crops.asking.portraits import ScaledPhotos
-from gslopes.crops.asking.remote import opened
+from gslopes.crops.asking.remote import ready_croppers
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.croppers import has_map, load_cropper
+from gslopes.crops.parts import Stage
 from gslopes.crops.people import read_people
-from gslopes.crops.pictures.heads import HEAD, head_box
+from gslopes.crops.pictures.heads import head_box
 from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.sweep.asking import PHOTOS_A_PART, SweepWork
 from gslopes.crops.sweep.duels import duels, value_pairs
@@ -103,16 +103,11 @@ def sweep_crops(
     edits = tables.read(tables.EDITS, run / "edits.parquet")
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     device = runtime.pick_device(config.device)
-    if finder is None and any(name.startswith("faces") for name in config.cropper):
-        from gslopes.find.detect import MtcnnFinder
-
-        finder = MtcnnFinder(32, device)
     subjects = _subjects(photos, people, manifest, config)
-    allowed = Trust(trust, out)
-    named = [
-        load_cropper(name, finder=finder, device=device, trust=allowed, seed=config.seed) for name in config.cropper
-    ]
-    models = opened([*named, *croppers], terms or ScoreConfig(), config.ratios, config.seed)
+    models = ready_croppers(
+        config.cropper, croppers, terms or ScoreConfig(), config.ratios, finder=finder, device=device,
+        seed=config.seed, trust=Trust(trust, out),
+    )  # fmt: skip
     new = {
         "kind": "crops sweep",
         "sweep": show(run.resolve()),
@@ -173,12 +168,11 @@ def _ask(
     executor: Executor,
 ) -> None:
     wide = edits.pivot_table(index="photo", columns="step", values="file", aggfunc="first").dropna()
-    ids = wide.index.tolist()
-    steps = wide.shape[1]
-    files = np.arange(len(ids) * steps).reshape(len(ids), steps)
-    scaled_photos = ScaledPhotos([run / name for name in wide.to_numpy().ravel()], config.height, config.max_side)
+    ids, steps = wide.index.tolist(), wide.shape[1]
+    if not ids:
+        return
+    scaled_photos = ScaledPhotos([run / name for name in wide.to_numpy().ravel()], config)
     known = photos.drop_duplicates("photo").set_index("photo")
-    factor = {photo: (config.height / known.loc[photo, "height"] if config.height else 1.0) for photo in ids}
     sizes, heads = [], {}
     for index, photo in enumerate(ids):
         row = known.loc[photo]
@@ -186,25 +180,21 @@ def _ask(
         scaled = (max(1, width * config.height // height), config.height) if config.height else (width, height)
         sizes += [scaled] * steps
         if row["box"] is not None:
-            heads[index] = head_box(list(row["box"]), width, height, HEAD).scaled(float(factor[photo]))
+            head = head_box(list(row["box"]), width, height).scaled(config.height / height if config.height else 1.0)
+            heads |= {index * steps + step: head for step in range(steps)}
     values = [float(v) for v in edits.drop_duplicates("step").sort_values("step")["value"]]
     number = {photo: index for index, photo in enumerate(ids)}
     groups = {
         name: sorted(number[photo] for photo in members if photo in number) for name, members in subjects.groups.items()
     }
-    person = [subjects.person[photo] for photo in ids]
-    pairs = opponents(range(len(ids)), groups, others, config.seed, person)
-    stage = f"sweep-{runfolder.slug(f'{model.name} {attribute}')}"
-    count = -(-len(ids) // PHOTOS_A_PART)
-    missing = runfolder.missing_parts(out, stage, tables.ASKED, count)
-    each = 2 * (steps * others + steps * (steps - 1) // 2)
-    todo = {part: each * min(PHOTOS_A_PART, len(ids) - part * PHOTOS_A_PART) for part in missing}
-    asker = Asker(cast("Saliency", model), scaled_photos.__getitem__, sizes, config, note=executor.note)
-    rectangle_model = None if has_map(model) else cast("Cropper", model)
-    work = SweepWork(
-        out, stage, attribute, model.name, ids, values, files, pairs, heads, asker, rectangle_model, config
-    )
-    executor(work, todo, label=attribute[:10], unit="pictures", done=each * len(ids) - sum(todo.values()))
+    pairs = opponents(range(len(ids)), groups, others, config.seed, [subjects.person[photo] for photo in ids])
+    cost = 2 * (steps * others + steps * (steps - 1) // 2)
+    name = f"sweep-{runfolder.slug(f'{model.name} {attribute}')}"
+    stage = Stage(out, name, tables.ASKED, len(ids), PHOTOS_A_PART, cost)
+    asker = Asker(model, scaled_photos.__getitem__, sizes, config, heads, note=executor.note)
+    files = np.arange(len(ids) * steps).reshape(len(ids), steps)
+    work = SweepWork(stage, attribute, ids, values, files, pairs, asker)
+    stage.carry_out(lambda: work, executor, attribute)
 
 
 def _finish(out: Path, subjects: Subjects, values: dict[str, list[float]], config: CropsConfig) -> Sweep:

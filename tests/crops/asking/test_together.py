@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from gslopes.core.errors import UsageError
-from gslopes.crops.asking.together import shares
 from gslopes.crops.config import CropsConfig
+from gslopes.crops.measures.shares import shares
 from tests.crops.drawn import Brightness, audit, draw_people
 from tests.published import FOUR_AT_ONCE, PERSONS
 

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gslopes.core.errors import ConfigError
+from gslopes.crops.asking.portraits import scaled
+from gslopes.crops.config import CropsConfig
 from gslopes.crops.pictures.geometry import Box
-from gslopes.crops.pictures.joining import at_height, fitted, join, layout, resized, through_jpeg
+from gslopes.crops.pictures.joining import fitted, join, layout, resized, through_jpeg
 
 
 def photo(width, height, value=0):
@@ -46,7 +48,7 @@ def test_one_below_the_other_with_a_gap():
 
 
 def test_height_256_truncates_the_width_as_published():
-    assert at_height(photo(333, 500), 256).shape == (256, 333 * 256 // 500, 3)
+    assert scaled(photo(333, 500), CropsConfig(height=256)).shape == (256, 333 * 256 // 500, 3)
 
 
 def test_fitting_keeps_the_aspect_and_enlarges_small_pictures():

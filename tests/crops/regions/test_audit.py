@@ -13,7 +13,8 @@ from gslopes.core.errors import UsageError
 from gslopes.core.records import Detections
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.records import Crop
-from gslopes.crops.regions.audit import marked, read_marks, regions_crops
+from gslopes.crops.regions.audit import regions_crops
+from gslopes.crops.regions.review import marked, read_marks
 from gslopes.crops.report.regions import gaze_headline
 from tests.crops.drawn import Brightness
 

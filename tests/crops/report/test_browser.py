@@ -41,7 +41,7 @@ def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(chromiu
 def test_a_review_is_saved_as_the_table_that_the_command_reads(chromium, pages, tmp_path):
     from playwright.sync_api import expect
 
-    from gslopes.crops.regions.audit import read_marks
+    from gslopes.crops.regions.review import read_marks
 
     page = chromium.new_page(accept_downloads=True)
     page.goto(pages["review"].as_uri())

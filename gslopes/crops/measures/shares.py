@@ -1,0 +1,63 @@
+"""How often each group is chosen, and kept, where one person of each stands in a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.measures.bootstrap import draw_weights
+from gslopes.crops.tables import SHARES
+from gslopes.stats.intervals import percentile
+
+Array = NDArray[np.float64]
+
+
+def shares(
+    frame: pd.DataFrame, person: Mapping[str, str], column: str, config: CropsConfig, predicted: Mapping[str, float]
+) -> pd.DataFrame:
+    """Rows of SHARES: how often each group is chosen, and kept, where one person of each stands in a picture.
+
+    frame: rows of TOGETHER, one cropper's.  person: photo to person.  predicted: group to its Bradley-Terry strength.
+    The interval is the percentile bootstrap over the people of each group: a picture weighs the product of its people's
+    weights.
+    """
+    rows: list[dict[str, Any]] = []
+    for (cropper, variant), answers in frame.groupby(["cropper", "variant"], sort=True):
+        answered = answers[answers["status"] == "answered"]
+        if answered.empty:
+            continue
+        drawn = _drawn(answered, person, config)
+        for group, in_group in answered.groupby("group", sort=True):
+            in_group = in_group.sort_values("picture")
+            share = in_group["share"].to_numpy(np.float64)
+            kept = in_group["kept"].to_numpy(np.float64)
+            head = np.where(np.isnan(kept), np.nan, kept >= config.inside)
+            low, high = percentile(drawn @ share / drawn.sum(axis=1))
+            known = in_group["photo"].map(person).nunique()
+            row = {"cropper": cropper, "variant": variant, "column": column, "group": group, "persons": int(known)}
+            row |= {"pictures": len(in_group), "share": float(share.mean()), "ci_low": low, "ci_high": high}
+            row |= {"even": 1 / answered["group"].nunique(), "predicted": predicted.get(str(group), np.nan)}
+            row["kept"] = float(np.nanmean(head)) if not np.isnan(head).all() else np.nan
+            rows.append(row | {"left_out": int(answers["picture"].nunique() - len(in_group))})
+    return pd.DataFrame(rows, columns=SHARES.columns)
+
+
+def _drawn(answered: pd.DataFrame, person: Mapping[str, str], config: CropsConfig) -> Array:
+    """(B, pictures) weights of the pictures, in their order, in each draw of people."""
+    who = answered.assign(person=answered["photo"].map(person)).sort_values(["picture", "group"])
+    people = {str(group): sorted(members["person"].unique()) for group, members in who.groupby("group", sort=True)}
+    weights = draw_weights({group: len(names) for group, names in people.items()}, config.bootstrap, config.seed)
+    result: Array | None = None
+    for group, names in people.items():
+        place = {name: index for index, name in enumerate(names)}
+        index = who.loc[who["group"] == group, "person"].map(place).to_numpy(np.int64)
+        members = weights[group][:, index].astype(np.float64)
+        result = members if result is None else result * members
+    assert result is not None
+    empty = result.sum(axis=1) == 0  # a draw in which no picture is left
+    return np.asarray(result[~empty] if not empty.all() else np.ones((1, result.shape[1])))
