@@ -13,26 +13,26 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
-import weakref
 from dataclasses import dataclass
 from dataclasses import field as option
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from PIL import Image
 
-from gslopes.core.errors import AnswerError, ConfigError, CredentialsError, Refused, ServiceError, UsageError
+from gslopes.core.errors import AnswerError, ConfigError, UsageError
 from gslopes.core.records import Answer
-from gslopes.core.secrets import secret_in_address, secrets_within
+from gslopes.core.secrets import secret_in_address
 from gslopes.crops.croppers import Request
 from gslopes.crops.pictures.geometry import crop_rectangle
 from gslopes.crops.pictures.locate import locate
 from gslopes.crops.records import Crop
 from gslopes.score.classifiers import wire
+from gslopes.score.classifiers.http import HttpClassifier
+from gslopes.score.classifiers.service import HTTPX_ERRORS
 from gslopes.score.limits import Limits, ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL, canonical, read
-from gslopes.score.scrub import remember_secret, scrub
+from gslopes.score.scrub import scrub
 
 SIDES = ("left", "top", "right", "bottom")
 _MOST = 32 << 20  # bytes of an answer
@@ -112,10 +112,8 @@ class Http:
             wire.address(self.options.url)
         self.name = canonical("http", self.options)
         self.version = self.options.version
-        plain = Limits(
-            concurrency=4, formats=("JPEG", "PNG"), network=True, note="rate, concurrency and price are yours"
-        )
-        self.limits = plain.adjusted(self.options)
+        note = "rate, concurrency and price are yours"
+        self.limits = Limits(concurrency=4, formats=("JPEG", "PNG"), network=True, note=note).adjusted(self.options)
 
     def at(self, ratio: float) -> HttpAtRatio:
         """Who is asked for crops of this height/width: a ``records.Classifier``."""
@@ -127,53 +125,21 @@ class Http:
         raise UsageError(f"The cropper {self.name} is asked by crops.asking.remote.", "Use gslopes.crops.")
 
 
-class HttpAtRatio:
+class HttpAtRatio(HttpClassifier):
     """The cropper at one ratio, a ``records.Classifier``: labels are left, top, right and bottom, or x and y."""
 
-    batch = 1
+    Options: ClassVar[Any] = HttpCropOptions
+    ERRORS: ClassVar[wire.Kinds] = {
+        **HTTPX_ERRORS,
+        **wire.declared({"lost": "ValueError RecursionError"}, "builtins"),  # cut short, or no JSON
+    }
 
     def __init__(self, cropper: Http, ratio: float) -> None:
-        self._options, self._ratio = cropper.options, ratio
-        self.name = f"{cropper.name}@{ratio:g}"
-        self.version = cropper.version
-        self.limits = cropper.limits
-        self._url = self._options.url
+        self._options, self._ratio, self._url = cropper.options, ratio, cropper.options.url
+        self._from_variable = self._url.removeprefix("env:") if self._url.startswith("env:") else ""
+        self.name, self.version, self.limits = f"{cropper.name}@{ratio:g}", cropper.version, cropper.limits
+        self.notes = []
         self._client: Any = None
-
-    def prepare(self) -> None:
-        """Find address and token, and make the client.  Raises: CredentialsError, UsageError."""
-        try:
-            import httpx
-        except ModuleNotFoundError:
-            message = "The cropper http needs the package httpx, which is not installed."
-            raise UsageError(message, "Run: pip install 'gslopes[http]'.") from None
-        if self._options.url.startswith("env:"):
-            variable = self._options.url.removeprefix("env:")
-            self._url = os.environ.get(variable, "")
-            if not self._url:
-                raise CredentialsError("http", [variable])
-            for part in (self._url, *secrets_within(self._url)):
-                remember_secret(part)
-            self._url = wire.address(self._url)
-        headers = {}
-        if self._options.token:
-            token = os.environ.get(self._options.token, "")
-            if not token:
-                raise CredentialsError("http", [self._options.token])
-            remember_secret(token)
-            headers = {"Authorization": f"Bearer {token}"}
-        timeout = httpx.Timeout(wire.TIMEOUT, connect=wire.CONNECT_TIMEOUT)
-        self._client = httpx.Client(headers=headers, timeout=timeout)
-        weakref.finalize(self, self._client.close)
-
-    def ask(self, pictures: list[bytes]) -> list[object]:
-        """Encoded pictures to one answer each.
-
-        Raises: Refused, Throttled, Unavailable, CredentialsError, ServiceError, AnswerError.
-        """
-        if self._client is None:
-            self.prepare()
-        return [self._asked(data) for data in pictures]
 
     def parse(self, raw: object) -> Answer:
         """The rectangle, or the point, as shares of the picture in [0, 1].  Raises: AnswerError."""
@@ -204,36 +170,23 @@ class HttpAtRatio:
 
     # -- the wire ------------------------------------------------------------------------------------------------------
 
+    def _answers(self, pictures: list[bytes]) -> list[object]:
+        return [self._asked(data) for data in pictures]
+
     def _asked(self, data: bytes) -> object:
         import httpx
 
         with Image.open(io.BytesIO(data)) as opened:
             size, kind = opened.size, opened.format or "PNG"
-        try:
-            status, headers, body = self._post(data, size, kind)
-            if status == 200:
-                return self._read(data, size, body)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError) as error:
-            raise wire.error_of("http", "unavailable", f"{type(error).__name__}: {error}", ()) from None
-        except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-            raise ServiceError(
-                f"The address of http cannot be used: {scrub(str(error))}.", "Check the address."
-            ) from None
-        except (httpx.HTTPError, ValueError, RecursionError) as error:  # cut short, or no JSON: perhaps the next is
-            raise wire.error_of("http", "lost", f"{type(error).__name__}: {error}"[:300], ()) from None
-        said = scrub(body[:300].decode("utf-8", "replace"))
-        if status == 422:
-            raise Refused(said or "it cannot be processed")
-        error_kind, wait = wire.kind_of_status(status), wire.seconds_to_wait(headers)
-        error_kind = (
-            "service" if error_kind == "failed" else error_kind
-        )  # the request is ours: it would fail for every picture
-        raise wire.error_of(
-            "http", error_kind, f"status {status}: {said}", [self._options.token or "token=VARIABLE"], wait
-        )
+        reply, body = self._post(data, size, kind)
+        if reply.status_code != 200:
+            wait = {name: value for name, value in reply.headers.items() if name.lower() == "retry-after"}
+            said = httpx.Response(reply.status_code, headers=wait, content=body[:300])
+            raise httpx.HTTPStatusError(f"status {reply.status_code}", request=reply.request, response=said)
+        return self._read(data, size, body)
 
-    def _post(self, data: bytes, size: tuple[int, int], kind: str) -> tuple[int, Any, bytes]:
-        """Status, headers and body, at most so many bytes of it."""
+    def _post(self, data: bytes, size: tuple[int, int], kind: str) -> tuple[Any, bytes]:
+        """The reply and its body.  Raises: AnswerError if that is too large."""
         options, ratio = self._options, self._ratio
         largest = crop_rectangle(*size, 0, 0, ratio)
         ratio_text = f"{ratio if options.ratio_form == 'hw' else 1 / ratio:.10g}"
@@ -257,7 +210,7 @@ class HttpAtRatio:
                 body += chunk
                 if len(body) > _MOST:
                     raise AnswerError(f"{self.name} answers with more than {_MOST >> 20} MiB.")
-            return reply.status_code, dict(reply.headers), body
+            return reply, body
 
     def _read(self, data: bytes, size: tuple[int, int], body: bytes) -> object:
         if self._options.answer != "image":
@@ -284,7 +237,7 @@ class HttpAtRatio:
 
 
 def _inside(answer: Any, path: str) -> Any:
-    """The part of an answer that holds the rectangle: as told, else where it usually is."""
+    """The part of an answer that holds the rectangle: at the path, else where it usually is."""
     try:
         for name in path.split(".") if path else ():
             answer = answer[int(name)] if isinstance(answer, list) else answer[name]
