@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gslopes.contexts.audit import audit_contexts
     from gslopes.crops.audit import audit_crops
     from gslopes.evaluate.api import evaluate_model
-    from gslopes.fit.frames import fit_slopes, slopes
+    from gslopes.fit.frames import fit_slopes
     from gslopes.report import write_report
     from gslopes.run.api import audit, validate_run
     from gslopes.run.compare import compare_runs
@@ -45,7 +45,6 @@ _MODULES = {
     "export": "gslopes.run.export",
     "fit_slopes": "gslopes.fit.frames",
     "score_photos": "gslopes.run.stages",
-    "slopes": "gslopes.fit.frames",
     "synthesise": "gslopes.run.stages",
     "train_model": "gslopes.train.api",
     "validate_run": "gslopes.run.api",
@@ -66,7 +65,6 @@ __all__ = [
     "export",
     "fit_slopes",
     "score_photos",
-    "slopes",
     "synthesise",
     "train_model",
     "validate_run",

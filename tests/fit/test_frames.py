@@ -4,7 +4,7 @@ import pytest
 
 import gslopes
 from gslopes.core import tables
-from gslopes.core.errors import TableError
+from gslopes.core.errors import TableError, UsageError
 from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
 
@@ -57,12 +57,47 @@ def test_nothing_answered_gives_no_slope_of_0(known) -> None:
 
 def test_bad_frames_are_refused_in_one_sentence(known) -> None:
     scores, asked = known
-    with pytest.raises(TableError, match="have the columns"):
+    with pytest.raises(UsageError, match="scores have no column 'label' for label"):
         gslopes.fit_slopes(scores.drop(columns="label"))
-    with pytest.raises(TableError, match="Asked has the columns"):
+    with pytest.raises(UsageError, match="asked have no column 'value' for value"):
         gslopes.fit_slopes(scores, asked.drop(columns=["step"]))
     with pytest.raises(TableError, match="not in the sweep"):
         gslopes.fit_slopes(scores.drop(columns="step"), values={"gender": [-1.0, 0.0, 1.0]})
     with pytest.raises(TableError, match="Pass the values"):
         gslopes.fit_slopes(scores.drop(columns="value"))
     assert gslopes.fit_slopes(tables.SCORES.empty()).empty
+
+
+def own_words(photos: int = 40) -> pd.DataFrame:
+    """Answers of some tool, under its own column names: Cap appears the more the higher the value."""
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"p{photo}", value, "Cap", 0.8)
+        for photo in range(photos)
+        for value in (-1.0, 0.0, 1.0)
+        if rng.random() < 0.5 + 0.3 * value
+    ]
+    rows += [(f"p{photo}", 0.0, None, np.nan) for photo in range(photos)]
+    return pd.DataFrame(rows, columns=["image", "edit", "tag", "confidence"])
+
+
+def test_any_answers_give_slopes_in_points() -> None:
+    names = {"photo": "image", "value": "edit", "label": "tag", "score": "confidence"}
+    found = gslopes.fit_slopes(own_words(), **names, options=FAST)
+    row = found.query("estimator == 'photo-rate' and label == 'Cap'").iloc[0]
+    assert row["n"] == 40
+    assert 15 < row["slope"] < 45
+    assert set(tables.SLOPES.columns) == set(found.columns)
+    several = own_words().assign(model="m", trait="gender")
+    named = gslopes.fit_slopes(several, **names, classifier="model", attribute="trait", options=FAST)
+    assert set(named["classifier"]) == {"m"}
+    assert set(named["attribute"]) == {"gender"}
+    pd.testing.assert_series_equal(named["slope"], found["slope"])
+
+
+def test_a_column_that_is_not_there_is_named_with_the_nearest_one() -> None:
+    with pytest.raises(UsageError, match="no column 'lable' for label") as error:
+        gslopes.fit_slopes(own_words().rename(columns={"tag": "label"}), photo="image", value="edit", label="lable")
+    assert "Did you mean 'label'?" in error.value.hint
+    with pytest.raises(UsageError, match="no column 'model' for classifier"):
+        gslopes.fit_slopes(own_words(), photo="image", value="edit", label="tag", classifier="model")

@@ -1,12 +1,9 @@
 import doctest
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
 import gslopes
-from gslopes.core import tables
 from gslopes.core.errors import UsageError
 from gslopes.run import api
 
@@ -53,35 +50,6 @@ def test_training_says_what_it_would_do(tmp_path: Path, capsys: pytest.CaptureFi
     assert folder == tmp_path / "w"
     assert not folder.exists()
     assert '"recipe": "drawn-fader.toml"' in capsys.readouterr().out
-
-
-def frame(photos: int = 40) -> pd.DataFrame:
-    """Answers of some tool, under its own column names: Cap appears the more the higher the value."""
-    rng = np.random.default_rng(0)
-    rows = [
-        (f"p{photo}", value, "Cap", 0.8)
-        for photo in range(photos)
-        for value in (-1.0, 0.0, 1.0)
-        if rng.random() < 0.5 + 0.3 * value
-    ]
-    rows += [(f"p{photo}", 0.0, None, np.nan) for photo in range(photos)]
-    return pd.DataFrame(rows, columns=["image", "edit", "tag", "confidence"])
-
-
-def test_any_answers_give_slopes_in_points() -> None:
-    found = gslopes.slopes(
-        frame(), photo="image", value="edit", label="tag", score="confidence", permutations=200, bootstrap=0
-    )
-    row = found.query("estimator == 'photo-rate' and label == 'Cap'").iloc[0]
-    assert row["n"] == 40
-    assert 15 < row["slope"] < 45
-    assert set(tables.SLOPES.columns) == set(found.columns)
-
-
-def test_a_column_that_is_not_there_is_told_with_the_nearest_one() -> None:
-    with pytest.raises(UsageError, match="no column 'lable' for label") as error:
-        gslopes.slopes(frame().rename(columns={"tag": "label"}), photo="image", value="edit", label="lable")
-    assert "Did you mean 'label'?" in error.value.hint
 
 
 def test_an_argument_that_there_is_not_is_told_with_the_nearest_one(tmp_path: Path) -> None:
