@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))
 
 from gslopes.train import sets  # noqa: E402
 from gslopes.train.packed import write_packed  # noqa: E402
-from gslopes.train.recipe import find_spec  # noqa: E402
+from gslopes.zoo.spec import find_spec  # noqa: E402
 
 
 def pack(model: str, data: Path, out: Path, device: str = "cpu") -> int:

@@ -18,10 +18,10 @@ from tqdm import tqdm
 from gslopes.datasets.celebamask import SKIN
 from gslopes.edit.skin_colour import colours_of
 from gslopes.edit.template import SMOOTH, blurred
-from gslopes.train.recipe import find_spec
 from gslopes.train.sets import SETS
 from gslopes.zoo import load
 from gslopes.zoo.parsing import class_probabilities
+from gslopes.zoo.spec import find_spec
 
 FACES, PIXELS, BATCH = 2400, 300, 64
 KNOTS = np.arange(3.0, 5.5, 0.4)  # logarithms of luminance

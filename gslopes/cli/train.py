@@ -27,7 +27,7 @@ def train(recipe: str, data: Path, steps: int | None, dry_run: bool, device: str
     """Train a model: RECIPE is a name in training/ or a TOML file. Run again, it resumes from its checkpoint."""
     from gslopes.core.runfolder import show, storage
     from gslopes.core.runtime import pick_device
-    from gslopes.train import run_recipe
+    from gslopes.train.recipe import run_recipe
 
     with storage(out or Path("weights")):
         folder = run_recipe(recipe, data=data, steps=steps, dry_run=dry_run, device=pick_device(device), out=out)

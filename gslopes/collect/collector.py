@@ -32,7 +32,7 @@ from gslopes.collect.source import Candidate, Source
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import CredentialsError, ServiceError
 from gslopes.core.files import read_json
-from gslopes.core.killpoints import reach
+from gslopes.core.killpoints import kill_point
 from gslopes.core.reasons import Reason, SkipReason, explained
 from gslopes.core.tables.collection import MANIFEST
 
@@ -106,10 +106,10 @@ class Collector:
             for rank, candidate in batch:
                 row = done.get(rank) or self._repeated(query, rank, candidate)
                 row = row or self._examine(query, rank, candidate, coming[rank])
-                reach("collect:stored")
+                kill_point("collect:stored")
                 if rank not in done and row["status"] != "failed":
                     _append(journal, row)
-                    reach("collect:noted")
+                    kill_point("collect:noted")
                 if row["status"] == "kept":
                     self.duplicates.add(row["photo"], row["path"], int(row["phash"], 16))
                     kept += 1
@@ -119,7 +119,7 @@ class Collector:
         tick(self.limits.per_query - kept)
         frame = tables.frame_of(MANIFEST, rows)
         runfolder.write_table(MANIFEST, frame, runfolder.part_path(self.out, STAGE, MANIFEST, part))
-        reach("collect:committed")
+        kill_point("collect:committed")
         journal.unlink(missing_ok=True)
         self._known = part + 1
         if rows and self._failures >= len(rows):
@@ -152,7 +152,7 @@ class Collector:
         return [Candidate(**row) for row in read_json(path)]
 
     def _ask(self, url: str, params: Mapping[str, str], headers: Mapping[str, str]) -> Any:
-        """The JSON of an answer.  Raises: ServiceError, CredentialsError; neither tells the address or a key."""
+        """The JSON of an answer.  Raises: ServiceError, CredentialsError; neither holds the address or a key."""
         address = httpx.URL(url, params=dict(params))
         kept = self.out / "parts" / STAGE / "answers" / f"{hashlib.sha256(str(address).encode()).hexdigest()[:32]}.json"
         with contextlib.suppress(OSError, ValueError):  # not there, or damaged: it is asked for again
@@ -197,11 +197,9 @@ class Collector:
             return None
         row = self._row(query, rank, candidate)
         copied = {name: known[name] for name in ("status", "reason", "detail", "photo", "path", "phash")}
-        return (
-            row
-            | copied
-            | ({"status": "duplicate", **SkipReason(Reason.DUPLICATE).columns} if known["status"] == "kept" else {})
-        )
+        if known["status"] == "kept":
+            copied |= {"status": "duplicate", **SkipReason(Reason.DUPLICATE).columns}
+        return row | copied
 
     def _bytes(self, candidate: Candidate) -> Outcome:
         """In a thread of its own.  Raises: Stopped."""
@@ -220,7 +218,7 @@ class Collector:
             return DownloadError("refused", SkipReason(Reason.CANNOT_BE_REQUESTED, type(error).__name__))
 
     def _examine(self, query: Query, rank: int, candidate: Candidate, coming: Future[Outcome]) -> Row:
-        """The manifest row of one result; its file is on the disk for good if it is kept."""
+        """The manifest row of one result; its file is durable if it is kept."""
         row = self._row(query, rank, candidate)
         outcome = coming.result()
         try:

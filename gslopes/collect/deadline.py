@@ -1,7 +1,7 @@
 """A deadline on a whole exchange with a server, whatever it does: each read is cut into slices that look at the clock.
 
 A timeout of a single read is not enough: a server that sends one byte of a header, an empty ``100 Continue`` or a chunk
-extension now and then keeps a connection open for ever without ever letting one read time out.
+extension now and then keeps a connection open forever without ever letting one read time out.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class WatchedStream(httpcore.NetworkStream):
         self._exchange = exchange
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """At most so many bytes."""
+        """At most ``max_bytes``."""
         waited = 0.0
         while True:
             left = self._exchange.seconds(timeout)

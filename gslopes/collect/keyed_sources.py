@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from gslopes.collect.lists import Query
-from gslopes.collect.source import Candidate, FetchJson, Terms, Web, text
+from gslopes.collect.source import Candidate, FetchJson, Source, Terms, text
 from gslopes.core.errors import CredentialsError
 
 
-class _Keyed(Web):
+class _Keyed(Source):
     name: str
     variables: tuple[str, ...]
 

@@ -88,14 +88,14 @@ def make_queries(occupations: Sequence[Occupation], keywords: Sequence[str]) -> 
     return [Query(job.name, word, job.soc) for job in occupations for word in keywords]
 
 
-def women_of(names: Sequence[str], occupations: str = "bls-129") -> dict[str, float]:
+def women_of(names: Sequence[str]) -> dict[str, float]:
     """Occupation to the share of women among the people who have it, in [0, 1], where the Bureau publishes one.
 
     names: as searched for, or as folders are named: ``police`` stands for ``police officer`` as long as no other title
         begins with that word; ``hair-stylist`` and ``hair_stylist`` for ``hair stylist``.
     """
     shares = {row["cps"]: float(row["women"]) / 100 for row in read_rows(WOMEN, "cps") if row["women"]}
-    jobs = {job.name: job.cps for job in read_occupations(occupations)}
+    jobs = {job.name: job.cps for job in read_occupations("bls-129")}
     found = {}
     for name in names:
         title = _title(name, jobs)

@@ -7,12 +7,12 @@ import os
 import re
 
 from gslopes.collect.lists import Query
-from gslopes.collect.source import Candidate, FetchJson, Terms, Web, text
+from gslopes.collect.source import Candidate, FetchJson, Source, Terms, text
 
 _PUBLIC = {"cc0": "CC0", "pdm": "Public Domain Mark"}
 
 
-class Openverse(Web):
+class Openverse(Source):
     """The search of openverse.org over openly licensed works.
 
     base: of the interface; another one for tests.  A token in OPENVERSE_TOKEN raises its rate and its pages.
@@ -71,7 +71,7 @@ def _openverse(row: dict[str, object]) -> Candidate:
     )
 
 
-class Wikimedia(Web):
+class Wikimedia(Source):
     """The search of Wikimedia Commons, files of 960 pixels.
 
     base: of the wiki; another one for tests.

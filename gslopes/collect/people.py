@@ -26,7 +26,7 @@ class Counted:
 def people_of(manifest: pd.DataFrame, min_ethnic: int = 40, min_group: int = 100) -> Counted:
     """Who is on the photos, in words; small groups are dropped.
 
-    manifest: of a collection from ``wikidata``; its duplicates tell of people with several ethnic groups.
+    manifest: of a collection from ``wikidata``; its duplicates are of people with several ethnic groups.
     min_ethnic: people of one ethnic group, min_group: people of one group and gender, below which they are dropped.
 
     Source: Yee et al. 2021, section 3.1. Its text says that ethnic groups under 40 are dropped, its program makes that
@@ -54,7 +54,10 @@ def people_of(manifest: pd.DataFrame, min_ethnic: int = 40, min_group: int = 100
         ethnicity=[census[one]["name"] if one in census else one for one in rows["ethnic_group"]],
         group=[census[one]["group"] if one in census else one for one in rows["ethnic_group"]],
     )
-    traits = {name: rows.groupby("human")[name].agg(_several) for name in ("gender", "ethnicity", "group")}
+    traits = {
+        name: rows.groupby("human")[name].agg(lambda values: MIXED.join(sorted(set(values))))
+        for name in ("gender", "ethnicity", "group")
+    }
     people = rows.drop_duplicates(["human", "file"])[["human", "file"]]
     table = pd.DataFrame(
         {
@@ -72,7 +75,3 @@ def people_of(manifest: pd.DataFrame, min_ethnic: int = 40, min_group: int = 100
     table = table[np.array(large, dtype=bool)]
     steps.append((f"of a group and gender of {min_group} people", table["person"].nunique()))
     return Counted(table.sort_values(["person", "file"], ignore_index=True), tuple(steps))
-
-
-def _several(values: pd.Series) -> str:
-    return MIXED.join(sorted(set(values)))

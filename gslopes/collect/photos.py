@@ -114,13 +114,7 @@ class CollectPlan:
 
     @property
     def downloads(self) -> str:
-        """``download_hours`` as a person says it; empty where nothing is downloaded.
-
-        >>> from types import SimpleNamespace as Some
-        >>> plan = Some(download_hours=62.5, config=Some(gap=1.0), source=Some(terms=Some(page=50)))
-        >>> CollectPlan.downloads.fget(plan)
-        'up to 2.6 days, 1 s apart, if all photos lie at one host'
-        """
+        """``download_hours`` in words; empty where nothing is downloaded."""
         if not self.source.terms.page or not self.download_hours:
             return ""
         hours = self.download_hours
@@ -129,18 +123,12 @@ class CollectPlan:
 
     @property
     def duration(self) -> str:
-        """``hours`` as a person says it, with the limit that decides.
-
-        >>> from types import SimpleNamespace as Some
-        >>> CollectPlan.duration.fget(Some(hours=1.5, requests=10, source=Some(terms=Some(per_day=0))))
-        '1.5 hours at its pace'
-        """
+        """``hours`` in words, with the limit that decides."""
         per_day = self.source.terms.per_day
         if per_day and self.requests > per_day:
             return f"{self.hours / 24:,.1f} days at its {per_day:,} requests a day"
-        return (
-            f"{self.hours:,.1f} hours at its pace" if self.hours >= 1 else f"{self.hours * 60:,.0f} minutes at its pace"
-        )
+        long = f"{self.hours:,.1f} hours" if self.hours >= 1 else f"{self.hours * 60:,.0f} minutes"
+        return f"{long} at its pace"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +137,7 @@ class Collection:
 
     out: the folder.  searches: that are finished.  photos: kept.  statuses: of all results.
     reasons: why results were not kept, with their counts.  licences: of the photos kept, with their counts.
-    people: of ``wikidata``, whose table of people is written beside the manifest: how many were left after each step.
+    people: of ``wikidata``, whose table of people is written next to the manifest: how many were left after each step.
     """
 
     out: Path
@@ -219,11 +207,9 @@ def collect(plan: CollectPlan, executor: OneProcess | None = None) -> Collection
 
 def _summary(out: Path, searches: int, table: pd.DataFrame, people: tuple[tuple[str, int], ...]) -> Collection:
     kept = table[table["status"] == "kept"]
-    others = table[table["status"] != "kept"]["reason"]
-    licences = Counter(licence or "none stated" for licence in kept["licence"])
-    statuses, reasons = Counter(table["status"]), Counter(others)
-    counts = [dict(counter.most_common()) for counter in (statuses, reasons, licences)]
-    return Collection(out, searches, len(kept), counts[0], counts[1], counts[2], table, people)
+    columns = table["status"], table[table["status"] != "kept"]["reason"], kept["licence"].replace("", "none stated")
+    statuses, reasons, licences = (dict(Counter(column).most_common()) for column in columns)
+    return Collection(out, searches, len(kept), statuses, reasons, licences, table, people)
 
 
 def _manifest(config: CollectConfig, queries: Sequence[Query]) -> dict[str, Any]:

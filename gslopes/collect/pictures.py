@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.collect.fetch import DownloadError
@@ -64,7 +63,7 @@ def examine(data: bytes, min_side: int) -> Picture:
 
 
 def perceptual_hash(pixels: ByteArray) -> int:
-    """64 bits that hardly change when a photo is scaled or compressed anew.
+    """64 bits that hardly change when a photo is scaled or compressed again.
 
     pixels: (H, W, 3) uint8 RGB.
 
@@ -94,11 +93,11 @@ class DuplicateIndex:
 
     def add(self, photo: str, path: str, phash: int) -> None:
         """Remember a photo that was kept."""
-        place = len(self._files)
-        if place == len(self._hashes):
+        index = len(self._files)
+        if index == len(self._hashes):
             self._hashes = np.concatenate([self._hashes, np.zeros_like(self._hashes)])
-        self._hashes[place] = phash
-        self._positions[photo] = place
+        self._hashes[index] = phash
+        self._positions[photo] = index
         self._files.append((photo, path))
 
     def find(self, picture: Picture) -> tuple[str, str, SkipReason] | None:
@@ -110,14 +109,12 @@ class DuplicateIndex:
             return (*self._files[self._positions[picture.photo]], SkipReason(Reason.DUPLICATE))
         if not self._files or self.near < 0:
             return None
-        distances = _bits(self._hashes[: len(self._files)] ^ np.uint64(picture.phash))
-        place = int(distances.argmin())
-        if distances[place] > self.near:
+        differing = (self._hashes[: len(self._files)] ^ np.uint64(picture.phash)).view(np.uint8).reshape(-1, 8)
+        distances = np.unpackbits(differing, axis=1).sum(1)
+        nearest = int(distances.argmin())
+        if distances[nearest] > self.near:
             return None
-        return (*self._files[place], SkipReason(Reason.LOOKS_THE_SAME, f"{int(distances[place])} of 64 bits differ"))
-
-
-def _bits(numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """How many bits of each number are set."""
-    counts: NDArray[np.int64] = np.unpackbits(numbers.view(np.uint8).reshape(-1, 8), axis=1).sum(1, dtype=np.int64)
-    return counts
+        return (
+            *self._files[nearest],
+            SkipReason(Reason.LOOKS_THE_SAME, f"{int(distances[nearest])} of 64 bits differ"),
+        )

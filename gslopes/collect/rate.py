@@ -26,7 +26,7 @@ class HostRateLimiter:
         self._gaps: dict[str, float] = {}
 
     def set_min_interval(self, host: str, min_interval: float) -> None:
-        """At least so many seconds between two requests to this host."""
+        """The least time between two requests to this host, seconds."""
         with self._lock:
             self._gaps[host] = max(min_interval, self._gaps.get(host, 0.0))
 

@@ -1,6 +1,6 @@
 """robots.txt, asked for once a host and obeyed; its Crawl-delay and Request-rate, too.
 
-No such file means that all is allowed; a server that cannot answer means neither yes nor no: whoever asks must wait.
+No such file means that all is allowed; a server that cannot answer means neither yes nor no: requests must wait.
 
 Source: RFC 9309, sections 2.3.1.2 to 2.3.1.4; its matching is that of the library protego.
 """
@@ -42,7 +42,7 @@ class Robots:
         self._lock = threading.Lock()
 
     def __call__(self, url: httpx.URL) -> None:
-        """Raises: DownloadError: ``refused`` if the rules forbid this address, ``failed`` if they cannot be had."""
+        """Raises: DownloadError: ``refused`` if the rules forbid this address, ``failed`` if they cannot be fetched."""
         rules = self._of(url)
         try:
             allowed = rules.can_fetch(str(url), AGENT)
@@ -91,7 +91,7 @@ def parse(body: bytes) -> Protego:
         raise UsageError("Reading robots.txt needs the library protego.", hint) from error
     try:
         return Protego.parse(body.decode("utf-8-sig", "replace"))
-    except Exception as error:  # a stranger's file: whatever it does to a parser is no reason to stop
+    except Exception as error:  # an untrusted file: whatever it does to a parser is no reason to stop
         raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
 
 

@@ -11,7 +11,7 @@ from gslopes.collect.lists import Query
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One search result, as the source tells it; whatever it does not tell is empty.
+    """One search result, as the source gives it; whatever it does not say is empty.
 
     url: of the file.  page: where the source shows it to people.  title, creator, creator_url, licence, licence_url.
     """
@@ -49,8 +49,8 @@ class FetchJson(Protocol):
         ...
 
 
-class Source(Protocol):
-    """One source.
+class Source:
+    """One source of photos; what is said here is that of sources on the web.
 
     name: as the command line and the manifest have it.  terms: see there.
     """
@@ -60,33 +60,17 @@ class Source(Protocol):
 
     def check(self) -> None:
         """Before any work: keys, files.  Raises: CredentialsError, UsageError."""
-        ...
 
     def queries(self) -> list[Query] | None:
         """The searches that it has by itself (a list, a folder); None if it takes any."""
-        ...
+        return None
 
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
-        """At most so many results of one search, best first.  Raises: as ``ask``."""
-        ...
+        """At most ``max_results`` of one search, best first.  Raises: as ``ask``."""
+        raise NotImplementedError
 
     def read(self, candidate: Candidate) -> bytes | None:
         """The bytes of a candidate that needs no download; None if it does.  Raises: OSError."""
-        ...
-
-
-class Web:
-    """What the sources on the web share: any search, no local files, nothing to check."""
-
-    def check(self) -> None:
-        """Nothing is needed."""
-
-    def queries(self) -> list[Query] | None:
-        """Any."""
-        return None
-
-    def read(self, candidate: Candidate) -> bytes | None:
-        """It must be downloaded."""
         return None
 
 

@@ -35,21 +35,16 @@ def load_source(spec: str) -> Source:
         if not rest:
             raise ConfigError(f"The source {name!r} needs a place.", f"Write it as {name}:PATH.")
         return _USER[name](Path(rest))
-    if name == Wikidata.name:
-        if found := secret_in_address(rest.partition("base=")[2]):
-            raise ConfigError(
-                f"The address of {name} holds {found}, which would be stored with the photos.",
-                "Leave it out of the address.",
-            )
-        return Wikidata(rest)
-    if name not in _WEB:
+    if name not in NAMES:
         raise UnknownName("source", name, NAMES)
-    if not rest:
-        return _WEB[name]()
-    key, _, value = rest.partition("=")
-    if key != "base" or not value.startswith(("http://", "https://")):
-        raise ConfigError(f"The source {name!r} has an unknown parameter.", f"Its only one is {name}:base=URL.")
-    if found := secret_in_address(value):
+    base = rest.partition("base=")[2]
+    if found := secret_in_address(base):
         hint = "Keys belong into the environment variables that gslopes collect --help names."
         raise ConfigError(f"The address of {name} holds {found}, which would be stored with the photos.", hint)
-    return _WEB[name](value)
+    if name == Wikidata.name:
+        return Wikidata(rest)
+    if not rest:
+        return _WEB[name]()
+    if rest.partition("=")[0] != "base" or not base.startswith(("http://", "https://")):
+        raise ConfigError(f"The source {name!r} has an unknown parameter.", f"Its only one is {name}:base=URL.")
+    return _WEB[name](base)

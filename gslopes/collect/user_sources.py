@@ -6,7 +6,7 @@ import csv
 from pathlib import Path
 
 from gslopes.collect.lists import Query
-from gslopes.collect.source import Candidate, FetchJson, Terms, text
+from gslopes.collect.source import Candidate, FetchJson, Source, Terms, text
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_regular
 from gslopes.core.runfolder import show
@@ -16,7 +16,7 @@ from gslopes.datasets.folder import list_photos
 _COLUMNS = ("page", "title", "creator", "creator_url", "licence", "licence_url")
 
 
-class Urls:
+class Urls(Source):
     """Photos at addresses in a file: a line each, or a CSV with a column url.
 
     path: the file.  Its columns occupation, keyword, page, title, creator, creator_url, licence and licence_url are
@@ -24,7 +24,7 @@ class Urls:
     """
 
     name = "urls"
-    terms = Terms(0.0, 0, 0, "The list's own; licences as its columns tell them.")
+    terms = Terms(0.0, 0, 0, "The list's own; licences as its columns give them.")
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -42,10 +42,6 @@ class Urls:
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """Its addresses, in their order."""
         return self._read().get(query, [])[:max_results]
-
-    def read(self, candidate: Candidate) -> bytes | None:
-        """They must be downloaded."""
-        return None
 
     def _read(self) -> dict[Query, list[Candidate]]:
         if self._found is None:
@@ -67,7 +63,7 @@ class Urls:
         return [{"url": line.strip()} for line in lines]
 
 
-class Folder:
+class Folder(Source):
     """Photos that are there already: each sub-folder is an occupation, as IdenProf has them.
 
     root: the folder.

@@ -22,7 +22,7 @@ from urllib.parse import unquote
 
 from gslopes.collect.lists import DATA, Query, read_rows
 from gslopes.collect.open_sources import plain
-from gslopes.collect.source import Candidate, FetchJson, Terms, Web, text
+from gslopes.collect.source import Candidate, FetchJson, Source, Terms, text
 from gslopes.core.errors import ConfigError, ServiceError, UsageError
 from gslopes.core.files import read_regular
 from gslopes.core.runfolder import show
@@ -58,7 +58,7 @@ class Shown:
     taken: str = ""
 
 
-class Wikidata(Web):
+class Wikidata(Source):
     """``wikidata``, ``wikidata:FILE`` (a saved answer), ``wikidata:groups=Q49085/Q161652,genders=any``.
 
     groups: Q-ids with slashes between them; those of ``census.csv`` by default.  genders: ``two`` (female and male, as
@@ -97,17 +97,17 @@ class Wikidata(Web):
         self.needs_contact = self.file is None
 
     def check(self) -> None:
-        """Raises: UsageError if a saved answer cannot be read, or has nobody of the groups."""
+        """Raises: UsageError if a saved answer cannot be read, or has no person of the groups."""
         if self.file is not None and not any(row.group in self.groups for row in self._saved()):
             known = ", ".join(self.groups)
-            raise UsageError(f"{show(self.file)} has no picture of anybody of {known}.", "Name others with groups=.")
+            raise UsageError(f"{show(self.file)} has no picture of a person of {known}.", "Name others with groups=.")
 
     def queries(self) -> list[Query] | None:
         """One for each ethnic group."""
         return [Query(name, keyword=qid) for qid, name in self.groups.items()]
 
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
-        """At most so many pictures of one ethnic group, in the order of the Q-ids.
+        """At most ``max_results`` pictures of one ethnic group, in the order of the Q-ids.
 
         Raises: ServiceError if the service does not answer, not even in small pages; the pages that came are kept.
         """
@@ -117,7 +117,9 @@ class Wikidata(Web):
         unique = list(dict.fromkeys(row for row in rows if not row.file.lower().endswith(REFUSED)))[:max_results]
         known = self._known([row.file for row in unique], ask)
         found = [_candidate(row, known[row.file], on_file[row.file]) for row in unique if row.file in known]
-        return [one for one in found if self._in_time(one)]
+        years = [traits_of(one.title).get("taken", "") for one in found]
+        undated = self.undated == "keep"
+        return [one for one, year in zip(found, years, strict=True) if (int(year) >= EARLIEST if year else undated)]
 
     # -- who is shown --------------------------------------------------------------------------------------------------
 
@@ -184,10 +186,6 @@ class Wikidata(Web):
                     found[name] = info
         return found
 
-    def _in_time(self, candidate: Candidate) -> bool:
-        year = traits_of(candidate.title).get("taken", "")
-        return int(year) >= EARLIEST if year else self.undated == "keep"
-
 
 def read_answer(answer: Any) -> tuple[int, list[Shown]]:
     """How many rows an answer has, and those that name a person, a picture and a group.
@@ -224,9 +222,8 @@ def _candidate(row: Shown, info: Mapping[str, Any], people: int) -> Candidate:
     fields = {key: plain(value.get("value")) for key, value in (info.get("extmetadata") or {}).items()}
     year = _year(row.taken) or _year(fields.get("DateTimeOriginal", ""))
     traits = {"gender": row.gender, "ethnic_group": row.group, "loc_aid": row.loc_aid, "taken": year}
-    traits["people"] = (
-        str(people) if people > 1 else ""
-    )  # told here: the others may lie beyond the photos that are wanted
+    # given here: the others may lie beyond the photos that are wanted
+    traits["people"] = str(people) if people > 1 else ""
     return Candidate(
         url=text(info.get("thumburl") or info.get("url")),
         page=text(info.get("descriptionurl")),

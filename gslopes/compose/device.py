@@ -42,19 +42,19 @@ def blended(
     """
     chips = torch.from_numpy(np.ascontiguousarray(layers)).to(device).permute(0, 3, 1, 2)
     chips = _smoothed(chips, sigma) if sigma > 0 else chips
-    there = _resampled(chips, matrix, corner, weight.shape)
+    carried = _resampled(chips, matrix, corner, weight.shape)
     # cubic interpolation runs beyond the chip's own values, where nothing was drawn
-    there = there.clamp(chips.amin((2, 3), keepdim=True), chips.amax((2, 3), keepdim=True)).permute(0, 2, 3, 1)
+    carried = carried.clamp(chips.amin((2, 3), keepdim=True), chips.amax((2, 3), keepdim=True)).permute(0, 2, 3, 1)
     photo = torch.from_numpy(np.ascontiguousarray(base)).to(device).float()
     mask = torch.from_numpy(weight).to(device)[..., None]
     if blend == "ratio":
-        mixed = photo + (photo + OFFSET) * torch.expm1(mask * there)
+        mixed = photo + (photo + OFFSET) * torch.expm1(mask * carried)
     else:
-        mixed = photo + mask * (there - photo if blend == "paste" else there)
+        mixed = photo + mask * (carried - photo if blend == "paste" else carried)
     if field is not None:
         units = torch.from_numpy(np.ascontiguousarray(distances)).to(device)
-        there = _moved(mixed, torch.from_numpy(field).to(device), units)
-        mixed = torch.where((mask > 0) & (units[:, None, None, None] != 0), there, mixed)
+        moved = _moved(mixed, torch.from_numpy(field).to(device), units)
+        mixed = torch.where((mask > 0) & (units[:, None, None, None] != 0), moved, mixed)
     result: ByteArray = mixed.round_().clamp_(0, 255).to(torch.uint8).cpu().numpy()
     return result
 
@@ -67,8 +67,8 @@ def _moved(pictures: Tensor, field: Tensor, distances: Tensor) -> Tensor:
     at = 2 * (torch.stack([x, y], -1) - steps) + 1
     grid = at / at.new_tensor([width, height]) - 1
     channels = pictures.permute(0, 3, 1, 2)
-    there = F.grid_sample(channels, grid, "bicubic", padding_mode="border", align_corners=False)
-    return there.permute(0, 2, 3, 1)
+    moved = F.grid_sample(channels, grid, "bicubic", padding_mode="border", align_corners=False)
+    return moved.permute(0, 2, 3, 1)
 
 
 def _smoothed(chips: Tensor, sigma: float) -> Tensor:
@@ -76,9 +76,9 @@ def _smoothed(chips: Tensor, sigma: float) -> Tensor:
     width = round(8 * sigma + 1) | 1
     line = torch.from_numpy(cv2.getGaussianKernel(width, sigma, cv2.CV_32F)).to(chips)  # (width, 1)
     single = chips.flatten(0, 1)[:, None]
-    reach = width // 2
-    single = F.conv2d(F.pad(single, (0, 0, reach, reach), "replicate"), line[None, None])
-    single = F.conv2d(F.pad(single, (reach, reach, 0, 0), "replicate"), line.T[None, None])
+    half = width // 2
+    single = F.conv2d(F.pad(single, (0, 0, half, half), "replicate"), line[None, None])
+    single = F.conv2d(F.pad(single, (half, half, 0, 0), "replicate"), line.T[None, None])
     return single.view(chips.shape)
 
 

@@ -1,4 +1,4 @@
-"""Masks that are known because somebody drew them: one picture a photo, for rendered faces and for tests."""
+"""Masks that are known because they are drawn: one picture a photo, for drawn faces and for tests."""
 
 from __future__ import annotations
 
@@ -25,23 +25,16 @@ class KnownMasker:
     Raises: UsageError if the folder is not there, holds no mask for any of the photos, or one that is no gray picture.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        photos_root: Path,
-        size: int = 128,
-        *,
-        sigma: float | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, photos_root: Path, size: int = 128, *, sigma: float | None = None) -> None:
         if not folder.is_dir():
             raise UsageError(f"There is no folder of masks {folder}.", "Check the path of --masks.")
         self.folder, self.photos_root, self.size = folder, photos_root, size
         self.sigma = sigma
         masks = [self._file(photo.path) for photo in list_photos(photos_root)]
-        there = [mask for mask in masks if mask.is_file()]
-        if masks and not there:
+        present = [mask for mask in masks if mask.is_file()]
+        if masks and not present:
             raise UsageError(f"{folder} holds no mask for any photo in {photos_root}.", f"Expected {masks[0]}.")
-        for mask in there:
+        for mask in present:
             _read(mask, header_only=True)
 
     def __call__(

@@ -67,8 +67,8 @@ def central_face(region: NDArray[np.bool_]) -> NDArray[np.bool_]:
     region: (S, S) bool.
     """
     size = region.shape[0]
-    reach = 2 * max(1, round(BRIDGE * size / 2)) + 1
-    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach))
+    width = 2 * max(1, round(BRIDGE * size / 2)) + 1
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width, width))
     count, labels = cv2.connectedComponents(cv2.dilate(region.astype(np.uint8), kernel), connectivity=8)
     if count > 2:
         weight = np.bincount(labels[region], weights=_centre(size)[region], minlength=count)

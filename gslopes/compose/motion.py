@@ -4,7 +4,7 @@ An editor says how far each pixel of the chip moves for a unit of the attribute.
 by that; towards the mask's edge, and around holes in it, the motion comes down to nothing, so that hair, ears, neck and
 the outline of the face stay where they are.
 
-Source: Rowland & Perrett 1995, Manipulating facial appearance through shape and color (shape beside colour).
+Source: Rowland & Perrett 1995, Manipulating facial appearance through shape and color (shape and colour).
 """
 
 from __future__ import annotations
@@ -28,13 +28,9 @@ def within(motion: Motion, mask: FloatArray) -> FloatArray:
     mask: (S, S) float32 in [0, 1].  A motion that would fold at the largest distance is shortened as a whole.
     """
     side = len(mask)
-    reach = 2 * round(INSIDE * side) + 1
-    deep = cv2.erode(
-        mask,
-        cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (reach, reach)),
-        borderType=cv2.BORDER_CONSTANT,
-        borderValue=0,
-    )
+    width = 2 * round(INSIDE * side) + 1
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (width, width))
+    deep = cv2.erode(mask, kernel, borderType=cv2.BORDER_CONSTANT, borderValue=0)
     share = cv2.GaussianBlur(deep, (0, 0), FADE * side, borderType=cv2.BORDER_CONSTANT)
     field = motion.field * share[..., None]
     longest = float(np.abs(motion.distances).max(initial=0))
@@ -75,5 +71,5 @@ class Mover:
         if not distance:
             return picture
         right, down = np.rint(self.unit * np.float32(distance)) / np.float32(FRACTIONS)
-        there = cv2.remap(picture, self.x - right, self.y - down, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
-        return np.asarray(there, np.float32).reshape(picture.shape)
+        moved = cv2.remap(picture, self.x - right, self.y - down, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+        return np.asarray(moved, np.float32).reshape(picture.shape)

@@ -12,14 +12,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.compose.masks import LEAST, mask_is_degenerate
+from gslopes.compose.masks import LEAST
 from gslopes.compose.motion import Mover, in_photo, within
 from gslopes.compose.tone import without_tint
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.levels import LUMA, OFFSET
 from gslopes.core.records import ByteArray, FloatArray, Motion
-
-__all__ = ["Blend", "Composite", "compose", "mask_is_degenerate", "warp_mask"]
 
 Blend = Literal["difference", "ratio", "paste"]
 Matrix = NDArray[np.float64]
@@ -139,7 +137,9 @@ def warp_mask(mask: FloatArray, matrix: Matrix, height: int, width: int) -> tupl
         return np.zeros((0, 0), np.float32), (0, 0, 0, 0)
     # Linear interpolation reaches one pixel of the chip further than its last value.
     x, y = (columns.min() - 1, columns.max() + 1), (rows.min() - 1, rows.max() + 1)
-    corners = np.array([(x[i], y[j], 1) for i in (0, 1) for j in (0, 1)], np.float64) @ _inverse(matrix).T
+    linear = np.linalg.inv(matrix[:, :2])
+    back = np.column_stack([linear, -linear @ matrix[:, 2]])  # chip frame to photo frame
+    corners = np.array([(x[i], y[j], 1) for i in (0, 1) for j in (0, 1)], np.float64) @ back.T
     x0, y0 = np.clip(np.floor(corners.min(0)), 0, (width, height)).astype(int).tolist()
     x1, y1 = np.clip(np.ceil(corners.max(0)) + 1, 0, (width, height)).astype(int).tolist()
     if x1 <= x0 or y1 <= y0:
@@ -178,10 +178,10 @@ def _blend(base: FloatArray, layer: FloatArray, weight: FloatArray, blend: Blend
 def _to_photo(layer: FloatArray, matrix: Matrix, box: Box) -> FloatArray:
     """A chip (S, S, C) float32 as it lies in the photo's box, (h, w, C): cubic, never beyond the chip's own values."""
     smooth = _prefilter(layer, matrix)
-    there = _sample(smooth, matrix, box, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
+    sampled = _sample(smooth, matrix, box, cv2.INTER_CUBIC, cv2.BORDER_REPLICATE)
     # OpenCV drops the axis of a single channel.
-    smooth, there = smooth.reshape(layer.shape), there.reshape(*there.shape[:2], layer.shape[2])
-    return np.clip(there, *_extremes(smooth))
+    smooth, sampled = smooth.reshape(layer.shape), sampled.reshape(*sampled.shape[:2], layer.shape[2])
+    return np.clip(sampled, *_extremes(smooth))
 
 
 def _extremes(chip: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -213,9 +213,3 @@ def _sample(chip: FloatArray, matrix: Matrix, box: Box, interpolation: int, bord
     shifted[:, 2] += shifted[:, :2] @ (x0, y0)
     flags = interpolation | cv2.WARP_INVERSE_MAP
     return np.asarray(cv2.warpAffine(chip, shifted, (x1 - x0, y1 - y0), flags=flags, borderMode=border), np.float32)
-
-
-def _inverse(matrix: Matrix) -> Matrix:
-    """Chip frame to photo frame, (2, 3)."""
-    linear = np.linalg.inv(matrix[:, :2])
-    return np.column_stack([linear, -linear @ matrix[:, 2]])

@@ -1,6 +1,6 @@
 """Placebo sweeps: pictures that go through the same walk and should move no classifier by way of the attribute.
 
-``same``: the picture at the centre value K times, encoded anew each time: what the classifier's answers do by
+``same``: the picture at the centre value K times, encoded again each time: what the classifier's answers do by
 themselves. ``light``: the masked region made darker or lighter by as much, pixel for pixel on average, as the edit
 changed it, and brighter towards the end where the edit brightens: what the light of this place and size does.
 ``random``: a smooth random change of the masked region, by as much again, with nothing of the edit's own change in it
@@ -32,10 +32,10 @@ NEWTON = 6  # steps to the amount of a change
 def qualities(photo: str, steps: int, seed: int) -> list[int]:
     """The JPEG quality of each of K re-encodings: K neighbouring ones in an order drawn for each photo.
 
-    photo: its id.  The order is drawn so that quality does not go along with the step.
+    photo: its id.  The order is drawn so that quality is independent of the step.
     """
     order = np.random.default_rng(_key(photo, seed)).permutation(steps)
-    return [QUALITY - int(place) for place in order]
+    return [QUALITY - int(rank) for rank in order]
 
 
 def brightens(whole: Composite, values: Sequence[float]) -> float:
@@ -67,7 +67,7 @@ def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int)
 
     whole, values: as for ``lightened``.  photo: its id; each photo has its own change.
 
-    Where the edit moves parts of the face, the picture is moved by ``_shaken`` first. The rest of the change is
+    Where the edit moves parts of the face, the picture is moved by ``_random_motion`` first. The rest of the change is
     orthogonal, over the masked pixels, to that of the edit from its first value to its last and to light. The mean
     absolute size of both together at each value, before rounding and clipping, is that of the edit, unless the motion
     alone is larger at a value between the ends.
@@ -81,11 +81,13 @@ def randomised(whole: Composite, values: Sequence[float], photo: str, seed: int)
     light = np.broadcast_to(weight, field.shape).astype(np.float32)
     for direction in _orthonormal(light, edit):
         field = field - float((field * direction).sum()) * direction
-    shaken = None if whole.motion is None else _shaken(whole, whole.motion, values, generator)
-    return _changed(whole, values, np.asarray(field / np.maximum(weight, 1e-3), np.float32), shaken)
+    random_motion = None if whole.motion is None else _random_motion(whole, whole.motion, values, generator)
+    return _changed(whole, values, np.asarray(field / np.maximum(weight, 1e-3), np.float32), random_motion)
 
 
-def _shaken(whole: Composite, motion: Motion, values: Sequence[float], generator: np.random.Generator) -> FloatArray:
+def _random_motion(
+    whole: Composite, motion: Motion, values: Sequence[float], generator: np.random.Generator
+) -> FloatArray:
     """A random motion (h, w, 2), photo pixels a unit: at each place about as long as the edit's, with nothing of it.
 
     It is shortened where it would fold, or change the picture by more than the edit does.
@@ -139,13 +141,13 @@ def _orthonormal(*vectors: FloatArray) -> list[FloatArray]:
 
 
 def _changed(
-    whole: Composite, values: Sequence[float], change: NDArray[np.float32], shaken: FloatArray | None = None
+    whole: Composite, values: Sequence[float], change: NDArray[np.float32], random_motion: FloatArray | None = None
 ) -> Composite:
-    """The centre picture, moved by ``shaken``, plus ``change`` in the mask, scaled at each value to the edit's size."""
+    """The centre picture, moved, plus ``change`` in the mask, scaled at each value to the edit's size."""
     centre = len(values) // 2
     base = whole.patches[centre].astype(np.float32)
     masked = whole.weight[..., None] * change
-    move = None if shaken is None else Mover(shaken)
+    move = None if random_motion is None else Mover(random_motion)
     patches = np.empty_like(whole.patches)
     for k, patch in enumerate(patches):
         distance = values[k] - values[centre]
@@ -157,13 +159,13 @@ def _changed(
 
 
 def _amount(start: FloatArray, change: FloatArray, size: float) -> np.float32:
-    """How often ``change`` is to be added to ``start`` for a mean absolute value of ``size``; 0 if that is there."""
+    """How often ``change`` is to be added to ``start`` for a mean absolute value of ``size``, 0 at least."""
     unit = float(np.abs(change).mean()) if change.size else 0.0
-    there = float(np.abs(start).mean()) if start.size else 0.0
-    if unit == 0 or there >= size:
+    already = float(np.abs(start).mean()) if start.size else 0.0
+    if unit == 0 or already >= size:
         return np.float32(0)
-    amount = (size + there) / unit  # enough; the mean is convex in it, so Newton comes down to the root from there
-    for _ in range(NEWTON if there else 0):
+    amount = (size + already) / unit  # enough; the mean is convex in it, so Newton comes down to the root from there
+    for _ in range(NEWTON if already else 0):
         total = start + np.float32(amount) * change
         slope = float((np.sign(total) * change).mean())
         amount -= (float(np.abs(total).mean()) - size) / slope

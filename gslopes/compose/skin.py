@@ -24,7 +24,7 @@ from gslopes.zoo.framing import CHIP, FRAMES
 from gslopes.zoo.parsing import probabilities_at_hand, resized
 
 # By name alone: CelebAMask-HQ and the parsers trained on it are around with several numberings, and a wrong one would
-# edit hair without anybody noticing.
+# edit hair unnoticed.
 REGIONS: dict[str, tuple[str, ...]] = {
     "face": FACE,
     "skin": SKIN,
@@ -77,10 +77,9 @@ class ParserMasker:
     region: as in ``region_classes``.
     size: side of the chips and of the masks, pixels.
     device: where the parser is, as torch names it.
-    sigma: of the mask's edge, in chip pixels; see ``soft_mask``.
 
     A parser sees what it was trained on. One whose spec says ``chip`` gets the chips. Any other gets its own framing,
-    cut anew from the photo at its own resolution along the face's matrix: the chip ends at the chin, where a
+    cut from the photo at its own resolution along the face's matrix: the chip ends at the chin, where a
     parser of whole heads expects a neck. What it says is then cut back to the chip. Where that framing goes beyond the
     photo, the photo is mirrored and blurred, as the pictures of CelebA-HQ were made (see ``framed``).
 
@@ -93,15 +92,12 @@ class ParserMasker:
         region: str | Iterable[str | int] = "face",
         size: int = 128,
         device: str | torch.device = "cpu",
-        *,
-        sigma: float | None = None,
     ) -> None:
         self.parser = parser
         parser.module.to(memory_format=torch.channels_last)
         self.size = size
         self.device = torch.device(device)
         self.classes = region_classes(region, parser.spec.labels)
-        self.sigma = sigma
         self.frame = _frame(parser.spec.crop, size, parser.spec.size)
 
     def __call__(
@@ -112,7 +108,7 @@ class ParserMasker:
         step = max(1, batch_size(str(self.device), PIXEL, BATCH_SIZE) // self.parser.spec.size**2)
         for part in (slice(start, start + step) for start in range(0, len(chips), step)):
             likely = self.likelihood(chips[part]) if self.frame is None else self.around(photos[part], faces[part])
-            masks[part] = [soft_mask(one, self.sigma, border) for one in likely]
+            masks[part] = [soft_mask(one, border=border) for one in likely]
         return masks
 
     def around(self, photos: list[Photo], faces: list[Face]) -> FloatArray:

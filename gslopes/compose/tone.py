@@ -8,7 +8,7 @@ import numpy as np
 from gslopes.core.levels import LUMA
 from gslopes.core.records import FloatArray
 
-# Of the Gaussian that tells slowly varying colour from that of lips and brows, in units of the chip's side.
+# Of the Gaussian that separates slowly varying colour from that of lips and brows, in units of the chip's side.
 SIGMA = 12 / 128
 
 

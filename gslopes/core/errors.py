@@ -165,11 +165,10 @@ class CredentialsError(ServiceError):
 
     def __init__(self, service: str, variables: Iterable[str], *, rejected: bool = False, detail: str = "") -> None:
         names = " and ".join(variables)
-        what = (
-            f"{service} rejects the credentials in {names}" if rejected else f"{service} needs credentials in {names}"
+        what = f"{service} {'rejects the' if rejected else 'needs'} credentials in {names}"
+        super().__init__(
+            f"{what} ({detail})." if detail else f"{what}.", f"Set {names} in the environment; answers so far are kept."
         )
-        message = f"{what} ({detail})." if detail else f"{what}."
-        super().__init__(message, f"Set {names} in the environment; answers so far are kept.")
         self.service = service
 
 

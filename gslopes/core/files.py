@@ -1,4 +1,4 @@
-"""Files of strangers: read without blocking, without surprises in their size, and regular files alone; CSV for people.
+"""Untrusted files: read without blocking, regular files alone, of a bounded size; and CSV that spreadsheets can open.
 
 A name in a folder can be swapped for a pipe, a device or a link into ``/proc`` after the folder was listed, and a file
 can claim any size. What is opened is therefore looked at once more, by its handle, before a byte of it is read.

@@ -34,8 +34,8 @@ _seen: Counter[str] = Counter()
 _lock = threading.Lock()
 
 
-def reach(name: KillPoint) -> None:
-    """Come to a kill point."""
+def kill_point(name: KillPoint) -> None:
+    """End this process here if GSLOPES_KILL_AT says so."""
     wanted = os.environ.get(VARIABLE)
     if wanted is None:
         return

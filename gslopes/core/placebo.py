@@ -1,4 +1,4 @@
-"""How placebo sweeps are called in the tables: the attribute whose sweep they stand beside, and a kind."""
+"""Names of placebo sweeps in the tables: the attribute whose sweep they accompany, and a kind."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Self
 
 
 class Reason(StrEnum):
-    """The column ``reason`` of the tables that have a ``detail`` beside it; its values are what people read."""
+    """The column ``reason`` of the tables that have a ``detail`` next to it; its values are what people read."""
 
     NONE = ""
 

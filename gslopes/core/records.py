@@ -102,7 +102,7 @@ class Masker(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Motion:
-    """How the parts of faces move along with an attribute: lips, eyes and brows to where they are at each value.
+    """How the parts of faces move with an attribute: lips, eyes and brows to where they are at each value.
 
     field: (S, S, 2) float32, x y in pixels of the chip for a unit: at a distance of t units pixel p of the chip shows
         what lay at p - t field(p); or (B, S, S, 2) of B faces.
@@ -165,8 +165,8 @@ class Classifier(Protocol):
 
     Optional, read by the client where they are there: ``limits`` (``score.limits.Limits``), and ``prepare()``, called
     once before the first ``ask``, which raises CredentialsError and whatever else would meet every picture;
-    ``about(photo, pictures)``, told which encoded pictures are of one photo before they are asked; ``usage(raw)``, the
-    ``score.limits.RequestUsage`` of the last request; ``notes``, sentences that the user is told once.
+    ``about(photo, pictures)``, called with the encoded pictures of one photo before they are asked; ``usage(raw)``, the
+    ``score.limits.RequestUsage`` of the last request; ``notes``, sentences shown to the user once.
     """
 
     name: str

@@ -85,7 +85,7 @@ class Registry:
             summary = (point.dist.metadata["Summary"] or "") if point.dist else ""
             target = Target(point.name, point.value.split("[")[0].strip(), package, summary)
             others = claims.setdefault(point.name, [])
-            # An editable installation beside a stale one lists the same entry point twice: that is one claim.
+            # An editable installation next to a stale one lists the same entry point twice: that is one claim.
             if all(target.path != other.path for other in others):
                 others.append(target)
         return claims

@@ -24,22 +24,24 @@ import pyarrow.parquet as pq
 from gslopes.core import tables
 from gslopes.core.errors import RunFolderMismatch, StorageError, TableError, UsageError
 from gslopes.core.files import read_json
-from gslopes.core.killpoints import reach
+from gslopes.core.killpoints import kill_point
 from gslopes.core.tables import Table
 
 MANIFEST = "run.json"
+_OTHER = "Choose another folder with --out"
+_FREE = "Free some space and run the same command again: it resumes."
 _STORAGE = {
-    errno.ENOSPC: ("there is no space left on the disk", "Free some space and run the same command again: it resumes."),
-    errno.EDQUOT: ("the disk quota is used up", "Free some space and run the same command again: it resumes."),
+    errno.ENOSPC: ("there is no space left on the disk", _FREE),
+    errno.EDQUOT: ("the disk quota is used up", _FREE),
     errno.EFBIG: ("the file would be larger than the system allows", "Raise the limit (ulimit -f) and run it again."),
-    errno.EROFS: ("it is on a read-only file system", "Choose another folder with --out."),
-    errno.EACCES: ("permission denied", "Choose another folder with --out, or change its permissions."),
-    errno.EPERM: ("the system does not permit it", "Choose another folder with --out, or change its permissions."),
-    errno.ENOENT: ("a folder of its path does not exist", "Choose another folder with --out, or make it again."),
-    errno.ENOTDIR: ("a part of its path is a file, not a folder", "Choose another folder with --out."),
-    errno.EEXIST: ("a file of that name is in the way", "Choose another folder with --out."),
-    errno.EISDIR: ("a folder of that name is in the way", "Choose another folder with --out."),
-    errno.ENAMETOOLONG: ("its name is too long", "Choose another folder with --out."),
+    errno.EROFS: ("it is on a read-only file system", f"{_OTHER}."),
+    errno.EACCES: ("permission denied", f"{_OTHER}, or change its permissions."),
+    errno.EPERM: ("the system does not permit it", f"{_OTHER}, or change its permissions."),
+    errno.ENOENT: ("a folder of its path does not exist", f"{_OTHER}, or make it again."),
+    errno.ENOTDIR: ("a part of its path is a file, not a folder", f"{_OTHER}."),
+    errno.EEXIST: ("a file of that name is in the way", f"{_OTHER}."),
+    errno.EISDIR: ("a folder of that name is in the way", f"{_OTHER}."),
+    errno.ENAMETOOLONG: ("its name is too long", f"{_OTHER}."),
     errno.EIO: ("the disk reported an error", "Check the disk; the same command resumes."),
 }
 
@@ -74,9 +76,9 @@ def write_bytes(path: Path, data: bytes) -> None:
     with storage(path):
         try:
             temporary.write_bytes(data)
-            reach("file:temporary")
+            kill_point("file:temporary")
             temporary.replace(path)
-            reach("file:placed")
+            kill_point("file:placed")
         except OSError:
             temporary.unlink(missing_ok=True)
             raise
@@ -109,9 +111,9 @@ def write_table(table: Table, frame: pd.DataFrame, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             tables.write(table, frame, fresh)
-            reach("table:temporary")
+            kill_point("table:temporary")
             _put(fresh, path)
-            reach("table:placed")
+            kill_point("table:placed")
         finally:
             fresh.unlink(missing_ok=True)
     settle([path])
@@ -172,12 +174,12 @@ def _is_sweeps(value: object) -> bool:
     )
 
 
-def _is_mappings(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(one, dict) for one in value.values())
-
-
 def _is_mapping(value: object) -> bool:
     return isinstance(value, dict)
+
+
+def _is_mappings(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_is_mapping, value.values()))
 
 
 def _is_gate(value: object) -> bool:
@@ -187,11 +189,9 @@ def _is_gate(value: object) -> bool:
 
 _FARTHEST = 1e6  # of a sweep's values from 0
 _SHAPES: Mapping[str, Callable[[Any], bool]] = {
-    "classifiers": _is_mappings,
-    "config": _is_mapping,
+    **dict.fromkeys(("config", "versions"), _is_mapping),
+    **dict.fromkeys(("classifiers", "models"), _is_mappings),
     "gate": _is_gate,
-    "versions": _is_mapping,
-    "models": _is_mappings,
     "seed": lambda value: isinstance(value, int),
     "values": _is_sweeps,
 }
@@ -266,7 +266,7 @@ def locked(run: Path) -> Iterator[None]:
 
 
 def _discard_temporaries(run: Path) -> None:
-    """Remove what a killed process had half written; nobody is writing."""
+    """Remove what a killed process had half written; no process is writing."""
     for stale in [*run.glob(".*.tmp"), *run.glob("parts/**/.*.tmp")]:
         stale.unlink(missing_ok=True)
 
@@ -338,9 +338,9 @@ def merge(
                         rows = tables.check(table, frame if keep is None else keep(frame))
                         if rows.num_rows:
                             writer.write_table(rows.cast(writer.schema))
-                        reach("merge:half")
+                        kill_point("merge:half")
             settle([temporary])
-            reach("merge:written")
+            kill_point("merge:written")
             _put(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)

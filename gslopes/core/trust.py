@@ -3,7 +3,7 @@
 A TorchScript file runs with its user's rights: it can read and write files, and never end. So it runs only where the
 user says that it may: by ``--trust`` (``trust=True`` in Python), or by an answer at the terminal. What was trusted is
 remembered for the run folder by the file's sha256; a file that changed is asked for again. It is remembered in a file
-of the user's own, ``trusted.json`` beside the answer cache, never in the run folder, which a stranger may have made.
+of the user's own, ``trusted.json`` next to the answer cache, never in the run folder, which may be untrusted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Trust:
     """What one command may run.
 
     given: the user has said so, by ``--trust``.  run: the run folder that it is remembered for; None: not at all.
-    named: whether the user named the file; False where a stranger's file did, for which nothing is run.
+    named: whether the user named the file; False where an untrusted file did, for which nothing is run.
     """
 
     given: bool = False
@@ -49,7 +49,7 @@ class Trust:
     def require(self, file: Path, digest: str) -> None:
         """Ask, unless it is trusted already.  digest: of the file's bytes, sha256 in hex.
 
-        Raises: UsageError if it is not trusted, or nobody can be asked; StorageError.
+        Raises: UsageError if it is not trusted, or no user can be asked; StorageError.
         """
         if not self.named:
             message = f"{show(file)} is a program, and its name comes from a recording, not from you."

@@ -1,4 +1,4 @@
-"""CelebA (Liu et al. 2015): ``img_align_celeba/`` and ``list_attr_celeba.txt``, as the authors publish them."""
+"""CelebA (Liu et al. 2015): ``img_align_celeba/`` and ``list_attr_celeba.txt`` as published; and wide crops of it."""
 
 from __future__ import annotations
 
@@ -36,3 +36,15 @@ def read(data: Path) -> LabelledPhotos:
     if not paths:
         raise DataMissing(f"{folder} holds none of the pictures of its list.", "Unpack img_align_celeba there.")
     return LabelledPhotos("celeba", tuple(paths), names, np.array(rows, np.float32))
+
+
+def read_wide(data: Path) -> LabelledPhotos:
+    """Wide crops of the set, hair to chin, below ``data/celeba-wide``; no label comes with them.
+
+    Raises: DataMissing if the folder is not there or holds no picture.
+    """
+    folder = need(data / "celeba-wide", "The wide crops of CelebA")
+    paths = tuple(sorted(folder.glob("*.jpg")))
+    if not paths:
+        raise DataMissing(f"{folder} holds no JPEG picture.", "Unpack celeba-wide.zip there.")
+    return LabelledPhotos("celeba-wide", paths, (), np.zeros((len(paths), 0), np.float32))

@@ -7,29 +7,12 @@ from pathlib import Path
 from gslopes.core.errors import DataMissing
 from gslopes.datasets.labelled import need
 
-# The set's own order, in which celebamask-mini.zip is numbered. The list beside that archive, which begins "skin, left
+# The set's own order, in which celebamask-mini.zip is numbered. The list next to that archive, which begins "skin, left
 # brow", is of another numbering (that of face-parsing.PyTorch): under it, hair would be the lower lip.
 CLASSES = (
-    "background",
-    "skin",
-    "nose",
-    "eyeglasses",
-    "left eye",
-    "right eye",
-    "left brow",
-    "right brow",
-    "left ear",
-    "right ear",
-    "mouth",
-    "upper lip",
-    "lower lip",
-    "hair",
-    "hat",
-    "earring",
-    "necklace",
-    "neck",
-    "cloth",
-)
+    "background", "skin", "nose", "eyeglasses", "left eye", "right eye", "left brow", "right brow", "left ear",
+    "right ear", "mouth", "upper lip", "lower lip", "hair", "hat", "earring", "necklace", "neck", "cloth",
+)  # fmt: skip
 
 # What is the face's skin, and what the face: neither hair, ears, neck, spectacles nor background.
 SKIN = ("skin", "nose")

@@ -66,7 +66,8 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
         if orientation in _TRANSPOSE:
             rgb = rgb.transpose(_TRANSPOSE[orientation])
         pixels = np.array(rgb)
-    return pixels, gray or _colourless(pixels), icc
+    # a coloured photo answers after its first row
+    return pixels, gray or all(bool((part == part[..., :1]).all()) for part in (pixels[:1], pixels[1:])), icc
 
 
 def _open(data: bytes, path: object) -> Image.Image:
@@ -180,12 +181,6 @@ def _to_srgb(image: Image.Image, icc: bytes | None) -> Image.Image:
         if converted is not None:
             return converted
     return image.convert("RGB")
-
-
-def _colourless(pixels: ByteArray) -> bool:
-    """Whether the three channels are equal everywhere; a coloured photo answers after its first row."""
-    first, rest = pixels[:1], pixels[1:]
-    return all(bool((part == part[..., :1]).all()) for part in (first, rest))
 
 
 # --- Pillow's warnings -----------------------------------------------------------------------------------------------

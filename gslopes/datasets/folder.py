@@ -39,7 +39,7 @@ def list_photos(root: Path, limit: int | None = None) -> list[PhotoFile]:
     root: the folder, searched with its sub-folders and the folders that links in it lead to, each folder once, so
         that links in a circle end. A file is an image file by its suffix, in any case; hidden files and folders are
         passed over. A broken link is listed, and so is a sub-folder that may not be read: opening it gives the reason.
-    limit: only the first so many; None for all.
+    limit: how many, the first ones; None for all.
 
     Raises: UsageError if there is no such folder or it may not be read; ConfigError if the limit is less than 1.
     """
@@ -54,7 +54,7 @@ def list_photos(root: Path, limit: int | None = None) -> list[PhotoFile]:
 def open_photo(path: Path) -> Photo:
     """Read and decode one photo; its bytes are read once, and only if they can be a picture. Safe in threads.
 
-    path: the file. What the pixels are, and which pictures are understood, is told at ``decode``.
+    path: the file. What the pixels are, and which pictures are understood, is said at ``decode``.
 
     Raises: PhotoError with one of the ``core.reasons`` of files that are unreadable.
     """
@@ -153,29 +153,17 @@ def _sort_in(
     """Put one directory entry where it belongs: an image file, a folder, a link to a folder, or none of these."""
     if entry.name.startswith(b"."):
         return
-    if _is_folder(entry):
-        (links if entry.is_symlink() else folders).append(name)
-    elif entry.name.lower().endswith(SUFFIXES) and (_is_file(entry) or _is_broken(entry)):
-        found.append(name)
-
-
-def _is_folder(entry: os.DirEntry[bytes]) -> bool:
     try:
-        return entry.is_dir()
+        is_folder, is_file = entry.is_dir(), entry.is_file()
     except OSError:  # a link to itself
-        return False
-
-
-def _is_file(entry: os.DirEntry[bytes]) -> bool:
-    try:
-        return entry.is_file()
-    except OSError:
-        return False
-
-
-def _is_broken(entry: os.DirEntry[bytes]) -> bool:
-    """A link that leads nowhere; what leads to a device or a pipe is no photo and would block the reader."""
-    return entry.is_symlink() and not os.path.exists(entry.path)
+        is_folder = is_file = False
+    if is_folder:
+        (links if entry.is_symlink() else folders).append(name)
+        return
+    # a link that leads nowhere counts; what leads to a device or a pipe is no photo and would block the reader
+    broken = entry.is_symlink() and not os.path.exists(entry.path)
+    if entry.name.lower().endswith(SUFFIXES) and (is_file or broken):
+        found.append(name)
 
 
 def _refusal(path: Path, error: OSError | ValueError) -> SkipReason:
@@ -192,7 +180,7 @@ def _refusal(path: Path, error: OSError | ValueError) -> SkipReason:
 
 
 def count_parts(photos: int, part: int) -> int:
-    """How many parts so many photos are cut into."""
+    """How many parts of ``part`` photos there are."""
     return -(-photos // part)
 
 

@@ -50,7 +50,7 @@ class LabelledPhotos:
 
 
 def place(name: str) -> float:
-    """Where a photo stands in [0, 1), evenly and for good: by the sha256 of its file name."""
+    """A fixed number in [0, 1), evenly distributed over photos: from the sha256 of the file name."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8]) / 2**64
 
 

@@ -1,4 +1,4 @@
-"""Edit a face by a template: so much of a pixel's lightness and colour for each unit of the attribute.
+"""Edit a face by a template: the change of each pixel's lightness and colour for a unit of the attribute.
 
 The template says where a face changes (``edit.field``, in log-odds of luminance and logarithms of colour), the chip
 how: what is bright already hardly becomes brighter, and what is dark keeps its texture. Where skin darkens, a share
@@ -199,7 +199,7 @@ def _odds(light: Tensor) -> Tensor:
 
 
 def _raised(odds: Tensor, by: Tensor) -> Tensor:
-    """Luminance (share of the range) of log-odds that have moved by so much."""
+    """Luminance (share of the range) of log-odds moved by ``by``."""
     return CEILING * torch.sigmoid(odds + by)
 
 

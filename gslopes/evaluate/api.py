@@ -18,8 +18,8 @@ def evaluate_model(
     """What a model reaches on held-out people: ``{"note": ..., "tables": {title: {row: {column: number}}}}``.
 
     model: its name, or a folder of weights.  data: the folder that holds the data sets.
-    photos: at most so many held-out photos, all of them by default.  device: auto, cpu, cuda or cuda:N.
-    write: also into metrics.json beside the weights and into the card.
+    photos: the most held-out photos, all by default.  device: auto, cpu, cuda or cuda:N.
+    write: also into metrics.json next to the weights and into the card.
     sheets: of an editor, a folder for a contact sheet of each set of faces: photos of people, not to be published.
 
     Raises: UnknownName, ModelError, DataMissing.

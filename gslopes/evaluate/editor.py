@@ -62,7 +62,7 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
     """The tables of an editor's card.  Raises: DataMissing, ModelError."""
     attribute = model.spec.labels[0]
     if model.spec.name.startswith("drawn-"):
-        raise UsageError(f"{model.spec.name} edits rendered faces.", "gslopes calibrate measures it against the truth.")
+        raise UsageError(f"{model.spec.name} edits drawn faces.", "gslopes calibrate measures it against the truth.")
     editor, judges = editor_of(model, device), Judges(device)
     tables: dict[str, Table] = {}
     counts = []
@@ -197,7 +197,7 @@ def thirds(luminance: NDArray[np.float64]) -> NDArray[np.object_]:
 
 
 def realism_table(composites: Composites, held: HeldOut, judges: Judges, attribute: str) -> Table:
-    """Can a network tell composites from photos, how far are they, which colours have they, is a face still found?
+    """Are composites and photos distinguishable, how far apart, of which colours, and is a face still found?
 
     Next to it, the AUC of the reading of the attribute alone: where an edit moves the reading of a whole set,
     a network that learns enough finds at least as much.
@@ -274,7 +274,7 @@ def latent_table(held: HeldOut, editor: FaderEditor, judges: Judges, attribute: 
 
 
 def identity_tables(held: HeldOut, composites: Composites, data: Path) -> dict[str, Table]:
-    """Cosines of a third party's face embedding, beside those of real pairs; empty without the extra or the set."""
+    """Cosines of a third party's face embedding, next to those of real pairs; empty without the extra or the set."""
     try:
         embed = identity.FaceEmbedding()
         pairs = london_pairs(data)

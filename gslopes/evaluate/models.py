@@ -1,4 +1,4 @@
-"""Measure a model on held-out people and write the numbers beside its weights and into its card."""
+"""Measure a model on held-out people and write the numbers next to its weights and into its card."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def measure_model(
     """The numbers of a model as ``{"note": …, "tables": {title: {row: {column: number}}}}``.
 
     model: its name, or a folder of weights.
-    data: the folder that holds the data sets.  photos: at most so many held-out photos, all of them by default.
-    write: also into metrics.json beside the weights and into the card.
+    data: the folder that holds the data sets.  photos: the most held-out photos, all by default.
+    write: also into metrics.json next to the weights and into the card.
     sheets: of an editor, a folder for a contact sheet of each set of faces: photos of people, not to be published.
 
     Raises: UnknownName, ModelError, DataMissing.

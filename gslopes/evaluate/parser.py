@@ -1,4 +1,4 @@
-"""The face parser on held-out CelebAMask-HQ photos: how well its regions fit, for lighter and darker skin alike."""
+"""The face parser on held-out CelebAMask-HQ photos: how well its regions fit, for lighter and darker skin."""
 
 from __future__ import annotations
 

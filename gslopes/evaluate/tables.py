@@ -1,4 +1,4 @@
-"""The tables of a card: rows to columns to numbers, and what was asked of an editor beside what it reaches."""
+"""The tables of a card: rows to columns to numbers, and what is asked of an editor next to what it reaches."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 An executor is called with the work, a function of (part, tick) that leaves the part's files and tables on the disk and
 ticks for each photo done, and with the parts that are missing. Parts do not depend on one another, nor on the order in
-which they are done: whoever does them, the tables are the same.
+which they are done: the tables are always the same.
 """
 
 from gslopes.executors.executor import Executor, Portable, RemoteTask, Work

@@ -15,7 +15,7 @@ from gslopes.core.errors import WorkerLost
 from gslopes.executors.progress import Tick
 from gslopes.executors.worker import Report
 
-# So often may workers be lost on one part; and so often, times their number, without any part finished in between.
+# How many workers may be lost on one part; and, times their number, in a row without any part finished.
 MAX_ATTEMPTS = 3
 
 

@@ -1,4 +1,4 @@
-"""Faces that are known because somebody wrote them down: a table beside the photos, for rendered faces and tests."""
+"""Faces that are known because they are written down: a table of the photos, for drawn faces and tests."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def _read(table: Path) -> dict[str, list[list[float]]]:
                 if count != 0:
                     rows.append(_face(row, where))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(
-            f"The table of faces {table} cannot be read: {_reason(error)}.", "Name a CSV in UTF-8 that you may read."
-        ) from error
+        why = getattr(error, "strerror", None) or error
+        hint = "Name a CSV in UTF-8 that you may read."
+        raise UsageError(f"The table of faces {table} cannot be read: {why}.", hint) from error
     for path, count in counts.items():
         if count != len(faces[path]):
             raise UsageError(
@@ -91,7 +91,3 @@ def _number(row: dict[str, str], name: str, where: str) -> float:
 def _detections(rows: list[list[float]]) -> Detections:
     values = np.array(rows, np.float32).reshape(-1, 15)
     return Detections(values[:, :4], values[:, 4:14].reshape(-1, 5, 2), values[:, 14])
-
-
-def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

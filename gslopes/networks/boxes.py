@@ -1,4 +1,4 @@
-"""Boxes of a detector's cascade: what is cut out of pictures for them, and which of them say the same.
+"""Boxes of a detector's cascade: what is cut out of pictures for them, and which of them are duplicates.
 
 Boxes are (n, 4) float, x0 y0 x1 y1 in pixels of their picture; ``owner`` (n,) is the index of that picture. Conventions
 of whole pixels (a box of one pixel has x0 == x1) are those of the cascade's training.
@@ -68,7 +68,7 @@ def _bins(first: Tensor, last: Tensor, count: int) -> tuple[Tensor, Tensor]:
 def batched_nms(boxes: Tensor, scores: Tensor, owner: Tensor, overlap: float) -> Tensor:
     """Indices of the boxes that stay when, in each picture, those that overlap a better one fall away.
 
-    overlap: intersection over union from which two boxes say the same.
+    overlap: intersection over union from which two boxes are duplicates.
     """
     if len(boxes) == 0:
         return owner.new_zeros(0)

@@ -18,12 +18,7 @@ class LatentCritic(nn.Module):
     """
 
     def __init__(
-        self,
-        channels: int,
-        side: int,
-        attributes: int,
-        widths: tuple[int, ...] = (512, 256),
-        dropout: float = 0.2,
+        self, channels: int, side: int, attributes: int, widths: tuple[int, ...] = (512, 256), dropout: float = 0.2
     ) -> None:
         super().__init__()
         layers: list[nn.Module] = [nn.Flatten()]
@@ -38,7 +33,7 @@ class LatentCritic(nn.Module):
 
 
 class PictureCritic(nn.Module):
-    """Does this face look like a photo of somebody at that end of the attribute?
+    """Tells photos of one end of the attribute from composites.
 
     pictures (B, channels, 128, 128) and attributes (B, A) in [-1, 1], the edited one first, to logits (B,), positive
     for photos.

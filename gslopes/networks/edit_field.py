@@ -29,24 +29,24 @@ class EditFieldConfig:
     size: side of the chip, pixels; a multiple of 16.
     widths: channels at the chip's side, and at its half, quarter, eighth and sixteenth.
     colours: 2 for an edit with colour, red and blue; 0 for one of lightness alone.
-    lightness: log-odds of luminance that the whole face moves a unit beside the field, see ``edit.template``.
+    lightness: log-odds of luminance that the whole face moves a unit besides the field, see ``edit.template``.
     gain: how far form, colour and motion go for each unit of the attribute; training sees 1.
     limit: log-odds of luminance a unit that the field approaches and does not pass, so that lashes and lips stay those
         of a photo; 0 for none.
-    darkest: log-odds of luminance that darkening beside the tone approaches and does not pass, however far an edit
-        goes, so that lids do not turn black; 0 for none.
+    darkest: log-odds of luminance that darkening, the tone not counted, approaches and does not pass, so that lids do
+        not turn black; 0 for none.
     brightest: the same of lightening, so that the rims of dark eyes do not turn pale.
     darkest_by_part, brightest_by_part: the same where the tone darkens, one for each part of a face (``edit.parts``), 0
         for none there; both empty to go by the bounds above. On skin that grows darker deep shadows look like dirt and
         pale patches like chalk; and people are recognised by their eyes and noses.
-    evenly: share of darkening that is alike in light and shade.
+    evenly: share of darkening that is uniform over light and shade.
     slow: share of what varies slowly in the field's lightness that stays where the tone darkens.
     darker_form: factor of the field's lightness where the tone darkens.  darker_motion: the same of its motion.
     colour: share of the field's colour that stays.
     motion: share of its motion that stays.
     steady_eyes: share of the motion of eyes and brows that is left out of a face whose own value is 1; of others less,
         and none at -1.
-    downward: units towards -1 count so many times, so that dark and light faces follow alike.
+    downward: factor of units towards -1, so that dark and light faces follow equally.
     downward_exponent: power to which the share of the way to -2 that is gone is raised; above 1 the first steps are
         shorter and the last ones longer, since readings move most at first.
     reach: what the reader of own values is to read from a face at -2 and at +2, above 0 and below 1: a face whose

@@ -18,7 +18,7 @@ STAGES = (
     (5, 2, 6, 40, 2),
     (3, 2, 6, 80, 3),
     (5, 1, 6, 112, 3),
-)  # without the last two, at 1/32 of the side: a chip would have 4 x 4 places there
+)  # without the last two, at 1/32 of the side: a chip would have 4 x 4 pixels there
 
 
 class EfficientNetLite(nn.Module):
@@ -90,8 +90,8 @@ def from_lukemelas(state: dict[str, Tensor]) -> dict[str, Tensor]:
     found = {"stem.weight": state["_conv_stem.weight"], **_renamed(state, "_bn0.", "norm.")}
     block = 0
     for stage, (_, _, expansion, _, blocks) in enumerate(STAGES):
-        for place in range(blocks):
-            theirs, ours = f"_blocks.{block}.", f"stages.{stage}.{place}."
+        for index in range(blocks):
+            theirs, ours = f"_blocks.{block}.", f"stages.{stage}.{index}."
             pairs = {"_depthwise_conv.": "depthwise.", "_bn1.": "depthwise_norm."}
             pairs |= {"_project_conv.": "project.", "_bn2.": "project_norm."}
             if expansion > 1:

@@ -55,7 +55,10 @@ class Fader(nn.Module):
         conditions = len(config.attributes)
         inputs = (3, *config.widths[:-1])
         self.encoder = nn.Sequential(*(_down(a, b) for a, b in zip(inputs, config.widths, strict=True)))
-        self.narrow = None if config.latent is None else _narrow(config.widths[-1], config.latent)
+        self.narrow = None
+        if config.latent:  # the norm fixes the latent's scale: an encoder must not blind the adversary by small latents
+            narrow = nn.Conv2d(config.widths[-1], config.latent, 1, bias=False)
+            self.narrow = nn.Sequential(narrow, nn.BatchNorm2d(config.latent, affine=False))
         inputs = (config.channels, *config.widths[-2::-1])
         outputs = (*config.widths[-2::-1], config.widths[0])
         self.decoder = nn.ModuleList(Up(a, b, conditions) for a, b in zip(inputs, outputs, strict=True))
@@ -127,11 +130,6 @@ def _down(inputs: int, outputs: int) -> nn.Sequential:
         nn.BatchNorm2d(outputs),
         nn.LeakyReLU(0.2, inplace=True),
     )
-
-
-def _narrow(inputs: int, outputs: int) -> nn.Sequential:
-    # The norm fixes the latent's scale: an encoder must not blind the adversary by making its latents small.
-    return nn.Sequential(nn.Conv2d(inputs, outputs, 1, bias=False), nn.BatchNorm2d(outputs, affine=False))
 
 
 def _rename_old_keys(module: nn.Module, state: dict[str, Tensor], prefix: str, *rest: object) -> None:

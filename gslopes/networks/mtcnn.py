@@ -58,7 +58,8 @@ class Mtcnn(nn.Module):
     @torch.inference_mode()
     def forward(self, pictures: list[ByteArray]) -> list[Detections]:
         """Pictures, each (H, W, 3) uint8 RGB, to their faces, the most confident first."""
-        results = [_nothing() for _ in pictures]
+        nothing = np.zeros((0, 4), np.float32), np.zeros((0, 5, 2), np.float32), np.zeros(0, np.float32)
+        results = [Detections(*nothing) for _ in pictures]
         device = next(self.parameters()).device
         wide = [i for i, picture in enumerate(pictures) if min(picture.shape[:2]) >= max(CELL, self.min_face)]
         if not wide:
@@ -187,7 +188,7 @@ class Mtcnn(nn.Module):
 
 
 def _fit(level: list[Tensor], size: tuple[int, int], more: int, limit: int) -> bool:
-    """Whether so many more pictures of a size still fit the canvas of the others."""
+    """Whether ``more`` pictures of a size still fit the canvas of the others."""
     height, width = (max(size[axis], *(one.shape[axis + 2] for one in level)) for axis in (0, 1))
     count = sum(map(len, level)) + more
     filled = sum(len(one) * one.shape[2] * one.shape[3] for one in level) + more * size[0] * size[1]
@@ -195,7 +196,7 @@ def _fit(level: list[Tensor], size: tuple[int, int], more: int, limit: int) -> b
 
 
 def _within(x: Tensor, rows: list[int], columns: list[int]) -> Tensor:
-    """(b, 1, h, w) bool: the places in the first so many rows and columns of each picture."""
+    """(b, 1, h, w) bool: the positions in the first ``rows`` and ``columns`` of each picture."""
     height, width = x.shape[2:]
     y = torch.arange(height, device=x.device) < torch.tensor(rows, device=x.device)[:, None]
     z = torch.arange(width, device=x.device) < torch.tensor(columns, device=x.device)[:, None]
@@ -220,7 +221,3 @@ def _no_answers(boxes: Tensor, net: nn.Module) -> list[Tensor]:
 def _detections(boxes: Tensor, scores: Tensor, points: Tensor) -> Detections:
     order = torch.argsort(scores, descending=True, stable=True)
     return Detections(boxes[order].numpy(), points[order].numpy(), scores[order].numpy())
-
-
-def _nothing() -> Detections:
-    return Detections(np.zeros((0, 4), np.float32), np.zeros((0, 5, 2), np.float32), np.zeros(0, np.float32))

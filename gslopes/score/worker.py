@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import cast
 
 from gslopes.core.errors import ClassifierError, GslopesError, Refused, ServiceError, StorageError
-from gslopes.core.killpoints import reach
+from gslopes.core.killpoints import kill_point
 from gslopes.core.records import Answer, Classifier
 from gslopes.core.runtime import gslopes_version
 from gslopes.score.answers import failed_answer, parse_answer, raise_if_fatal
@@ -121,9 +121,9 @@ class Worker:
         def put(responses: dict[bytes, object]) -> None:
             responses = {key: _clean(raw) for key, raw in responses.items()}  # tables get what the cache will give
             found = {key: self._answer(raw) for key, raw in responses.items()}
-            reach("answers:asked")
+            kill_point("answers:asked")
             self._cache.put(responses, found)
-            reach("answers:kept")
+            kill_point("answers:kept")
             answers.update(found)
 
         before = self._sender.answered

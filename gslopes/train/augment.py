@@ -125,7 +125,7 @@ def seen_through(both: Tensor, rectangle: Tensor) -> Tensor:
 def disturbed(x: Tensor, generator: torch.Generator) -> Tensor:
     """A critic's pictures (B, C, S, S) moved, in contrast and level, half of them with a square hidden.
 
-    So that it does not learn the photos by heart. Source: Zhao et al. 2020, Differentiable augmentation for
+    So that it does not memorise the photos. Source: Zhao et al. 2020, Differentiable augmentation for
     data-efficient GAN training, §3.
     """
     count, channels, size = len(x), x.shape[1], x.shape[-1]

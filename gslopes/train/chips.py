@@ -69,7 +69,11 @@ def aligned(photos: LabelledPhotos, *, crop: str = "chip", size: int = 128, devi
 
 
 def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: str) -> None:
-    points = celeba_points(photos) if photos.set == "celeba" else find_points(photos.paths, folder, device)
+    points: list[NDArray[np.float64]] | list[NDArray[np.float32] | None]
+    if photos.set == "celeba":  # its pictures are aligned: the points are the same in all of them
+        points = [celeba.POINTS * read_rgb(photos.paths[0]).shape[1]] * len(photos)
+    else:
+        points = find_points(photos.paths, folder, device)
     kept = [i for i, p in enumerate(points) if p is not None]
     pixels = np.lib.format.open_memmap(
         folder / "pixels.npy", mode="w+", dtype=np.uint8, shape=(len(kept), size, size, 3)
@@ -91,7 +95,7 @@ def _make(photos: LabelledPhotos, folder: Path, crop: str, size: int, device: st
 
 
 def _save(file: Path, **arrays: NDArray[Any]) -> None:
-    """Keep arrays; who is killed meanwhile leaves no half of a file."""
+    """Keep arrays; a run that is killed leaves no half of a file."""
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)
     with runfolder.storage(file):
@@ -103,13 +107,6 @@ def read_rgb(path: Path) -> ByteArray:
     """A training picture, (H, W, 3) uint8 RGB."""
     with Image.open(path) as picture:
         return np.asarray(picture.convert("RGB"))
-
-
-def celeba_points(photos: LabelledPhotos) -> list[NDArray[np.float64]]:
-    """The five points of CelebA's aligned pictures, which are the same for all of them."""
-    with Image.open(photos.paths[0]) as picture:
-        width = picture.width
-    return [celeba.POINTS * width] * len(photos)
 
 
 def find_points(paths: tuple[Path, ...], folder: Path, device: str) -> list[NDArray[np.float32] | None]:

@@ -9,7 +9,6 @@ import cv2
 import numpy as np
 
 from gslopes.core.errors import DataMissing
-from gslopes.core.records import ByteArray
 from gslopes.train.training_set import TrainingSet
 from gslopes.zoo import ModelSpec
 
@@ -19,7 +18,8 @@ QUALITY = 80  # of the JPEGs: about 2.5 KB for a chip of 128 x 128
 def write_packed(data: TrainingSet, path: Path) -> int:
     """Write the set and return how many photos it has; the folder is made if missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    files = [_encoded(chip) for chip in data.pixels]
+    quality = [cv2.IMWRITE_JPEG_QUALITY, QUALITY]
+    files = [np.asarray(cv2.imencode(".jpg", chip[..., ::-1], quality)[1], np.uint8) for chip in data.pixels]
     np.savez(
         path,
         jpeg=np.concatenate(files),
@@ -41,15 +41,5 @@ def packed(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
         )
     with np.load(path) as file:
         jpeg, starts = file["jpeg"], np.concatenate([[0], file["ends"]])
-        chips = np.stack([_decoded(jpeg[a:b]) for a, b in pairwise(starts)])
-        return TrainingSet(chips, file["labels"], file["weights"], file["held_out"])
-
-
-def _encoded(chip: ByteArray) -> ByteArray:
-    return np.asarray(cv2.imencode(".jpg", chip[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1], np.uint8)
-
-
-def _decoded(file: ByteArray) -> ByteArray:
-    picture = cv2.imdecode(file, cv2.IMREAD_COLOR)
-    assert picture is not None  # written by write_packed
-    return np.asarray(picture[..., ::-1], np.uint8)
+        chips = [np.asarray(cv2.imdecode(jpeg[a:b], cv2.IMREAD_COLOR))[..., ::-1] for a, b in pairwise(starts)]
+        return TrainingSet(np.stack(chips), file["labels"], file["weights"], file["held_out"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,11 @@ from gslopes.train.pretrained import efficientnet_lite_file
 from gslopes.train.sets import SETS
 from gslopes.train.tagger import train_tagger
 from gslopes.train.template import with_template
-from gslopes.zoo import ModelSpec, home, load, read_spec, weights
+from gslopes.zoo import ModelSpec, home, load, weights
+from gslopes.zoo.spec import find_spec
 
-LOOPS: dict[str, Callable[..., dict[str, Any]]] = {
+Loop = Callable[..., dict[str, Any]]
+LOOPS: dict[str, Loop] = {
     "tagger": train_tagger,
     "feature-pyramid": train_parser,
     "fader": train_fader,
@@ -71,9 +73,8 @@ def run_recipe(
     path = find_recipe(recipe)
     plan = load_toml(Recipe, path)
     spec = find_spec(plan.model)
-    options = check_options(plan, spec, path)
-    if steps is not None:
-        options.get("optimisation", options)["steps"] = steps
+    loop = LOOPS[spec.network]
+    options = loop_options(plan, loop, path, steps)
     if plan.set not in SETS:
         raise UnknownName("training set", plan.set, SETS)
     if options.get("pretrained"):
@@ -81,7 +82,13 @@ def run_recipe(
     if options.get("begin_with"):
         check_beginning(load(options["begin_with"]).spec, spec)
     folder = out or home.writable("weights") / plan.model
-    resolved = {"recipe": path.name, **asdict(plan), "train": options, "device": device, "torch": torch.__version__}
+    resolved = {
+        "recipe": path.name,
+        **asdict(plan),
+        "train": to_dict(options),
+        "device": device,
+        "torch": torch.__version__,
+    }
     if dry_run:
         print(json.dumps({**resolved, "out": str(folder)}, indent=2))  # noqa: T201 - the dry run's result
         return folder
@@ -93,8 +100,7 @@ def run_recipe(
     everything = SETS[plan.set](spec, data, device)
     aside = everything.held_out if everything.calibration is None else everything.held_out | everything.calibration
     seen = everything.part(~aside)
-    loop = LOOPS[spec.network]
-    state = loop(spec, seen.pixels, seen.labels, seen.weights, work, device=device, **as_arguments(loop, options))
+    state = loop(spec, seen.pixels, seen.labels, seen.weights, work, device=device, **options)
     if parallel.rank() > 0:
         return folder
 
@@ -121,27 +127,23 @@ def find_recipe(recipe: str | Path) -> Path:
     return found
 
 
-def find_spec(model: str) -> ModelSpec:
-    """The spec of a model in models/.  Raises: UnknownName, naming the nearest."""
-    folder = home.find("models", model)
-    if folder is None:
-        raise UnknownName("model", model, home.names("models", "spec.toml"))
-    return read_spec(folder / "spec.toml")
-
-
-def check_options(plan: Recipe, spec: ModelSpec, path: Path) -> dict[str, Any]:
-    """The recipe's options, each one a keyword of the loop.  Raises: ConfigError."""
-    parameters = inspect.signature(LOOPS[spec.network]).parameters.values()
+def loop_options(plan: Recipe, loop: Loop, path: Path, steps: int | None = None) -> dict[str, Any]:
+    """The keywords of the loop: its defaults, with what the recipe says.  steps: instead.  Raises: ConfigError."""
+    parameters = inspect.signature(loop).parameters.values()
     known = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "device"}
     unknown = sorted(set(plan.train) - set(known))
     if unknown:
         raise ConfigError(f"{path} has an unknown option {unknown[0]!r} under [train].", f"Known: {', '.join(known)}.")
-    sections = {name: type(default) for name, default in known.items() if is_dataclass(default)}
-    given = {
-        name: from_dict(kind, to_dict(known[name]) | plan.train.get(name, {}), where=f"train.{name}")
-        for name, kind in sections.items()
-    }
-    return {**to_dict(known), **plan.train, **to_dict(given)}
+    found = known | plan.train
+    for name, default in known.items():
+        if is_dataclass(default):
+            section = to_dict(default) | plan.train.get(name, {})
+            found[name] = from_dict(type(default), section, where=f"train.{name}")
+    if steps is not None and "optimisation" in found:
+        found["optimisation"] = replace(found["optimisation"], steps=steps)
+    elif steps is not None:
+        found["steps"] = steps
+    return found
 
 
 def check_beginning(begin: ModelSpec, spec: ModelSpec) -> None:
@@ -151,15 +153,6 @@ def check_beginning(begin: ModelSpec, spec: ModelSpec) -> None:
             f"{spec.name} cannot begin with the weights of {begin.name}: their networks differ.",
             f"Set begin_with to a {spec.network} of the same shape, or leave it out.",
         )
-
-
-def as_arguments(loop: Callable[..., dict[str, Any]], options: dict[str, Any]) -> dict[str, Any]:
-    """The loop's keywords from plain options: tables become its dataclasses."""
-    defaults = {p.name: p.default for p in inspect.signature(loop).parameters.values()}
-    return {
-        name: from_dict(type(defaults[name]), value) if is_dataclass(defaults[name]) else value
-        for name, value in options.items()
-    }
 
 
 def keep_options(path: Path, resolved: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -14,8 +15,7 @@ from PIL import Image
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.core.skin_tone import typology_angle_of
-from gslopes.datasets import celeba, celeba_wide, celebamask, utkface
-from gslopes.datasets import drawn as rendered
+from gslopes.datasets import celeba, celebamask, drawn, utkface
 from gslopes.datasets.labelled import LabelledPhotos, held_out
 from gslopes.train.augment import to_float
 from gslopes.train.chips import Chips, aligned, cache_folder, find_points, read_rgb, resized
@@ -24,9 +24,9 @@ from gslopes.train.training_set import TrainingSet
 from gslopes.zoo import ModelSpec, load
 from gslopes.zoo.framing import CHIP, FRAMES
 
-TONE = 8.0  # degrees of the typology angle within which skin tones count as alike
+TONE = 8.0  # degrees of the typology angle within which skin tones count as the same
 YOUNG = 35  # years; "young" means looks younger than this
-SURE = 0.85  # a model labels an editor's photos only where its probability is at least this, or at most 1 less it
+CERTAIN = 0.85  # a model labels an editor's photos only where its probability is at least this, or at most 1 less it
 
 
 def balanced(*columns: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -42,27 +42,27 @@ def evened(angles: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(density**-0.5, np.float64)
 
 
-def reader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
+def judge(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     """The judges' fold of UTKFace for gender, race and age, CelebA for gender and smile; unknown labels stay open."""
     utk, celebs = utkface_fold(data, "judges", device), aligned(celeba.read(data), crop=spec.crop, device=device)
-    first = _annotated(utk)
+    first = _own_labels(utk)
     second = np.full((len(celebs.photos), len(spec.labels)), np.nan, np.float32)
     second[:, spec.labels.index("masculine")] = celebs.photos.column("Male")
     second[:, spec.labels.index("smiling")] = celebs.photos.column("Smiling")
     return _two_sets(spec, utk, first, celebs, second)
 
 
-def annotator(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
-    """The editors' fold of UTKFace for gender, race and age; wide CelebA, where the tagger is sure of gender and smile.
+def labeller(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
+    """The editors' fold of UTKFace for gender, race and age; wide CelebA for gender and smile as the tagger sees them.
 
-    No photo of the reader's, so that what labels an editor's photos, or reads a face's own values, never judges.
+    No photo of the judge's, so that what labels an editor's photos, or reads a face's own values, never judges.
     """
-    utk, celebs = utkface_fold(data, "editors", device), aligned(celeba_wide.read(data), crop=spec.crop, device=device)
-    first = _annotated(utk)
-    tags = tagged(celeba_wide.read(data), celebs, device)
+    utk, celebs = utkface_fold(data, "editors", device), aligned(celeba.read_wide(data), crop=spec.crop, device=device)
+    first = _own_labels(utk)
+    tags = tagged(celeba.read_wide(data), celebs, device)
     second = np.full((len(celebs.photos), len(spec.labels)), np.nan, np.float32)
     for label, tag in (("masculine", "Male"), ("smiling", "Smiling")):
-        second[:, spec.labels.index(label)] = _where_sure(tags[tag])
+        second[:, spec.labels.index(label)] = _where_certain(tags[tag])
     return _two_sets(spec, utk, first, celebs, second)
 
 
@@ -83,19 +83,19 @@ def _two_sets(
     )
 
 
-def utkface_fold(data: Path, fold: str, device: str, crop: str = "tight") -> Chips:
-    """Chips of UTKFace: one fold of it, and the held-out photos."""
-    chips = aligned(utkface.read(data), crop=crop, device=device)
+def utkface_fold(data: Path, fold: str, device: str) -> Chips:
+    """Tight chips of UTKFace: one fold of it, and the held-out photos."""
+    chips = aligned(utkface.read(data), crop="tight", device=device)
     return chips.part(chips.photos.fold(fold) | chips.photos.held_out())
 
 
-def _where_sure(probability: NDArray[np.float32]) -> NDArray[np.float32]:
-    """1 or 0 where a model is sure, NaN elsewhere."""
-    return np.where(probability >= SURE, 1, np.where(probability <= 1 - SURE, 0, np.nan)).astype(np.float32)
+def _where_certain(probability: NDArray[np.float32]) -> NDArray[np.float32]:
+    """1 or 0 where a model is certain, NaN elsewhere."""
+    return np.where(probability >= CERTAIN, 1, np.where(probability <= 1 - CERTAIN, 0, np.nan)).astype(np.float32)
 
 
-def _annotated(utk: Chips) -> NDArray[np.float32]:
-    """UTKFace's own labels in the order of the reader's, (n, 8); the smile is unknown."""
+def _own_labels(utk: Chips) -> NDArray[np.float32]:
+    """UTKFace's own labels in the order of the judge's, (n, 8); the smile is unknown."""
     races = [utk.photos.column(name) for name in ("white", "black", "asian", "indian", "other")]
     young = (utk.photos.column("age") < YOUNG).astype(np.float32)
     return np.stack([utk.photos.column("masculine"), *races, young, np.full(len(young), np.nan, np.float32)], 1)
@@ -109,7 +109,7 @@ def tagger(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
 
 
 def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
-    """CelebAMask-HQ, photos and masks aligned alike, with a margin so that moving them shows real pixels.
+    """CelebAMask-HQ, photos and masks aligned in the same way, with a margin so that moving them shows real pixels.
 
     Faces whose skin tone is rare are drawn more often.
     """
@@ -139,21 +139,19 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
 def fader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     """Wide CelebA and the editors' fold of UTKFace with the spec's attributes from -1 to 1; glasses are left out.
 
-    Gender and race of CelebA's faces are as the tagger and the annotator see them, where they are sure (Joo and
+    Gender and race of CelebA's faces are as the tagger and the labeller see them, where they are certain (Joo and
     Kärkkäinen label CelebA with FairFace in the same way); UTKFace's are its annotators'. Smiles are the tagger's, the
-    other attributes that are held fixed the annotator's. Where DATA holds ``<model>.npz`` of ``training/pack.py``
+    other attributes that are held fixed the labeller's. Where DATA holds ``<model>.npz`` of ``training/pack.py``
     instead, it is that.
     """
     if (data / f"{spec.name}.npz").is_file():
         return packed(spec, data, device)
-    sets = [(celeba_wide.read(data), "editors"), (utkface.read(data), "editors")]
     parts = []
-    for source, photos_of in sets:
-        chips = aligned(source, device=device)
-        tight = aligned(source, crop="tight", device=device)
-        fold = chips.photos.fold(photos_of) if source.set == "utkface" else ~chips.photos.held_out()
-        chosen = fold | chips.photos.held_out()
-        parts.append(_editor_part(spec, chips, tight, chosen, tagged(source, chips, device), device))
+    for source in (celeba.read_wide(data), utkface.read(data)):
+        chips, tight = aligned(source, device=device), aligned(source, crop="tight", device=device)
+        held_out = chips.photos.held_out()
+        fold = chips.photos.fold("editors") if source.set == "utkface" else ~held_out
+        parts.append(_editor_part(spec, chips, tight, fold | held_out, tagged(source, chips, device), device))
     return _joined(parts)
 
 
@@ -163,10 +161,10 @@ def _editor_part(
 ) -> TrainingSet:  # fmt: skip
     """One source of an editor's photos: those whose edited attribute is known, without glasses."""
     photos = chips.photos
-    read = annotated(tight.pixels, device)
+    read = _probabilities("labeller", tight.pixels, device)
     known = {
-        "gender": _where_sure(tags["Male"]),
-        "race": _race(read),
+        "gender": _where_certain(tags["Male"]),
+        "race": np.where(read["white"] >= CERTAIN, 1, np.where(read["black"] >= CERTAIN, 0, np.nan)).astype(np.float32),
         "young": read["young"],
         "smiling": tags["Smiling"],
     }
@@ -191,11 +189,6 @@ def _editor_part(
     )
 
 
-def _race(read: dict[str, NDArray[np.float32]]) -> NDArray[np.float32]:
-    """1 where the annotator is sure of White, 0 of Black, NaN elsewhere."""
-    return np.where(read["white"] >= SURE, 1, np.where(read["black"] >= SURE, 0, np.nan)).astype(np.float32)
-
-
 def _joined(parts: list[TrainingSet], shares: tuple[float, ...] = (0.65, 0.35)) -> TrainingSet:
     """Several sources as one set, each drawn as often as its share says."""
     return TrainingSet(
@@ -204,11 +197,6 @@ def _joined(parts: list[TrainingSet], shares: tuple[float, ...] = (0.65, 0.35)) 
         np.concatenate([share * part.weights for part, share in zip(parts, shares, strict=True)]),
         np.concatenate([part.held_out for part in parts]),
     )
-
-
-def annotated(tight: ByteArray, device: str) -> dict[str, NDArray[np.float32]]:
-    """The annotator's probabilities of its labels for tight chips (n, S, S, 3) uint8 RGB, each (n,)."""
-    return _probabilities("labeller", tight, device)
 
 
 def tagged(source: LabelledPhotos, chips: Chips, device: str) -> dict[str, NDArray[np.float32]]:
@@ -220,6 +208,7 @@ def tagged(source: LabelledPhotos, chips: Chips, device: str) -> dict[str, NDArr
 
 
 def _probabilities(name: str, pixels: ByteArray, device: str) -> dict[str, NDArray[np.float32]]:
+    """A model's probabilities of its labels for chips in its crop (n, S, S, 3) uint8 RGB, each (n,)."""
     model = load(name, device)
     out = []
     with torch.inference_mode():
@@ -231,48 +220,46 @@ def _probabilities(name: str, pixels: ByteArray, device: str) -> dict[str, NDArr
     return {label: shares[:, column] for column, label in enumerate(model.spec.labels)}
 
 
-def rendered_faces(spec: ModelSpec, data: Path, device: str, *, faces: int = 12000, seed: int = 1) -> TrainingSet:
-    """Rendered faces aligned by their known landmarks, the cue between -1 and 1; no data folder is needed."""
-    del data, device
-    drawn = rendered.sample(faces, seed)
-    # A third of the faces at the two ends, where there is most to learn, the others evenly between.
-    drawn = drawn.replace(gender=np.clip(0.75 * drawn.gender, -1, 1).astype(np.float32))
-    chips = np.concatenate([rendered_chips(drawn.take(slice(i, i + 500)), spec.size) for i in range(0, faces, 500)])
-    return TrainingSet(chips, drawn.gender[:, None], np.ones(faces), np.arange(faces) % 10 == 0)
-
-
-# How hair, background and smile go along with the cue in the photos that a confounded editor learns from.
+# Correlations of hair, background and smile with the cue in the photos that a confounded editor learns from.
 CONFOUND = {"hair": -0.6, "background": 0.5, "smile": -0.4}
 
 
-def rendered_confounded(spec: ModelSpec, data: Path, device: str, *, faces: int = 9000, seed: int = 2) -> TrainingSet:
-    """Rendered faces whose hair, background and smile go along with the cue; the smile is told where the spec asks."""
+def drawn_faces(
+    spec: ModelSpec,
+    data: Path,
+    device: str,
+    faces: int = 12000,
+    seed: int = 1,
+    confound: dict[str, float] | None = None,
+) -> TrainingSet:
+    """Drawn faces aligned by their known landmarks, with the spec's labels from -1 to 1; no data folder is needed."""
     del data, device
-    drawn = rendered.sample(faces, seed, confound=CONFOUND)
-    drawn = drawn.replace(gender=np.clip(0.75 * drawn.gender, -1, 1).astype(np.float32))
-    chips = np.concatenate([rendered_chips(drawn.take(slice(i, i + 500)), spec.size) for i in range(0, faces, 500)])
-    known = {"gender": drawn.gender, "smiling": 2 * drawn.smile - 1}
+    sampled = drawn.sample(faces, seed, confound=confound)
+    # A third of the faces at the two ends, where there is most to learn, the others evenly between.
+    sampled = sampled.replace(gender=np.clip(0.75 * sampled.gender, -1, 1).astype(np.float32))
+    chips = np.concatenate([drawn_chips(sampled.take(slice(i, i + 500)), spec.size) for i in range(0, faces, 500)])
+    known = {"gender": sampled.gender, "smiling": 2 * sampled.smile - 1}
     labels = np.stack([known[name] for name in spec.labels], 1).astype(np.float32)
     return TrainingSet(chips, labels, np.ones(faces), np.arange(faces) % 10 == 0)
 
 
-def rendered_chips(parameters: rendered.FaceParameters, size: int) -> ByteArray:
-    """Aligned chips (n, size, size, 3) of rendered faces drawn at twice the chip's side."""
-    drawn = rendered.render(parameters, 2 * size)
-    matrices = [similarity(points, CHIP * size - 0.5) for points in drawn.points]
+def drawn_chips(parameters: drawn.FaceParameters, size: int) -> ByteArray:
+    """Aligned chips (n, size, size, 3) of faces drawn at twice the chip's side."""
+    photos = drawn.render(parameters, 2 * size)
+    matrices = [similarity(points, CHIP * size - 0.5) for points in photos.points]
     return np.stack(
-        [warp(picture, m, size) for picture, m in zip(drawn.pixels, matrices, strict=True) if m is not None]
+        [warp(picture, m, size) for picture, m in zip(photos.pixels, matrices, strict=True) if m is not None]
     )
 
 
 SETS: dict[str, Callable[[ModelSpec, Path, str], TrainingSet]] = {
-    "judge": reader,
-    "labeller": annotator,
+    "judge": judge,
+    "labeller": labeller,
     "tagger": tagger,
     "face-parser": parser,
     "fader": fader,
-    "drawn": rendered_faces,
-    "drawn-confounded": rendered_confounded,
+    "drawn": drawn_faces,
+    "drawn-confounded": partial(drawn_faces, faces=9000, seed=2, confound=CONFOUND),
 }
 
 __all__ = ["SETS", "Chips", "TrainingSet"]

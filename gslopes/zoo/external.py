@@ -42,7 +42,7 @@ def load_parser(path: Path, device: str | torch.device = "cpu") -> LoadedModel:
     The result's spec names the classes in the order of these checkpoints; its ``crop`` is the framing of the photos
     that they were trained on, hair and neck in view.
 
-    Raises: UsageError if there is no such file; ModelError if it is no checkpoint, holds code beside tensors (it is not
+    Raises: UsageError if there is no such file; ModelError if it is no checkpoint, holds code besides tensors (not
         run), lacks parameters, or has other shapes or classes.
     """
     name = show(path)
@@ -89,7 +89,7 @@ def _content(path: Path, name: str) -> Any:
             return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         if "GLOBAL" in str(error) or "global" in str(error):
-            raise ModelError(f"{name} holds code beside tensors; it was not run.", SAFE) from error
+            raise ModelError(f"{name} holds code besides tensors; it was not run.", SAFE) from error
         raise ModelError(f"{name} is a damaged checkpoint.", LAYOUT) from error
     except (SafetensorError, RuntimeError, EOFError, ValueError, KeyError, IndexError, OSError, TypeError) as error:
         raise ModelError(f"{name} is a damaged checkpoint.", LAYOUT) from error
@@ -129,7 +129,7 @@ def _check(state: dict[str, torch.Tensor], name: str) -> None:
         raise ModelError(f"{name} is another network: it also has {_first_keys(unexpected)}.", LAYOUT)
     classes = len(state[HEAD]) if state[HEAD].dim() else 0
     if classes != len(CLASSES):
-        raise ModelError(f"{name} tells {classes} classes apart, not the {len(CLASSES)} of CelebAMask-HQ.", LAYOUT)
+        raise ModelError(f"{name} distinguishes {classes} classes, not the {len(CLASSES)} of CelebAMask-HQ.", LAYOUT)
 
 
 def _first_keys(keys: list[str]) -> str:

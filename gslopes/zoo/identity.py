@@ -37,7 +37,7 @@ def folder_of(name: str) -> Path:
 def read(folder: Path) -> tuple[ModelSpec, str]:
     """(spec, sha256) of weights/<name>.
 
-    Raises: ModelError if a file is missing or damaged, or the sha256 is not the one beside it.
+    Raises: ModelError if a file is missing or damaged, or the sha256 is not the recorded one.
     """
     path, digest = folder / FILE, folder / DIGEST
     if not path.is_file() or not digest.is_file():

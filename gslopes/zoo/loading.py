@@ -9,14 +9,14 @@ import torch
 from torch import nn
 
 from gslopes.core.config import from_dict
-from gslopes.core.errors import ModelError, UnknownName
+from gslopes.core.errors import ModelError
 from gslopes.networks.edit_field import EditField, EditFieldConfig
 from gslopes.networks.fader import Fader, FaderConfig
 from gslopes.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.networks.tagger import Tagger, TaggerConfig
 from gslopes.zoo import home, weights
 from gslopes.zoo.identity import folder_of
-from gslopes.zoo.spec import ModelSpec, read_spec
+from gslopes.zoo.spec import ModelSpec, find_spec
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,21 +89,14 @@ def load_folder(folder: Path, device: str | torch.device = "cpu") -> LoadedModel
 
 
 def list_models() -> list[ModelEntry]:
-    """Every model that has a spec, with its weights' sha256 as written beside them (not checked here)."""
+    """Every model that has a spec, with the recorded sha256 of its weights (not checked here)."""
     entries = []
     for name in home.names("models", "spec.toml"):
-        spec = read_spec(_there("models", name) / "spec.toml")
+        spec = find_spec(name)
         folder = home.find("weights", name)
-        file = folder / weights.FILE if folder else None
-        there = file is not None and file.is_file()
-        digest = (folder / weights.DIGEST).read_text(encoding="ascii").split()[0] if folder and there else ""
-        size = file.stat().st_size if file is not None and there else 0
+        digest, size = "", 0
+        if folder and (folder / weights.FILE).is_file():
+            digest = (folder / weights.DIGEST).read_text(encoding="ascii").split()[0]
+            size = (folder / weights.FILE).stat().st_size
         entries.append(ModelEntry(name, spec.network, spec.summary, str(folder or ""), spec.licence, digest, size))
     return entries
-
-
-def _there(folder: str, name: str) -> Path:
-    path = home.find(folder, name)
-    if path is None:
-        raise UnknownName("model", name, home.names(folder))
-    return path

@@ -18,11 +18,11 @@ from gslopes.core.errors import ModelError
 from gslopes.core.records import ByteArray
 from gslopes.zoo.loading import LoadedModel
 
-AT_HAND = 64  # chips whose probabilities are kept, 1.2 MB each; the walk has 32 in hand, see ``run.synthesis``
+CACHED = 64  # chips whose probabilities are kept, 1.2 MB each; the walk has 32 in hand, see ``run.synthesis``
 
 Key = tuple[str, int, str, bytes]
 
-# Each thread has its own: what is at hand never depends on what another one does, and so neither does a rounding.
+# Each thread has its own: what is cached never depends on other threads, and so neither does a rounding.
 _memory = local()
 
 
@@ -53,7 +53,7 @@ def class_probabilities(parser: LoadedModel, pictures: ByteArray, device: torch.
 
 
 def probabilities_at_hand(parser: LoadedModel, pictures: ByteArray, device: torch.device) -> Tensor:
-    """As ``class_probabilities``; on the CPU the last ``AT_HAND`` pictures of a thread are not parsed again.
+    """As ``class_probabilities``; on the CPU the last ``CACHED`` pictures of a thread are not parsed again.
 
     A mask and an edit need the same chip parsed, one after the other, and know nothing of each other.
     """
@@ -68,13 +68,13 @@ def probabilities_at_hand(parser: LoadedModel, pictures: ByteArray, device: torc
         parsed = class_probabilities(parser, pictures[missing], device)
         found |= zip((keys[row] for row in missing), parsed, strict=True)
         kept.update((keys[row], found[keys[row]].clone()) for row in missing)
-        while len(kept) > AT_HAND:
+        while len(kept) > CACHED:
             kept.popitem(last=False)
     return torch.stack([found[key] for key in keys])
 
 
 def _kept() -> OrderedDict[Key, Tensor]:
-    """What this thread has at hand, oldest first."""
+    """What this thread has cached, oldest first."""
     if not hasattr(_memory, "kept"):
         _memory.kept = OrderedDict()
     kept: OrderedDict[Key, Tensor] = _memory.kept

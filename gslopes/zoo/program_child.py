@@ -18,7 +18,7 @@ from typing import Any
 
 _MOST = 1 << 30  # bytes of one message
 _HEAD = struct.Struct("<I")
-_MARGIN = 30  # seconds after which the kernel ends a program that is still running though nobody waits for it
+_MARGIN = 30  # seconds after which the kernel ends a program that is still running though no process waits for it
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ class FaceReader:
     def __call__(self, chips: ByteArray, batch: int | None = None) -> dict[str, NDArray[np.float64]]:
         """Chips (n, S, S, 3) uint8 RGB to {label: (n,) probabilities}; those of race sum to 1.
 
-        batch: so many at once; all by default.
+        batch: how many at once; all by default.
         """
         batch = batch or max(1, len(chips))
         with torch.inference_mode():

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gslopes.core.config import load_toml
+from gslopes.core.errors import UnknownName
+from gslopes.zoo import home
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +62,11 @@ def read_spec(path: Path) -> ModelSpec:
     Raises: ConfigError if it is missing or has unknown keys or wrong types.
     """
     return load_toml(ModelSpec, path)
+
+
+def find_spec(model: str) -> ModelSpec:
+    """The spec of a model in models/.  Raises: UnknownName, naming the nearest."""
+    folder = home.find("models", model)
+    if folder is None:
+        raise UnknownName("model", model, home.names("models", "spec.toml"))
+    return read_spec(folder / "spec.toml")

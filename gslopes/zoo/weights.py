@@ -1,4 +1,4 @@
-"""Weights as files: fp16 safetensors that carry their spec, and a sha256 beside them that is checked at every load."""
+"""Weights as files: fp16 safetensors that carry their spec, and a recorded sha256 that is checked at every load."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def save(folder: Path, spec: ModelSpec, state: dict[str, torch.Tensor]) -> str:
     half = {k: v.detach().to("cpu", torch.float16).contiguous() for k, v in state.items() if v.is_floating_point()}
     partial = folder / f".{FILE}.partial"
     save_file(half, partial, metadata={"format": "pt", "spec": json.dumps(asdict(spec))})
-    partial.chmod(0o644)  # safetensors lets nobody else read them
+    partial.chmod(0o644)  # safetensors makes them readable by their owner alone
     digest = sha256_of(partial)
     partial.replace(folder / FILE)
     (folder / DIGEST).write_text(f"{digest}  {FILE}\n", encoding="ascii")
@@ -37,7 +37,7 @@ def save(folder: Path, spec: ModelSpec, state: dict[str, torch.Tensor]) -> str:
 def load(folder: Path) -> tuple[ModelSpec, dict[str, torch.Tensor], str]:
     """(spec, fp32 state, sha256) of weights/<name>.
 
-    Raises: ModelError if a file is missing or damaged, or the sha256 is not the one beside it.
+    Raises: ModelError if a file is missing or damaged, or the sha256 is not the recorded one.
     """
     spec, digest = read(folder)
     path = folder / FILE

@@ -33,7 +33,7 @@ from gslopes import zoo  # noqa: E402
 from gslopes.datasets import drawn as rendered  # noqa: E402
 from gslopes.networks.critics import LatentCritic  # noqa: E402
 from gslopes.train.fader import Optimisation, train_fader  # noqa: E402
-from gslopes.train.sets import rendered_chips  # noqa: E402
+from gslopes.train.sets import drawn_chips  # noqa: E402
 
 WIDTHS = (16, 32, 64, 128, 256)
 SPEC = zoo.ModelSpec("bench", "", "fader", 128, ("gender",), "", (), "", "", {"widths": list(WIDTHS)})
@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     drawn = rendered.sample(64, 0)
-    chips = np.tile(rendered_chips(drawn, 128), (8, 1, 1, 1))  # as many as a loader needs; the pictures do not matter
+    chips = np.tile(drawn_chips(drawn, 128), (8, 1, 1, 1))  # as many as a loader needs; the pictures do not matter
     labels = np.tile((drawn.gender / 2)[:, None].astype(np.float32), (8, 1))
     arguments = (chips, labels, args.warm, args.steps, args.batch, args.device)
     seconds: dict[str, list[float]] = {"ours": [], "peer": []}

@@ -77,7 +77,7 @@ def test_every_kill_point_is_reached_somewhere_and_known():
     used = {
         name
         for path in (ROOT / "gslopes").rglob("*.py")
-        for name in re.findall(r'\breach\("([a-z:]+)"\)', path.read_text())
+        for name in re.findall(r'\bkill_point\("([a-z:]+)"\)', path.read_text())
     }
     assert used == set(KILL_POINTS)
 

@@ -9,7 +9,7 @@ from gslopes.core.errors import ModelError
 from gslopes.core.levels import OFFSET
 from gslopes.datasets import drawn as rendered
 from gslopes.edit.sweep import FaderEditor
-from gslopes.train.sets import rendered_chips
+from gslopes.train.sets import drawn_chips
 
 VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
 
@@ -25,7 +25,7 @@ def faces() -> rendered.FaceParameters:
 
 
 def test_a_sweep_has_a_picture_for_every_value_and_the_neutral_one(editor, faces):
-    swept = editor.sweep(rendered_chips(faces, editor.size), VALUES)
+    swept = editor.sweep(drawn_chips(faces, editor.size), VALUES)
     edited, neutral = swept.edited, swept.neutral
     assert edited.shape == (24, 5, 64, 64, 3)
     assert neutral.shape == (24, 64, 64, 3)
@@ -44,7 +44,7 @@ def levels(network, chips, values):
 
 @pytest.mark.parametrize("values", [(-2, -1, 0, 1, 2), (-2, 0.5, 1)])
 def test_the_edit_is_the_odd_part_less_that_at_the_photos_own_value(editor, faces, values):
-    chips = rendered_chips(faces, editor.size)[:2]
+    chips = drawn_chips(faces, editor.size)[:2]
     swept = editor.sweep(chips, np.array(values, np.float32))
     edited, neutral = swept.edited, swept.neutral
     network = zoo.load("drawn-fader").module
@@ -66,7 +66,7 @@ def test_the_edit_is_the_odd_part_less_that_at_the_photos_own_value(editor, face
 def test_gain_multiplies_the_edits(faces):
     model = zoo.load("drawn-fader")
     model.module.config = dataclasses.replace(model.module.config, gain=0.5)
-    chips = rendered_chips(faces, 64)[:3]
+    chips = drawn_chips(faces, 64)[:3]
     swept = FaderEditor(model, reader=None).sweep(chips, VALUES)
     half, neutral = swept.edited, swept.neutral
     swept = FaderEditor("drawn-fader", reader=None).sweep(chips, VALUES)
@@ -76,7 +76,7 @@ def test_gain_multiplies_the_edits(faces):
 
 
 def test_what_both_ends_share_is_in_no_edit(editor, faces):
-    edited = editor.sweep(rendered_chips(faces, editor.size), VALUES).edited
+    edited = editor.sweep(drawn_chips(faces, editor.size), VALUES).edited
     np.testing.assert_allclose(edited[:, 0] + edited[:, 4], 2 * edited[:, 2], atol=0.01)
     np.testing.assert_allclose(edited[:, 1] + edited[:, 3], 2 * edited[:, 2], atol=0.01)
 
@@ -84,7 +84,7 @@ def test_what_both_ends_share_is_in_no_edit(editor, faces):
 def test_the_odd_part_of_a_ratio_is_taken_of_logarithms(faces):
     model = zoo.load("drawn-fader")
     ratio = zoo.LoadedModel(model.module, dataclasses.replace(model.spec, blend="ratio"), model.sha256)
-    edited = FaderEditor(ratio, reader=None).sweep(rendered_chips(faces, 64)[:4], VALUES).edited
+    edited = FaderEditor(ratio, reader=None).sweep(drawn_chips(faces, 64)[:4], VALUES).edited
     product = (edited[:, 0] + OFFSET) * (edited[:, 4] + OFFSET)
     np.testing.assert_allclose(product, (edited[:, 2] + OFFSET) ** 2, rtol=1e-3)
 
@@ -93,7 +93,7 @@ def test_sixteen_bits_move_no_level_by_more_than_one(faces):
     """What the editor does on a CUDA device, here on the CPU with the weights that ship."""
     full, half = (FaderEditor("drawn-fader", reader=None) for _ in range(2))
     half.network.half()
-    chips = np.stack([np.asarray(chip) for chip in rendered_chips(faces, full.size)[:4]])
+    chips = np.stack([np.asarray(chip) for chip in drawn_chips(faces, full.size)[:4]])
     sweeps = [one.sweep(chips, VALUES) for one in (full, half)]
     changes = [swept.edited - swept.neutral[:, None] for swept in sweeps]
     difference = np.abs(changes[0] - changes[1])
@@ -102,12 +102,12 @@ def test_sixteen_bits_move_no_level_by_more_than_one(faces):
 
 
 def test_the_same_chip_gives_the_same_sweep_twice(editor, faces):
-    chips = rendered_chips(faces, editor.size)
+    chips = drawn_chips(faces, editor.size)
     np.testing.assert_array_equal(editor.sweep(chips, VALUES).edited, editor.sweep(chips, VALUES).edited)
 
 
 def test_the_drawn_cue_rises_with_the_value(editor, faces):
-    chips = rendered_chips(faces, editor.size)
+    chips = drawn_chips(faces, editor.size)
     swept = editor.sweep(chips, VALUES)
     edited, neutral = swept.edited, swept.neutral
     points = rendered_chip_points(editor.size, len(chips))
@@ -132,7 +132,7 @@ def test_a_model_that_is_loaded_edits_with_its_own_weights_whatever_is_shipped_u
     shipped, trial = (zoo.load("drawn-fader") for _ in range(2))
     with torch.no_grad():
         trial.module.to_rgb.bias += 0.5
-    chips = rendered_chips(faces, 64)[:2]
+    chips = drawn_chips(faces, 64)[:2]
     ours, theirs = (FaderEditor(model, reader=None).sweep(chips, VALUES).edited for model in (trial, "drawn-fader"))
     np.testing.assert_array_equal(FaderEditor(shipped, reader=None).sweep(chips, VALUES).edited, theirs)
     assert np.abs(ours - theirs).mean() > 5

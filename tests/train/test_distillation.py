@@ -11,7 +11,7 @@ from gslopes import zoo
 from gslopes.datasets import drawn as rendered
 from gslopes.train import distillation, loop
 from gslopes.train.distillation import Distillation, distilled, mean_with_mirror_image
-from gslopes.train.sets import rendered_chips
+from gslopes.train.sets import drawn_chips
 
 NARROW = [8, 16, 16, 32, 32]
 
@@ -24,7 +24,7 @@ def teacher() -> zoo.LoadedModel:
 @pytest.fixture(scope="module")
 def chips() -> np.ndarray:
     """32 drawn faces, (32, 128, 128, 3) uint8."""
-    return rendered_chips(rendered.sample(32, seed=5), 128)
+    return drawn_chips(rendered.sample(32, seed=5), 128)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from gslopes.train import edit_field, loop
 from gslopes.train.augment import disturbed, seen_through
 from gslopes.train.distillation import Distillation
 from gslopes.train.edit_field import Optimisation, train_edit_field
-from gslopes.train.sets import rendered_chips
+from gslopes.train.sets import drawn_chips
 from gslopes.zoo.reader import face_window
 
 SPEC = zoo.ModelSpec(
@@ -26,7 +26,7 @@ def training() -> tuple[np.ndarray, np.ndarray]:
     """32 drawn faces of both ends, (32, 128, 128, 3) and (32, 2)."""
     faces = rendered.sample(32, seed=5)
     ends = np.where(np.arange(32) % 2, 1.0, -1.0).astype(np.float32)
-    return rendered_chips(faces.replace(gender=ends), 128), np.stack([ends, np.zeros(32, np.float32)], 1)
+    return drawn_chips(faces.replace(gender=ends), 128), np.stack([ends, np.zeros(32, np.float32)], 1)
 
 
 def run(training, folder, steps):

@@ -12,7 +12,7 @@ from gslopes.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfi
 from gslopes.train import loop
 from gslopes.train.fader import Adversary, Optimisation, train_fader
 from gslopes.train.parser import train_parser
-from gslopes.train.sets import rendered_chips
+from gslopes.train.sets import drawn_chips
 from gslopes.train.tagger import train_tagger
 
 FACTS = {"summary": "", "licence": "", "data": (), "paper": "", "recipe": ""}
@@ -42,7 +42,7 @@ def case(request, faces):
         labels = np.where(drawn.skin_mask > 0.5, 2, np.where(drawn.face_mask > 0.5, 1, 0)).astype(np.uint8)
         return train, spec, drawn.pixels, labels
     columns = [faces.gender] if request.param == "fader" else [faces.gender > 0, faces.tone > 0]
-    return train, spec, rendered_chips(faces, 32), np.stack(columns, 1).astype(np.float32)
+    return train, spec, drawn_chips(faces, 32), np.stack(columns, 1).astype(np.float32)
 
 
 def run(case, folder, steps, **options):

@@ -6,15 +6,15 @@ import pytest
 from gslopes.core.errors import DataMissing
 from gslopes.datasets import drawn as rendered
 from gslopes.train.packed import packed, write_packed
-from gslopes.train.recipe import find_spec
-from gslopes.train.sets import rendered_chips
+from gslopes.train.sets import drawn_chips
 from gslopes.train.training_set import TrainingSet
+from gslopes.zoo.spec import find_spec
 
 
 def test_a_packed_set_comes_back_whole(tmp_path):
     spec = find_spec("drawn-fader")
     drawn = rendered.sample(20, seed=3)
-    chips = rendered_chips(drawn, spec.size)
+    chips = drawn_chips(drawn, spec.size)
     held = np.arange(20) % 5 == 0
     count = write_packed(
         TrainingSet(chips, drawn.gender[:, None], np.arange(20.0), held), tmp_path / f"{spec.name}.npz"

@@ -13,7 +13,7 @@ from gslopes import zoo
 from gslopes.datasets import drawn as rendered
 from gslopes.train import parallel
 from gslopes.train.fader import Optimisation, train_fader
-from gslopes.train.sets import rendered_chips
+from gslopes.train.sets import drawn_chips
 
 
 def train(out, rank):
@@ -25,7 +25,7 @@ def train(out, rank):
     spec = zoo.ModelSpec("small", "", "fader", 32, ("gender",), "", (), "", "", {"widths": [8, 16, 16]})
     labels = np.clip(faces.gender / 2, -1, 1)[:, None].astype(np.float32)
     length = Optimisation(steps=3, batch=8)
-    chips = rendered_chips(faces, 32)
+    chips = drawn_chips(faces, 32)
     state = train_fader(spec, chips, labels, np.ones(32), folder, optimisation=length, report_every=1)
     torch.save(state, out / f"state-{rank}.pt")
 

@@ -2,12 +2,13 @@ import json
 
 import pytest
 
-from gslopes.core.config import load_toml
+from gslopes.core.config import load_toml, to_dict
 from gslopes.core.errors import ConfigError, GslopesError, UnknownName, UsageError
-from gslopes.train import find_recipe, pretrained, run_recipe
-from gslopes.train.recipe import Recipe, check_options, find_spec
+from gslopes.train import pretrained
+from gslopes.train.recipe import LOOPS, Recipe, find_recipe, loop_options, run_recipe
 from gslopes.train.sets import SETS
 from gslopes.zoo import home
+from gslopes.zoo.spec import find_spec
 
 RECIPES = sorted((home.PACKAGE.parent / "training").glob("*.toml"))
 
@@ -16,7 +17,7 @@ RECIPES = sorted((home.PACKAGE.parent / "training").glob("*.toml"))
 def test_every_shipped_recipe_is_complete(path):
     plan = load_toml(Recipe, path)
     assert plan.set in SETS
-    options = check_options(plan, find_spec(plan.model), path)
+    options = to_dict(loop_options(plan, LOOPS[find_spec(plan.model).network], path))
     assert options.get("optimisation", options)["steps"] > 0
     header = path.read_text(encoding="utf-8").split("model =")[0]
     assert header.startswith("# gslopes train ")

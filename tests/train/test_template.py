@@ -10,7 +10,7 @@ from gslopes.core.levels import LUMA, OFFSET
 from gslopes.datasets import drawn as rendered
 from gslopes.edit.sweep import FaderEditor
 from gslopes.train import template
-from gslopes.train.sets import rendered_chips
+from gslopes.train.sets import drawn_chips
 from gslopes.zoo.reader import face_window
 
 
@@ -26,7 +26,7 @@ def ratio_editor(chips, **config):
 
 
 def test_the_template_is_even_and_a_sweep_moves_every_chip_from_its_own_value():
-    chips = rendered_chips(rendered.sample(8, seed=4), 64)
+    chips = drawn_chips(rendered.sample(8, seed=4), 64)
     form, editor = ratio_editor(chips)
     assert form.shape == (3, 64, 64)
     torch.testing.assert_close(form, form.flip(2))
@@ -38,7 +38,7 @@ def test_the_template_is_even_and_a_sweep_moves_every_chip_from_its_own_value():
 
 
 def test_the_template_is_the_edit_of_a_unit():
-    chips = rendered_chips(rendered.sample(4, seed=4), 64)
+    chips = drawn_chips(rendered.sample(4, seed=4), 64)
     form, editor = ratio_editor(chips, gain=1.5)
     swept = editor.sweep(chips, np.array([-1, 0.5, 2], np.float32))
     edited, neutral = swept.edited, swept.neutral

@@ -111,7 +111,7 @@ class Trap:
 def test_code_in_a_checkpoint_is_never_run(state: State, tmp_path: Path, old: bool) -> None:
     caught, file = tmp_path / "caught", tmp_path / "trap.pth"
     torch.save({**state, "x": Trap(caught)}, file, _use_new_zipfile_serialization=not old)
-    with pytest.raises(ModelError, match=r"code beside tensors.*not run.*state_dict"):
+    with pytest.raises(ModelError, match=r"code besides tensors.*not run.*state_dict"):
         zoo.load_parser(file)
     assert not caught.exists()
 
@@ -169,5 +169,5 @@ def test_another_network_is_told_by_what_it_lacks_or_has(state: State, tmp_path:
 def test_another_number_of_classes_is_told(state: State, tmp_path: Path, classes: int) -> None:
     heads = {f"{head}.conv_out.weight": n for head, n in (("conv_out", 256), ("conv_out16", 64), ("conv_out32", 64))}
     other = {**state, **{name: torch.zeros(classes, n, 1, 1) for name, n in heads.items()}}
-    with pytest.raises(ModelError, match=f"tells {classes} classes apart, not the 19"):
+    with pytest.raises(ModelError, match=f"distinguishes {classes} classes, not the 19"):
         zoo.load_parser(saved(other, tmp_path / "x.pth"))

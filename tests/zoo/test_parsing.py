@@ -70,13 +70,13 @@ def test_pictures_that_are_not_at_hand_are_not_kept_for_ever():
     parser, random = load("face-parser"), np.random.default_rng(3)
     for _ in range(3):
         probabilities_at_hand(parser, random.integers(0, 256, (30, 128, 128, 3), np.uint8), CPU)
-    assert len(parsing._kept()) == parsing.AT_HAND
+    assert len(parsing._kept()) == parsing.CACHED
 
 
 @pytest.mark.slow
 def test_what_a_thread_has_at_hand_no_other_thread_takes_away():
     parser, random = load("face-parser"), np.random.default_rng(4)
-    mine, others = (random.integers(0, 256, (n, 128, 128, 3), np.uint8) for n in (4, parsing.AT_HAND))
+    mine, others = (random.integers(0, 256, (n, 128, 128, 3), np.uint8) for n in (4, parsing.CACHED))
     probabilities_at_hand(parser, mine, CPU)
     thread = Thread(target=probabilities_at_hand, args=(parser, others, CPU))
     thread.start()

@@ -45,7 +45,7 @@ class Answer:
 
     @property
     def done(self) -> bool:
-        """Nobody needs to look at the photo again."""
+        """The photo needs no further review."""
         return self.excluded or self.decision == "accept" or (self.answers and "gender" in self.said)
 
 
@@ -58,12 +58,7 @@ class Answers:
     def rows(self) -> list[dict[str, str]]:
         """As the review's CSV has them."""
         return [
-            {
-                "photo": photo,
-                "path": one.path,
-                "decision": one.decision,
-                **{name: one.said.get(name, "") for name in VALUES},
-            }
+            {"photo": photo, "path": one.path, "decision": one.decision, **dict.fromkeys(VALUES, ""), **one.said}
             for photo, one in self.by_photo.items()
         ]
 
@@ -132,7 +127,7 @@ def chances(row: Any) -> dict[str, dict[str, float]]:
 
 
 def queue(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.Series:
-    """Which rows a person should still look at: perceived gender read with less confidence, and nobody has decided."""
+    """Which rows a person should still look at: perceived gender read with less confidence, and undecided."""
     unsure = np.maximum(table["masculine"], 1 - table["masculine"]) < confidence
     done = {photo for photo, one in answers.by_photo.items() if one.done}
     return (table["status"] == "read") & unsure & ~table["photo"].isin(done)
@@ -140,8 +135,9 @@ def queue(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.Series
 
 def compose(table: pd.DataFrame, sets: Sets, answers: Answers) -> pd.DataFrame:
     """core.tables.collection.COMPOSITION: every share of every occupation and keyword."""
-    counted = [row for row in table[table["status"] == "read"].to_dict("records") if not _excluded(row, answers)]
-    by_path = {row["path"]: _one(row, answers) for row in counted}
+    excluded = [photo for photo, answer in answers.by_photo.items() if answer.excluded]
+    counted = table[(table["status"] == "read") & ~table["photo"].isin(excluded)].to_dict("records")
+    by_path = {row["path"]: _reading(row, answers) for row in counted}
     rows = []
     for occupation, keyword, paths in sets.members():
         members = [by_path[path] for path in sorted(paths) if path in by_path]
@@ -152,23 +148,21 @@ def compose(table: pd.DataFrame, sets: Sets, answers: Answers) -> pd.DataFrame:
                 if value in ("non-binary", "unknown") and not chance.any():
                     continue
                 share = estimate_share(chance, answered)
-                numbers = {"n": share.n, "answered": share.answered, "share": share.share}
-                ends = {"ci_low": share.low, "ci_high": share.high}
-                head = {"occupation": occupation, "keyword": keyword, "reading": reading, "value": value}
-                rows.append({**head, **numbers, **ends})
+                numbers = share.n, share.answered, share.share, share.low, share.high
+                rows.append((occupation, keyword, reading, value, *numbers))
     return pd.DataFrame(rows, columns=COMPOSITION.columns)
 
 
 def labels(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.DataFrame:
     """A row a photo for ``gslopes fit --photos-csv``: perceived gender, race and age; empty where it is not known.
 
-    A reading below the confidence that nobody answered is not known, and neither is a photo that was excluded.
+    A reading below the confidence without an answer is not known, and neither is a photo that was excluded.
     """
     rows = []
     for row in table[table["status"] == "read"].to_dict("records"):
         answer = answers.by_photo.get(row["photo"])
         known = {"photo": row["photo"], "path": row["path"], "occupation": row["occupation"]}
-        for reading, (chance, answered) in _one(row, answers).items():
+        for reading, (chance, answered) in _reading(row, answers).items():
             value, p = max(chance.items(), key=lambda pair: pair[1])
             sure = (answered or p >= confidence) and not (answer and answer.excluded) and value != "unknown"
             known[f"perceived_{reading}"] = value if sure else ""
@@ -177,12 +171,7 @@ def labels(table: pd.DataFrame, answers: Answers, confidence: float) -> pd.DataF
     return pd.DataFrame(rows, columns=["photo", "path", "occupation", *(f"perceived_{name}" for name in VALUES), "by"])
 
 
-def _excluded(row: Mapping[Any, Any], answers: Answers) -> bool:
-    answer = answers.by_photo.get(row["photo"])
-    return answer is not None and answer.excluded
-
-
-def _one(row: Mapping[Any, Any], answers: Answers) -> dict[str, tuple[dict[str, float], bool]]:
+def _reading(row: Mapping[Any, Any], answers: Answers) -> dict[str, tuple[dict[str, float], bool]]:
     """Reading to (value to chance, whether a person answered)."""
     answer, read = answers.by_photo.get(row["photo"]), chances(row)
     found = {}

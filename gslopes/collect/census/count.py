@@ -8,19 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from gslopes.collect.census.answers import Answers, Sets, compose, labels, queue, read_answers
-from gslopes.collect.census.reading import ChipReader
 from gslopes.collect.lists import WOMEN_SOURCE, women_of
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.reasons import SkipReason
-from gslopes.core.records import Finder, Photo
+from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.runfolder import show
 from gslopes.core.tables.collection import CENSUS, COMPOSITION, MANIFEST
 from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, open_photo, photo_batches, size_of
@@ -31,6 +31,22 @@ STAGE = "census"
 IDENTITY = ("kind", "photos", "inputs", "min_face", "reader")
 RACES = ("white", "black", "asian", "indian", "other")
 _PART = 64
+
+
+class ChipReader(Protocol):
+    """Reads aligned chips.
+
+    sha256: of its weights.  size: side of the chips that it is given, pixels.
+    Called with (n, size, size, 3) uint8 RGB it gives {label: (n,) probabilities}: masculine, white, black, asian,
+    indian, other and young.
+    """
+
+    sha256: str
+    size: int
+
+    def __call__(self, chips: ByteArray) -> dict[str, NDArray[np.float64]]:
+        """See above."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +74,7 @@ class CensusConfig:
 class Census:
     """What a census found.
 
-    out: its folder.  photos: looked at.  read: with a reading.  queue: to be reviewed, nobody having answered.
+    out: its folder.  photos: looked at.  read: with a reading.  queue: to be reviewed, unanswered.
     answered, excluded: by people.  composition: core.tables.collection.COMPOSITION.
     women: occupation to the BLS share.
     page: the review.
@@ -84,18 +100,21 @@ def census(
     finder: Finder | None = None,
     reader: ChipReader | None = None,
 ) -> Census:
-    """Read every photo, once; then count, with the answers of people. Called again, it counts anew.
+    """Read every photo, once; then count, with the answers of people. Called again, it counts again.
 
     photos: a collection, or any folder whose sub-folders are occupations.  out: made if missing; outside of photos.
     finder, reader: instead of MTCNN and the shipped reader.
 
     Raises: UsageError, RunFolderMismatch, ModelError, StorageError.
     """
+    from gslopes.find.detect import MtcnnFinder
+    from gslopes.zoo.reader import FaceReader
+
     config, executor = config or CensusConfig(), executor or OneProcess()
     device = runtime.pick_device(config.device)
     files = _files(photos, out, config.limit)
     sets = find_sets(photos, files)
-    reader = reader or _shipped_reader(device)
+    reader = reader or FaceReader.load(device)
     new = _manifest(photos, files, config, reader)
     with runfolder.locked(out):
         runfolder.compare(out, new, IDENTITY)
@@ -104,13 +123,9 @@ def census(
         missing = runfolder.missing_parts(out, STAGE, CENSUS, parts)
         sizes = {part: len(files[part * _PART : (part + 1) * _PART]) for part in missing}
         if missing:
-            executor(
-                _Work(out, files, sets.occupations, config.min_face, finder or _mtcnn(config.min_face, device), reader),
-                sizes,
-                label="census",
-                unit="photos",
-                done=len(files) - sum(sizes.values()),
-            )
+            finder = finder or MtcnnFinder(config.min_face, device)
+            work = _Work(out, files, sets.occupations, config.min_face, finder, reader)
+            executor(work, sizes, label="census", unit="photos", done=len(files) - sum(sizes.values()))
         runfolder.merge(out, CENSUS, [STAGE], parts)
         table = tables.read(CENSUS, out / "census.parquet")
         answers = read_answers(config.review or out / "review.csv", required=config.review is not None)
@@ -138,14 +153,13 @@ def _write(photos: Path, out: Path, table: pd.DataFrame, sets: Sets, answers: An
             runfolder.write_bytes(out / f"{name}.csv", csv_bytes(frame, digits=6))
         runfolder.write_bytes(out / "table3.png", draw_women(wide, WOMEN_SOURCE))
         runfolder.write_bytes(out / "review.html", render_review(items, answers.rows(), confidence).encode())
-    excluded = sum(one.excluded for one in answers.by_photo.values())
     return Census(
         out=out,
         photos=len(table),
         read=int((table["status"] == "read").sum()),
         queue=int(left.sum()),
         answered=sum(one.answers for one in answers.by_photo.values()),
-        excluded=excluded,
+        excluded=sum(one.excluded for one in answers.by_photo.values()),
         composition=found,
         women=women,
         page=out / "review.html",
@@ -251,13 +265,9 @@ def _spread(files: Sequence[PhotoFile], limit: int | None) -> tuple[PhotoFile, .
     """The first photos of every folder in turn, so that a limit leaves no occupation out; in the order they had."""
     if limit is None or len(files) <= limit:
         return tuple(files)
-    turns: dict[str, int] = {}
-    order = []
-    for place, file in enumerate(files):
-        folder = file.relative.rpartition("/")[0]
-        turns[folder] = turns.get(folder, 0) + 1
-        order.append((turns[folder], place))
-    return tuple(files[place] for place in sorted(place for _, place in sorted(order)[:limit]))
+    folders = pd.Series([file.relative.rpartition("/")[0] for file in files])
+    turn = folders.groupby(folders).cumcount().sort_values(kind="stable")
+    return tuple(files[index] for index in sorted(turn.index[:limit]))
 
 
 def _manifest(photos: Path, files: tuple[PhotoFile, ...], config: CensusConfig, reader: ChipReader) -> dict[str, Any]:
@@ -271,18 +281,6 @@ def _manifest(photos: Path, files: tuple[PhotoFile, ...], config: CensusConfig, 
         "min_face": config.min_face,
         "reader": reader.sha256,
     }
-
-
-def _shipped_reader(device: str) -> ChipReader:
-    from gslopes.zoo.reader import FaceReader
-
-    return FaceReader.load(device)
-
-
-def _mtcnn(min_face: int, device: str) -> Finder:
-    from gslopes.find.detect import MtcnnFinder
-
-    return MtcnnFinder(min_face, device)
 
 
 def _link(photos: Path, out: Path, path: str) -> str:

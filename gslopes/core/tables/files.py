@@ -95,17 +95,13 @@ def read_arrow(table: Table, path: Path) -> pa.Table:
     return _read(table, path, texts).unify_dictionaries()
 
 
-def _without_detail(table: Table) -> pa.Schema:
-    """The schema of version 0.1, in which a reason held its detail in itself."""
-    return pa.schema([field for field in table.schema if field.name != DETAIL.name])
-
-
 def _read(table: Table, path: Path, texts: list[str]) -> pa.Table:
     try:
         schema = pq.read_schema(path)
         if schema.equals(table.schema, check_metadata=False):
             return pq.read_table(path, read_dictionary=texts)
-        if schema.equals(_without_detail(table), check_metadata=False):
+        # of version 0.1, in which a reason held its detail in itself
+        if schema.equals(pa.schema([one for one in table.schema if one.name != DETAIL.name]), check_metadata=False):
             return check(table, pq.read_table(path).to_pandas())
     except FileNotFoundError as error:
         raise TableError(f"There is no {table.name} table at {path}.", "Run the stage that makes it first.") from error
@@ -114,23 +110,13 @@ def _read(table: Table, path: Path, texts: list[str]) -> pa.Table:
             f"{path} is not a readable Parquet file: {error}.", "Run the stage that writes it again."
         ) from error
     lacking = [name for name in table.columns if name not in schema.names]
-    if (
-        lacking
-        and set(schema.names) < set(table.columns)
-        and all(table.schema.field(name).nullable for name in lacking)
-    ):
-        return _widened(table, pq.read_table(path, read_dictionary=texts))  # written before those columns were there
+    if set(schema.names) < set(table.columns) and all(table.schema.field(name).nullable for name in lacking):
+        old = pq.read_table(path, read_dictionary=texts)  # written before those columns were there, which are null
+        for field in map(table.schema.field, lacking):
+            old = old.append_column(field, pa.nulls(len(old), field.type))
+        return old.select(table.columns)
     lacks = ", ".join(lacking)
     raise TableError(
         f"{path} is not a {table.name} table{': it lacks ' + lacks if lacks else ''}.",
         "Run the stage that writes it again.",
     )
-
-
-def _widened(table: Table, old: pa.Table) -> pa.Table:
-    """An older table with the columns that it lacks, which are null."""
-    for name in table.columns:
-        if name not in old.column_names:
-            field = table.schema.field(name)
-            old = old.append_column(field, pa.nulls(len(old), field.type))
-    return old.select(table.columns)

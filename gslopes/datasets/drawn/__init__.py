@@ -1,4 +1,4 @@
-"""Rendered faces: cartoon portraits whose attributes, landmarks and masks are known, because we drew them.
+"""Drawn faces: cartoon portraits whose attributes, landmarks and masks are known, because we drew them.
 
 They are the ground truth of the tests and of the calibration: ``do(gender = g)`` is ``parameters.replace(gender=g)``,
 which draws the same photo again with nothing but the cue changed, and nothing changed outside the face mask.
@@ -13,15 +13,15 @@ which draws the same photo again with nothing but the cue changed, and nothing c
 The cue is a drawing's convention of femininity and masculinity (brows, lips, beard, make-up), not a person's gender.
 """
 
-from gslopes.datasets.drawn.draw import Rendered, render
+from gslopes.datasets.drawn.draw import DrawnFaces, render
 from gslopes.datasets.drawn.folder import read_parameters, write_folder
 from gslopes.datasets.drawn.parameters import COLUMNS, FaceParameters, sample
 from gslopes.datasets.drawn.readout import gender_readout, tone_readout
 
 __all__ = [
     "COLUMNS",
+    "DrawnFaces",
     "FaceParameters",
-    "Rendered",
     "gender_readout",
     "read_parameters",
     "render",

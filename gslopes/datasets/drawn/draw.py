@@ -44,8 +44,8 @@ _SHIRT = np.array([[44, 62, 96], [60, 110, 110], [120, 120, 124], [150, 80, 66],
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rendered:
-    """Rendered photos and everything known about them, photo frame.
+class DrawnFaces:
+    """Drawn photos and everything known about them, photo frame.
 
     pixels: (n, size, size, 3) uint8 RGB.  boxes: (n, 4) float32, x0 y0 x1 y1, forehead to chin.
     points: (n, 5, 2) float32, left eye, right eye, nose tip, left and right mouth corner, as the viewer sees them.
@@ -60,7 +60,7 @@ class Rendered:
     skin_mask: FloatArray
 
 
-def render(parameters: FaceParameters, size: int = 128) -> Rendered:
+def render(parameters: FaceParameters, size: int = 128) -> DrawnFaces:
     """Draw the faces; the picture of a face does not depend on the others.
 
     parameters: n faces.  size: side of the square photos in pixels, 32 or more.
@@ -75,7 +75,7 @@ def render(parameters: FaceParameters, size: int = 128) -> Rendered:
     for start in range(0, n, step):
         part = slice(start, start + step)
         pixels[part], face[part], skin[part] = _draw(parameters.take(part), size)
-    return Rendered(pixels, _boxes(parameters, size), _points(parameters, size), face, skin)
+    return DrawnFaces(pixels, _boxes(parameters, size), _points(parameters, size), face, skin)
 
 
 def _points(p: FaceParameters, size: int) -> FloatArray:

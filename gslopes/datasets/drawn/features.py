@@ -1,4 +1,4 @@
-"""What lies inside a rendered head's outline: complexion, nose, eyes, brows, mouth; all that the cue can change."""
+"""What lies inside a drawn head's outline: complexion, nose, eyes, brows, mouth; all that the cue can change."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def features(layer: Plane, head: Window, canvas: Canvas, skin: Plane, hair: Plan
 
 
 def _complexion(p: FaceParameters, at: Window, layer: Plane) -> None:
-    """Beard shadow, blush, jaw and the folds beside the nose."""
+    """Beard shadow, blush, jaw and the folds next to the nose."""
     side = np.abs(at.x)
     masculine, feminine = (p.gender + 2) / 4, (2 - p.gender) / 4
     # Beard shadow: jaw and upper lip, fading towards the cheeks.
@@ -142,8 +142,8 @@ def _mouth(p: FaceParameters, edge: Plane, at: Window, layer: Plane, clear: Plan
     gap = column(0.055 * np.maximum(p.smile - 0.25, 0) / 0.75) * arch
     top = column(0.0330 - 0.0075 * p.gender) * arch * bow
     bottom = column(0.0480 - 0.0100 * p.gender) * arch
-    beside = np.abs(at.x) - half
-    lips = cover(np.maximum(np.maximum(-middle - top - gap * 0.3, middle - gap * 0.7 - bottom), beside), edge)
+    outside = np.abs(at.x) - half
+    lips = cover(np.maximum(np.maximum(-middle - top - gap * 0.3, middle - gap * 0.7 - bottom), outside), edge)
     redness = 1 - np.exp(-np.array([0.06, 0.36, 0.26]) - p.gender[:, None] * np.array([-0.02, -0.13, -0.09]))
     tint(layer, lips, redness.astype(np.float32)[:, :, None, None])
     shine = bump(s, middle - gap * 0.7 - bottom * 0.5, 0.45, 0.018)
@@ -153,6 +153,6 @@ def _mouth(p: FaceParameters, edge: Plane, at: Window, layer: Plane, clear: Plan
     teeth = cover(np.maximum(-middle - gap * 0.3, middle - gap * 0.7) + 0.3 * edge, edge)
     teeth *= np.clip(gap * (1 / 0.02), 0, 1)  # none where the mouth is closed
     paint(layer, teeth, np.array([0.90, 0.88, 0.85], np.float32)[:, None, None])
-    line = cover(np.maximum(np.abs(middle + gap * 0.3) - 0.004, beside), edge)
+    line = cover(np.maximum(np.abs(middle + gap * 0.3) - 0.004, outside), edge)
     tint(layer, line * (1 - 0.6 * teeth), np.full((1, 3, 1, 1), 0.60, np.float32))
     clear *= 1 - np.maximum(lips, np.maximum(teeth, line))

@@ -1,4 +1,4 @@
-"""Rendered faces on disk, with what is known about them beside the photos.
+"""Drawn faces on disk, with what is known about them next to the photos.
 
 The layout::
 
@@ -58,7 +58,7 @@ def write_folder(parameters: FaceParameters, folder: Path, size: int = 128) -> P
         _write_csv(folder / ATTRIBUTES, ("path", *COLUMNS), zip(*columns, strict=True))
     except OSError as error:
         raise StorageError(
-            f"The rendered faces cannot be written to {folder}: {error}.",
+            f"The drawn faces cannot be written to {folder}: {error}.",
             "Choose a folder that you may write to, with space left.",
         ) from error
     return folder / PHOTOS
@@ -85,10 +85,10 @@ def read_parameters(folder: Path) -> FaceParameters:
 
     Raises: DataMissing if the folder has no attributes.csv, or one of other columns.
     """
-    path = need(folder / ATTRIBUTES, "The table of rendered faces")
+    path = need(folder / ATTRIBUTES, "The table of drawn faces")
     with path.open(newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         if tuple(reader.fieldnames or ()) != ("path", *COLUMNS):
-            raise DataMissing(f"{path} does not have the columns of rendered faces.", f"They are {', '.join(COLUMNS)}.")
+            raise DataMissing(f"{path} does not have the columns of drawn faces.", f"They are {', '.join(COLUMNS)}.")
         rows = list(reader)
     return FaceParameters(**{name: np.array([float(row[name]) for row in rows], np.float32) for name in COLUMNS})

@@ -1,4 +1,4 @@
-"""What a rendered face looks like: its parameters, and how they are drawn by lot."""
+"""What a drawn face looks like: its parameters, and how they are sampled."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _within(low: float, high: float, drawn: tuple[float, float] | None = None, *
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FaceParameters:
-    """What n rendered faces look like: one (n,) float32 array a column.
+    """What n drawn faces look like: one (n,) float32 array a column.
 
     Appearance of the face
         gender: the cue, -2 feminine to 2 masculine.  tone: skin, -2 dark to 2 light.
@@ -104,7 +104,7 @@ def sample(n: int, seed: int, *, confound: Mapping[str, float] | None = None, po
     """Draw n faces, each column uniform over its drawn range and independent of the others.
 
     n: number of faces; the first m of n faces are those of ``sample(m, seed)``.
-    confound: columns that go along with the gender cue, each with its Pearson correlation in [-1, 1], such as
+    confound: columns that correlate with the gender cue, each with its Pearson correlation in [-1, 1], such as
         ``{"hair": -0.6, "background": 0.5}``; their ranges stay uniform (Gaussian copula), and columns not named
         are the same as without.
     pose: how far shift, scale and rotation stray, as a multiple of their small default range; 0 for none.
@@ -120,15 +120,12 @@ def sample(n: int, seed: int, *, confound: Mapping[str, float] | None = None, po
             raise ConfigError(
                 f"Gender and {name} cannot correlate at {correlation}.", "Give another column, and -1 to 1."
             )
-    uniform = {name: _stream(seed, name).random(n) for name in COLUMNS}
+    # keyed by the column's name: a column added later leaves the others as they were
+    streams = {name: np.random.default_rng([seed, int.from_bytes(name.encode(), "big")]) for name in COLUMNS}
+    uniform = {name: stream.random(n) for name, stream in streams.items()}
     for name, correlation in confound.items():
         uniform[name] = _correlated(uniform["gender"], uniform[name], correlation)
     return FaceParameters(**{name: _spread(column, uniform[name], pose) for name, column in COLUMNS.items()})
-
-
-def _stream(seed: int, name: str) -> np.random.Generator:
-    # Keyed by the column's name: a column added later leaves the others as they were.
-    return np.random.default_rng([seed, int.from_bytes(name.encode(), "big")])
 
 
 def _correlated(source: np.ndarray, noise: np.ndarray, correlation: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""How a rendered face is drawn: soft shapes on planes of numpy arrays, a batch of faces at a time, painter's order.
+"""How a drawn face is drawn: soft shapes on planes of numpy arrays, a batch of faces at a time, painter's order.
 
 *Face frame*: origin between eyes and nose, x to the right, y down, the photo's half side is 1 at scale 1. Colours are
 sRGB values in [0, 1]; planes are (B, h, w), pictures (B, 3, h, w), both float32. Every shape's coverage is exactly 0

@@ -17,7 +17,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
 from gslopes.core.http import DAY
-from gslopes.core.killpoints import reach
+from gslopes.core.killpoints import kill_point
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
 from gslopes.core.trust import cache_folder
@@ -187,7 +187,7 @@ class Scoring:
             if progress.models() or models.exists():
                 runfolder.write_json(models, {"models": progress.models(), "mixed": progress.mixed()})
             runfolder.write_table(tables.SCORES, scores, part_path(self._run, stage, tables.SCORES, part))
-            reach("part:scores")
+            kill_point("part:scores")
             runfolder.write_table(tables.ASKED, asked, part_path(self._run, stage, tables.ASKED, part))
 
         try:
