@@ -1,4 +1,4 @@
-"""Photos with labels: what every reader of a public data set returns."""
+"""Photos with labels: what is read from every public data set."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def held_out(name: str, share: float = 0.1) -> bool:
 def fold(name: str) -> str:
     """Which models may learn from a photo, where editors and those who judge them must not share any.
 
-    held-out (a tenth): none.  judges (35 %): the reader, which measures editors.  editors (55 %): editors, and the
+    held-out (a tenth): none.  judges (35 %): the judge, which measures editors.  editors (55 %): editors, and the
     guide of their training.
 
     >>> fold("000001.jpg")

@@ -26,6 +26,6 @@ def editor_of(model: str | LoadedModel, device: str = "cpu", reader: str | None 
         return FaderEditor(loaded, device, reader)
     if reader is None:
         raise ModelError(
-            f"{loaded.spec.name} needs a reader of a face's own value.", "Name one; the walk takes the annotator."
+            f"{loaded.spec.name} needs a reader of a face's own value.", "Name one; the walk takes the labeller."
         )
     return FieldEditor(loaded, device, reader)

@@ -81,7 +81,7 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
         counts.append(f"{len(held)} of {held.name}")
     note = (
         f"Measured on held-out faces, {' and '.join(counts)}, composited into their photos at full size as an audit "
-        "does. Judge: the reader, which shares no photo or weight with the editor, nor with what labelled its training "
+        "does. The judge shares no photo or weight with the editor, nor with what labelled its training "
         "photos or reads a face's own values. In brackets 95 % bootstrap intervals over photos."
     )
     return note, {"asked and reached": asked(attribute, editor.blend, tables), **tables}

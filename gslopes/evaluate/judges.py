@@ -1,6 +1,6 @@
-"""What others see in a composite: the reader, which shares no photo and no weight with the editors, and the tagger.
+"""What others see in a composite: the judge, which shares no photo and no weight with the editors, and the tagger.
 
-The reader learned from the judges' fold of UTKFace and from CelebA's first 10,000 pictures, whose identities are not
+The judge learned from the judges' fold of UTKFace and from CelebA's first 10,000 pictures, whose identities are not
 among the editors' wide portraits. The tagger labelled the gender of the editors' photos: what it says of gender edits
 is shown, and judges nothing.
 """
@@ -34,7 +34,7 @@ class Judges:
 
     def __init__(self, device: str) -> None:
         self.device = device
-        self.reader, self.tagger = FaceReader.load(device), load("celeba-tagger", device)
+        self.judge, self.tagger = FaceReader.load(device), load("celeba-tagger", device)
         self.detector = Mtcnn(30).to(device)
 
     def read(self, pictures: list[list[ByteArray]], faces: list[Face], masks: FloatArray) -> tuple[Readings, ByteArray]:
@@ -51,7 +51,7 @@ class Judges:
         )
         count, steps = chips.shape[:2]
         flat = chips.reshape(-1, size, size, 3)
-        read = self.reader(flat, BATCH)
+        read = self.judge(flat, BATCH)
         portrait = FRAMES["portrait"] * self.tagger.spec.size - 0.5
         frames = [similarity(face.points, portrait) for face in faces]
         framed = [
@@ -77,17 +77,17 @@ class Judges:
         return np.array([len(d.scores) > 0 for d in self.detector(flat)]).reshape(len(pictures), -1)
 
     def probabilities(self, chips: ByteArray) -> NDArray[np.float64]:
-        """(n, labels): what the reader says of chips (n, S, S, 3)."""
-        return np.stack(list(self.reader(chips, BATCH).values()), 1)
+        """(n, labels): what the judge says of chips (n, S, S, 3)."""
+        return np.stack(list(self.judge(chips, BATCH).values()), 1)
 
     def features(self, chips: ByteArray) -> NDArray[np.float64]:
-        """(n, C): the reader's last features of chips (n, S, S, 3), for KID."""
-        return self._ask(self.reader.model, chips, features=True)
+        """(n, C): the judge's last features of chips (n, S, S, 3), for KID."""
+        return self._ask(self.judge.model, chips, features=True)
 
     def stages(self, chips: ByteArray) -> list[NDArray[np.float64]]:
-        """The reader's maps after its stem and each block, [(n, C, h, w)], for the perceptual distance."""
-        module = cast(Tagger, self.reader.model.module)
-        x = self._normal(self.reader.model, chips)
+        """The judge's maps after its stem and each block, [(n, C, h, w)], for the perceptual distance."""
+        module = cast(Tagger, self.judge.model.module)
+        x = self._normal(self.judge.model, chips)
         maps = []
         with torch.inference_mode():
             x = module.stem(x)

@@ -10,17 +10,17 @@ from typing import Any
 from gslopes.core.runfolder import write_bytes
 from gslopes.edit.editors import NETWORKS
 from gslopes.evaluate.editor import contact_sheets, evaluate_editor
-from gslopes.evaluate.parser import evaluate_parser
-from gslopes.evaluate.reader import evaluate_reader
+from gslopes.evaluate.face_parser import evaluate_face_parser
 from gslopes.evaluate.tables import Table
+from gslopes.evaluate.taggers import evaluate_tagger
 from gslopes.zoo import cards, home, load, load_folder
 from gslopes.zoo.loading import LoadedModel
 
 KINDS: dict[str, Callable[[LoadedModel, Path, int | None, str], tuple[str, dict[str, Table]]]] = {
     "fader": evaluate_editor,
     "edit-field": evaluate_editor,
-    "feature-pyramid": evaluate_parser,
-    "tagger": evaluate_reader,
+    "feature-pyramid": evaluate_face_parser,
+    "tagger": evaluate_tagger,
 }
 
 

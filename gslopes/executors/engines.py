@@ -75,7 +75,7 @@ class Engine:
         name = self.resolved
         if name == "ray":
             return RayCluster(self.workers, self.device, self.given.progress)
-        if name == "processes" and (self.name != "auto" or _travels(work)):
+        if name == "processes" and (self.name != "auto" or _can_be_sent(work)):
             return Processes(self.workers, self.device, self.given.progress)
         return self.given if self.workers is None else replace(self.given, threads=self.workers)
 
@@ -88,7 +88,7 @@ def engine(given: Executor, name: str, workers: int | None, device: str) -> Exec
     return Engine(given, name, workers, device) if isinstance(given, OneProcess) else given
 
 
-def _travels(work: Work) -> bool:
+def _can_be_sent(work: Work) -> bool:
     try:
         pack(work)
     except UsageError:

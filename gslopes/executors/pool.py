@@ -7,8 +7,9 @@ of the first attempt but pictures that the second one overwrites with the same b
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import Protocol
 
 from gslopes.core.errors import WorkerLost
@@ -53,7 +54,7 @@ def run_parts(
     workers = min(workers, len(parts))
     slots = min(slots, -(-len(parts) // workers))  # where parts are few, every worker has some
     with ThreadPoolExecutor(workers, "worker") as threads:  # a thread for each worker, which waits for its reports
-        schedule = Schedule(start, threads, workers, slots, parts, name, tick, note)
+        schedule = Schedule(start, threads, slots, MAX_ATTEMPTS * workers, name, tick, note, deque(parts), len(parts))
         try:
             for _ in range(workers):
                 schedule.start()
@@ -63,43 +64,42 @@ def run_parts(
             schedule.end()
 
 
+@dataclass
 class Schedule:
     """Who does what. A part on which a worker was lost comes last, and alone: then it is known which is to blame.
 
-    threads: carries out the exchanges with workers.  Other arguments as of ``run_parts``.
+    threads: carries out the exchanges with workers.  waiting: parts.  left: parts that are not done.
+    most_losses: in a row.  Other arguments as of ``run_parts``.
     """
 
-    def __init__(
-        self,
-        start: Callable[[], Worker],
-        threads: Executor,
-        workers: int,
-        slots: int,
-        parts: Iterable[int],
-        name: Callable[[int], str],
-        tick: Tick,
-        note: Callable[[str], None],
-    ) -> None:
-        self._start, self._threads, self._slots = start, threads, slots
-        self._name, self._tick, self._note = name, tick, note
-        self._waiting, self._suspects = deque(parts), deque[int]()
-        self.left = len(self._waiting)
-        self._held: dict[Worker, dict[int, int]] = {}  # the parts in each worker's hands, with the units done of each
-        self._reports: dict[Future[Report], Worker] = {}  # those to come
-        self._losses: Counter[int] = Counter()  # part to workers lost on it
-        self._losses_in_a_row, self._most_losses_in_a_row = 0, MAX_ATTEMPTS * workers
+    start_worker: Callable[[], Worker]
+    threads: Executor
+    slots: int
+    most_losses: int
+    name: Callable[[int], str]
+    tick: Tick
+    note: Callable[[str], None]
+    waiting: deque[int]
+    left: int
+
+    def __post_init__(self) -> None:
+        self.suspects = deque[int]()
+        self.held: dict[Worker, dict[int, int]] = {}  # the parts in each worker's hands, with the units done of each
+        self.reports: dict[Future[Report], Worker] = {}  # those to come
+        self.losses: Counter[int] = Counter()  # part to workers lost on it
+        self.losses_in_a_row = 0
 
     def start(self) -> None:
         """Start one more worker."""
-        worker = self._start()
-        self._held[worker] = {}
-        self._reports[self._threads.submit(worker.exchange, ())] = worker
+        worker = self.start_worker()
+        self.held[worker] = {}
+        self.reports[self.threads.submit(worker.exchange, ())] = worker
 
     def go_on(self) -> None:
         """Wait for reports, and act on them."""
-        finished = wait(self._reports, return_when=FIRST_COMPLETED).done
-        for future in [future for future in self._reports if future in finished]:
-            worker = self._reports.pop(future)
+        finished = wait(self.reports, return_when=FIRST_COMPLETED).done
+        for future in [future for future in self.reports if future in finished]:
+            worker = self.reports.pop(future)
             try:
                 self._take(worker, future.result())
             except Lost as error:
@@ -107,49 +107,49 @@ class Schedule:
 
     def end(self) -> None:
         """End all workers."""
-        for worker in self._held:
+        for worker in self.held:
             worker.end()
 
     def _take(self, worker: Worker, report: Report) -> None:
-        held = self._held[worker]
+        held = self.held[worker]
         for part, count in report.units.items():
             held[part] += count
-            self._tick(count)
+            self.tick(count)
         for part in report.done:
             del held[part]
             self.left -= 1
-            self._losses_in_a_row = 0
+            self.losses_in_a_row = 0
         if report.error is not None:
             raise report.error
         self._fill(worker)
 
     def _fill(self, worker: Worker) -> None:
         """Give a worker what its hands are free for, and wait for its next report if it has anything to do."""
-        held, given = self._held[worker], list[int]()
-        if not any(part in self._losses for part in held):
-            while self._waiting and len(held) + len(given) < self._slots:
-                given.append(self._waiting.popleft())
-            if self._suspects and not held and not given:
-                given.append(self._suspects.popleft())
+        held, given = self.held[worker], list[int]()
+        if not any(part in self.losses for part in held):
+            while self.waiting and len(held) + len(given) < self.slots:
+                given.append(self.waiting.popleft())
+            if self.suspects and not held and not given:
+                given.append(self.suspects.popleft())
         held |= dict.fromkeys(given, 0)
         if held:
-            self._reports[self._threads.submit(worker.exchange, given)] = worker
+            self.reports[self.threads.submit(worker.exchange, given)] = worker
 
     def _lose(self, worker: Worker, reason: str) -> None:
-        held = self._held.pop(worker)
-        self._tick(-sum(held.values()))
-        self._suspects.extend(held)
-        self._losses.update(held.keys())
-        self._losses_in_a_row += 1
-        task = f"at {' and '.join(map(self._name, held))}" if held else "before it had anything to do"
-        worst = max((self._losses[part] for part in held), default=0)
-        if worst >= MAX_ATTEMPTS or self._losses_in_a_row >= self._most_losses_in_a_row:
-            times = worst if worst >= MAX_ATTEMPTS else self._losses_in_a_row
+        held = self.held.pop(worker)
+        self.tick(-sum(held.values()))
+        self.suspects.extend(held)
+        self.losses.update(held.keys())
+        self.losses_in_a_row += 1
+        task = f"at {' and '.join(map(self.name, held))}" if held else "before it had anything to do"
+        worst = max((self.losses[part] for part in held), default=0)
+        if worst >= MAX_ATTEMPTS or self.losses_in_a_row >= self.most_losses:
+            times = worst if worst >= MAX_ATTEMPTS else self.losses_in_a_row
             hint = "If memory ran out, use fewer --workers. What was done is kept: the same command goes on from there."
             raise WorkerLost(f"Workers were lost {times} times, the last {task}: {reason}.", hint)
-        self._note(f"A worker was lost {task}: {reason}. That is done again.")
-        busy = set(self._reports.values())
-        for idle in [other for other in self._held if other not in busy]:
+        self.note(f"A worker was lost {task}: {reason}. That is done again.")
+        busy = set(self.reports.values())
+        for idle in [other for other in self.held if other not in busy]:
             self._fill(idle)
-        if self._waiting or self._suspects:
+        if self.waiting or self.suspects:
             self.start()

@@ -1,4 +1,4 @@
-"""A small residual network that answers several questions about a face at once: the tagger and the reader."""
+"""A small residual network that answers several questions about a face at once: tagger, judge and labeller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make a reader's probabilities mean what they say, by a scale and a shift for every label."""
+"""Calibrate the probabilities of judge and labeller, by a scale and a shift for every label."""
 
 from __future__ import annotations
 

@@ -215,8 +215,8 @@ class _Preserved:
     """What must stay as it is, read by those that labelled the training photos: the annotator and the tagger."""
 
     def __init__(self, edited: str, device: str, beard: float = 0.0) -> None:
-        self.annotator, self.tagger = FaceReader(load("labeller", device)), load("celeba-tagger", device)
-        self.column = {name: index for index, name in enumerate(self.annotator.labels)}
+        self.labeller, self.tagger = FaceReader(load("labeller", device)), load("celeba-tagger", device)
+        self.column = {name: index for index, name in enumerate(self.labeller.labels)}
         self.smile = self.tagger.spec.labels.index("Smiling")
         self.beard = [self.tagger.spec.labels.index(name) for name in BEARD]
         self.edited, self.share = edited, beard
@@ -228,7 +228,7 @@ class _Preserved:
         what these count.
         """
         chips = chips.clamp(0, 1)
-        said = self.annotator.model.module(self.annotator.normalised(chips)).float()
+        said = self.labeller.model.module(self.labeller.normalised(chips)).float()
         spec = self.tagger.spec
         mean, std = (chips.new_tensor(v)[:, None, None] for v in (spec.mean, spec.std))
         tags = self.tagger.module((cropped(chips, spec.crop, spec.size) - mean) / std).float()

@@ -19,17 +19,17 @@ from gslopes.core.records import ByteArray
 from gslopes.datasets.celebamask import FACE, SKIN
 from gslopes.edit.editors import editor_of
 from gslopes.stats.agreement import auc
-from gslopes.stats.intervals import percentile
 from gslopes.train.augment import to_float
 from gslopes.train.sheet import edited_sheet, edits, sheet
 from gslopes.train.training_set import TrainingSet
+from gslopes.validate import estimates
 from gslopes.zoo import LoadedModel, ModelSpec, load_folder
 from gslopes.zoo.parsing import class_probabilities
 from gslopes.zoo.reader import face_window
 
 RESAMPLES = 200
 Rows = NDArray[np.intp]
-Estimate = dict[str, float]
+Number = dict[str, float]
 
 
 def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, work: Path, device: str) -> dict[str, Any]:
@@ -40,12 +40,10 @@ def measure(spec: ModelSpec, folder: Path, held_out: TrainingSet, work: Path, de
         return {"held_out": len(held_out.pixels), **of(spec, module, held_out, work, device)}
 
 
-def with_interval(statistic: Callable[[Rows], float], n: int, resamples: int = RESAMPLES) -> Estimate:
+def with_interval(statistic: Callable[[Rows], float], n: int) -> Number:
     """A statistic of n photos, a function of their rows, with the ends of its 95 % bootstrap interval."""
-    random = np.random.default_rng(0)
-    resampled = [statistic(random.integers(0, n, n)) for _ in range(resamples)]
-    low, high = percentile(np.array(resampled))
-    return {name: round(float(v), 4) for name, v in (("value", statistic(np.arange(n))), ("low", low), ("high", high))}
+    number = estimates.interval(statistic, n, RESAMPLES)
+    return {name: round(getattr(number, name), 4) for name in ("value", "low", "high")}
 
 
 def _batches(spec: ModelSpec, pixels: ByteArray, device: str) -> Iterator[tuple[slice, Tensor]]:
@@ -64,7 +62,7 @@ def _tagger(spec: ModelSpec, module: nn.Module, data: TrainingSet, work: Path, d
     return {"auc": areas}
 
 
-def _area(truth: NDArray[np.bool_], scores: NDArray[np.float32]) -> Estimate:
+def _area(truth: NDArray[np.bool_], scores: NDArray[np.float32]) -> Number:
     return with_interval(lambda rows: auc(truth[rows], scores[rows]), len(truth))
 
 
@@ -94,7 +92,7 @@ def region_counts(parser: LoadedModel, data: TrainingSet, device: str) -> dict[s
     return {name: np.concatenate(parts) for name, parts in counts.items()}
 
 
-def _ratio(counts: NDArray[np.int64]) -> Estimate:
+def _ratio(counts: NDArray[np.int64]) -> Number:
     """Sum of the first column over that of the second, (n, 2)."""
     return with_interval(lambda rows: float(np.divide(*counts[rows].sum(0))), len(counts))
 
@@ -130,6 +128,6 @@ def _edit_field(spec: ModelSpec, module: Any, data: TrainingSet, work: Path, dev
     return {"edit_size": _mean(np.concatenate(edit)), "farthest_moved": _mean(np.concatenate(moved))}
 
 
-def _mean(values: Tensor | NDArray[np.floating[Any]]) -> Estimate:
+def _mean(values: Tensor | NDArray[np.floating[Any]]) -> Number:
     array = values.float().cpu().numpy() if isinstance(values, Tensor) else values
     return with_interval(lambda rows: float(array[rows].mean()), len(array))

@@ -16,9 +16,9 @@ from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.train import parallel
 from gslopes.train.calibration import calibrated
 from gslopes.train.edit_field import train_edit_field
+from gslopes.train.face_parser import train_face_parser
 from gslopes.train.fader import train_fader
 from gslopes.train.measure import measure
-from gslopes.train.parser import train_parser
 from gslopes.train.pretrained import efficientnet_lite_file
 from gslopes.train.sets import SETS
 from gslopes.train.tagger import train_tagger
@@ -29,7 +29,7 @@ from gslopes.zoo.spec import find_spec
 Loop = Callable[..., dict[str, Any]]
 LOOPS: dict[str, Loop] = {
     "tagger": train_tagger,
-    "feature-pyramid": train_parser,
+    "feature-pyramid": train_face_parser,
     "fader": train_fader,
     "edit-field": train_edit_field,
 }

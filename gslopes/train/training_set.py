@@ -16,7 +16,7 @@ class TrainingSet:
 
     pixels: (n, S, S, 3) uint8 RGB.  labels: (n, L) float32 (1, 0, NaN unknown), or (n, S, S) uint8 classes.
     weights: (n,) how often a photo is drawn.  held_out: (n,) never trained on.
-    calibration: (n,) not trained on either: a reader's probabilities are calibrated on them.
+    calibration: (n,) not trained on either: probabilities are calibrated on them.
     """
 
     pixels: ByteArray

@@ -13,7 +13,7 @@ CHIP: NDArray[np.float64] = np.array(
     [(0.35, 0.44), (0.65, 0.44), (0.5, 0.62), (0.374, 0.746), (0.626, 0.746)], np.float64
 )
 
-# The readers' chip: brows to chin, as tight as UTKFace is cropped; the medians of that set's own proportions.
+# The chip of judge and labeller: brows to chin, as tight as UTKFace is cropped; medians of that set's proportions.
 TIGHT: NDArray[np.float64] = np.array(
     [(0.26, 0.23), (0.74, 0.23), (0.5, 0.5166), (0.2841, 0.7209), (0.7159, 0.7209)], np.float64
 )

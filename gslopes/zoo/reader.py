@@ -1,4 +1,4 @@
-"""The shipped reader of faces: its preprocessing, its probabilities, and the share of White among White and Black."""
+"""Attributes read from faces by judge or labeller: preprocessing, probabilities, White among White and Black."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Probabilities = TypeVar("Probabilities", Tensor, NDArray[np.float64])
 
 
 class FaceReader:
-    """Reads aligned chips, as ``zoo.framing.CHIP`` frames them, with the reader as it was trained.
+    """Reads aligned chips, as ``zoo.framing.CHIP`` frames them, as the network was trained to.
 
     model: the zoo's ``judge``.
 
@@ -83,7 +83,7 @@ class FaceReader:
 
 
 def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
-    """How far a face is towards the +1 of an attribute, in [0, 1], from the reader's probabilities by label.
+    """How far a face is towards the +1 of an attribute, in [0, 1], from probabilities by label.
 
     Gender is that of masculine, race that of White among White and Black, another its own label's.
     """
@@ -98,7 +98,7 @@ def attribute(read: dict[str, Probabilities], name: str) -> Probabilities:
 def normalised(model: LoadedModel, chips: Tensor) -> Tensor:
     """Chips (B, 3, S, S), RGB in [0, 1], at a network's own size, in its own units."""
     side, crop = model.spec.size, model.spec.crop
-    if crop == "tight":  # the readers' part of the editors' chip; other rectangles are cut from the photo
+    if crop == "tight":  # part of the editors' chip; other rectangles are cut from the photo
         small = cropped(chips, crop, side)
     else:
         small = chips if chips.shape[-1] == side else F.interpolate(chips, size=(side, side), mode="area")

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from gslopes.evaluate.reader import group_names
 from gslopes.evaluate.tables import asked, cell
+from gslopes.evaluate.taggers import group_names
 from gslopes.validate.estimates import Estimate
 from gslopes.zoo.cards import tables_as_text
 

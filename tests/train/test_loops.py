@@ -10,8 +10,8 @@ from gslopes import zoo
 from gslopes.datasets import drawn as rendered
 from gslopes.networks.feature_pyramid import FeaturePyramid, FeaturePyramidConfig
 from gslopes.train import loop
+from gslopes.train.face_parser import train_face_parser
 from gslopes.train.fader import Adversary, Optimisation, train_fader
-from gslopes.train.parser import train_parser
 from gslopes.train.sets import drawn_chips
 from gslopes.train.tagger import train_tagger
 
@@ -20,7 +20,7 @@ CASES = {
     "fader": (train_fader, {"labels": ("gender",), "size": 32, "config": {"widths": [8, 16, 16]}}),
     "tagger": (train_tagger, {"labels": ("masculine", "light"), "size": 32, "config": {"widths": [8, 8, 16]}}),
     "feature-pyramid": (
-        train_parser,
+        train_face_parser,
         {"labels": ("background", "face", "skin"), "size": 32, "config": {"widths": [8, 8, 8, 8]}},
     ),
 }
@@ -89,13 +89,13 @@ def test_a_run_stopped_half_way_ends_in_the_same_weights(case, tmp_path, monkeyp
 
 def test_a_pretrained_encoder_is_what_training_begins_with(tmp_path, faces, monkeypatch):
     given = FeaturePyramid(FeaturePyramidConfig()).encoder.state_dict()
-    monkeypatch.setattr("gslopes.train.parser.efficientnet_lite", lambda: given)
+    monkeypatch.setattr("gslopes.train.face_parser.efficientnet_lite", lambda: given)
     drawn = rendered.render(faces, 48)
     labels = (drawn.skin_mask > 0.5).astype(np.uint8)
     shape = {"labels": ("background", "skin"), "size": 32, "config": {"widths": [8, 8, 8, 8]}}
     spec = zoo.ModelSpec(name="small", network="feature-pyramid", **FACTS, **shape)
     options = {"steps": 1, "batch": 4, "pretrained": True, "encoder_lr": 0.0, "decay": 0.0}
-    found = train_parser(spec, drawn.pixels, labels, np.ones(len(labels)), tmp_path, **options)
+    found = train_face_parser(spec, drawn.pixels, labels, np.ones(len(labels)), tmp_path, **options)
     torch.testing.assert_close(found["encoder.stem.weight"], given["stem.weight"])
 
 
@@ -104,7 +104,7 @@ def test_training_goes_on_from_the_weights_that_a_recipe_names(tmp_path):
     drawn = rendered.render(rendered.sample(4, seed=5), 192)
     labels = (drawn.skin_mask > 0.5).astype(np.uint8)
     options = {"steps": 1, "batch": 4, "begin_with": "face-parser", "lr": 0.0, "decay": 0.0}
-    found = train_parser(spec, drawn.pixels, labels, np.ones(len(labels)), tmp_path, **options)
+    found = train_face_parser(spec, drawn.pixels, labels, np.ones(len(labels)), tmp_path, **options)
     shipped = zoo.load("face-parser").module.state_dict()
     torch.testing.assert_close(found["head.weight"], shipped["head.weight"])
     torch.testing.assert_close(found["encoder.stem.weight"], shipped["encoder.stem.weight"])

@@ -28,7 +28,7 @@ from gslopes.zoo import ModelSpec, build, load
 from gslopes.zoo.parsing import mirrored_classes
 
 
-def train_parser(
+def train_face_parser(
     spec: ModelSpec,
     pixels: ByteArray,  # (n, M, M, 3) uint8 RGB, M > S = spec.size: the chip in the middle and a margin around it
     labels: NDArray[np.uint8],  # (n, M, M) class numbers

@@ -1,4 +1,4 @@
-"""The reader and the tagger on held-out photos: AUC, calibration, and both by group."""
+"""The judge, the labeller and the tagger on held-out photos: AUC, calibration, and both by group."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gslopes.validate import calibration
 from gslopes.zoo.loading import LoadedModel
 
 
-def evaluate_reader(model: LoadedModel, data: Path, most: int | None, device: str) -> tuple[str, dict[str, Table]]:
-    """The tables of a reader's or tagger's card.  Raises: DataMissing."""
+def evaluate_tagger(model: LoadedModel, data: Path, most: int | None, device: str) -> tuple[str, dict[str, Table]]:
+    """The tables of the card of a judge, labeller or tagger.  Raises: DataMissing."""
     import torch
 
     from gslopes.train.augment import to_float

@@ -18,7 +18,7 @@ Counts = NDArray[np.int64]
 THIRDS = ("darkest third", "middle third", "lightest third")
 
 
-def evaluate_parser(model: LoadedModel, data: Path, most: int | None, device: str) -> tuple[str, dict[str, Table]]:
+def evaluate_face_parser(model: LoadedModel, data: Path, most: int | None, device: str) -> tuple[str, dict[str, Table]]:
     """The tables of the parser's card.  Raises: DataMissing."""
     spec = model.spec
     everything = SETS["face-parser"](spec, data, device)
