@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -166,6 +166,3 @@ def stage_config(options: dict[str, Any]) -> StageConfig:
     if isinstance(given.get("backgrounds"), (list, tuple)):
         given["backgrounds"] = tuple(map(str, given["backgrounds"]))
     return from_dict(StageConfig, given)
-
-
-STAGE_OPTIONS = tuple(one.name for one in fields(StageConfig))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.contexts.config import PeopleColumns
+from gslopes.contexts.csv_rows import read_rows
 from gslopes.core.errors import UsageError
 
 ALIASES = {
@@ -45,7 +45,7 @@ def read_people(path: Path, names: PeopleColumns | None = None) -> dict[str, dic
     Raises: UsageError if the file, the gender column or a named column is not there, or a photo has two rows.
     """
     names = names or PeopleColumns()
-    columns, rows = _rows(path)
+    columns, rows = read_rows(path, (), "Name the CSV of the people.")
     id_column = _pick(path, columns, "", ID_COLUMNS, "names the photo")
     gender = _pick(path, columns, names.gender_column, GENDER_COLUMNS, "holds the self-reported gender")
     parts = [part.strip() for part in names.group_column.split("+")] if names.group_column else []
@@ -55,14 +55,14 @@ def read_people(path: Path, names: PeopleColumns | None = None) -> dict[str, dic
     parts = parts or [name for name in GROUP_COLUMNS if name in columns][:1]
     person = names.person_column or next((name for name in PERSON_COLUMNS if name in columns), id_column)
     found: dict[str, dict[str, Any]] = {}
-    for row in rows:
-        key = row[id_column].strip()
+    for _, row in rows:
+        key = row[id_column]
         if key in found:
             raise UsageError(f"{path} has two rows of {key!r}.", "Each photo has one row.")
         found[key] = {
-            "person": row[person].strip() or key,
+            "person": row[person] or key,
             "gender": gender_of(row[gender], names.genders),
-            "group": " + ".join(row[part].strip() for part in parts),
+            "group": " + ".join(row[part] for part in parts),
             "age": _number(row.get("age", "")),
         }
     return found
@@ -98,18 +98,6 @@ def _pick(path: Path, columns: Sequence[str], wanted: str, usual: Sequence[str],
             f"{path} has no column {wanted or usual[0]!r}, which {what}.", f"Its columns are {', '.join(columns)}."
         )
     return found
-
-
-def _rows(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, restval="")
-            rows = [{str(key): value or "" for key, value in row.items() if key is not None} for row in reader]
-            return [str(name) for name in reader.fieldnames or ()], rows
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.", "Name the CSV of the people.") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path} is not a CSV in UTF-8: {error}.", "Save it as CSV in UTF-8.") from error
 
 
 def _number(text: str) -> float:

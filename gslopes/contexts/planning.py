@@ -10,11 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gslopes.contexts.config import KINDS, STAGE_OPTIONS, PeopleColumns, StageConfig, stage_config
+from gslopes.contexts.config import KINDS, PeopleColumns, StageConfig, stage_config
 from gslopes.contexts.people import cfd_person, person_of, read_people
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture, read_backgrounds
 from gslopes.core import runfolder, runtime, tables
-from gslopes.core.config import from_dict
 from gslopes.core.errors import UsageError
 from gslopes.core.records import Classifier, Finder
 from gslopes.core.runfolder import show
@@ -77,11 +76,7 @@ def make_plan(
     finder: Finder | None = None,
 ) -> ContextPlan:
     """The plan of a run, with everything checked that can be before any work.  Raises: as ``audit_contexts``."""
-    known = {key: value for key, value in options.items() if value is not None}
-    for name in known:
-        if name not in STAGE_OPTIONS:
-            from_dict(StageConfig, {"people": "", name: known[name]})  # raises, with the nearest name
-    config = stage_config({**known, "people": str(folder.absolute())})
+    config = stage_config({**options, "people": str(folder.absolute())})
     if people is None:
         raise UsageError(
             "The context audit needs the self-reported gender of the people.",

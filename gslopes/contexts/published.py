@@ -42,18 +42,16 @@ def read_published(folder: Path, mapping: Path | None = None) -> tuple[Typology,
     wrong = [name for name in config.supers.values() if name not in SUPERS]
     if wrong:
         raise ConfigError(f"There is no super-cluster {wrong[0]!r}.", f"Known: {', '.join(SUPERS)}.")
-    found: dict[str, set[str]] = {}
+    found: dict[str, frozenset[str]] = {}
     for path in sorted(folder.rglob("*")):
         for cluster, tags in _read(path).items():
             name = config.rename.get(cluster, normalise(cluster))
-            found.setdefault(name, set()).update(tag for tag in map(normalise, tags) if tag)
+            found[name] = found.get(name, frozenset()) | frozenset(filter(None, map(normalise, tags)))
     if not found:
         raise UsageError(f"There are no dictionaries in {folder}.", "CSV, TXT or JSON are read.")
-    usual = read_typology("starter").supers
-    supers = {name: config.supers.get(name, usual.get(name, "")) for name in found}
-    unmapped = sorted(name for name in found if name not in config.supers and name not in usual)
-    made = Typology(folder.name, "", str(folder.name), {k: frozenset(v) for k, v in found.items()}, supers)
-    return made, unmapped
+    supers = {**read_typology("starter").supers, **config.supers}
+    typology = Typology(folder.name, "", folder.name, found, {name: supers.get(name, "") for name in found})
+    return typology, sorted(set(found) - set(supers))
 
 
 def to_toml(typology: Typology) -> str:
@@ -62,11 +60,7 @@ def to_toml(typology: Typology) -> str:
     def text(value: str) -> str:
         return json.dumps(value, ensure_ascii=False)
 
-    lines = [
-        f"name = {text(typology.name)}",
-        f"version = {text(typology.version)}",
-        f"source = {text(typology.source)}",
-    ]
+    lines = [f"{name} = {text(getattr(typology, name))}" for name in ("name", "version", "source")]
     for name, tags in typology.clusters.items():
         listed = ", ".join(text(tag) for tag in sorted(tags))
         lines += ["", f"[clusters.{text(name)}]", f"super = {text(typology.supers[name])}", f"tags = [{listed}]"]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gslopes.contexts.csv_rows import read_rows
 from gslopes.contexts.people import gender_of
+from gslopes.contexts.tables import RATINGS, filled
 from gslopes.core.errors import UsageError
 from gslopes.stats.intervals import percentile
 
@@ -28,19 +30,9 @@ def read_ratings(path: Path) -> tuple[pd.DataFrame, list[str]]:
 
     Raises: UsageError with the line of a rating that is no number from 0 to 10, or of an unknown coding.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            lacks = [name for name in ("context", "rater", "rating") if name not in (reader.fieldnames or ())]
-            if lacks:
-                raise UsageError(f"{path} has no column {lacks[0]}.", "It needs context, rater and rating.")
-            rows = [_row(row, f"{path}, line {reader.line_num}") for row in reader]
-            coded = "coding" in (reader.fieldnames or ())
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.", "Name the CSV of the ratings.") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{path} is not a CSV in UTF-8: {error}.", "Save it as CSV in UTF-8.") from error
-    frame = pd.DataFrame(rows, columns=list(_COLUMNS))
+    columns, lines = read_rows(path, ("context", "rater", "rating"), "It needs context, rater and rating.")
+    frame = pd.DataFrame([_row(row, f"{path}, line {line}") for line, row in lines], columns=list(_COLUMNS))
+    coded = "coding" in columns
     warnings = [] if coded else ["None of the ratings was coded: all count."]
     twice = frame.duplicated(["context", "rater"], keep="last")
     if twice.any():
@@ -49,19 +41,17 @@ def read_ratings(path: Path) -> tuple[pd.DataFrame, list[str]]:
     return frame[~twice].reset_index(drop=True), warnings
 
 
-def _row(row: dict[str, Any], where: str) -> tuple[str, str, str, float, str]:
-    text = (row["rating"] or "").strip()
+def _row(row: Mapping[str, str], where: str) -> tuple[str, str, str, float, str]:
     try:
-        rating = float(text)
+        rating = float(row["rating"])
     except ValueError:
         rating = math.nan
     if not 0 <= rating <= 10:
-        raise UsageError(f"{where}: the rating is {text!r}; it must be a number from 0 to 10.")
-    coding = (row.get("coding") or "correct").strip().casefold()
+        raise UsageError(f"{where}: the rating is {row['rating']!r}; it must be a number from 0 to 10.")
+    coding = (row.get("coding") or "correct").casefold()
     if coding not in CODINGS:
         raise UsageError(f"{where}: the coding is {coding!r}.", f"Known: {', '.join(CODINGS)}.")
-    gender = gender_of(row.get("gender") or "")
-    return (row["context"] or "").strip(), (row["rater"] or "").strip(), gender, rating, coding
+    return row["context"], row["rater"], gender_of(row.get("gender", "")), rating, coding
 
 
 def summarise_ratings(answers: pd.DataFrame, *, draws: int = 2000, seed: int = 0) -> pd.DataFrame:
@@ -79,27 +69,14 @@ def summarise_ratings(answers: pd.DataFrame, *, draws: int = 2000, seed: int = 0
     rows = []
     for context in sorted(set(answers["context"])):
         in_context = (kept["context"] == context).to_numpy()
-        ratings = kept["rating"].to_numpy(float)[in_context]
-        low, high = _interval(ratings, codes[in_context], picks)
-        quartiles = np.quantile(ratings, [0.25, 0.5, 0.75]) if len(ratings) else [math.nan] * 3
-        genders = kept["gender"].to_numpy(object)[in_context]
-        rows.append(
-            {
-                "context": context,
-                "n": len(ratings),
-                "dropped": int((answers["context"] == context).sum() - in_context.sum()),
-                "median": quartiles[1],
-                "q1": quartiles[0],
-                "q3": quartiles[2],
-                "ci_low": low,
-                "ci_high": high,
-                "women": _median(ratings[genders == "woman"]),
-                "men": _median(ratings[genders == "man"]),
-                "category": category(low, high),
-                "alpha": alpha,
-            }
-        )
-    return pd.DataFrame(rows)
+        part = kept[in_context]
+        low, high = _interval(part["rating"].to_numpy(float), codes[in_context], picks)
+        row = {"context": context, "n": len(part), "dropped": int((answers["context"] == context).sum()) - len(part)}
+        row |= {name: part["rating"].quantile(q) for name, q in (("q1", 0.25), ("median", 0.5), ("q3", 0.75))}
+        for name, gender in (("women", "woman"), ("men", "man")):
+            row[name] = part.loc[part["gender"] == gender, "rating"].median()
+        rows.append({**row, "ci_low": low, "ci_high": high, "category": category(low, high), "alpha": alpha})
+    return filled(RATINGS, rows)
 
 
 def category(low: float, high: float) -> str:
@@ -108,7 +85,7 @@ def category(low: float, high: float) -> str:
 
 
 def krippendorff_alpha(answers: pd.DataFrame, level: Literal["interval", "ordinal"] = "interval") -> float:
-    """Agreement of raters over contexts; NaN where nobody can disagree.
+    """Agreement of raters over contexts; NaN where raters cannot disagree.
 
     Source: Krippendorff 2011, Computing Krippendorff's alpha-reliability; by the library krippendorff.
     """
@@ -130,7 +107,3 @@ def _interval(ratings: NDArray[np.float64], rater: NDArray[np.int64], picks: NDA
         if len(drawn):
             medians[index] = np.median(drawn)
     return percentile(medians)
-
-
-def _median(values: NDArray[np.float64]) -> float:
-    return float(np.median(values)) if len(values) else math.nan

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
+from gslopes.contexts.csv_rows import read_rows
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason
 from gslopes.core.runfolder import show
 
-HINT = "Save it from the page of cut-outs."
-
 
 def read_review(path: Path) -> dict[str, str]:
     """Photo to accept, exclude or empty.  Raises: UsageError if the file is not such a CSV."""
-    decisions = {}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, restval="")
-            if not {"photo", "decision"} <= set(reader.fieldnames or ()):
-                raise UsageError(f"{show(path)} has no columns photo and decision.", HINT)
-            for row in reader:
-                decisions[row["photo"]] = row["decision"]
-                if row["decision"] not in ("accept", "exclude", ""):
-                    line = f"{show(path)}, line {reader.line_num}: the decision is {row['decision']!r}."
-                    raise UsageError(line, "It is accept, exclude or empty.")
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{show(path)} cannot be read as a CSV in UTF-8: {error}.", HINT) from error
-    return decisions
+    _, rows = read_rows(path, ("photo", "decision"), "Save it from the page of cut-outs.")
+    for line, row in rows:
+        if row["decision"] not in ("accept", "exclude", ""):
+            problem = f"{show(path)}, line {line}: the decision is {row['decision']!r}."
+            raise UsageError(problem, "It is accept, exclude or empty.")
+    return {row["photo"]: row["decision"] for _, row in rows}
 
 
 def reviewed(cutouts: pd.DataFrame, decisions: Mapping[str, str]) -> pd.DataFrame:

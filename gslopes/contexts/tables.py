@@ -57,7 +57,7 @@ def filled(table: Table, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Rows as a frame of the table; what a row lacks is NaN, 0, False or empty."""
     empty = {pa.float64(): math.nan, pa.int64(): 0, pa.bool_(): False}
     default = {field.name: empty.get(field.type, "") for field in table.schema}
-    return pd.DataFrame([{**default, **row} for row in rows], columns=table.columns)
+    return pd.DataFrame([{**default, **row} for row in rows], columns=table.columns) if rows else table.empty()
 
 
 BACKGROUNDS = _table("backgrounds", "key", """

@@ -8,13 +8,13 @@ Source: Barlas et al. 2020, section 5 and table 5.
 
 from __future__ import annotations
 
-import csv
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
+from gslopes.contexts.csv_rows import read_rows
 from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.files import without_guard
@@ -49,8 +49,7 @@ class Typology:
 
     def super_tags(self, name: str) -> frozenset[str]:
         """Tags of all clusters of a super-cluster; a tag in two of them is there once."""
-        members = [tags for cluster, tags in self.clusters.items() if self.supers[cluster] == name]
-        return frozenset().union(*members)
+        return frozenset().union(*(tags for cluster, tags in self.clusters.items() if self.supers[cluster] == name))
 
     @property
     def known(self) -> frozenset[str]:
@@ -60,14 +59,12 @@ class Typology:
     def complete(self, tags: Iterable[str]) -> frozenset[str]:
         """The normalised tags of one answer with their complements."""
         normalised = frozenset(map(normalise, tags))
-        return normalised | {there for missing, there in self.complements.items() if missing not in normalised}
+        return normalised | {second for first, second in self.complements.items() if first not in normalised}
 
     def with_contexts(self, contexts: Mapping[str, Iterable[str]]) -> Typology:
         """The same with more context tags, joined with its own."""
-        joined = dict(self.contexts)
-        for key, tags in contexts.items():
-            joined[key] = joined.get(key, frozenset()) | frozenset(map(normalise, tags))
-        return replace(self, contexts=joined)
+        more = {key: frozenset(map(normalise, tags)) for key, tags in contexts.items()}
+        return replace(self, contexts=_joined(self.contexts, more))
 
 
 def normalise(tag: str) -> str:
@@ -112,18 +109,16 @@ def read_typology(which: str | Path | Sequence[str | Path]) -> Typology:
     which: one of ``SHIPPED``, or a path; of a list, later ones add to earlier ones.
 
     Raises: UnknownName for a name that is neither; ConfigError for an unknown key or super-cluster, an empty tag, a
-        cluster under two super-clusters, or if nothing is masculine or feminine at the end.
+        cluster under two super-clusters, or if nothing is masculine or feminine at the end; UsageError for a CSV that
+        cannot be read.
 
     >>> sorted(read_typology("celeba").clusters["masculine"])
     ['male']
     """
-    several = [which] if isinstance(which, (str, Path)) else list(which)
-    known: Typology | None = None
-    for one in several:
-        added = _read_one(one, None if known is None else known.supers)
-        known = added if known is None else merge(known, added)
-    if known is None:
-        raise ConfigError("No typology is given.", f"Shipped: {', '.join(SHIPPED)}.")
+    first, *more = [which] if isinstance(which, (str, Path)) else which
+    known = _read_one(first, {})
+    for one in more:
+        known = merge(known, _read_one(one, known.supers))
     for cluster in ("masculine", "feminine"):
         if not known.clusters.get(cluster):
             raise ConfigError(f"The typology {known.name} has no tags in the cluster {cluster}.", "It needs both.")
@@ -134,11 +129,9 @@ def merge(first: Typology, second: Typology) -> Typology:
     """Both, joined cluster by cluster.  Raises: ConfigError if a cluster would get two super-clusters."""
     for cluster in first.supers.keys() & second.supers.keys():
         if first.supers[cluster] != second.supers[cluster]:
-            raise ConfigError(
-                f"The cluster {cluster} is under {first.supers[cluster] or 'nothing'!r} in {first.name} and under "
-                f"{second.supers[cluster] or 'nothing'!r} in {second.name}.",
-                "A cluster has at most one super-cluster.",
-            )
+            places = [f"under {one.supers[cluster] or 'nothing'!r} in {one.name}" for one in (first, second)]
+            problem = f"The cluster {cluster} is {' and '.join(places)}."
+            raise ConfigError(problem, "A cluster has at most one super-cluster.")
     return Typology(
         name=f"{first.name} + {second.name}",
         version=" + ".join(part for part in (first.version, second.version) if part),
@@ -155,7 +148,7 @@ def _joined(one: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str
     return {key: one.get(key, frozenset()) | other.get(key, frozenset()) for key in dict.fromkeys([*one, *other])}
 
 
-def _read_one(which: str | Path, supers: Mapping[str, str] | None) -> Typology:
+def _read_one(which: str | Path, supers: Mapping[str, str]) -> Typology:
     name = str(which)
     if name in SHIPPED:
         return _read_toml(DATA / f"{name}.toml")
@@ -164,7 +157,7 @@ def _read_one(which: str | Path, supers: Mapping[str, str] | None) -> Typology:
         if path.suffix in (".toml", ".csv"):
             raise ConfigError(f"There is no typology {path}.", f"Shipped: {', '.join(SHIPPED)}.")
         raise UnknownName("typology", name, SHIPPED)
-    return _read_csv(path, supers or {}) if path.suffix == ".csv" else _read_toml(path)
+    return _read_csv(path, supers) if path.suffix == ".csv" else _read_toml(path)
 
 
 def _read_toml(path: Path) -> Typology:
@@ -173,7 +166,7 @@ def _read_toml(path: Path) -> Typology:
         made = _made(file, path)
     except ConfigError as error:
         raise ConfigError(f"{path.name}: {error.message}", error.hint) from error
-    return merge(_read_one(file.extends, None), made) if file.extends else made
+    return merge(_read_one(file.extends, {}), made) if file.extends else made
 
 
 def _made(file: _File, path: Path) -> Typology:
@@ -203,28 +196,20 @@ def _tags(tags: Iterable[str], where: str) -> frozenset[str]:
 
 def _read_csv(path: Path, supers: Mapping[str, str]) -> Typology:
     """The filled list of ``gslopes typology RUN --out CSV``: columns tag and cluster; rows without one do not count."""
-    clusters: dict[str, set[str]] = {}
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            if not {"tag", "cluster"} <= set(reader.fieldnames or ()):
-                raise ConfigError(f"{path} has no columns tag and cluster.", "gslopes typology RUN --out makes one.")
-            for row in reader:
-                cluster, tag = (row["cluster"] or "").strip(), normalise(without_guard(row["tag"] or ""))
-                if cluster and not tag:
-                    raise ConfigError(
-                        f"{path}, line {reader.line_num}: the tag is empty.", "Take the line out, or write the tag."
-                    )
-                if cluster:
-                    clusters.setdefault(cluster, set()).add(tag)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}.", "Name a TOML or CSV file that you may read.") from error
+    clusters: dict[str, frozenset[str]] = {}
+    _, rows = read_rows(path, ("tag", "cluster"), "gslopes typology RUN --out makes a CSV with them.")
+    for line, row in rows:
+        cluster, tag = row["cluster"], normalise(without_guard(row["tag"]))
+        if cluster and not tag:
+            raise ConfigError(f"{path}, line {line}: the tag is empty.", "Take the line out, or write the tag.")
+        if cluster:
+            clusters[cluster] = clusters.get(cluster, frozenset()) | {tag}
     supers_of = {key: supers.get(key, _usual_super(key)) for key in clusters}
-    return Typology(path.stem, "", str(path.name), {key: frozenset(tags) for key, tags in clusters.items()}, supers_of)
+    return Typology(path.stem, "", str(path.name), clusters, supers_of)
 
 
 def _usual_super(cluster: str) -> str:
-    usual = _read_one("starter", None).supers
+    usual = _read_one("starter", {}).supers
     if cluster not in usual:
         raise UnknownName("cluster", cluster, usual)
     return usual[cluster]

@@ -92,10 +92,13 @@ def make_grid(
     known = people[people["photo"].isin(set(rows["photo"]))].drop_duplicates("photo").sort_values("photo")
     photos = known["photo"].to_numpy(object)
     rows = rows[rows["attribute"].isin(conditions)]
-    at = pd.Index(photos).get_indexer(rows["photo"]), pd.Index(conditions).get_indexer(rows["attribute"])
+    at = (
+        pd.Index(photos).get_indexer(pd.Index(rows["photo"])),
+        pd.Index(conditions).get_indexer(pd.Index(rows["attribute"])),
+    )
 
     def array(empty: float, values: Any, kind: type = float) -> Any:
-        cells = np.full((len(photos), len(conditions)), empty, kind)
+        cells: NDArray[Any] = np.full((len(photos), len(conditions)), empty, kind)
         cells[at] = values
         return cells
 
@@ -109,7 +112,7 @@ def make_grid(
         conditions=tuple(conditions),
         contexts=tuple(context_of.get(condition, "") for condition in conditions),
         answered=array(False, True, bool),
-        inferred=array(0, pd.Index(INFERRED).get_indexer(rows["inferred"]), np.int8),
+        inferred=array(0, pd.Index(INFERRED).get_indexer(pd.Index(rows["inferred"])), np.int8),
         recognised=array(False, rows["recognised"], bool),
         measures={name: array(np.nan, rows[name]) for name in MEASURES},
         tagged=tagged,

@@ -93,7 +93,11 @@ def _indicators(
 ) -> tuple[NDArray[np.bool_], list[tuple[str, Array]]]:
     """(answered, label to presence) as (photos, attributes, K) arrays; tags of fewer than ten photos are left out."""
     row_of, column_of = pd.Index(photos), pd.Index(attributes)
-    at = row_of.get_indexer(rows["photo"]), column_of.get_indexer(rows["attribute"]), rows["step"].to_numpy(int)
+    at = (
+        row_of.get_indexer(pd.Index(rows["photo"])),
+        column_of.get_indexer(pd.Index(rows["attribute"])),
+        rows["step"].to_numpy(int),
+    )
     shape = (len(photos), len(attributes), width)
     answered, woman, man, recognised = (np.zeros(shape, kind) for kind in (bool, float, float, float))
     answered[at] = True
@@ -103,7 +107,9 @@ def _indicators(
         known = [key for key in keys if key[0] in row_of and key[1] in column_of]
         photo, condition, step = zip(*known, strict=True) if known else ((), (), ())
         indicator = np.zeros(shape)
-        indicator[row_of.get_indexer(photo), column_of.get_indexer(condition), np.array(step, int)] = 1
+        indicator[
+            row_of.get_indexer(pd.Index(photo)), column_of.get_indexer(pd.Index(condition)), np.array(step, int)
+        ] = 1
         if indicator.any(axis=(1, 2)).sum() >= FEW:
             made.append((tag, indicator))
     return answered, made

@@ -54,7 +54,7 @@ def fit_backdrop(pixels: ByteArray, lowest: int | None = None) -> Backdrop:
     use[: height // 2, :wide] = use[: height // 2, -wide:] = True
     surface, residual = _fit(lab, terms, use)
     for _ in range(_REFITS):
-        near = _connected(residual < NEAR)
+        near = from_the_top(residual < NEAR)
         near[height if lowest is None else max(lowest, high) :] = False
         if near.sum() < 0.01 * near.size:
             break
@@ -71,8 +71,9 @@ def _fit(lab: NDArray[np.float32], terms: NDArray[np.float32], use: NDArray[np.b
     return surface, np.linalg.norm(lab - surface, axis=2).astype(np.float32)
 
 
-def _connected(near: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    count, labels = cv2.connectedComponents(near.astype(np.uint8), connectivity=4)
+def from_the_top(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The parts of a mask (H, W) that touch the top row."""
+    count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
     kept = np.zeros(count, bool)
     kept[np.unique(labels[0])] = True
     kept[0] = False

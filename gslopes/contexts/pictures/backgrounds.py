@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
 from gslopes.contexts.catalogue import Context, name_backgrounds, read_contexts
+from gslopes.contexts.config import Crop
 from gslopes.contexts.pictures.canvas import cover
 from gslopes.contexts.pictures.colour import to_srgb
 from gslopes.contexts.pictures.scenes import SCENES, backgrounds, draw_scene
@@ -43,6 +44,9 @@ TERMS = {
 }
 
 
+_USED = SkipReason()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class BackgroundPicture:
     """One background, read.
@@ -54,15 +58,15 @@ class BackgroundPicture:
 
     key: str
     context: str
-    photo: str
     path: str
     record: Context
-    pixels: ByteArray | None
-    width: int
-    height: int
-    scale: float
-    faces: int
-    why: SkipReason
+    photo: str = ""
+    pixels: ByteArray | None = None
+    width: int = 0
+    height: int = 0
+    scale: float = 1.0
+    faces: int = 0
+    why: SkipReason = _USED
 
     @property
     def used(self) -> bool:
@@ -71,7 +75,7 @@ class BackgroundPicture:
 
 
 def read_backgrounds(
-    wanted: tuple[str, ...], canvas: tuple[int, int], crop: str, finder: Callable[[], Finder]
+    wanted: tuple[str, ...], canvas: tuple[int, int], crop: Crop, finder: Callable[[], Finder]
 ) -> list[BackgroundPicture]:
     """All backgrounds, those skipped too, in the order in which they were named.
 
@@ -87,48 +91,32 @@ def read_backgrounds(
             found += _packaged(canvas, crop)
         else:
             found += _folder(Path(name), canvas, crop, finder)
-    _check(found)
-    return found
-
-
-def _check(found: list[BackgroundPicture]) -> None:
-    keys: dict[str, BackgroundPicture] = {}
-    photos: dict[str, BackgroundPicture] = {}
+    seen: dict[tuple[str, str], BackgroundPicture] = {}
     for background in found:
-        for seen, name, what in ((keys, background.key, "name"), (photos, background.photo, "picture")):
-            other = seen.setdefault(name, background)
+        for what, name in (("name", background.key), ("picture", background.photo)):
+            other = seen.setdefault((what, name), background)
             if other is not background and name:
-                raise UsageError(
-                    f"The {what} of {other.path} is also that of {background.path}.", "Each background has one place."
-                )
+                problem = f"The {what} of {other.path} is also that of {background.path}."
+                raise UsageError(problem, "Each background has one place.")
     if not any(background.used for background in found):
         why = found[0].why if found else "there are none"
         raise UsageError(f"No background can be used: {why}.", "Name rendered, packaged, or a folder of pictures.")
-
-
-def _rendered(canvas: tuple[int, int]) -> list[BackgroundPicture]:
-    width, height = canvas
-    found = []
-    for key, layout, palette in backgrounds():
-        scene = SCENES[key]
-        pixels = draw_scene(key, layout, width=width, height=height, palette=palette)
-        record = Context(
-            title=scene.title,
-            label="feminine" if scene.label == "feminine" else "masculine",
-            rating=float(scene.rating),
-            licence="Apache-2.0",
-            creator="gslopes",
-            source=f"drawn; terms: {TERMS['Apache-2.0']}; {PAPER}",
-        )
-        name = f"{key}.{layout}"
-        photo = hashlib.sha256(_png(pixels)).hexdigest()
-        found.append(
-            BackgroundPicture(name, key, photo, f"rendered:{name}", record, pixels, width, height, 1.0, 0, SkipReason())
-        )
     return found
 
 
-def _packaged(canvas: tuple[int, int], crop: str) -> list[BackgroundPicture]:
+def _rendered(canvas: tuple[int, int]) -> list[BackgroundPicture]:
+    found = []
+    for key, layout, palette in backgrounds():
+        scene, name = SCENES[key], f"{key}.{layout}"
+        pixels = draw_scene(key, layout, width=canvas[0], height=canvas[1], palette=palette)
+        source = f"drawn; terms: {TERMS['Apache-2.0']}; {PAPER}"
+        record = Context(scene.title, scene.label, scene.rating, (), "Apache-2.0", "gslopes", source)
+        photo = hashlib.sha256(_png(pixels)).hexdigest()
+        found.append(BackgroundPicture(name, key, f"rendered:{name}", record, photo, pixels, *canvas))
+    return found
+
+
+def _packaged(canvas: tuple[int, int], crop: Crop) -> list[BackgroundPicture]:
     found = []
     for key, (package, name, licence, creator) in _PACKAGED.items():
         try:
@@ -136,8 +124,9 @@ def _packaged(canvas: tuple[int, int], crop: str) -> list[BackgroundPicture]:
         except (ImportError, OSError, ValueError):
             continue
         source = f"{package}: {name}; terms: {TERMS[licence]}"
-        record = Context(title=key.replace("-", " "), licence=licence, creator=creator, source=source)
-        found.append(_fitted(f"{key}.1", key, f"packaged:{name}", record, _png(pixels), pixels, canvas, crop, 0))
+        record = Context(key.replace("-", " "), licence=licence, creator=creator, source=source)
+        head = BackgroundPicture(f"{key}.1", key, f"packaged:{name}", record)
+        found.append(_fitted(head, _png(pixels), pixels, canvas, crop))
     if not found:
         raise UsageError("No photographs of other packages are installed.", "pip install scikit-image scikit-learn")
     return found
@@ -154,55 +143,41 @@ def _from_package(package: str, name: str) -> ByteArray:
     return np.ascontiguousarray(np.repeat(pixels[..., None], 3, 2) if pixels.ndim == 2 else pixels[..., :3], np.uint8)
 
 
-def _folder(folder: Path, canvas: tuple[int, int], crop: str, finder: Callable[[], Finder]) -> list[BackgroundPicture]:
+def _folder(folder: Path, canvas: tuple[int, int], crop: Crop, finder: Callable[[], Finder]) -> list[BackgroundPicture]:
     files = list_photos(folder)
     if not files:
         raise UsageError(f"There are no pictures in {folder}.", "Name a folder of backgrounds: <context>/<picture>.")
     known = read_contexts(folder / "contexts.toml") if (folder / "contexts.toml").is_file() else {}
-    found = []
-    detector = finder()
+    found, detector = [], finder()
     for named in name_backgrounds([(file.relative, file.path) for file in files], known):
-        record = known.get(named.context, Context(title=named.context))
+        record = known.get(named.context, Context(named.context))
+        head = BackgroundPicture(named.key, named.context, str(named.path), record)
         try:
             data = named.path.read_bytes()
             pixels, _, icc = decode(data, named.path.name)
-        except (PhotoError, OSError) as error:
-            why = (
-                SkipReason.of(error.reason)
-                if isinstance(error, PhotoError)
-                else SkipReason(Reason.UNREADABLE, str(error))
-            )
-            found.append(
-                BackgroundPicture(named.key, named.context, "", str(named.path), record, None, 0, 0, 1.0, 0, why)
-            )
+        except PhotoError as error:
+            found.append(replace(head, why=SkipReason.of(error.reason)))
+            continue
+        except OSError as error:
+            found.append(replace(head, why=SkipReason(Reason.UNREADABLE, str(error))))
             continue
         pixels = to_srgb(pixels, icc)
         photo = Photo(hashlib.sha256(data).hexdigest(), named.path, pixels)
-        faces = len(detector([photo])[0].scores)
-        found.append(_fitted(named.key, named.context, str(named.path), record, data, pixels, canvas, crop, faces))
+        found.append(_fitted(head, data, pixels, canvas, crop, len(detector([photo])[0].scores)))
     return found
 
 
 def _fitted(
-    key: str,
-    context: str,
-    path: str,
-    record: Context,
-    data: bytes,
-    pixels: ByteArray,
-    canvas: tuple[int, int],
-    crop: str,
-    faces: int,
+    head: BackgroundPicture, data: bytes, pixels: ByteArray, canvas: tuple[int, int], crop: Crop, faces: int = 0
 ) -> BackgroundPicture:
+    """A picture at the canvas' size, unless it is skipped.  data: its file."""
     height, width = pixels.shape[:2]
     why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else SkipReason()
     if min(width, height) < SMALLEST:
         why = SkipReason(Reason.SHORTER_SIDE, f"{min(width, height)} px, at least {SMALLEST}")
-    fitted, scale = cover(pixels, *canvas, crop)  # type: ignore[arg-type]
-    photo = hashlib.sha256(data).hexdigest()
-    return BackgroundPicture(
-        key, context, photo, path, record, None if why else fitted, width, height, scale, faces, why
-    )
+    fitted, scale = cover(pixels, *canvas, crop)
+    known = {"photo": hashlib.sha256(data).hexdigest(), "pixels": None if why else fitted, "faces": faces, "why": why}
+    return replace(head, **known, width=width, height=height, scale=scale)
 
 
 def _png(pixels: ByteArray) -> bytes:

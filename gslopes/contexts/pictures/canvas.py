@@ -1,8 +1,8 @@
 """Where a cut-out person stands on a background, and how the two become one picture.
 
-Geometry after the published compositing script (bottoms aligned, centred, scaled to a share of the canvas), written
-anew without its flaws: every background comes out at exactly the canvas' size, a share that does not fit is an error,
-feathered edges are resampled premultiplied and count by their opacity.
+Geometry as in the published compositing script (bottoms aligned, centred, scaled to a share of the canvas) without its
+flaws: every background has exactly the canvas' size, a share that does not fit is an error, feathered edges are
+resampled premultiplied and count by their opacity.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def place(
     width: int,
     height: int,
     *,
-    share: float | None = 0.25,
+    share: float = 0.25,
     face: float | None = None,
     face_height: float = 0.3,
 ) -> Placement:
@@ -99,7 +99,7 @@ def place(
             wanted = float((alpha >= OPAQUE).sum()) * scale**2 / (width * height)
             raise DoesNotFit(wanted, _share(alpha, limit, width * height), scale if scale <= fits else None)
     else:
-        scale = _scale_for(alpha, share or 0.25, width * height, fits)
+        scale = _scale_for(alpha, share, width * height, fits)
     wide, high = _size(alpha.shape, scale)
     return Placement(scale, (width - wide) // 2, height - high, wide, high, _opaque(alpha, scale))
 

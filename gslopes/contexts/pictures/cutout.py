@@ -7,6 +7,7 @@ each pixel of the edge says how much of it is backdrop, and that part is taken o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,24 +15,24 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.contexts.pictures.backdrop import Backdrop, fit_backdrop
+from gslopes.contexts.pictures.backdrop import Backdrop, fit_backdrop, from_the_top
 from gslopes.core.records import ByteArray, FloatArray
 
 Mask = NDArray[np.bool_]
-METHODS = ("alpha", "eraser", "studio", "parser", "folder")
 # In units of the face's width: half the column under and over the face; the trapezoid under the chin.
 COLUMN, CHIN, SHOULDER, SLOPE = 0.37, 0.30, 0.48, 1.6
 KEYED = 3.5  # ΔE under which what hair encloses is backdrop
 ERASER = 32
 FLAT = 12.0  # levels over which a backdrop may range for the eraser to be tried first
 _ITERATIONS = 4
+_SMALL = np.ones((3, 3), np.uint8)
 _GAIN = 4.0  # of the difference from the backdrop, as GrabCut sees it
 _LARGEST = 768  # GrabCut works on a picture of at most this side
 
 
 @dataclass(frozen=True, slots=True)
 class CutoutLimits:
-    """What a good cut-out keeps to; outside it is flagged.
+    """Limits of a good cut-out; outside of them it is flagged.
 
     share: of the photo that is person.  bottom: least part of the bottom row that is person, where the photo cuts the
     body.  below: how far a body that ends in the photo goes on under the face, in heights of the face.
@@ -69,31 +70,29 @@ def eraser(pixels: ByteArray, tolerance: int = ERASER, face: FloatArray | None =
 
     face: (4,) box, if it is known; the backdrop's colour is then fitted above the shoulders.
 
-    Source: Barlas et al. 2020, section 4.3, "Magic Eraser"; the tolerance is not told there.
+    Source: Barlas et al. 2020, section 4.3, "Magic Eraser"; the tolerance is not stated there.
     """
-    height, width = pixels.shape[:2]
-    gone = np.zeros((height, width), bool)
-    flags = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (255 << 8)
-    for x in (0, width - 1):
-        filled = np.zeros((height + 2, width + 2), np.uint8)
-        spread = (tolerance,) * 3
-        cv2.floodFill(pixels.copy(), filled, (x, 0), (0, 0, 0), spread, spread, flags)
-        gone |= filled[1:-1, 1:-1] > 0
+    left, right = _floods(pixels, tolerance)
     backdrop = fit_backdrop(pixels) if face is None else behind(pixels, face)
+    gone = left | right
     return _whole(~gone, "eraser", backdrop if gone.any() else None)
 
 
 def corners_agree(pixels: ByteArray, tolerance: int = ERASER) -> bool:
     """Whether the fills from both top corners find nearly the same: a flat backdrop."""
+    left, right = _floods(pixels, tolerance)
+    return bool((left & right).sum() / max(int((left | right).sum()), 1) > 0.98)
+
+
+def _floods(pixels: ByteArray, tolerance: int) -> tuple[Mask, Mask]:
+    """What a flood fill from the left and from the right top corner reaches."""
     height, width = pixels.shape[:2]
-    found = []
     flags = 4 | cv2.FLOODFILL_MASK_ONLY | cv2.FLOODFILL_FIXED_RANGE | (255 << 8)
-    for x in (0, width - 1):
-        filled = np.zeros((height + 2, width + 2), np.uint8)
-        cv2.floodFill(pixels.copy(), filled, (x, 0), (0, 0, 0), (tolerance,) * 3, (tolerance,) * 3, flags)
-        found.append(filled[1:-1, 1:-1] > 0)
-    joined = found[0] | found[1]
-    return bool(joined.any() and (found[0] & found[1]).sum() / joined.sum() > 0.98)
+    spread = (tolerance,) * 3
+    filled = [np.zeros((height + 2, width + 2), np.uint8) for _ in range(2)]
+    for mask, x in zip(filled, (0, width - 1), strict=True):
+        cv2.floodFill(pixels.copy(), mask, (x, 0), (0, 0, 0), spread, spread, flags)
+    return filled[0][1:-1, 1:-1] > 0, filled[1][1:-1, 1:-1] > 0
 
 
 def studio(pixels: ByteArray, face: FloatArray, seed: int = 0, *, probable: Mask | None = None) -> Person:
@@ -111,8 +110,9 @@ def studio(pixels: ByteArray, face: FloatArray, seed: int = 0, *, probable: Mask
     contrast = np.clip(128 + _GAIN * backdrop.difference, 0, 255).astype(np.float32)
     small = np.rint(cv2.resize(contrast, size, interpolation=cv2.INTER_AREA)).astype(np.uint8)
     residual = cv2.resize(backdrop.residual, size, interpolation=cv2.INTER_AREA).astype(np.float32, copy=False)
-    box = np.asarray(face, float) * scale
-    guess = _guess(small.shape[:2], residual, box, None if probable is None else _shrunk(probable, size))
+    if probable is not None:
+        probable = cv2.resize(probable.astype(np.float32), size, interpolation=cv2.INTER_AREA) > 0.5
+    guess = _guess(small.shape[:2], residual, np.asarray(face, float) * scale, probable)
     cv2.setRNGSeed(seed & 0x7FFFFFFF)
     models = np.zeros((1, 65)), np.zeros((1, 65))
     cv2.grabCut(small, guess, (0, 0, 1, 1), *models, _ITERATIONS, cv2.GC_INIT_WITH_MASK)
@@ -135,12 +135,8 @@ def _without_backdrop(mask: Mask, residual: FloatArray, face: NDArray[np.float64
     y, x = np.mgrid[0 : mask.shape[0], 0 : mask.shape[1]].astype(np.float32)
     inside = (np.abs(x - (x0 + x1) / 2) < 0.42 * unit) & (y > y0 - 0.35 * unit) & (y < y1)
     patches = mask & (residual < KEYED) & (y < y1) & ~inside
-    patches = cv2.morphologyEx(patches.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0
+    patches = cv2.morphologyEx(patches.astype(np.uint8), cv2.MORPH_OPEN, _SMALL) > 0
     return mask & ~patches
-
-
-def _shrunk(mask: Mask, size: tuple[int, int]) -> Mask:
-    return cv2.resize(mask.astype(np.float32), size, interpolation=cv2.INTER_AREA) > 0.5
 
 
 def _guess(shape: tuple[int, ...], residual: FloatArray, face: NDArray[np.float64], probable: Mask | None) -> ByteArray:
@@ -153,15 +149,13 @@ def _guess(shape: tuple[int, ...], residual: FloatArray, face: NDArray[np.float6
     down = y - (chin + CHIN * unit)
     guess[trapezoid(x, y, x0, x1, chin) if probable is None else probable] = cv2.GC_PR_FGD
     guess[residual > 5] = cv2.GC_PR_FGD
-    flat = _from_the_top(residual <= KEYED)
-    guess[cv2.erode(flat.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0] = cv2.GC_BGD
+    flat = from_the_top(residual <= KEYED)
+    guess[cv2.erode(flat.astype(np.uint8), _SMALL) > 0] = cv2.GC_BGD
     column = (np.abs(x - middle) < COLUMN * unit) & (y > y0 + 0.2 * (chin - y0))
-    neck = (y > chin - 0.25 * unit) & (down < 0.25 * unit)  # narrower than a face: beside it there is backdrop
+    neck = (y > chin - 0.25 * unit) & (down < 0.25 * unit)  # narrower than a face: backdrop on both sides
     column &= ~neck | (residual > 6)
     base = (y > 0.97 * height) & (np.abs(x - width / 2) < width / 4)
-    standing_out = (
-        (cv2.erode((residual > 6).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0) & (residual > 8) & (y > y0)
-    )
+    standing_out = (cv2.erode((residual > 6).astype(np.uint8), _SMALL) > 0) & (residual > 8) & (y > y0)
     guess[column | base | standing_out] = cv2.GC_FGD
     return guess
 
@@ -173,18 +167,9 @@ def trapezoid(x: FloatArray, y: FloatArray, x0: float, x1: float, chin: float) -
     return np.asarray((down > 0) & (np.abs(x - (x0 + x1) / 2) < SHOULDER * unit + SLOPE * down))
 
 
-def _from_the_top(mask: Mask) -> Mask:
-    """The parts of a mask that touch the top row."""
-    count, labels = cv2.connectedComponents(mask.astype(np.uint8), connectivity=4)
-    kept = np.zeros(count, bool)
-    kept[np.unique(labels[0])] = True
-    kept[0] = False
-    return np.asarray(kept[labels])
-
-
 def _whole(mask: Mask, method: str, backdrop: Backdrop | None) -> Person:
     """The largest part, its holes filled."""
-    mask = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0
+    mask = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, _SMALL) > 0
     count, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=4)
     if count > 1:
         mask = labels == 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))
@@ -205,72 +190,61 @@ def given_alpha(alpha: ByteArray, method: str = "alpha") -> Person:
 
 
 def measure(person: Person, face: FloatArray | None) -> dict[str, float]:
-    """What the checks look at: share, bottom, holes, below, left, solidity, covered, residual (ΔE of the backdrop)."""
+    """Numbers for the checks: share, bottom, holes, below, left, solidity, covered, residual (ΔE of the backdrop)."""
     mask = person.mask
     height, width = mask.shape
     points = np.argwhere(mask)[:, ::-1].astype(np.int32)
     hull = float(cv2.contourArea(cv2.convexHull(points))) if len(points) else 0.0
-    covered = np.nan
-    if face is not None:
-        x0, y0, x1, y1 = np.asarray(face, float)
-        y, x = np.mgrid[0:height, 0:width]
-        oval = ((x - (x0 + x1) / 2) / max(x1 - x0, 1)) ** 2 + ((y - (y0 + y1) / 2) / max(y1 - y0, 1)) ** 2 < 0.25
-        covered = float(mask[oval].mean()) if oval.any() else np.nan
-    left = ~mask & (np.arange(height)[:, None] < 0.8 * height)
-    residual = person.backdrop.residual[left] if person.backdrop is not None else np.zeros(0)
-    return {
+    behind_it = ~mask & (np.arange(height)[:, None] < 0.8 * height)
+    residual = person.backdrop.residual[behind_it] if person.backdrop is not None else np.zeros(0)
+    numbers = {
         "share": float(mask.mean()),
         "bottom": float(mask[-1].mean()),
         "holes": person.holes,
-        "below": _below(mask, face),
-        "left": _left(person, face),
         "solidity": min(1.0, float(mask.sum()) / hull) if hull else np.nan,
-        "covered": covered,
         "residual": float(np.median(residual)) if len(residual) else np.nan,
+    }
+    if face is None:
+        return {**numbers, "below": 0.0, "left": 0.0, "covered": np.nan}
+    x0, y0, x1, y1 = np.asarray(face, float)
+    y, x = np.mgrid[0:height, 0:width]
+    oval = ((x - (x0 + x1) / 2) / max(x1 - x0, 1)) ** 2 + ((y - (y0 + y1) / 2) / max(y1 - y0, 1)) ** 2 < 0.25
+    lowest = float(points[:, 1].max()) if len(points) else y1
+    return {
+        **numbers,
+        "below": (lowest - y1) / max(y1 - y0, 1.0),
+        "left": _left(person, y1),
+        "covered": float(mask[oval].mean()) if oval.any() else np.nan,
     }
 
 
-def _left(person: Person, face: FloatArray | None) -> float:
+def _left(person: Person, chin: float) -> float:
     """Part of the person that has the backdrop's colour, in patches, above the chin: what an eraser did not reach."""
-    if person.backdrop is None or face is None:
+    if person.backdrop is None:
         return 0.0
     patches = (person.mask & (person.backdrop.residual < KEYED)).astype(np.uint8)
-    patches[max(0, round(float(face[3]))) :] = 0
+    patches[max(0, round(chin)) :] = 0
     opened = cv2.morphologyEx(patches, cv2.MORPH_OPEN, np.ones((5, 5), np.uint8))
     return float(opened.sum() / max(int(person.mask.sum()), 1))
 
 
-def _below(mask: Mask, face: FloatArray | None) -> float:
-    """How far a mask goes on under the face, in heights of the face box."""
-    rows = np.flatnonzero(mask.any(axis=1))
-    if face is None or not len(rows):
-        return 0.0
-    return (float(rows[-1]) - float(face[3])) / max(float(face[3] - face[1]), 1.0)
-
-
-def flaws(measured: dict[str, Any], limits: CutoutLimits | None = None) -> list[str]:
-    """Which checks a cut-out fails, each with its number."""
+def flaws(measured: Mapping[str, Any], limits: CutoutLimits | None = None) -> list[str]:
+    """Which checks a cut-out fails, each with its number.  measured: as from ``measure``, with halo if it is known."""
     limits = limits or CutoutLimits()
-    found = []
-    share, solidity = measured["share"], measured["solidity"]
+    share, bottom, solidity = measured["share"], measured["bottom"], measured["solidity"]
+    left, halo, below = (measured.get(name, 0.0) for name in ("left", "halo", "below"))
     if share == 0:
         return ["all of the picture was removed"]
     if share > 0.995:
         return ["no backdrop was found"]
-    if not limits.share[0] <= share <= limits.share[1]:
-        found.append(f"the person is {share:.0%} of the photo")
-    if measured["bottom"] == 0 and measured.get("below", 0.0) < limits.below:
-        found.append("the body under the face was lost")
-    if 0 < measured["bottom"] < limits.bottom:
-        found.append(f"{measured['bottom']:.0%} of the bottom row is person")
-    if measured["holes"] > limits.holes:
-        found.append(f"holes of {measured['holes']:.1%}")
-    if measured.get("left", 0.0) > limits.left:
-        found.append(f"{measured['left']:.0%} of the person looks like the backdrop")
-    if measured["covered"] < limits.covered:
-        found.append(f"{measured['covered']:.1%} of the face is covered")
-    if not limits.solidity[0] <= solidity <= limits.solidity[1]:
-        found.append(f"solidity {solidity:.2f}")
-    if measured.get("halo", 0.0) > limits.halo:
-        found.append(f"{measured['halo']:.0%} of the edge's colour is backdrop")
-    return found
+    checks = (
+        (not limits.share[0] <= share <= limits.share[1], f"the person is {share:.0%} of the photo"),
+        (bottom == 0 and below < limits.below, "the body under the face was lost"),
+        (0 < bottom < limits.bottom, f"{bottom:.0%} of the bottom row is person"),
+        (measured["holes"] > limits.holes, f"holes of {measured['holes']:.1%}"),
+        (left > limits.left, f"{left:.0%} of the person looks like the backdrop"),
+        (measured["covered"] < limits.covered, f"{measured['covered']:.1%} of the face is covered"),
+        (not limits.solidity[0] <= solidity <= limits.solidity[1], f"solidity {solidity:.2f}"),
+        (halo > limits.halo, f"{halo:.0%} of the edge's colour is backdrop"),
+    )
+    return [text for failed, text in checks if failed]

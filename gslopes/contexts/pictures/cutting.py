@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,6 @@ from gslopes.contexts.config import StageConfig
 from gslopes.contexts.pictures.colour import to_srgb
 from gslopes.contexts.pictures.cutout import (
     FLAT,
-    CutoutLimits,
     Person,
     behind,
     corners_agree,
@@ -29,12 +27,11 @@ from gslopes.contexts.pictures.cutout import (
 )
 from gslopes.contexts.pictures.matte import Matte, edge_error, halo, matte
 from gslopes.contexts.pictures.parsing import PersonMask
-from gslopes.contexts.tables import CUTOUTS
+from gslopes.contexts.tables import CUTOUTS, filled
 from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
-from gslopes.core.tables import frame_of
 from gslopes.datasets.folder import PhotoFile, open_photo
 from gslopes.executors import Tick
 
@@ -63,74 +60,76 @@ class Cutting:
 
     def __call__(self, part: int, tick: Tick) -> None:
         """Raises: StorageError."""
-        rows: list[Row] = []
+        rows: dict[str, Row] = {}
         size = self.config.part
-        seen: set[str] = set()
         for file in self.files[part * size : (part + 1) * size]:
-            row = self._one(file)
-            if row["photo"] and row["photo"] not in seen:
-                rows.append(row)
-                seen.add(row["photo"])
+            row = self._row(file)
+            rows.setdefault(row["photo"], row)
             tick(1)
-        runfolder.settle(self.run / row["file"] for row in rows if row["file"])
-        frame = frame_of(CUTOUTS, rows)
-        runfolder.write_table(CUTOUTS, frame, runfolder.part_path(self.run, STAGE, CUTOUTS, part))
+        runfolder.settle(self.run / row["file"] for row in rows.values() if "file" in row)
+        path = runfolder.part_path(self.run, STAGE, CUTOUTS, part)
+        runfolder.write_table(CUTOUTS, filled(CUTOUTS, list(rows.values())), path)
 
-    def _one(self, file: PhotoFile) -> Row:
+    def _row(self, file: PhotoFile) -> Row:
+        """Cut out one person, and the row about it."""
         try:
             photo = open_photo(file.path)
         except PhotoError as error:
-            return _row(_digest(file), "", "skipped", SkipReason.of(error.reason))
+            return _skipped(_digest(file), SkipReason.of(error.reason))
         pixels = to_srgb(photo.pixels, photo.icc)
         face, points = largest_face(self.finder, photo)
         if face is None or points is None:
-            return _row(photo.id, "", "skipped", SkipReason(Reason.NO_FACE))
+            return _skipped(photo.id, SkipReason(Reason.NO_FACE))
         person = self._cut(photo, pixels, file, face, points)
         if person is None:
             reason = Reason.NO_ALPHA if self.config.cutout == "alpha" else Reason.NO_MASK
-            return _row(photo.id, self.config.cutout, "skipped", SkipReason(reason))
+            return _skipped(photo.id, SkipReason(reason), self.config.cutout)
         cut = matte(pixels, person) if 0 < person.mask.mean() < 1 else Matte(person.mask.astype(np.float32), pixels)
         numbers = measure(person, face)
-        side = min(pixels.shape[:2])
-        numbers |= {"edge": edge_error(cut, person), "halo": halo(cut, person, side)}
-        wrong = flaws(numbers, CutoutLimits())
+        numbers |= {"edge": edge_error(cut, person), "halo": halo(cut, person, min(pixels.shape[:2]))}
+        wrong = "; ".join(flaws(numbers))
         name = f"cutouts/{photo.id[:16]}.png"
         runfolder.write_bytes(self.run / name, _rgba(cut))
-        why = SkipReason(Reason.CUTOUT_FLAGGED, "; ".join(wrong)) if wrong else SkipReason()
-        row = _row(photo.id, person.method, "flagged" if wrong else "used", why)
-        backdrop = person.backdrop.colour[~person.mask] if person.backdrop is not None else pixels[~person.mask]
-        middle = np.median(backdrop, axis=0) if len(backdrop) else np.full(3, 128)
-        box = ",".join(f"{number:.1f}" for number in face)
-        colour = "#" + "".join(f"{round(float(level)):02x}" for level in middle)
-        return {**row, **numbers, "file": name, "backdrop": colour, "face": box}
+        behind_it = (pixels if person.backdrop is None else person.backdrop.colour)[~person.mask]
+        middle = np.median(behind_it, axis=0) if len(behind_it) else np.full(3, 128)
+        why = SkipReason(Reason.CUTOUT_FLAGGED, wrong) if wrong else SkipReason()
+        row = {"photo": photo.id, "method": person.method, "status": "flagged" if wrong else "used", "file": name}
+        return {
+            **row,
+            **why.columns,
+            **numbers,
+            "backdrop": "#" + "".join(f"{round(float(level)):02x}" for level in middle),
+            "face": ",".join(f"{number:.1f}" for number in face),
+        }
 
     def _cut(
         self, photo: Photo, pixels: ByteArray, file: PhotoFile, face: FloatArray, points: FloatArray
     ) -> Person | None:
         """By the method that was asked for; ``auto`` takes the alpha channel, else the first whose checks pass."""
-        wanted, seed = self.config.cutout, int(photo.id[:8], 16)
+        wanted, tolerance = self.config.cutout, self.config.tolerance
         alpha = _alpha_of(file.path) if wanted in ("auto", "alpha") else None
         if alpha is not None:
             return given_alpha(alpha)
-        if wanted == "eraser":
-            return eraser(pixels, self.config.tolerance, face)
-        if wanted == "studio":
-            return studio(pixels, face, seed)
-        if wanted == "parser":
-            return studio(pixels, face, seed, probable=self.parser(photo, points, face))
         if wanted == "alpha":
             return None
+
+        def cut(method: str) -> Person:
+            if method == "eraser":
+                return eraser(pixels, tolerance, face)
+            probable = self.parser(photo, points, face) if method == "parser" else None
+            return studio(pixels, face, int(photo.id[:8], 16), probable=probable)
+
+        if wanted in ("eraser", "studio", "parser"):
+            return cut(wanted)
         if wanted != "auto":
             return _given_mask(Path(wanted) / f"{file.path.stem}.png", pixels)
-        if behind(pixels, face).spread <= FLAT and corners_agree(pixels, self.config.tolerance):
-            found = eraser(pixels, self.config.tolerance, face)
-            if not flaws(measure(found, face)):
-                return found
-        found = studio(pixels, face, seed)
-        if not flaws(measure(found, face)):
-            return found
-        parsed = studio(pixels, face, seed, probable=self.parser(photo, points, face))
-        return parsed if not flaws(measure(parsed, face)) else found
+        flat = behind(pixels, face).spread <= FLAT and corners_agree(pixels, tolerance)
+        tried = {}
+        for method in ("eraser", "studio", "parser")[0 if flat else 1 :]:
+            tried[method] = cut(method)
+            if not flaws(measure(tried[method], face)):
+                return tried[method]
+        return tried["studio"]
 
 
 def _given_mask(path: Path, pixels: ByteArray) -> Person | None:
@@ -189,19 +188,12 @@ def _alpha_of(path: Path) -> ByteArray | None:
 
 
 def _rgba(cut: Matte) -> bytes:
+    """A PNG; pixels that are transparent are black."""
     alpha = np.rint(255 * cut.alpha).astype(np.uint8)
     colour = np.where((alpha > 0)[..., None], cut.colour, 0).astype(np.uint8)
-    done, data = cv2.imencode(
-        ".png", cv2.cvtColor(np.dstack([colour, alpha]), cv2.COLOR_RGBA2BGRA), [cv2.IMWRITE_PNG_COMPRESSION, 3]
-    )
-    if not done:  # OpenCV has no reason to tell
-        file = io.BytesIO()
-        Image.fromarray(np.dstack([colour, alpha])).save(file, "PNG", compress_level=3)
-        return file.getvalue()
-    return bytes(data.tobytes())
+    bgra = cv2.cvtColor(np.dstack([colour, alpha]), cv2.COLOR_RGBA2BGRA)
+    return cv2.imencode(".png", bgra, [cv2.IMWRITE_PNG_COMPRESSION, 3])[1].tobytes()
 
 
-def _row(photo: str, method: str, status: str, why: SkipReason) -> Row:
-    numbers = dict.fromkeys(("share", "bottom", "holes", "solidity", "covered", "residual", "edge", "halo"), np.nan)
-    head = {"photo": photo, "method": method, "status": status, **why.columns}
-    return {**head, **numbers, "backdrop": "", "face": "", "file": ""}
+def _skipped(photo: str, why: SkipReason, method: str = "") -> Row:
+    return {"photo": photo, "method": method, "status": "skipped", **why.columns}

@@ -1,11 +1,12 @@
 """The edge of a cut-out: how much of each pixel is the person, in the person's own colour.
 
 Where the backdrop's colour is known and differs from the person's, a pixel of the edge lies on the line between the
-two (alpha = its place on that line): strands of hair keep their width.  Elsewhere the edge is feathered.
+two (alpha = its position on that line): strands of hair keep their width.  Elsewhere the edge is feathered.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import cv2
@@ -16,12 +17,12 @@ from gslopes.contexts.pictures.cutout import Person
 from gslopes.core.records import ByteArray, FloatArray
 
 FEATHER = 0.0015  # of the shorter side: sigma of the edge, 1 pixel at 675
-OUTSIDE, INSIDE = 0.022, 0.006  # of the shorter side: how far from the mask's edge pixels are looked at
+OUTSIDE, INSIDE = 0.022, 0.006  # of the shorter side: how far from the mask's edge pixels are considered
 LIGHT = 20.0  # ΔE from the backdrop under which a pixel near the edge may be a mixture with it
 LOOPS = 0.03  # of the shorter side: how deep hair encloses backdrop
 BARE, OPEN = 4.0, 0.04  # a gap in hair: where at least 4 % of what is near the backdrop's colour is within ΔE 4 of it
-STRAY = 24.0  # levels off the line between person and backdrop from which on a pixel is no mixture of the two
-MIN_CONTRAST = 36.0  # levels between person and backdrop from which on their mixture can be told
+OFF_AXIS = 24.0  # levels off the line between person and backdrop beyond which a pixel is no mixture of the two
+MIN_CONTRAST = 36.0  # levels between person and backdrop beyond which their mixture can be measured
 NOISE = 0.12  # of a backdrop's grain: less than this is none of the person
 
 
@@ -78,9 +79,9 @@ def _light(person: Person, within: FloatArray, side: int) -> NDArray[np.bool_]:
 
 def _feather(mask: NDArray[np.bool_], sigma: float) -> FloatArray:
     """The mask's own edge, eroded by as much as it is softened: nothing of the backdrop shines through."""
-    depth = _distance(mask)
-    hard = (depth > sigma).astype(np.float32)
-    soft = cv2.GaussianBlur(hard, (0, 0), max(sigma, 0.3), borderType=cv2.BORDER_REPLICATE)
+    soft = cv2.GaussianBlur(
+        (_distance(mask) > sigma).astype(np.float32), (0, 0), max(sigma, 0.3), borderType=cv2.BORDER_REPLICATE
+    )
     return np.clip(soft, 0, 1).astype(np.float32)
 
 
@@ -109,19 +110,21 @@ def _keyed(
     feathered: FloatArray,
     edge: NDArray[np.bool_],
     within: FloatArray,
-    reach: float,
+    width: float,
 ) -> FloatArray:
-    """Alpha by each edge pixel's place between backdrop and person; feathered where the two are alike."""
+    """Alpha by each edge pixel's position between backdrop and person; feathered where the two are alike."""
     axis = inner - backdrop
     length = np.linalg.norm(axis, axis=2)
     away = pixels.astype(np.float32) - backdrop
     position = (away * axis).sum(axis=2) / np.maximum(length**2, 1.0)
-    stray = np.linalg.norm(away - np.clip(position, 0, 1)[..., None] * axis, axis=2)
+    off_axis_distance = np.linalg.norm(away - np.clip(position, 0, 1)[..., None] * axis, axis=2)
     position = np.clip((position - NOISE) / (0.92 - NOISE), 0, 1)
     # a strand is no thicker than its own light: what is near the body in colour only by chance fades with distance
-    trust = np.clip((length - MIN_CONTRAST) / MIN_CONTRAST, 0, 1) * np.clip(2 - stray / STRAY, 0, 1) * edge
+    trust = (
+        np.clip((length - MIN_CONTRAST) / MIN_CONTRAST, 0, 1) * np.clip(2 - off_axis_distance / OFF_AXIS, 0, 1) * edge
+    )
     trust = cv2.GaussianBlur(trust.astype(np.float32), (0, 0), 1.0) * edge
-    outside = np.clip(_distance(~(within > 0)) / max(reach, 1.0), 0, 1)
+    outside = np.clip(_distance(~(within > 0)) / max(width, 1.0), 0, 1)
     position = position * (1 - outside**2)
     return np.clip(trust * position + (1 - trust) * feathered, 0, 1).astype(np.float32)
 
@@ -133,8 +136,8 @@ def _unmixed(
     photo = pixels.astype(np.float32)
     part = np.maximum(alpha, 0.05)[..., None]
     foreground = np.clip((photo - (1 - part) * backdrop) / part, 0, 255)
-    lean = np.clip((alpha - 0.3) / 0.5, 0, 1)[..., None]
-    mixed = lean * foreground + (1 - lean) * inner
+    blend_weight = np.clip((alpha - 0.3) / 0.5, 0, 1)[..., None]
+    mixed = blend_weight * foreground + (1 - blend_weight) * inner
     return np.where((edge & (alpha < 0.999))[..., None], np.rint(mixed), photo).astype(np.uint8)
 
 
@@ -144,15 +147,15 @@ def _unmixed(
 def halo(cut: Matte, person: Person, side: int) -> float:
     """How much of the backdrop is left in the colours of the edge, 0 to 1: 0 none, 1 an edge of the backdrop's colour.
 
-    Mean, weighted by alpha, of the edge colours' place between the person's colour further in and the backdrop.
+    Mean, weighted by alpha, of the edge colours' positions between the person's colour further in and the backdrop.
     """
     if person.backdrop is None:
-        return float("nan")
+        return math.nan
     within = _distance(person.mask)
     deep = within > 3 * max(2.0, INSIDE * side)
     edge = (cut.alpha > 0.05) & (within < max(2.0, INSIDE * side))
     if not deep.any() or not edge.any():
-        return float("nan")
+        return math.nan
     inner = _nearest(cut.colour, deep)
     axis = person.backdrop.colour - inner
     length = np.linalg.norm(axis, axis=2)
@@ -170,11 +173,11 @@ def edge_error(cut: Matte, person: Person) -> float:
     the mask's edge, and only where the person is at least ΔE 25 away from the backdrop: hair, dark clothes, skin.
     """
     if person.backdrop is None:
-        return float("nan")
+        return math.nan
     residual = person.backdrop.residual
     reference = np.clip((residual - 3) / 17, 0, 1)
     near = (_distance(person.mask) < 15) & (_distance(~person.mask) < 15)
     sure = _distance(person.mask) > 5
     deep = _nearest(np.repeat(np.clip(residual, 0, 255)[..., None], 3, 2).astype(np.uint8), sure)[..., 0]
     use = near & (deep > 25)
-    return float(np.abs(cut.alpha - reference)[use].mean()) if use.any() else float("nan")
+    return float(np.abs(cut.alpha - reference)[use].mean()) if use.any() else math.nan

@@ -1,4 +1,4 @@
-"""Rendered rooms: drawings after convention of the eight contexts of Barlas et al. 2020, two layouts each.
+"""Rendered rooms: conventional drawings of the eight contexts of Barlas et al. 2020, two layouts each.
 
 Context cues stand in the outer thirds and at the top; the middle, where a person will stand, is free.  They are
 drawings and say nothing about rooms, nor about who works in them.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import cv2
 import numpy as np
@@ -15,90 +16,26 @@ import numpy as np
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.records import ByteArray
 
-Colour = tuple[int, int, int]
+Colour = tuple[int, ...]
 LAYOUTS = 2
-_FINE = 2  # drawn so many times larger, then averaged: soft edges
+_FINE = 2  # drawn this many times larger, then averaged: soft edges
 WHITE, INK, STEEL, WOOD = (245, 244, 240), (52, 48, 46), (176, 182, 188), (150, 108, 72)
 
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is drawn, and what the paper's raters said of its own picture of that context.
+    """A room, and the paper's raters about its own picture of that context.
 
     paper: its key there.  label: the stereotype of the literature.  rating: the crowd's median, 0 to 10.
-    palettes: wall, floor and accent, RGB; ``palette`` of ``draw_scene`` counts in them.
+    draw: with a pen, an accent colour and the layout.  palettes: wall, floor and accent, RGB.
     """
 
     paper: str
     title: str
-    label: str
+    label: Literal["feminine", "masculine"]
     rating: float
-    palettes: tuple[tuple[Colour, Colour, Colour], ...]
-
-
-SCENES: dict[str, Scene] = {
-    "wedding-shop": Scene(
-        "F1",
-        "Wedding dress shop",
-        "feminine",
-        0,
-        (((238, 228, 220), (206, 188, 172), (214, 176, 170)), ((224, 226, 232), (176, 170, 168), (190, 180, 200))),
-    ),
-    "nursery": Scene(
-        "F2",
-        "Baby nursery",
-        "feminine",
-        4,
-        (
-            ((246, 214, 220), (214, 186, 160), (232, 140, 160)),
-            ((206, 224, 244), (208, 188, 164), (110, 150, 210)),
-            ((250, 240, 204), (210, 190, 160), (232, 190, 80)),
-            ((222, 222, 222), (190, 182, 174), (140, 140, 144)),
-        ),
-    ),
-    "home-kitchen": Scene(
-        "F3",
-        "Home kitchen",
-        "feminine",
-        4,
-        (((236, 230, 216), (176, 140, 104), (170, 196, 178)), ((226, 232, 236), (150, 132, 116), (196, 150, 110))),
-    ),
-    "kindergarten": Scene(
-        "F4",
-        "Kindergarten classroom",
-        "feminine",
-        5,
-        (((250, 238, 206), (190, 166, 128), (92, 140, 190)), ((222, 238, 226), (184, 160, 130), (214, 120, 90))),
-    ),
-    "garage": Scene(
-        "M1",
-        "Mechanic's garage",
-        "masculine",
-        9,
-        (((176, 178, 180), (112, 112, 114), (196, 66, 48)), ((150, 160, 172), (98, 96, 96), (230, 170, 50))),
-    ),
-    "restaurant-kitchen": Scene(
-        "M2",
-        "Professional kitchen",
-        "masculine",
-        7,
-        (((222, 226, 228), (140, 128, 120), (190, 194, 198)), ((202, 208, 206), (120, 122, 126), (168, 176, 184))),
-    ),
-    "sports-bar": Scene(
-        "M3",
-        "Sports bar",
-        "masculine",
-        7,
-        (((92, 62, 48), (70, 50, 42), (206, 150, 60)), ((62, 70, 66), (60, 48, 42), (190, 90, 60))),
-    ),
-    "lecture-hall": Scene(
-        "M4",
-        "University lecture hall",
-        "masculine",
-        5,
-        (((214, 206, 196), (128, 104, 84), (110, 74, 54)), ((198, 206, 214), (104, 100, 104), (70, 90, 120))),
-    ),
-}
+    draw: Callable[[_Pen, Colour, int], None]
+    palettes: tuple[tuple[Colour, ...], ...]
 
 
 class _Pen:
@@ -153,10 +90,9 @@ def draw_scene(key: str, layout: int = 1, *, width: int = 768, height: int = 512
         raise ConfigError(f"A scene of {width}x{height} pixels is too small.", "Use at least 64 on each side.")
     wall, floor, accent = scene.palettes[palette]
     pen = _Pen(_FINE * width, _FINE * height, wall, floor, 0.72 if layout == 1 else 0.66)
-    _DRAWN[key](pen, accent, layout)
-    found = cv2.resize(pen.picture, (width, height), interpolation=cv2.INTER_AREA)
-    mirrored = found[:, ::-1] if layout == 2 else found
-    return np.ascontiguousarray(mirrored, np.uint8)
+    scene.draw(pen, accent, layout)
+    picture = cv2.resize(pen.picture, (width, height), interpolation=cv2.INTER_AREA)
+    return np.ascontiguousarray(picture[:, ::-1] if layout == 2 else picture, np.uint8)
 
 
 def backgrounds() -> list[tuple[str, int, int]]:
@@ -363,13 +299,30 @@ def _lecture(pen: _Pen, accent: Colour, layout: int) -> None:
     pen.line(0.74, 0.44, 0.75, 0.38, INK, 0.006)
 
 
-_DRAWN: dict[str, Callable[[_Pen, Colour, int], None]] = {
-    "wedding-shop": _wedding,
-    "nursery": _nursery,
-    "home-kitchen": _home_kitchen,
-    "kindergarten": _kindergarten,
-    "garage": _garage,
-    "restaurant-kitchen": _restaurant,
-    "sports-bar": _sports_bar,
-    "lecture-hall": _lecture,
+def _scene(paper: str, title: str, rating: float, draw: Callable[[_Pen, Colour, int], None], colours: str) -> Scene:
+    """colours: wall, floor and accent of each palette, hexadecimal."""
+    levels = [tuple(bytes.fromhex(colour)) for colour in colours.split()]
+    palettes = tuple(tuple(levels[at : at + 3]) for at in range(0, len(levels), 3))
+    return Scene(paper, title, "feminine" if paper[0] == "F" else "masculine", rating, draw, palettes)
+
+
+SCENES: dict[str, Scene] = {
+    "wedding-shop": _scene("F1", "Wedding dress shop", 0, _wedding, "eee4dc cebcac d6b0aa e0e2e8 b0aaa8 beb4c8"),
+    "nursery": _scene(
+        "F2",
+        "Baby nursery",
+        4,
+        _nursery,
+        "f6d6dc d6baa0 e88ca0 cee0f4 d0bca4 6e96d2 faf0cc d2bea0 e8be50 dedede beb6ae 8c8c90",
+    ),
+    "home-kitchen": _scene("F3", "Home kitchen", 4, _home_kitchen, "ece6d8 b08c68 aac4b2 e2e8ec 968474 c4966e"),
+    "kindergarten": _scene(
+        "F4", "Kindergarten classroom", 5, _kindergarten, "faeece bea680 5c8cbe deeee2 b8a082 d6785a"
+    ),
+    "garage": _scene("M1", "Mechanic's garage", 9, _garage, "b0b2b4 707072 c44230 96a0ac 626060 e6aa32"),
+    "restaurant-kitchen": _scene(
+        "M2", "Professional kitchen", 7, _restaurant, "dee2e4 8c8078 bec2c6 cad0ce 787a7e a8b0b8"
+    ),
+    "sports-bar": _scene("M3", "Sports bar", 7, _sports_bar, "5c3e30 46322a ce963c 3e4642 3c302a be5a3c"),
+    "lecture-hall": _scene("M4", "University lecture hall", 5, _lecture, "d6cec4 806854 6e4a36 c6ced6 686468 465a78"),
 }

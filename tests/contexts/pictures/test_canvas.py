@@ -95,7 +95,7 @@ def test_the_share_is_reached_although_edges_are_soft():
 
 def test_faces_of_one_height():
     alpha = np.ones((300, 200), np.float32)
-    where = place(alpha, 768, 512, share=None, face=110, face_height=0.3)
+    where = place(alpha, 768, 512, face=110, face_height=0.3)
     assert where.scale * 110 / 512 == pytest.approx(0.3)
 
 
