@@ -17,6 +17,7 @@ from gslopes.contexts.measures.changes import welch
 from gslopes.contexts.measures.grid import ALL, GENDERS, INFERRED, Grid, by_person, person_words
 from gslopes.contexts.tables import CONGRUENCE, filled
 from gslopes.stats.intervals import mean_t
+from gslopes.stats.permutation import permutation_p
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -48,7 +49,7 @@ def slopes(values: Array, congruence: Array) -> Array:
     return np.divide(products, squares, out=np.full(len(known), np.nan), where=squares > 1e-12)
 
 
-def permutation_p(values: Array, congruence: Array, permutations: int, seed: int) -> float:
+def slope_permutation_p(values: Array, congruence: Array, permutations: int, seed: int) -> float:
     """Two-sided p of the mean slope when each person's answers are permuted over the contexts."""
     observed = slopes(values, congruence)
     use = np.isfinite(observed)
@@ -70,7 +71,7 @@ def permutation_p(values: Array, congruence: Array, permutations: int, seed: int
         np.put_along_axis(permuted, np.broadcast_to(slots, keys.shape), np.where(known, values, 0)[rows, order], axis=2)
         drawn = np.abs((permuted * weights).sum(axis=2).mean(axis=1))
         hits += int((drawn >= total - 1e-12).sum())
-    return (1 + hits) / (permutations + 1)
+    return float(permutation_p(hits, permutations))
 
 
 def _mean_of(values: Array, known: NDArray[np.bool_]) -> Array:
@@ -138,7 +139,7 @@ def _mean_slope(values: Array, fit: Array, each: Array, options: ContextOptions)
     mean, se, low, high, p = mean_t(known)
     row = {"n": len(known), "estimator": "person", "note": "" if len(known) else NEEDS_TWO}
     row |= {"slope": mean, "se": se, "ci_low": low, "ci_high": high, "p": p}
-    return {**row, "p_perm": permutation_p(values, fit, options.permutations, options.seed)} if se > 0 else row
+    return {**row, "p_perm": slope_permutation_p(values, fit, options.permutations, options.seed)} if se > 0 else row
 
 
 def _difference(one: Array, other: Array) -> dict[str, Any]:

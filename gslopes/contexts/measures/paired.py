@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gslopes.stats.intervals import percentile
+from gslopes.stats.permutation import permutation_p, random_signs
 from gslopes.stats.resampling import bootstrap_counts
 
 Array = NDArray[np.float64]
@@ -113,14 +114,11 @@ def mcnemar(up: int, down: int) -> float:
 
 
 def sign_flips(differences: Array, permutations: int, seed: int) -> float:
-    """Two-sided p of a sum of differences by flipping the sign of whole people.  differences: (U,).
-
-    The observed assignment counts as one of them (Phipson & Smyth 2010, doi 10.2202/1544-6115.1585).
-    """
+    """Two-sided p of a sum of differences by flipping the sign of whole people.  differences: (U,)."""
     observed = abs(float(differences.sum()))
     moving = differences[differences != 0]
     flipped = np.abs(_signs(len(moving), permutations, seed) @ moving)
-    return float((1 + np.sum(flipped >= observed - 1e-9)) / (permutations + 1))
+    return float(permutation_p(np.sum(flipped >= observed - 1e-9), permutations))
 
 
 def exchanged(
@@ -142,7 +140,7 @@ def exchanged(
         drawn = np.asarray(statistic(*second) - statistic(*first))
     if not math.isfinite(observed):
         return math.nan
-    return float((1 + np.sum(np.abs(drawn) >= abs(observed) - 1e-9)) / (permutations + 1))
+    return float(permutation_p(np.sum(np.abs(drawn) >= abs(observed) - 1e-9), permutations))
 
 
 @lru_cache(maxsize=64)
@@ -152,5 +150,4 @@ def _weights(units: int, draws: int, seed: int) -> Array:
 
 @lru_cache(maxsize=16)
 def _signs(units: int, permutations: int, seed: int) -> NDArray[np.float32]:
-    generator = np.random.default_rng([seed, units, 7])
-    return (2 * generator.integers(0, 2, (permutations, units), dtype=np.int8) - 1).astype(np.float32)
+    return random_signs((permutations, units), np.random.default_rng([seed, units, 7]))

@@ -15,6 +15,7 @@ from gslopes.contexts.measures.grid import ALL, INFERRED, Grid
 from gslopes.contexts.measures.paired import FEW, RARE
 from gslopes.contexts.tables import RECOGNISED, filled
 from gslopes.stats.intervals import newcombe, wilson
+from gslopes.stats.permutation import permutation_p
 
 NOT_APPLICABLE = "not applicable: the context has no tags"
 DIFFERENCE = "gendered - neutral"
@@ -106,7 +107,7 @@ def _permutation_p(
             order = generator.permutation(len(block))
             shuffled[block.ravel()] = named[block[order].ravel()]
         hits += _statistic(_crossed(shuffled[answered], inferred[answered])) >= statistic - 1e-9
-    return (1 + hits) / (count + 1)
+    return float(permutation_p(hits, count))
 
 
 def _permutation_p_of_counts(named: Flags, inferred: Codes, statistic: float, options: ContextOptions) -> float:
@@ -117,7 +118,7 @@ def _permutation_p_of_counts(named: Flags, inferred: Codes, statistic: float, op
     hits = generator.multivariate_hypergeometric(sizes, int(named.sum()), options.permutations).astype(float)
     expected = np.stack([sizes * named.mean(), sizes * (1 - named.mean())])
     drawn = ((hits - expected[0]) ** 2 / expected[0] + (sizes - hits - expected[1]) ** 2 / expected[1]).sum(axis=1)
-    return float((1 + np.sum(drawn >= statistic - 1e-9)) / (options.permutations + 1))
+    return float(permutation_p(np.sum(drawn >= statistic - 1e-9), options.permutations))
 
 
 def _blocks(answered: Flags, person: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from gslopes.core.files import csv_bytes
 from gslopes.report import words
+from gslopes.report.paper import latex
 
 TITLES = {
     "table7": "Table 7: inferred woman-man-neutral (* more of the congruent gender than at the baseline)",
@@ -63,8 +64,8 @@ def forms(frame: pd.DataFrame) -> dict[str, str]:
     head = [str(column) for column in clean.columns]
     rows = [list(row) for row in clean.itertuples(index=False)]
     markdown = ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *rows)]
-    latex = [" & ".join(map(_latex, cells)) + r" \\" for cells in (head, *rows)]
-    body = "\n".join([latex[0], r"\midrule", *latex[1:]])
+    first, *rest = (" & ".join(map(latex, cells)) + r" \\" for cells in (head, *rows))
+    body = "\n".join([first, r"\midrule", *rest])
     tabular = "\\begin{tabular}{" + "l" * len(head) + "}\n\\toprule\n" + body + "\n\\bottomrule\n\\end{tabular}\n"
     return {"csv": csv_bytes(clean.map(_unsigned)).decode(), "md": "\n".join(markdown) + "\n", "tex": tabular}
 
@@ -78,12 +79,6 @@ def _unsigned(text: str) -> str | float:
     if re.fullmatch(r"-\d+(\.\d+)?", text):
         return float(text)
     return re.sub(r"^\+(?=\d)", "", re.sub(r"^-(?=\d)", "\N{MINUS SIGN}", text))
-
-
-def _latex(text: str) -> str:
-    for sign in ("\\", "&", "%", "$", "#", "_", "{", "}"):
-        text = text.replace(sign, "\\textbackslash " if sign == "\\" else f"\\{sign}")
-    return text.replace("~", r"\textasciitilde ").replace("^", r"\textasciicircum ").replace("<", "$<$")
 
 
 # -- cells ------------------------------------------------------------------------------------------------------------

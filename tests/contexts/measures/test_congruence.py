@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.congruence import NEEDS_TWO, congruence_table, kappa, permutation_p, slopes
+from gslopes.contexts.measures.congruence import NEEDS_TWO, congruence_table, kappa, slope_permutation_p, slopes
 from tests.contexts.conftest import golden, grid_of
 
 QUICK = ContextOptions(bootstrap=99, permutations=999)
@@ -72,7 +72,7 @@ def test_answers_that_do_not_go_with_the_contexts_are_no_finding():
     hits = 0
     fit = np.tile([1.0, 0.2, -0.4, -1.0], (30, 1))
     for seed in range(200):
-        p = permutation_p((generator.random((30, 4)) < 0.5).astype(float), fit, 199, seed)
+        p = slope_permutation_p((generator.random((30, 4)) < 0.5).astype(float), fit, 199, seed)
         hits += p <= 0.05
     assert 2 <= hits <= 22
 
@@ -80,7 +80,7 @@ def test_answers_that_do_not_go_with_the_contexts_are_no_finding():
 def test_unknown_answers_stay_where_they_are():
     fit = np.tile([1.0, 0.0, -1.0], (20, 1))
     values = np.tile([1.0, np.nan, 0.0], (20, 1))
-    assert permutation_p(values, fit, 199, 0) == pytest.approx(0.005)
+    assert slope_permutation_p(values, fit, 199, 0) == pytest.approx(0.005)
 
 
 def test_mixed_model_agrees_with_the_mean_of_slopes_on_planted_answers(s1):
