@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, special
 
+from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Coverage, Pair, Presence, presence_of_captions
-from gslopes.captions.measures.estimates import change, shuffle
+from gslopes.captions.measures.estimates import ROUNDING, Sampler, change
 from gslopes.captions.measures.rows import Recorder
 from gslopes.language.graph import KINDS, Fact
 from gslopes.stats.multiplicity import adjust
+from gslopes.stats.permutation import permutation_p
 
 Array = NDArray[np.float64]
 
@@ -88,7 +90,9 @@ def amplification(before: float, after: float) -> float:
 
 
 def _add_amplification(found: Recorder, names: list[str], matrices: list[sparse.csr_array], pair: Pair) -> None:
-    side, used, clusters = _sides(found, pair, found.images)
+    sides, clusters = found.material.sides(pair, found.images), found.material.cluster_numbers(found.images)
+    used = np.flatnonzero(sides)
+    side, within = sides[used], None if clusters is None else clusters[used]
     n, m = int((side == 1).sum()), int((side == -1).sum())
     before, after = (matrix[:, used] for matrix in matrices)
     active = np.diff((before + after).tocsr().indptr)
@@ -96,7 +100,9 @@ def _add_amplification(found: Recorder, names: list[str], matrices: list[sparse.
     if not len(chosen):
         return
     weight = np.where(side == 1, 1 / n, -1 / m)
-    changes, low, high, p = change(before[chosen], after[chosen], weight, found.options, clusters)
+    changes, low, high, p = change(
+        before[chosen], after[chosen], weight, found.options, None if clusters is None else clusters[used]
+    )
     signs = np.sign((before @ weight)[chosen])
     signs = np.where(signs == 0, np.sign(changes), signs)  # from none, any difference is a wider one
     ends = np.sort(100 * signs * np.stack([low, high]), axis=0)
@@ -120,8 +126,8 @@ def _add_amplification(found: Recorder, names: list[str], matrices: list[sparse.
 
 def _add_tokens(found: Recorder, table: Presence, pair: Pair) -> None:
     """Log odds of every concept, and the divergence of the groups."""
-    side, used, clusters = _sides(found, pair, table.images)
-    matrix = table.matrix[:, used]
+    sampler = Sampler(found.material.sides(pair, table.images), found.material.cluster_numbers(table.images))
+    matrix, side = table.matrix[:, sampler.used], sampler.sides
     counts = [np.asarray(matrix[:, side == value].sum(axis=1)).ravel() for value in (1, -1)]
     sizes = [count.sum() for count in counts]
     if not all(sizes):
@@ -133,10 +139,10 @@ def _add_tokens(found: Recorder, table: Presence, pair: Pair) -> None:
         texts = {"concept": table.concepts[place], "estimator": "log odds ratio with a Dirichlet prior"}
         found.measure(**pair.columns, **numbers, **texts, unit="log odds", note=f"z = {z[place]:.2f}")
     observed = divergence(*counts)
-    p = _permuted(matrix, side, observed, found, clusters)
+    p = _permuted(matrix, sampler, observed, found.options)
     found.measure(
         **pair.columns,
-        n=len(used),
+        n=len(side),
         value=observed,
         unit="bits",
         p=p,
@@ -146,33 +152,17 @@ def _add_tokens(found: Recorder, table: Presence, pair: Pair) -> None:
     )
 
 
-def _sides(
-    found: Recorder, pair: Pair, images: Iterable[str]
-) -> tuple[NDArray[np.int8], NDArray[np.int64], NDArray[np.int64] | None]:
-    """1 or −1 of the images in either group, their places, and their clusters."""
-    images = list(images)
-    sides, clusters = found.material.sides(pair, images), found.material.cluster_numbers(images)
-    used = np.flatnonzero(sides)
-    return sides[used], used, None if clusters is None else clusters[used]
-
-
-def _permuted(
-    matrix: sparse.csr_array,
-    side: NDArray[np.int8],
-    observed: float,
-    found: Recorder,
-    clusters: NDArray[np.int64] | None,
-) -> float:
+def _permuted(matrix: sparse.csr_array, sampler: Sampler, observed: float, options: AuditOptions) -> float:
     """P by permutation of group labels over images or clusters, at most 1,000 times."""
-    count = min(found.options.permutations, 1000)
+    count = min(options.permutations, 1000)
     if not count:
         return math.nan
-    generator = np.random.default_rng([found.options.seed, 7])
-    shuffled = np.stack([shuffle(side, generator, clusters) for _ in range(count)], axis=1) == 1
+    generator = np.random.default_rng([options.seed, 7])
+    shuffled = np.stack([sampler.shuffle(generator) for _ in range(count)], axis=1) == 1
     ours = matrix @ shuffled.astype(np.float64)
     theirs = np.asarray(matrix.sum(axis=1)).reshape(-1, 1) - ours
-    values = [divergence(ours[:, column], theirs[:, column]) for column in range(count)]
-    return float((np.sum(np.array(values) >= observed - 1e-12) + 1) / (count + 1))
+    values = np.array([divergence(ours[:, column], theirs[:, column]) for column in range(count)])
+    return float(permutation_p(int((values >= observed - ROUNDING).sum()), count))
 
 
 def _comparable(name: str, kind: str, found: Recorder) -> bool:

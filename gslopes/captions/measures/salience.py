@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures.rows import Recorder, Row
+from gslopes.stats.clusters import codes_of
 from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.resampling import multinomial_counts
@@ -129,10 +130,8 @@ def fit(
 
 def _draws(n: int, count: int, generator: np.random.Generator, clusters: NDArray[np.int64] | None) -> Array:
     """(n, B) how often each image is in each resample; whole clusters if there are any."""
-    number = np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
-    units = int(number.max()) + 1
-    drawn = multinomial_counts(units, count, generator).T
-    return drawn if clusters is None else drawn[number]
+    codes = codes_of(clusters, n)
+    return multinomial_counts(int(codes.max()) + 1, count, generator).T[codes]
 
 
 def _splits(n: int, count: int, generator: np.random.Generator) -> Array:

@@ -9,13 +9,12 @@ from scipy import sparse
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import presence_of_rows
 from gslopes.captions.measures.estimates import (
+    Sampler,
     bootstrap_rates,
     change,
     compare,
     fisher,
     ratio,
-    resample,
-    shuffle,
 )
 from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.multiplicity import adjust
@@ -69,12 +68,12 @@ def test_a_ratio_of_nothing_is_none():
 def test_images_of_a_cluster_are_drawn_together():
     side = np.array([1, 1, -1, -1, 1, -1, 0], np.int8)
     clusters = np.array([0, 0, 1, 1, 2, 2, 3])
-    drawn = resample(side, 50, np.random.default_rng(0), clusters)
+    drawn = Sampler(side, clusters).resample(50, np.random.default_rng(0))
     assert (drawn[0] == drawn[1]).all()
     assert (drawn[2] == drawn[3]).all()
     assert (drawn[4] == drawn[5]).all()
     assert not drawn[6].any()
-    alone = resample(side, 50, np.random.default_rng(0))
+    alone = Sampler(side).resample(50, np.random.default_rng(0))
     assert (alone[side == 1].sum(axis=0) == 3).all()
 
 
@@ -83,7 +82,7 @@ def test_labels_are_shuffled_by_cluster_and_within_a_mixed_one():
     clusters = np.array([0, 0, 1, 1, 2, 2, 2])
     generator = np.random.default_rng(1)
     for _ in range(20):
-        shuffled = shuffle(side, generator, clusters)
+        shuffled = Sampler(side, clusters).shuffle(generator)
         assert shuffled[0] == shuffled[1] != shuffled[2] == shuffled[3]
         assert sorted(shuffled[4:]) == [-1, -1, 1]
 
