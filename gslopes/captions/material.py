@@ -172,21 +172,21 @@ def presence_of_captions(
     concepts_of: concepts of one caption's facts.  how: see ``AuditOptions.captions_per_image``.
     """
     rows: dict[str, dict[int, float]] = {}
-    for place, image in enumerate(images):
+    for index, image in enumerate(images):
         chosen = captions.get(image, ())
         chosen = chosen[:1] if how == "one" else chosen
         share = 1 / len(chosen) if how == "each" and chosen else 1.0
         for caption in chosen:
             for concept in dict.fromkeys(concepts_of(caption.kept)):
                 row = rows.setdefault(concept, {})
-                row[place] = row.get(place, 0.0) + share if how == "each" else 1.0
+                row[index] = row.get(index, 0.0) + share if how == "each" else 1.0
     return presence_of_rows(rows, images, binary=how != "each")
 
 
 def presence_of_images(images_with: Mapping[str, Iterable[str]], images: Sequence[str]) -> Presence:
     """A presence from concept to the images that have it."""
-    place = {image: number for number, image in enumerate(images)}
-    rows = {name: {place[image]: 1.0 for image in have if image in place} for name, have in images_with.items()}
+    index_of = {image: index for index, image in enumerate(images)}
+    rows = {name: {index_of[i]: 1.0 for i in have if i in index_of} for name, have in images_with.items()}
     return presence_of_rows(rows, images)
 
 
@@ -195,8 +195,8 @@ def presence_of_rows(
 ) -> Presence:
     """A presence from concept to place of an image to value."""
     names = tuple(sorted(rows))
-    data = [(value, row, place) for row, name in enumerate(names) for place, value in sorted(rows[name].items())]
-    values, row, place = (np.array(part) for part in zip(*data, strict=True)) if data else ([], [], [])
+    data = [(value, row, index) for row, name in enumerate(names) for index, value in sorted(rows[name].items())]
+    values, row, index = (np.array(part) for part in zip(*data, strict=True)) if data else ([], [], [])
     shape = len(names), len(images)
-    matrix = sparse.coo_array((np.asarray(values, np.float64), (np.asarray(row, int), np.asarray(place, int))), shape)
+    matrix = sparse.coo_array((np.asarray(values, np.float64), (np.asarray(row, int), np.asarray(index, int))), shape)
     return Presence(names, tuple(images), matrix.tocsr(), binary)

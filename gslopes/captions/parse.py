@@ -85,8 +85,8 @@ def _make(out: Path, parser: str, source: str, rule: Rule, relax: str, device: s
 
 def _part_of(frame: pd.DataFrame, out: Path) -> pd.Series[int]:
     images = tables.read(schemas.IMAGES, out / "images.parquet")["image"]
-    place = pd.Series(range(len(images)), index=images.to_numpy())
-    return frame["image"].map(place) // PART
+    number = pd.Series(range(len(images)), index=images.to_numpy())
+    return frame["image"].map(number) // PART
 
 
 def fallback_path(out: Path, part: int) -> Path:

@@ -112,28 +112,28 @@ class _Clause:
 
     def read(self, tokens: Sequence[Token]) -> None:
         """Go through the tokens once."""
-        place = 0
-        while place < len(tokens):
-            token = tokens[place]
-            words, length = preposition(tokens, place)
-            phrase, end = noun_phrase(tokens, place, self.wordnet)
+        index = 0
+        while index < len(tokens):
+            token = tokens[index]
+            words, length = preposition(tokens, index)
+            phrase, end = noun_phrase(tokens, index, self.wordnet)
             if length:
-                self.prep, self.joined, place = words, False, place + length
+                self.prep, self.joined, index = words, False, index + length
             elif phrase is not None:
                 self.take(phrase, tokens[end] if end < len(tokens) else None)
-                place = end
+                index = end
             else:
-                self.word(token, tokens, place)
-                place += 1
+                self.word(token, tokens, index)
+                index += 1
 
-    def word(self, token: Token, tokens: Sequence[Token], place: int) -> None:
+    def word(self, token: Token, tokens: Sequence[Token], index: int) -> None:
         """A token that begins neither a phrase nor a preposition."""
         tag = token.tag
         if tag == "XX0":
             self.denied = True
         elif tag in BOUNDARIES:
             self.boundary(tag)
-        elif tag.startswith(("VB", "VM", "VD")) or (tag.startswith("VH") and _before_participle(tokens, place)):
+        elif tag.startswith(("VB", "VM", "VD")) or (tag.startswith("VH") and _before_participle(tokens, index)):
             self.auxiliary, self.copula = True, tag.startswith("VB")
             self.verb = "" if tag.startswith("VB") else self.verb
         elif tag.startswith(("VV", "VH")):
@@ -256,8 +256,8 @@ class _Clause:
             ]
 
 
-def _before_participle(tokens: Sequence[Token], place: int) -> bool:
-    rest = [token.tag for token in tokens[place + 1 : place + 3]]
+def _before_participle(tokens: Sequence[Token], index: int) -> bool:
+    rest = [token.tag for token in tokens[index + 1 : index + 3]]
     return "VVN" in rest or "VBN" in rest
 
 

@@ -47,42 +47,42 @@ class Phrase:
     negated: bool = False
 
 
-def preposition(tokens: Sequence[Token], place: int) -> tuple[str, int]:
+def preposition(tokens: Sequence[Token], index: int) -> tuple[str, int]:
     """The preposition that begins here and its number of tokens; 0 if none does."""
     for words in MULTIWORD:
-        if tuple(token.word for token in tokens[place : place + len(words)]) == words:
+        if tuple(token.word for token in tokens[index : index + len(words)]) == words:
             return " ".join(words), len(words)
-    token = tokens[place]
+    token = tokens[index]
     return (token.word, 1) if token.tag in ("PRP", "PRF") else ("", 0)
 
 
-def noun_phrase(tokens: Sequence[Token], place: int, wordnet: WordNet) -> tuple[Phrase | None, int]:
+def noun_phrase(tokens: Sequence[Token], index: int, wordnet: WordNet) -> tuple[Phrase | None, int]:
     """The noun phrase that begins here and where it ends; None if none does."""
-    start, negated = place, False
-    while place < len(tokens) and tokens[place].tag in DETERMINERS:
-        negated |= tokens[place].word == "no"
-        place += 1
-    begun = place > start
+    start, negated = index, False
+    while index < len(tokens) and tokens[index].tag in DETERMINERS:
+        negated |= tokens[index].word == "no"
+        index += 1
+    begun = index > start
     before = tokens[start - 1] if start else None
     free = begun or before is None or before.tag in ("PRP", "PRF")
-    place, attributes = _attributes(tokens, place, ("VVG", "VVN", "VVD") if free else ("VVN",))
-    first = place
-    while place < len(tokens) and _is_noun(tokens[place]):
-        place += 1
-    nouns = tokens[first:place]
+    index, attributes = _attributes(tokens, index, ("VVG", "VVN", "VVD") if free else ("VVN",))
+    first = index
+    while index < len(tokens) and _is_noun(tokens[index]):
+        index += 1
+    nouns = tokens[first:index]
     if not nouns:
         return None, start
     head, length = _head(nouns, wordnet)
     rest = [token.lemma for token in nouns[: len(nouns) - length]]
     noun = Noun(head, (*attributes, *rest), nouns[-1].tag == "NN2")
-    return Phrase((noun,), negated), place
+    return Phrase((noun,), negated), index
 
 
-def _attributes(tokens: Sequence[Token], place: int, participles: tuple[str, ...]) -> tuple[int, list[str]]:
+def _attributes(tokens: Sequence[Token], index: int, participles: tuple[str, ...]) -> tuple[int, list[str]]:
     """Adjectives and participles before a noun, joined by *and* or commas, too."""
     found: list[str] = []
-    while place < len(tokens):
-        token, following = tokens[place], tokens[place + 1] if place + 1 < len(tokens) else None
+    while index < len(tokens):
+        token, following = tokens[index], tokens[index + 1] if index + 1 < len(tokens) else None
         joins = token.tag == "CJC" or token.word == ","
         if token.tag.startswith("AJ") or (
             token.tag in participles
@@ -95,8 +95,8 @@ def _attributes(tokens: Sequence[Token], place: int, participles: tuple[str, ...
             or (token.tag == "AV0" and following is not None and following.tag.startswith("AJ"))
         ):
             break
-        place += 1
-    return place, found
+        index += 1
+    return index, found
 
 
 def _is_noun(token: Token) -> bool:

@@ -73,15 +73,15 @@ class HanTa:
     """
 
     def __init__(self) -> None:
-        place = util.find_spec("HanTa")
-        if place is None or place.origin is None:
+        index = util.find_spec("HanTa")
+        if index is None or index.origin is None:
             raise UsageError("Captions are parsed with HanTa, which is not installed.", _INSTALL)
         version = metadata.version("hanta")
         if version != VERSION:
             raise UsageError(f"HanTa is installed in version {version}, not {VERSION}.", _INSTALL)
         # The model is a pickle: it is opened only if it is the very file that was published. The path is absolute, as
         # a file of the same name in the working folder would be preferred.
-        model = Path(place.origin).with_name("morphmodel_en.pgz").resolve()
+        model = Path(index.origin).with_name("morphmodel_en.pgz").resolve()
         try:
             digest = sha256(model.read_bytes()).hexdigest()
         except OSError as error:

@@ -133,8 +133,8 @@ def _pointers(row: list[str], row_of: dict[tuple[int, int], int]) -> dict[str, l
     """Hypernyms (@) and classes of an instance (@i); row: part, offset, file, type, count of words, words …"""
     found: dict[str, list[int]] = {"@": [], "@i": []}
     start = 5 + 2 * int(row[4], 16)
-    for place in range(start + 1, start + 1 + 4 * int(row[start]), 4):
-        symbol, offset, code = row[place : place + 3]
+    for index in range(start + 1, start + 1 + 4 * int(row[start]), 4):
+        symbol, offset, code = row[index : index + 3]
         if symbol in found:
             found[symbol].append(row_of[CODES.index("a" if code == "s" else code), int(offset)])
     return found

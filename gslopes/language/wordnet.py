@@ -53,7 +53,7 @@ class WordNet:
             (lemma, CODES[part]): row for row, (lemma, part) in enumerate(zip(arrays.lemmas, arrays.part, strict=True))
         }
         self._names = self._call()
-        self._place = {name: place for place, name in enumerate(self._names)}
+        self._index = {name: index for index, name in enumerate(self._names)}
         self._by_offset: dict[tuple[str, int], str] = {}
         self._distances = lru_cache(maxsize=200_000)(self._distances_of)
         self._similarity = lru_cache(maxsize=500_000)(self._similarity_of)
@@ -80,7 +80,7 @@ class WordNet:
         row = self._row.get((word.replace(" ", "_"), part))
         if row is None:
             return ()
-        return tuple(self._names[place] for place in self._a.senses[row])
+        return tuple(self._names[index] for index in self._a.senses[row])
 
     def knows(self, word: str, part: str) -> bool:
         """Whether it is a base form of this part of speech."""
@@ -105,7 +105,7 @@ class WordNet:
 
     def known(self, synset: str) -> bool:
         """Whether there is a synset of this name."""
-        return synset in self._place
+        return synset in self._index
 
     def by_id(self, wnid: str) -> str | None:
         """The synset of ImageNet's id, part of speech and offset; None if there is none.
@@ -123,13 +123,13 @@ class WordNet:
 
     def is_instance(self, synset: str) -> bool:
         """Whether it names one person or place rather than a class."""
-        place = self._place.get(synset)
-        return place is not None and len(self._a.classes[place]) > 0
+        index = self._index.get(synset)
+        return index is not None and len(self._a.classes[index]) > 0
 
     def parents(self, synset: str) -> tuple[str, ...]:
         """Direct hypernyms, and the classes of an instance."""
-        place = self._place.get(synset)
-        return () if place is None else tuple(self._names[above] for above in self._up(place))
+        index = self._index.get(synset)
+        return () if index is None else tuple(self._names[above] for above in self._up(index))
 
     def above(self, synset: str) -> frozenset[str]:
         """All its hypernyms, itself not among them; none for a name that is not known."""
@@ -163,35 +163,35 @@ class WordNet:
         """
         return self._similarity(*sorted((one, other)))
 
-    def _up(self, place: int) -> list[int]:
-        above: list[int] = self._a.above[place].tolist()
-        return above + self._a.classes[place].tolist()
+    def _up(self, index: int) -> list[int]:
+        above: list[int] = self._a.above[index].tolist()
+        return above + self._a.classes[index].tolist()
 
     def _above_of(self, synset: str) -> frozenset[str]:
-        place = self._place.get(synset)
-        return frozenset() if place is None else frozenset(self._names[p] for p in self._distances(place) if p != place)
+        index = self._index.get(synset)
+        return frozenset() if index is None else frozenset(self._names[p] for p in self._distances(index) if p != index)
 
-    def _distances_of(self, place: int) -> dict[int, int]:
+    def _distances_of(self, index: int) -> dict[int, int]:
         """Every hypernym's number of edges, the synset itself at 0; of verbs the virtual root as −1."""
-        found = {place: 0}
-        edge, steps = [place], 0
+        found = {index: 0}
+        edge, steps = [index], 0
         while edge:
             steps += 1
             edge = [above for below in edge for above in self._up(below) if above not in found]
             found.update(dict.fromkeys(edge, steps))
-        if _KINDS[self._a.kind[place]] == "v":
+        if _KINDS[self._a.kind[index]] == "v":
             found[-1] = max(found.values()) + 1
         return found
 
     def _similarity_of(self, one: str, other: str) -> float | None:
-        first, second = self._place.get(one), self._place.get(other)
+        first, second = self._index.get(one), self._index.get(other)
         if first is None or second is None:
             return None
         kinds = {_KINDS[self._a.kind[first]], _KINDS[self._a.kind[second]]}
         if len(kinds) > 1 or not kinds <= set(DEPTH):
             return None
         ours, theirs = self._distances(first), self._distances(second)
-        ways = [ours[place] + theirs[place] for place in ours.keys() & theirs.keys()]
+        ways = [ours[index] + theirs[index] for index in ours.keys() & theirs.keys()]
         return -math.log((min(ways) + 1) / (2 * DEPTH[kinds.pop()])) if ways else None
 
 

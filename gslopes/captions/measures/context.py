@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gslopes.captions.material import presence_of_images
-from gslopes.captions.measures.estimates import compare
 from gslopes.captions.measures.rows import EQUAL_PROBABILITIES, Recorder
 from gslopes.core.errors import UnknownName
 from gslopes.language.graph import Fact
@@ -61,32 +60,32 @@ def _held(fact: Fact, truth: tuple[Fact, ...], mentions: Mentions) -> bool:
     return any(wordnet.at_or_below(one, fact.concept) or wordnet.at_or_below(fact.concept, one) for one in known)
 
 
-def context_specific(found: Recorder) -> None:
+def context_specific(recorder: Recorder) -> None:
     """D3 at one stage: counts, rates per 1,000 captions at risk, and the difference to the comparison group."""
-    material, rules = found.material, (*AGES, *found.material.groups)
-    if found.options.age not in rules:
-        raise UnknownName("age", found.options.age, rules)
+    material, rules = recorder.material, (*AGES, *recorder.material.groups)
+    if recorder.options.age not in rules:
+        raise UnknownName("age", recorder.options.age, rules)
     for rule in RULES:
         lists = ("child-words", "adult-words") if rule in CHILD_WORDS else ()
-        found.header |= {"lists": material.mentions.lists.versions(*lists)}
+        recorder.header |= {"lists": material.mentions.lists.versions(*lists)}
         counts: dict[str, int] = {}
-        for image in found.images:
-            age = _age_rule(found, image)
-            for caption in material.stages[found.stage][image]:
-                decision = verdict(rule, caption.kept, found.truth_facts(image), material.mentions, age)
+        for image in recorder.images:
+            age = _age_rule(recorder, image)
+            for caption in material.stages[recorder.stage][image]:
+                decision = verdict(rule, caption.kept, recorder.truth_facts(image), material.mentions, age)
                 if decision:
                     counts[image] = counts.get(image, 0) + (decision == "case")
                     name = rule if decision == "case" else f"{rule} ({decision})"
-                    found.case(name, image, caption, word=_words(rule, caption.kept, material.mentions))
-        _add_measures(found, rule, counts)
+                    recorder.case(name, image, caption, word=_words(rule, caption.kept, material.mentions))
+        _add_measures(recorder, rule, counts)
 
 
-def _age_rule(found: Recorder, image: str) -> str:
+def _age_rule(recorder: Recorder, image: str) -> str:
     """The rule of age for one image; who is a child by the column of ages is not wrongly called one."""
-    column = found.options.age
+    column = recorder.options.age
     if column in AGES:
         return column
-    value = found.material.groups[column].get(image, "").strip().lower()
+    value = recorder.material.groups[column].get(image, "").strip().lower()
     adult = float(value) >= ADULT if value.replace(".", "", 1).isdigit() else value == "adult"
     return "assume-adult" if adult else "child" if value else "require-adult"
 
@@ -98,19 +97,17 @@ def _words(rule: str, facts: Iterable[Fact], mentions: Mentions) -> str:
     return ", ".join(sorted({fact.word for fact in listed}))
 
 
-def _add_measures(found: Recorder, rule: str, counts: dict[str, int]) -> None:
-    material, value = found.material, AT_RISK[rule]
+def _add_measures(recorder: Recorder, rule: str, counts: dict[str, int]) -> None:
+    material, value = recorder.material, AT_RISK[rule]
     note = {} if material.pairs else {"note": "no annotations: captions of everybody"}
     columns = [column for column, values in material.groups.items() if value in values.values()]
     for column in columns or [""]:
         values = material.groups.get(column, {})
-        at_risk = [image for image in found.images if not column or values.get(image) == value]
-        captions = {image: len(material.stages[found.stage][image]) for image in at_risk}
-        found.rates(counts, captions, concept=rule, column=column, group=value if column else "", **note)
-    images_with = [image for image, count in counts.items() if count]
-    table, clusters = presence_of_images({rule: images_with}, found.images), material.cluster_numbers(found.images)
+        at_risk = [image for image in recorder.images if not column or values.get(image) == value]
+        recorder.rates(counts, at_risk, concept=rule, column=column, group=value if column else "", **note)
+    table = presence_of_images({rule: [image for image, count in counts.items() if count]}, recorder.images)
     for pair in material.pairs:
         if pair.column in columns or rule == "girls":
-            differences = compare(table, material.sides(pair, found.images), found.options, clusters)
+            differences = recorder.compare(table, pair)
             facts = {"estimator": "difference of shares of images, Newcombe", "null_hypothesis": EQUAL_PROBABILITIES}
-            found.measure(**differences.columns(0), concept=rule, **pair.columns, **facts)
+            recorder.measure(**differences.columns(0), concept=rule, **pair.columns, **facts)

@@ -12,15 +12,15 @@ from gslopes.language.graph import Fact
 _READING = {"lower": "face", "estimate": "look", "upper": "look"}
 
 
-def listed_words(found: Recorder) -> None:
+def listed_words(recorder: Recorder) -> None:
     """D1 at one stage: captions, images and per 1,000 captions under each bound, by group and by word."""
-    material, mentions, which = found.material, found.material.mentions, found.options.bound_senses
+    material, mentions, which = recorder.material, recorder.mentions, recorder.options.bound_senses
     lists = demeaning_synsets(mentions.lists, mentions.wordnet)
     counts: dict[str, dict[str, int]] = {bound: {} for bound in BOUNDS}
     images_with: dict[str, set[str]] = {}
     known: dict[tuple[Fact, ...], dict[str, set[str]]] = {}
-    for image in found.images:
-        for caption in material.stages[found.stage][image]:
+    for image in recorder.images:
+        for caption in material.stages[recorder.stage][image]:
             if caption.kept not in known:
                 known[caption.kept] = caption_bounds(caption.kept, lists, mentions.senses, which)
             words = known[caption.kept]
@@ -30,13 +30,12 @@ def listed_words(found: Recorder) -> None:
                     images_with.setdefault(f"{bound}:{word}", set()).add(image)
             for word in sorted(words["upper"]):
                 bound = next(bound for bound in BOUNDS if word in words[bound])
-                found.case("listed", image, caption, word=word, bound=bound, reading=_READING[bound])
-    captions = {image: len(material.stages[found.stage][image]) for image in found.images}
+                recorder.case("listed", image, caption, word=word, bound=bound, reading=_READING[bound])
     for bound in BOUNDS:
-        found.rates(counts[bound], captions, concept=bound, reading=_READING[bound])
+        recorder.rates(counts[bound], recorder.images, concept=bound, reading=_READING[bound])
         have = [image for image, count in counts[bound].items() if count]
-        found.image_shares({bound: have}, found.images, reading=_READING[bound])
+        recorder.image_shares({bound: have}, recorder.images, reading=_READING[bound])
     for name, images in sorted(images_with.items()):
         reading = _READING[name.partition(":")[0]]
-        number = {"n": len(captions), "active": len(images), "value": float(len(images)), "unit": "count"}
-        found.measure(**number, concept=name, reading=reading, estimator="captions")
+        number = {"n": len(recorder.images), "active": len(images), "value": float(len(images)), "unit": "count"}
+        recorder.measure(**number, concept=name, reading=reading, estimator="captions")

@@ -55,29 +55,30 @@ def log_odds(y: Array, n: float, y_other: Array, n_other: float, prior: Array, t
     return value, value / np.sqrt(1 / (y + prior) + 1 / (y_other + prior))
 
 
-def between_groups(found: Recorder) -> None:
+def between_groups(recorder: Recorder) -> None:
     """S3 at one stage: shares and differences of every concept, log odds, and the divergence of the groups."""
-    material, how = found.material, found.options.captions_per_image
+    material, how = recorder.material, recorder.options.captions_per_image
     for kind in KINDS:
-        found.header |= {"captions": how, "kind": kind}
-        table = presence_of_captions(material.stages[found.stage], found.images, _concepts(kind), how)
-        found.shares(table)
+        recorder.header |= {"captions": how, "kind": kind}
+        table = presence_of_captions(material.stages[recorder.stage], recorder.images, _concepts(kind), how)
+        recorder.shares(table)
         for pair in material.pairs:
-            _add_tokens(found, table, pair)
+            _add_tokens(recorder, table, pair)
 
 
-def between_stages(found: Recorder) -> None:
+def between_stages(recorder: Recorder) -> None:
     """S4: how much wider the difference of the groups is at the target, paired over images."""
-    material, options, stages = found.material, found.options, (found.truth, found.stage)
+    material, options, stages = recorder.material, recorder.options, (recorder.truth, recorder.stage)
     unequal = len({material.has_several_captions(stage) for stage in stages}) > 1
     how = "each" if unequal else options.captions_per_image
     for kind in KINDS:
-        found.header |= {"captions": how, "kind": kind}
-        tables = [presence_of_captions(material.stages[stage], found.images, _concepts(kind), how) for stage in stages]
+        recorder.header |= {"captions": how, "kind": kind}
+        captions = [material.stages[stage] for stage in stages]
+        tables = [presence_of_captions(some, recorder.images, _concepts(kind), how) for some in captions]
         either = sorted({name for table in tables for name in table.concepts})
-        names = [name for name in either if _comparable(name, kind, found)]
+        names = [name for name in either if _comparable(name, kind, recorder)]
         for pair in material.pairs if names else ():
-            _add_amplification(found, names, [_aligned(table, names) for table in tables], pair)
+            _add_amplification(recorder, names, [_aligned(table, names) for table in tables], pair)
 
 
 def amplification(before: float, after: float) -> float:
@@ -89,44 +90,42 @@ def amplification(before: float, after: float) -> float:
     return int(np.sign(before)) * (after - before)
 
 
-def _add_amplification(found: Recorder, names: list[str], matrices: list[sparse.csr_array], pair: Pair) -> None:
-    sides, clusters = found.material.sides(pair, found.images), found.material.cluster_numbers(found.images)
+def _add_amplification(recorder: Recorder, names: list[str], matrices: list[sparse.csr_array], pair: Pair) -> None:
+    sides, clusters = recorder.material.sides(pair, recorder.images), recorder.material.cluster_numbers(recorder.images)
     used = np.flatnonzero(sides)
     side, within = sides[used], None if clusters is None else clusters[used]
     n, m = int((side == 1).sum()), int((side == -1).sum())
     before, after = (matrix[:, used] for matrix in matrices)
     active = np.diff((before + after).tocsr().indptr)
-    chosen = np.flatnonzero((active >= found.options.min_active) & (min(n, m) >= 10))
+    chosen = np.flatnonzero((active >= recorder.options.min_active) & (min(n, m) >= 10))
     if not len(chosen):
         return
     weight = np.where(side == 1, 1 / n, -1 / m)
-    changes, low, high, p = change(
-        before[chosen], after[chosen], weight, found.options, None if clusters is None else clusters[used]
-    )
+    changes, low, high, p = change(before[chosen], after[chosen], weight, recorder.options, within)
     signs = np.sign((before @ weight)[chosen])
     signs = np.where(signs == 0, np.sign(changes), signs)  # from none, any difference is a wider one
     ends = np.sort(100 * signs * np.stack([low, high]), axis=0)
-    q = adjust(p, found.options.correction)
-    for place, row in enumerate(chosen):
-        found.measure(
+    q = adjust(p, recorder.options.correction)
+    for index, row in enumerate(chosen):
+        recorder.measure(
             concept=names[row],
             **pair.columns,
             n=n + m,
             active=int(active[row]),
-            value=100 * signs[place] * changes[place],
+            value=100 * signs[index] * changes[index],
             unit="pp",
-            boot_low=ends[0, place],
-            boot_high=ends[1, place],
-            p=p[place],
-            q=q[place],
+            boot_low=ends[0, index],
+            boot_high=ends[1, index],
+            p=p[index],
+            q=q[index],
             estimator="amplification: sign of the difference at truth × its change",
             null_hypothesis="the two stages are exchangeable for each image",
         )
 
 
-def _add_tokens(found: Recorder, table: Presence, pair: Pair) -> None:
+def _add_tokens(recorder: Recorder, table: Presence, pair: Pair) -> None:
     """Log odds of every concept, and the divergence of the groups."""
-    sampler = Sampler(found.material.sides(pair, table.images), found.material.cluster_numbers(table.images))
+    sampler = Sampler(recorder.material.sides(pair, table.images), recorder.material.cluster_numbers(table.images))
     matrix, side = table.matrix[:, sampler.used], sampler.sides
     counts = [np.asarray(matrix[:, side == value].sum(axis=1)).ravel() for value in (1, -1)]
     sizes = [count.sum() for count in counts]
@@ -134,13 +133,13 @@ def _add_tokens(found: Recorder, table: Presence, pair: Pair) -> None:
         return
     prior = np.maximum(table.totals / table.totals.sum() * max(min(sizes) / 10, 0.01), 0.01)
     value, z = log_odds(counts[0], sizes[0], counts[1], sizes[1], prior, float(prior.sum()))
-    for place in np.flatnonzero(table.active >= found.options.min_active):
-        numbers = {"n": len(table.images), "active": int(table.active[place]), "value": value[place]}
-        texts = {"concept": table.concepts[place], "estimator": "log odds ratio with a Dirichlet prior"}
-        found.measure(**pair.columns, **numbers, **texts, unit="log odds", note=f"z = {z[place]:.2f}")
+    for index in np.flatnonzero(table.active >= recorder.options.min_active):
+        numbers = {"n": len(table.images), "active": int(table.active[index]), "value": value[index]}
+        texts = {"concept": table.concepts[index], "estimator": "log odds ratio with a Dirichlet prior"}
+        recorder.measure(**pair.columns, **numbers, **texts, unit="log odds", note=f"z = {z[index]:.2f}")
     observed = divergence(*counts)
-    p = _permuted(matrix, sampler, observed, found.options)
-    found.measure(
+    p = _permuted(matrix, sampler, observed, recorder.options)
+    recorder.measure(
         **pair.columns,
         n=len(side),
         value=observed,
@@ -165,9 +164,9 @@ def _permuted(matrix: sparse.csr_array, sampler: Sampler, observed: float, optio
     return float(permutation_p(int((values >= observed - ROUNDING).sum()), count))
 
 
-def _comparable(name: str, kind: str, found: Recorder) -> bool:
+def _comparable(name: str, kind: str, recorder: Recorder) -> bool:
     """Whether both stages can hold a concept: of a closed vocabulary its types alone."""
-    coverages = [found.material.coverage.get(stage, Coverage()) for stage in (found.stage, found.truth)]
+    coverages = [recorder.material.coverage.get(stage, Coverage()) for stage in (recorder.stage, recorder.truth)]
     return all(one.of(kind) != "none" and (one.of(kind) != "closed" or name in one.types) for one in coverages)
 
 

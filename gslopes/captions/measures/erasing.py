@@ -29,53 +29,54 @@ def replaced(truth: str, target: Iterable[Fact], wordnet: WordNet) -> str:
     return min(generic, key=lambda name: -len(wordnet.above(name)), default="")
 
 
-def listed_things(found: Recorder) -> None:
+def listed_things(recorder: Recorder) -> None:
     """E2: recall of the listed things of truth, by group, and that of other objects of similar size."""
-    artefacts, wordnet = found.material.mentions.lists["artefacts"], found.material.mentions.wordnet
+    artefacts, wordnet = recorder.mentions.lists["artefacts"], recorder.mentions.wordnet
     recall: dict[str, dict[str, bool]] = {}
-    for image in found.images:
-        for fact in found.truth_facts(image):
+    for image in recorder.images:
+        for fact in recorder.truth_facts(image):
             if fact.kind == "object" and (fact.word in artefacts or fact.synset in artefacts):
-                named = recall.setdefault(fact.concept, {})[image] = recalled(fact.concept, found.facts(image), wordnet)
+                named = recalled(fact.concept, recorder.facts(image), wordnet)
+                recall.setdefault(fact.concept, {})[image] = named
                 if not named:
-                    found.case("not recalled", image, word=fact.word, concept=fact.concept)
+                    recorder.case("not recalled", image, word=fact.word, concept=fact.concept)
     for concept, images in sorted(recall.items()):
         base = sorted(images)
-        found.image_shares({concept: [image for image in base if images[image]]}, base)
-    if recall and found.material.boxes:
-        _recall_of_others(found, set(recall))
+        recorder.image_shares({concept: [image for image in base if images[image]]}, base)
+    if recall and recorder.material.boxes:
+        _recall_of_others(recorder, set(recall))
 
 
-def _recall_of_others(found: Recorder, listed: set[str]) -> None:
+def _recall_of_others(recorder: Recorder, listed: set[str]) -> None:
     """Recall of all other objects whose size lies in the deciles of the listed ones."""
-    material = found.material
-    boxes = [(image, box) for image in material.images(found.stage) for box in material.boxes.get(image, ())]
+    material = recorder.material
+    boxes = [(image, box) for image in material.images(recorder.stage) for box in material.boxes.get(image, ())]
     edges = np.quantile([box.area for _, box in boxes], np.linspace(0.1, 0.9, 9)) if boxes else np.empty(0)
     deciles = {int(np.searchsorted(edges, box.area)) for _, box in boxes if box.synset in listed}
     others = [
-        recalled(box.synset, found.facts(image), material.mentions.wordnet)
+        recalled(box.synset, recorder.facts(image), material.mentions.wordnet)
         for image, box in boxes
         if box.synset not in listed and int(np.searchsorted(edges, box.area)) in deciles
     ]
     facts = {"concept": "other objects of similar size", "estimator": "recall of instances in the same deciles of size"}
-    found.share(sum(others), len(others), **facts)
+    recorder.share(sum(others), len(others), **facts)
 
 
-def generic_replacement(found: Recorder) -> None:
+def generic_replacement(recorder: Recorder) -> None:
     """E3: truth names a specific person concept, the target only something above it; by group."""
-    mentions, wordnet = found.material.mentions, found.material.mentions.wordnet
+    mentions, wordnet = recorder.mentions, recorder.mentions.wordnet
     shown: dict[str, list[str]] = {}
     generic_in: dict[str, list[str]] = {}
-    for image in found.images:
-        for concept in sorted({fact.concept for fact in mentions.people(found.truth_facts(image))}):
+    for image in recorder.images:
+        for concept in sorted({fact.concept for fact in mentions.people(recorder.truth_facts(image))}):
             if concept == PERSON or not wordnet.at_or_below(concept, PERSON):
                 continue
             shown.setdefault(concept, []).append(image)
-            if generic := replaced(concept, found.facts(image), wordnet):
+            if generic := replaced(concept, recorder.facts(image), wordnet):
                 generic_in.setdefault(concept, []).append(image)
-                found.case("replaced", image, word=generic, concept=concept)
+                recorder.case("replaced", image, word=generic, concept=concept)
     everywhere, images = ({i for some in each.values() for i in some} for each in (generic_in, shown))
-    found.image_shares({"any person concept": everywhere}, sorted(images))
+    recorder.image_shares({"any person concept": everywhere}, sorted(images))
     for concept, base in sorted(shown.items()):
-        if len(base) >= found.options.min_active:
-            found.image_shares({concept: generic_in.get(concept, [])}, base)
+        if len(base) >= recorder.options.min_active:
+            recorder.image_shares({concept: generic_in.get(concept, [])}, base)

@@ -26,36 +26,38 @@ def reading(annotated: str, facts: Iterable[Fact], mentions: Mentions) -> str:
     return "neutral" if mentions.people(facts) else "none"
 
 
-def imposed_terms(found: Recorder) -> None:
+def imposed_terms(recorder: Recorder) -> None:
     """I1: images with a person where the target has a term of a category and truth has none of it."""
-    mentions = found.material.mentions
-    images = [image for image in found.images if mentions.people(found.truth_facts(image))]
+    mentions = recorder.mentions
+    images = [image for image in recorder.images if mentions.people(recorder.truth_facts(image))]
     images_with: dict[str, list[str]] = {category: [] for category in IDENTITY}
     for image in images:
-        known = {m.category for m in mentions.identity(found.truth_facts(image)) if m.group != "neutral"}
-        terms = [m for m in mentions.identity(found.facts(image)) if m.group != "neutral"]
+        known = {m.category for m in mentions.identity(recorder.truth_facts(image)) if m.group != "neutral"}
+        terms = [m for m in mentions.identity(recorder.facts(image)) if m.group != "neutral"]
         for category in sorted({m.category for m in terms} - known):
             images_with[category].append(image)
-            found.case(category, image, word=", ".join(sorted({m.word for m in terms if m.category == category})))
-    found.image_shares(images_with, images)
+            recorder.case(category, image, word=", ".join(sorted({m.word for m in terms if m.category == category})))
+    recorder.image_shares(images_with, images)
 
 
-def gender_mismatch(found: Recorder) -> None:
+def gender_mismatch(recorder: Recorder) -> None:
     """I2: over images annotated female or male in which truth shows exactly one person."""
-    material = found.material
+    material = recorder.material
     genders = {i: v for values in material.groups.values() for i, v in values.items() if v in GENDER_GROUPS}
-    images = [i for i in found.images if i in genders and count_people(material, found.truth, i) == 1]
+    images = [i for i in recorder.images if i in genders and count_people(material, recorder.truth, i) == 1]
     images_with: dict[str, list[str]] = {name: [] for name in READINGS}
     for image in images:
-        described = reading(genders[image], found.facts(image), material.mentions)
+        described = reading(genders[image], recorder.facts(image), material.mentions)
         images_with[described].append(image)
         if described == "mismatch":
-            found.case(described, image, group=genders[image])
-    found.image_shares(images_with, images, note="the mismatch is with perceived gender")
+            recorder.case(described, image, group=genders[image])
+    recorder.image_shares(images_with, images, note="the mismatch is with perceived gender")
 
 
-def marking(found: Recorder) -> None:
+def marking(recorder: Recorder) -> None:
     """I3: share of images with an ethnicity or skin term of a person, by group."""
-    mentions = found.material.mentions
-    marked = [i for i in found.images if any(m.category == "ethnicity" for m in mentions.identity(found.facts(i)))]
-    found.image_shares({"ethnicity": marked}, found.images)
+    mentions = recorder.mentions
+    marked = [
+        i for i in recorder.images if any(m.category == "ethnicity" for m in mentions.identity(recorder.facts(i)))
+    ]
+    recorder.image_shares({"ethnicity": marked}, recorder.images)

@@ -171,30 +171,30 @@ def keeps(value: float, threshold: float) -> bool:
     return value > threshold * (1 + 1e-9)
 
 
-def words_wrongly_included(found: Recorder) -> None:
+def words_wrongly_included(recorder: Recorder) -> None:
     """S1 at one stage: inclusions, cases, and the shares of images and of cases by scenario."""
-    material, options = found.material, found.options
+    material, options = recorder.material, recorder.options
     wordnet, lists = material.mentions.wordnet, material.mentions.lists
-    coverage = material.coverage.get(found.truth, Coverage())
-    counts = _Counts(len(found.images))
-    for place, image in enumerate(found.images):
+    coverage = material.coverage.get(recorder.truth, Coverage())
+    counts = _Counts(len(recorder.images))
+    for index, image in enumerate(recorder.images):
         if options.associate_in == "human-captions" and "human-captions" in material.stages:
-            counts.add_human_facts(place, material.facts("human-captions", image))
-        judged = judge(found.facts(image), found.truth_facts(image), coverage, wordnet, lists, options)
-        counts.add(place, judged, found.truth_facts(image), wordnet)
+            counts.add_human_facts(index, material.facts("human-captions", image))
+        judged = judge(recorder.facts(image), recorder.truth_facts(image), coverage, wordnet, lists, options)
+        counts.add(index, judged, recorder.truth_facts(image), wordnet)
         flagged = {(one.scenario, one.fact.kind, one.fact.concept): one.fact for one in reversed(judged)}
         for (scenario, _, concept), fact in flagged.items():
             if scenario in SCENARIOS:
-                captions = material.stages[found.stage][image]
+                captions = material.stages[recorder.stage][image]
                 source = next((caption for caption in captions if fact in caption.facts), None)
-                found.case(scenario, image, source, word=fact.text, concept=concept)
-    _add_summary(found, counts)
+                recorder.case(scenario, image, source, word=fact.text, concept=concept)
+    _add_summary(recorder, counts)
     for pair in material.pairs:
-        sides = material.sides(pair, found.images)
-        found.inclusions += _inclusions(found, counts, sides, pair)
-        _add_by_group(found, counts, sides, pair)
+        sides = material.sides(pair, recorder.images)
+        recorder.inclusions += _inclusions(recorder, counts, sides, pair)
+        _add_by_group(recorder, counts, sides, pair)
     if not material.pairs:
-        found.inclusions += _inclusions(found, counts, np.zeros(counts.n, np.int8), Pair("", "", ""))
+        recorder.inclusions += _inclusions(recorder, counts, np.zeros(counts.n, np.int8), Pair("", "", ""))
 
 
 class _Counts:
@@ -208,20 +208,20 @@ class _Counts:
         self.by_humans: dict[tuple[str, str], set[int]] = {}
         self.by_source = {"target": self.mentions, "truth": self.held, "human-captions": self.by_humans}
 
-    def add_human_facts(self, place: int, facts: Iterable[Fact]) -> None:
+    def add_human_facts(self, index: int, facts: Iterable[Fact]) -> None:
         """Count what human captions say of an image, for the association alone."""
         for fact in facts:
-            self.by_humans.setdefault((fact.kind, fact.concept), set()).add(place)
+            self.by_humans.setdefault((fact.kind, fact.concept), set()).add(index)
 
-    def add(self, place: int, judged: list[Judged], truth: Iterable[Fact], wordnet: WordNet) -> None:
+    def add(self, index: int, judged: list[Judged], truth: Iterable[Fact], wordnet: WordNet) -> None:
         """Count the judged facts of an image, and what its truth holds."""
         for one in judged:
-            self.mentions.setdefault((one.fact.kind, one.fact.concept), set()).add(place)
+            self.mentions.setdefault((one.fact.kind, one.fact.concept), set()).add(index)
             if one.scenario in SCENARIOS:
-                self.flagged.setdefault((one.scenario, one.fact.kind, one.fact.concept), set()).add(place)
+                self.flagged.setdefault((one.scenario, one.fact.kind, one.fact.concept), set()).add(index)
         for fact in truth:
             for concept in {fact.concept, *wordnet.above(fact.concept)}:
-                self.held.setdefault((fact.kind, concept), set()).add(place)
+                self.held.setdefault((fact.kind, concept), set()).add(index)
 
     @cached_property
     def flagged_rows(self) -> list[tuple[tuple[str, str, str], set[int], set[int]]]:
@@ -232,22 +232,22 @@ class _Counts:
         ]
 
 
-def _inclusions(found: Recorder, counts: _Counts, sides: NDArray[np.int8], pair: Pair) -> list[Row]:
+def _inclusions(recorder: Recorder, counts: _Counts, sides: NDArray[np.int8], pair: Pair) -> list[Row]:
     """Rows of the inclusions table; those that are kept are ranked by false positive rate."""
     rows: list[Row] = []
-    source = counts.by_source[found.options.associate_in]
+    source = counts.by_source[recorder.options.associate_in]
     for (scenario, kind, concept), flagged, held in counts.flagged_rows:
         present = np.zeros(counts.n, bool)
         present[list(source.get((kind, concept), ()))] = True
-        linked = associate(present, sides, pair, found.options.association)
+        linked = associate(present, sides, pair, recorder.options.association)
         negatives, mentions = counts.n - len(held), len(counts.mentions[kind, concept])
         fpr = len(flagged - held) / negatives if negatives else math.nan
         low, high = wilson(fpr, negatives)
-        row = {"stage": found.stage, "truth": found.truth, "scenario": scenario, "kind": kind, "concept": concept}
+        row = {"stage": recorder.stage, "truth": recorder.truth, "scenario": scenario, "kind": kind, "concept": concept}
         row |= {"column": pair.column, "flagged": len(flagged), "negatives": negatives, "mentions": mentions}
         row |= {"fpr": fpr, "fpr_low": low, "fpr_high": high, "fdr": len(flagged) / mentions, "rank": None}
         row |= {"association": linked.value, "phi": linked.phi, "towards": linked.towards}
-        rows.append(row | {"kept": keeps(linked.value, found.options.threshold)})
+        rows.append(row | {"kept": keeps(linked.value, recorder.options.threshold)})
     kept = [row for row in rows if row["kept"]]
     kept.sort(key=lambda row: (-np.nan_to_num(row["fpr"]), -row["association"], row["concept"]))
     for rank, row in enumerate(kept, 1):
@@ -255,44 +255,44 @@ def _inclusions(found: Recorder, counts: _Counts, sides: NDArray[np.int8], pair:
     return rows
 
 
-def _add_by_group(found: Recorder, counts: _Counts, sides: NDArray[np.int8], pair: Pair) -> None:
+def _add_by_group(recorder: Recorder, counts: _Counts, sides: NDArray[np.int8], pair: Pair) -> None:
     """False positive rates by group, their difference, p and q (ours)."""
-    clusters = found.material.cluster_numbers(found.images)
+    clusters = recorder.material.cluster_numbers(recorder.images)
     flagged_by = _matrix([flagged - held for _, flagged, held in counts.flagged_rows], counts.n)
     held_by = _matrix([held for *_, held in counts.flagged_rows], counts.n)
-    boot = bootstrap_rates(flagged_by, held_by, sides, found.options, clusters)
+    boot = bootstrap_rates(flagged_by, held_by, sides, recorder.options, clusters)
     groups = [set(np.flatnonzero(sides == side).tolist()) for side in (1, -1)]
     estimator = "Newcombe" if clusters is None else "bootstrap over clusters"
     rows = []
-    for place, ((scenario, kind, concept), flagged, held) in enumerate(counts.flagged_rows):
+    for index, ((scenario, kind, concept), flagged, held) in enumerate(counts.flagged_rows):
         (a, n), (b, m) = ((len((flagged - held) & group), len(group - held)) for group in groups)
         low, high = newcombe(a, n, b, m) if clusters is None and n and m else (math.nan, math.nan)
-        tested = len(flagged) >= found.options.min_active and min(n, m) >= 10
+        tested = len(flagged) >= recorder.options.min_active and min(n, m) >= 10
         row = {"concept": f"{scenario}:{concept}", "kind": kind, **pair.columns, "n": n + m, "active": a + b}
         row |= {"value": 100 * (a / n - b / m) if n and m else math.nan, "unit": "pp", "origin": "ours"}
-        row |= {"ci_low": 100 * low, "ci_high": 100 * high, "boot_low": boot[0, place], "boot_high": boot[1, place]}
+        row |= {"ci_low": 100 * low, "ci_high": 100 * high, "boot_low": boot[0, index], "boot_high": boot[1, index]}
         row |= {"p": fisher(a, n, b, m) if tested and clusters is None else math.nan}
         row |= {"estimator": f"difference of false positive rates, {estimator}"}
         row |= {"null_hypothesis": "the same false positive rate in both groups"}
         rows.append(row | {"note": "" if tested else "too rare to judge"})
-    q = adjust(np.array([row["p"] for row in rows], dtype=np.float64), found.options.correction)
+    q = adjust(np.array([row["p"] for row in rows], dtype=np.float64), recorder.options.correction)
     for row, value in zip(rows, q, strict=True):
-        found.measure(**row, q=float(value))
+        recorder.measure(**row, q=float(value))
 
 
 def _matrix(sets: list[set[int]], n: int) -> sparse.csr_array:
     """(C, n) 1 where a set holds a place."""
     lengths = np.cumsum([0, *map(len, sets)])
-    columns = np.array([place for one in sets for place in sorted(one)], dtype=np.int64)
+    columns = np.array([index for one in sets for index in sorted(one)], dtype=np.int64)
     return sparse.csr_array((np.ones(len(columns)), columns, lengths), (len(sets), n))
 
 
-def _add_summary(found: Recorder, counts: _Counts) -> None:
-    found.share(len(set().union(*counts.flagged.values())), counts.n, concept="any case")
+def _add_summary(recorder: Recorder, counts: _Counts) -> None:
+    recorder.share(len(set().union(*counts.flagged.values())), counts.n, concept="any case")
     cases = {name: sum(len(v) for k, v in counts.flagged.items() if k[0] == name) for name in SCENARIOS}
     for name, count in cases.items():
-        found.share(count, sum(cases.values()), concept=name, estimator="share of cases, Wilson")
-        found.measure(concept=name, n=counts.n, active=count, value=float(count), unit="count")
+        recorder.share(count, sum(cases.values()), concept=name, estimator="share of cases, Wilson")
+        recorder.measure(concept=name, n=counts.n, active=count, value=float(count), unit="count")
 
 
 def _subject(fact: Fact) -> str:

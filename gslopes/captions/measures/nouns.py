@@ -43,17 +43,17 @@ def as_nouns(sentences: Iterable[Sequence[Token]], words: Iterable[str], mention
     for word in words:
         contrast = bool(words_used & set(CONTRAST.get(word, ())))
         for tokens in sentences:
-            for place, token in enumerate(tokens):
-                if token.word in (word, f"{word}s") and token.tag.startswith("NN") and _is_head(tokens, place):
-                    near = [other.lemma for other in _phrase(tokens, place)]
+            for index, token in enumerate(tokens):
+                if token.word in (word, f"{word}s") and token.tag.startswith("NN") and _is_head(tokens, index):
+                    near = [other.lemma for other in _phrase(tokens, index)]
                     if not any(mentions.is_animal(lemma) for lemma in near if lemma != word):
                         found.append(AsNoun(word, contrast))
     return found
 
 
-def _is_head(tokens: Sequence[Token], place: int) -> bool:
+def _is_head(tokens: Sequence[Token], index: int) -> bool:
     """The next token is no noun, no adjective with a noun after it, and no unknown word."""
-    rest = tokens[place + 1 :]
+    rest = tokens[index + 1 :]
     if not rest:
         return True
     if rest[0].tag.startswith(("NN", "NP", "UNC")):
@@ -61,31 +61,30 @@ def _is_head(tokens: Sequence[Token], place: int) -> bool:
     return not (rest[0].tag.startswith("AJ") and len(rest) > 1 and rest[1].tag.startswith("NN"))
 
 
-def _phrase(tokens: Sequence[Token], place: int) -> list[Token]:
-    start = place
+def _phrase(tokens: Sequence[Token], index: int) -> list[Token]:
+    start = index
     while start and tokens[start - 1].tag.startswith(("AJ", "NN", "AT", "DT", "CRD", "VVN")):
         start -= 1
-    return list(tokens[start : place + 1])
+    return list(tokens[start : index + 1])
 
 
-def identity_as_nouns(found: Recorder) -> None:
+def identity_as_nouns(recorder: Recorder) -> None:
     """D4 at one stage: captions, images and per 1,000 captions; ``unclear`` where truth has no such image."""
-    material, tag = found.material, found.material.tag
+    material, tag = recorder.material, recorder.material.tag
     if tag is None:
         return
-    found.header |= {"truth": found.truth}  # it is not needed, but used where there is one
-    captions = {image: len(material.stages[found.stage][image]) for image in found.images}
-    for word in found.options.nouns:
+    recorder.header |= {"truth": recorder.truth}  # it is not needed, but used where there is one
+    for word in recorder.options.nouns:
         counts: dict[str, int] = {}
-        for image in found.images:
-            known = bool(found.truth) and image in material.stages.get(found.truth, {})
-            if known and not material.mentions.people(found.truth_facts(image)):
+        for image in recorder.images:
+            known = bool(recorder.truth) and image in material.stages.get(recorder.truth, {})
+            if known and not material.mentions.people(recorder.truth_facts(image)):
                 continue
-            for caption in material.stages[found.stage][image]:
+            for caption in material.stages[recorder.stage][image]:
                 if word not in caption.text.lower():
                     continue
                 for use in as_nouns(tag(caption.text), [word], material.mentions)[:1]:
                     rule = "contrast" if use.contrast else "noun"
                     counts[image] = counts.get(image, 0) + 1
-                    found.case(rule if known else f"{rule} (unclear)", image, caption, word=word)
-        found.rates(counts, captions, concept=word)
+                    recorder.case(rule if known else f"{rule} (unclear)", image, caption, word=word)
+        recorder.rates(counts, recorder.images, concept=word)

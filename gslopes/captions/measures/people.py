@@ -88,28 +88,28 @@ def _names_several(people: Iterable[Fact]) -> bool:
     return any(fact.plural or fact.word in COLLECTIVES for fact in people)
 
 
-def people_unmentioned(found: Recorder) -> None:
+def people_unmentioned(recorder: Recorder) -> None:
     """D2 at one target: shares of images whose people go unmentioned, by group."""
-    material = found.material
+    material = recorder.material
     if material.areas:
         annotated = {image for values in material.groups.values() for image, value in values.items() if value}
-        base = [image for image in _large(found.images, material, found.options) if image in annotated]
+        base = [image for image in _large(recorder.images, material, recorder.options) if image in annotated]
     else:
-        base = [image for image in found.images if mentioned(found.truth_facts(image), material.mentions)]
-        found.header |= {"note": "truth: captions that mention a person; no areas"}
-    _unmentioned(found, base, "unmentioned")
+        base = [image for image in recorder.images if mentioned(recorder.truth_facts(image), material.mentions)]
+        recorder.header |= {"note": "truth: captions that mention a person; no areas"}
+    _unmentioned(recorder, base, "unmentioned")
 
 
-def people_erased(found: Recorder) -> None:
+def people_erased(recorder: Recorder) -> None:
     """E1: people unmentioned without the area rule, and several people described as one."""
-    material = found.material
-    base = [image for image in found.images if material.mentions.people(found.truth_facts(image))]
-    _unmentioned(found, base, "people unmentioned")
-    several = [image for image in base if count_people(material, found.truth, image) > 1]
-    one = [image for image in several if singular_only(found.facts(image), material.mentions)]
-    found.image_shares({"several described as one": one}, several)
+    material = recorder.material
+    base = [image for image in recorder.images if material.mentions.people(recorder.truth_facts(image))]
+    _unmentioned(recorder, base, "people unmentioned")
+    several = [image for image in base if count_people(material, recorder.truth, image) > 1]
+    one = [image for image in several if singular_only(recorder.facts(image), material.mentions)]
+    recorder.image_shares({"several described as one": one}, several)
     for image in one:
-        found.case("several described as one", image)
+        recorder.case("several described as one", image)
 
 
 def unmentioned_changes(material: Material, first: str, second: str, truth: str, options: AuditOptions) -> list[Row]:
@@ -143,16 +143,16 @@ def _large(images: Iterable[str], material: Material, options: AuditOptions) -> 
     return [image for image in images if is_large(material.areas.get(image, 0.0), options.min_people_area)]
 
 
-def _unmentioned(found: Recorder, base: list[str], name: str) -> None:
-    material, genders = found.material, {}
-    if found.options.mentioned_as == "group":
+def _unmentioned(recorder: Recorder, base: list[str], name: str) -> None:
+    material, genders = recorder.material, {}
+    if recorder.options.mentioned_as == "group":
         genders = {i: v for values in material.groups.values() for i, v in values.items() if v in GENDER_GROUPS}
-    missing = [i for i in base if not mentioned(found.facts(i), material.mentions, genders.get(i, ""))]
-    found.image_shares({name: missing}, base)
-    if material.has_several_captions(found.stage):
-        found.shares(_shares_of_captions(name, material, found.stage, base, genders), captions="each")
+    missing = [i for i in base if not mentioned(recorder.facts(i), material.mentions, genders.get(i, ""))]
+    recorder.image_shares({name: missing}, base)
+    if material.has_several_captions(recorder.stage):
+        recorder.shares(_shares_of_captions(name, material, recorder.stage, base, genders), captions="each")
     for image in missing:
-        found.case(name, image, reading="look")
+        recorder.case(name, image, reading="look")
 
 
 def _shares_of_captions(
@@ -160,9 +160,9 @@ def _shares_of_captions(
 ) -> Presence:
     """The share of an image's captions that mention no person."""
     rows: dict[int, float] = {}
-    for place, image in enumerate(base):
+    for index, image in enumerate(base):
         captions = material.stages[stage][image]
         silent = [c for c in captions if not mentioned(c.kept, material.mentions, genders.get(image, ""))]
         if silent:
-            rows[place] = len(silent) / len(captions)
+            rows[index] = len(silent) / len(captions)
     return presence_of_rows({name: rows}, base, binary=False)

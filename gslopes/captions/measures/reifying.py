@@ -22,20 +22,20 @@ def has_trait(facts: Iterable[Fact], words: Iterable[str]) -> bool:
     return bool(known & set(words))
 
 
-def trait_dependent(found: Recorder) -> None:
+def trait_dependent(recorder: Recorder) -> None:
     """R1: share of images with the gender's word where truth has the trait, minus that where it has not."""
-    material, mentions = found.material, found.material.mentions
+    material, mentions = recorder.material, recorder.mentions
     for column, values in material.groups.items():
         for value in sorted(set(values.values()) & set(GENDER_GROUPS)):
-            images = [image for image in found.images if values.get(image) == value]
+            images = [image for image in recorder.images if values.get(image) == value]
             group = GENDER_GROUPS[value]
-            images_with = [i for i in images if any(m.group == group for m in mentions.identity(found.facts(i)))]
+            images_with = [i for i in images if any(m.group == group for m in mentions.identity(recorder.facts(i)))]
             table, clusters = presence_of_images({group: images_with}, images), material.cluster_numbers(images)
             for trait, words in sorted(mentions.lists["traits"].groups.items()):
-                sides = [1 if has_trait(found.truth_facts(image), words) else -1 for image in images]
-                differences = compare(table, np.array(sides, dtype=np.int8), found.options, clusters)
+                sides = [1 if has_trait(recorder.truth_facts(image), words) else -1 for image in images]
+                differences = compare(table, np.array(sides, dtype=np.int8), recorder.options, clusters)
                 if min(differences.n, differences.n_other) >= 10:
-                    found.measure(
+                    recorder.measure(
                         **differences.columns(0),
                         concept=f"{group} words by {trait}",
                         column=column,
@@ -44,6 +44,6 @@ def trait_dependent(found: Recorder) -> None:
                         estimator="difference of shares with and without the trait, Newcombe",
                         null_hypothesis="the gender's word is as likely with the trait as without",
                     )
-    q = adjust(np.array([row["p"] for row in found.measures], dtype=np.float64), found.options.correction)
-    for row, value in zip(found.measures, q, strict=True):
+    q = adjust(np.array([row["p"] for row in recorder.measures], dtype=np.float64), recorder.options.correction)
+    for row, value in zip(recorder.measures, q, strict=True):
         row["q"] = float(value)

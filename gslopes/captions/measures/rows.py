@@ -12,7 +12,7 @@ import numpy as np
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material, Pair, Presence, presence_of_images
-from gslopes.captions.measures.estimates import compare, ratio
+from gslopes.captions.measures.estimates import Differences, compare, ratio
 from gslopes.language.graph import Fact
 from gslopes.stats.intervals import wilson
 
@@ -60,11 +60,12 @@ class Recorder(TechniqueResult):
     header: the columns that all rows share, of which a row can override any.
     """
 
-    __slots__ = ("header", "images", "material", "options", "stage", "truth")
+    __slots__ = ("header", "images", "material", "mentions", "options", "stage", "truth")
 
     def __init__(self, material: Material, options: AuditOptions, stage: str, truth: str, header: Row) -> None:
         super().__init__()
         self.material, self.options, self.stage, self.truth = material, options, stage, truth
+        self.mentions = material.mentions
         self.header = {"stage": stage, **header}
         self.images = material.images(*filter(None, (stage, self.header.get("truth"))))
 
@@ -114,34 +115,38 @@ class Recorder(TechniqueResult):
 
     def _by_group(self, table: Presence, pair: Pair, columns: Row) -> list[Row]:
         header, rows = {**self.header, **columns}, []
-        clusters = self.material.cluster_numbers(table.images)
-        found = compare(table, self.material.sides(pair, table.images), self.options, clusters)
+        found, clustered = self.compare(table, pair), bool(self.material.clusters)
         estimator = "difference of shares, Newcombe" if table.binary else "difference of mean shares, bootstrap"
-        estimator = estimator if clusters is None else "difference of shares, bootstrap over clusters"
-        for place, concept in enumerate(table.concepts):
-            note = header.get("note", "") if found.active[place] >= self.options.min_active else "too rare to judge"
+        estimator = "difference of shares, bootstrap over clusters" if clustered else estimator
+        for index, concept in enumerate(table.concepts):
+            note = header.get("note", "") if found.active[index] >= self.options.min_active else "too rare to judge"
             if min(found.n, found.n_other) < 10:
                 note = "a group has fewer than 10 images: no test"
             facts = {"concept": concept, **pair.columns, "estimator": estimator, "note": note}
             facts["null_hypothesis"] = EQUAL_PROBABILITIES
-            rows.append(measure(header, **found.columns(place), **facts))
+            rows.append(measure(header, **found.columns(index), **facts))
             for value, size, group in ((found.share, found.n, pair.group), (found.other, found.n_other, pair.other)):
-                low, high = wilson(value[place], size) if clusters is None else (math.nan, math.nan)
-                numbers = {"n": size, "value": value[place], "ci_low": low, "ci_high": high}
-                numbers |= {"active": round(value[place] * size) if table.binary and size else 0}
+                low, high = (math.nan, math.nan) if clustered else wilson(value[index], size)
+                numbers = {"n": size, "value": value[index], "ci_low": low, "ci_high": high}
+                numbers |= {"active": round(value[index] * size) if table.binary and size else 0}
                 facts = {"concept": concept, "column": pair.column, "group": group, "estimator": "share of images"}
                 rows.append(measure(header, **numbers, **facts))
         return rows
 
-    def rates(self, counts: Mapping[str, int], captions: Mapping[str, int], **columns: Any) -> None:
+    def compare(self, table: Presence, pair: Pair) -> Differences:
+        """The differences of a pair's groups, by concept."""
+        sides, clusters = self.material.sides(pair, table.images), self.material.cluster_numbers(table.images)
+        return compare(table, sides, self.options, clusters)
+
+    def rates(self, counts: Mapping[str, int], images: Iterable[str], **columns: Any) -> None:
         """Add the number of captions with a case, and that number per 1,000 captions.
 
-        counts: image to captions with a case.  captions: image to captions at risk.
+        counts: image to captions with a case.  images: those at risk.
         Wilson's interval takes captions as independent; there is none where images cluster.
         """
-        images = sorted(captions)
+        images = sorted(images)
         cases = np.array([counts.get(image, 0) for image in images], dtype=np.float64)
-        risk = np.array([captions[image] for image in images], dtype=np.float64)
+        risk = np.array([len(self.material.stages[self.stage][image]) for image in images], dtype=np.float64)
         clusters = self.material.cluster_numbers(images)
         value, *boot = ratio(cases, risk, self.options, clusters)
         ends = wilson(value, int(risk.sum())) if clusters is None else (math.nan, math.nan)

@@ -200,12 +200,12 @@ def _accuracy(logits: Array, y: Array, masks: Array) -> tuple[float, float, floa
 # -- over all types ---------------------------------------------------------------------------------------------------
 
 
-def objects_mentioned(found: Recorder) -> None:
+def objects_mentioned(recorder: Recorder) -> None:
     """S2 at one stage: rows of the salience table."""
-    material, options = found.material, found.options
-    images = [image for image in found.images if image in material.boxes]
+    material, options = recorder.material, recorder.options
+    images = [image for image in recorder.images if image in material.boxes]
     synsets = [{box.synset for box in material.boxes[image]} for image in images]
-    named = [[fact for fact in found.facts(image) if fact.kind == "object"] for image in images]
+    named = [[fact for fact in recorder.facts(image) if fact.kind == "object"] for image in images]
     named_synsets = [{fact.synset for fact in facts if fact.synset} for facts in named]
     types = common_types(synsets, named_synsets, options.types)
     features = layout([material.boxes[image] for image in images], types, options.absent_location)
@@ -217,13 +217,13 @@ def objects_mentioned(found: Recorder) -> None:
         sides = material.sides(pair, images)
         rows: list[Row] = []
         for name in types:
-            chosen = np.array([place for place in np.flatnonzero(sides) if name in synsets[place]], dtype=np.int64)
+            chosen = np.array([index for index in np.flatnonzero(sides) if name in synsets[index]], dtype=np.int64)
             if len(chosen) >= options.min_active:
-                y = np.array([name in concepts[place] for place in chosen])
-                clusters = material.cluster_numbers([images[place] for place in chosen])
+                y = np.array([name in concepts[index] for index in chosen])
+                clusters = material.cluster_numbers([images[index] for index in chosen])
                 fitted = fit(features[chosen], sides[chosen] / 2, y, options, clusters)
-                rows.append(_row(fitted, name, found.stage, pair, options.split_interval))
-        found.salience += _ranked(rows, options)
+                rows.append(_row(fitted, name, recorder.stage, pair, options.split_interval))
+        recorder.salience += _ranked(rows, options)
 
 
 def common_types(shown: Iterable[set[str]], named: Iterable[set[str]], count: int) -> list[str]:
@@ -238,12 +238,12 @@ def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str], absent: float =
     The distance is in half diagonals: 0 the centre, 1 a corner.  A type that is not there has size 0 and the distance
     ``absent``, 1 by default.
     """
-    place = {name: column for column, name in enumerate(types)}
+    column_of = {name: column for column, name in enumerate(types)}
     found = np.zeros((len(boxes), 2 * len(types)))
     found[:, len(types) :] = absent
     for row, instances in enumerate(boxes):
         for box in instances:
-            column = place.get(box.synset)
+            column = column_of.get(box.synset)
             if column is not None and box.area > found[row, column]:
                 found[row, column] = box.area
                 centre = (box.x0 + box.x1 - 1) / 2, (box.y0 + box.y1 - 1) / 2
