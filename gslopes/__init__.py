@@ -3,7 +3,8 @@
     import gslopes
 
     audit = gslopes.audit("photos", "run", attribute="gender", classifier="celeba-tagger")
-    print(audit.slopes)  # one row a label
+    print(audit.summary)  # the finding in a sentence
+    print(audit.tables["slopes"])  # one row a label
     print(audit.page)  # the report
 
 Everything is imported when it is first used, so that ``import gslopes`` costs milliseconds and never loads torch.
@@ -23,17 +24,16 @@ if TYPE_CHECKING:
     from gslopes.evaluate.api import evaluate_model
     from gslopes.fit.frames import fit_slopes
     from gslopes.report import write_report
-    from gslopes.run.api import audit, validate_run
     from gslopes.run.compare import compare_runs
     from gslopes.run.export import export
-    from gslopes.run.stages import score_photos, synthesise
+    from gslopes.run.walk import audit, score_photos, synthesise, validate_run
     from gslopes.synthetic.api import drawn_faces
     from gslopes.train.api import train_model
 
     __version__: str
 
 _MODULES = {
-    "audit": "gslopes.run.api",
+    "audit": "gslopes.run.walk",
     "audit_captions": "gslopes.captions.audit",
     "audit_contexts": "gslopes.contexts.audit",
     "audit_crops": "gslopes.crops.audit",
@@ -44,10 +44,10 @@ _MODULES = {
     "evaluate_model": "gslopes.evaluate.api",
     "export": "gslopes.run.export",
     "fit_slopes": "gslopes.fit.frames",
-    "score_photos": "gslopes.run.stages",
-    "synthesise": "gslopes.run.stages",
+    "score_photos": "gslopes.run.walk",
+    "synthesise": "gslopes.run.walk",
     "train_model": "gslopes.train.api",
-    "validate_run": "gslopes.run.api",
+    "validate_run": "gslopes.run.walk",
     "write_report": "gslopes.report",
 }
 

@@ -26,6 +26,8 @@ from gslopes.find.detect import MtcnnFinder
 from gslopes.run import stages
 from gslopes.run.bench import write_variants
 from gslopes.run.components import default_components
+from gslopes.run.config import configure
+from gslopes.run.plan import make_plan
 
 DEVICE = os.environ.get("GSLOPES_TEST_DEVICE", "cuda")
 VALUES = np.array([-2, -1, 0, 1, 2], np.float32)
@@ -90,7 +92,7 @@ def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tm
     runs = []
     for device in ("cpu", DEVICE):
         run = tmp_path / f"run-{len(runs)}"
-        plan = stages.plan_walk(folder, run, {"min_face": 20, "steps": 5, "device": device, "placebo": True})
+        plan = make_plan(configure(folder, {"min_face": 20, "steps": 5, "device": device, "placebo": True}), run)
         stages.run_synthesise(plan, default_components(plan.config, plan.device), stages.QUIET)
         runs.append(
             (run, tables.read(tables.PHOTOS, run / "photos.parquet"), tables.read(tables.EDITS, run / "edits.parquet"))

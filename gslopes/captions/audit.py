@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pandas as pd
 
 from gslopes.captions import tables as schemas
 from gslopes.captions import tabulate
 from gslopes.captions.analysis import run_techniques
-from gslopes.captions.config import AuditOptions, CaptionsConfig, config_of
+from gslopes.captions.config import CaptionsConfig, CaptionsOptions
 from gslopes.captions.groups import check_groups, people_table
 from gslopes.captions.lists import mentions_of
 from gslopes.captions.load import chosen_stages, material_of
@@ -22,8 +22,10 @@ from gslopes.captions.read import Read, check_shared_images, find_stages, read_s
 from gslopes.captions.review import confirmed, read_answers
 from gslopes.captions.techniques import TECHNIQUES
 from gslopes.core import runfolder, runtime, tables
-from gslopes.core.config import check_names, from_dict, to_dict
+from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import UsageError
+from gslopes.core.options import build
+from gslopes.core.result import AuditResult
 from gslopes.core.runfolder import show
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.engines import engine
@@ -34,20 +36,13 @@ from gslopes.language.senses import RELAX
 IDENTITY = ("kind", "inputs", "parser", "wordnet", "senses", "limit")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CaptionsAudit:
-    """What an audit gives: its folder, its tables, its page and the page of the review.
+@dataclass(frozen=True, eq=False)
+class Captions(AuditResult):
+    """What a captions audit found; tables as in ``captions.tables``. No number is a total or ranks captioners.
 
-    failed: captions that were no text.  notes: sentences that a user should know.
+    review: the page of the review.  failed: captions that were no text.  notes: sentences that a user should know.
     """
 
-    run: Path
-    measures: pd.DataFrame
-    inclusions: pd.DataFrame
-    salience: pd.DataFrame
-    cases: pd.DataFrame
-    techniques: pd.DataFrame
-    page: Path
     review: Path
     failed: int
     notes: tuple[str, ...]
@@ -56,31 +51,24 @@ class CaptionsAudit:
 def audit_captions(
     stages: str | Path,
     out: str | Path,
-    config: CaptionsConfig | None = None,
     *,
-    executor: Executor | None = None,
     progress: bool = False,
-    **options: Any,
-) -> CaptionsAudit:
+    executor: Executor | None = None,
+    **options: Unpack[CaptionsOptions],
+) -> Captions:
     """Find and count the ways in which captions could harm the people depicted.
 
     stages: a folder whose files or sub-folders are called after the stages, a TOML file that names them, or a run of
         this audit, which is measured again with the answers of its review; nothing is parsed again.
     out: the run folder, made if missing.
-    options: as of ``gslopes captions --help``, with underscores: groups, columns, pairs, techniques, lists, parser, ...
-    config: all the options as one object, instead.  executor: carries out the parsing; this process by default.
-
-    No number is a total or ranks captioners.
+    options: as of ``gslopes captions --help-all``, with underscores: groups, column, pair, technique, list, parser, ...
 
     Raises: UsageError, ConfigError, DataMissing, ModelError, RunFolderMismatch, StorageError.
 
-        audit = gslopes.audit_captions("STAGES", "RUN", groups="groups.csv", techniques=("S1", "D2"))
-        audit.measures, audit.cases, audit.page
+        audit = gslopes.audit_captions("STAGES", "RUN", groups="groups.csv", technique=("S1", "D2"))
+        audit.tables["measures"], audit.tables["cases"], audit.page
     """
-    known = {field.name for cls in (CaptionsConfig, AuditOptions) for field in fields(cls)}
-    check_names("captions", options, known - {"options"})
-    config = config or config_of(options)
-    stages, out = Path(stages), Path(out)
+    stages, out, config = Path(stages), Path(out), build(CaptionsConfig, options)
     if (stages / runfolder.MANIFEST).exists():
         return reanalyse(stages, config)
     mentions = mentions_of(config)
@@ -106,7 +94,7 @@ def audit_captions(
         return _measure(out, config, mentions, notes)
 
 
-def reanalyse(run: Path, config: CaptionsConfig) -> CaptionsAudit:
+def reanalyse(run: Path, config: CaptionsConfig) -> Captions:
     """Measure a run's tuples again, such as after a review.
 
     config: its review and display options count; the others are those of the run.
@@ -164,7 +152,8 @@ def _manifest(stages: Path, read: Read, config: CaptionsConfig, mentions: Mentio
 # -- measuring --------------------------------------------------------------------------------------------------------
 
 
-def _measure(out: Path, config: CaptionsConfig, mentions: Mentions, notes: list[str]) -> CaptionsAudit:
+def _measure(out: Path, config: CaptionsConfig, mentions: Mentions, notes: list[str]) -> Captions:
+    from gslopes.captions.report import lead
     from gslopes.captions.report.page import write_pages
 
     material = material_of(out, config, mentions)
@@ -182,7 +171,9 @@ def _measure(out: Path, config: CaptionsConfig, mentions: Mentions, notes: list[
     page, review = write_pages(out, frames, shares, answers, notes=notes, config=config)
     sentences = tables.read(schemas.SENTENCES, out / "sentences.parquet")
     failed = int((sentences["status"] == "failed").sum())
-    return CaptionsAudit(out, **frames, page=page, review=review, failed=failed, notes=tuple(notes))
+    leading = lead.findings(frames["measures"], frames["salience"])
+    summary = lead.headline(leading, frames["measures"], len(frames["cases"]))
+    return Captions(out, page, summary, review, failed, tuple(notes))
 
 
 def _refuse_impossible(config: CaptionsConfig, described: list[dict[str, Any]]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, TypedDict
 
 from gslopes.captions.techniques import STAGES, TECHNIQUES
-from gslopes.core.config import from_dict, read_toml
 from gslopes.core.errors import ConfigError, UnknownName, UsageError
+from gslopes.core.options import check, names, option, section
 from gslopes.language.senses import RELAX, Rule
 
 PerImage = Literal["union", "each", "one"]
@@ -17,87 +17,104 @@ PerImage = Literal["union", "each", "one"]
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions:
-    """Options of the techniques: every choice that the paper leaves open.
+    """Options of all techniques.
 
-    captions_per_image: the union of an image's captions, each of them as a share, or the first one.
-    bootstrap, permutations: resamples and rearrangements.  min_active: concepts in fewer images are not tested.
-    association, associate_in, threshold: of S1's heuristic.  lch: least similarity at which objects are the same.
-    min_truth_depth: how far below the root a concept of truth must lie to make a concept of the target too specific.
-    prepositions: whether others than *in* must be listed to be imageable.
-    types, splits, ridge, valid_share, match, exact: of S2.  split_interval: percentiles of the coefficients over
-    splits, or their mean ± 1.96 standard deviations.  absent_location: of a type that is not in the image.
-    min_people_area: of D2, a share of the image.  mentioned_as: whether a mention of anybody counts, or of the group.
     age: ``require-adult`` (truth must say an adult word), ``assume-adult``, or a column of the groups, where 18 and
-    more, or ``adult``, is an adult.
-    bound_senses: which senses D1's bounds run over.  nouns: D4's words.  seed: of everything drawn by lot.
+        more, or ``adult``, is an adult.
+    split_interval: percentiles of the coefficients over splits, or their mean ± 1.96 standard deviations.
     """
 
-    captions_per_image: PerImage = "union"
-    bootstrap: int = 2000
-    permutations: int = 10_000
-    correction: Literal["bh", "by", "holm"] = "bh"
-    min_active: int = 10
-    association: Literal["cov", "phi", "diff"] = "cov"
-    associate_in: Literal["target", "truth", "human-captions"] = "target"
-    threshold: float = 0.005
-    lch: float = 2.25
-    min_truth_depth: int = 0
-    prepositions: Literal["exempt", "listed"] = "exempt"
-    types: int = 100
-    splits: int = 1000
-    ridge: float = 1.0
-    valid_share: float = 0.9
-    match: Literal["exact", "kind"] = "exact"
-    exact: bool = False
-    split_interval: Literal["percentile", "normal"] = "percentile"
-    absent_location: float = 1.0
-    salience_bootstrap: int = 1000
-    min_people_area: float = 0.1
-    mentioned_as: Literal["any", "group"] = "any"
-    age: str = "require-adult"
-    bound_senses: Literal["role", "all"] = "role"
-    nouns: tuple[str, ...] = ("female",)
-    seed: int = 0
+    captions_per_image: PerImage = option(
+        "union", help="The union of an image's captions, each as a share, or the first.", advanced=True
+    )
+    bootstrap: int = option(2000, help="Bootstrap resamples.", metavar="B", advanced=True)
+    permutations: int = option(10_000, help="Permutations.", metavar="M", advanced=True)
+    correction: Literal["bh", "by", "holm"] = option("bh", help="Correction for q.", advanced=True)
+    min_active: int = option(10, help="Concepts in fewer images are not tested.", advanced=True)
+    association: Literal["cov", "phi", "diff"] = option("cov", help="S1's association.", advanced=True)
+    associate_in: Literal["target", "truth", "human-captions"] = option("target", help="S1: where.", advanced=True)
+    threshold: float = option(0.005, help="S1: associations above it are kept.", metavar="A", advanced=True)
+    lch: float = option(2.25, help="S1: least similarity of the same object.", metavar="S", advanced=True)
+    min_truth_depth: int = option(
+        0,
+        help="S1: depth of a concept of truth that makes the target's too specific.",
+        advanced=True,
+    )
+    prepositions: Literal["exempt", "listed"] = option(
+        "exempt", help="S1: whether others than in must be listed to be imageable.", advanced=True
+    )
+    types: int = option(100, help="Object types of S2; the paper has 500.", advanced=True)
+    splits: int = option(1000, help="Random splits of S2.", advanced=True)
+    ridge: float = option(1.0, help="Penalty of S2.", metavar="λ", advanced=True)
+    valid_share: float = option(0.9, help="S2: splits that must count.", metavar="SHARE", advanced=True)
+    match: Literal["exact", "kind"] = option(
+        "exact", help="S2: the type itself, or what is below it, too.", advanced=True
+    )
+    exact: bool = option(False, help="S2: standardise on every split. Slower.", advanced=True)
+    split_interval: Literal["percentile", "normal"] = option("percentile", help="S2: its interval.", advanced=True)
+    absent_location: float = option(1.0, help="S2: distance of what is not there.", metavar="D", advanced=True)
+    salience_bootstrap: int = option(1000, help="S2: bootstrap resamples.", metavar="B", advanced=True)
+    min_people_area: float = option(0.1, help="D2: share of the image.", metavar="SHARE", advanced=True)
+    mentioned_as: Literal["any", "group"] = option("any", help="D2: anybody, or their group.", advanced=True)
+    age: str = option(
+        "require-adult", help="D3: require-adult, assume-adult or a column.", metavar="RULE", advanced=True
+    )
+    bound_senses: Literal["role", "all"] = option("role", help="D1: parts of speech.", advanced=True)
+    nouns: tuple[str, ...] = option(("female",), help="D4's words.", metavar="WORD,…", parse=names, advanced=True)
+    seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True)
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionsConfig:
     """One audit.
 
-    groups: a CSV; columns: of it, all by default.  pairs: ``column:value,value``; all pairs of values by default.
-    groups_from: ``mentions`` takes groups from gender words of the truth captions where there are no annotations.
-    truth: a stage, or ``auto`` (stage 1, else 3).  targets: stages, all above the truth by default.
-    techniques: all that can run by default.  lists: name of a word list to the user's file.
-    senses: ``overrides`` or ``paper``.  parser: ``chunks``, ``tuples:FILE``, ``spacy:FOLDER`` or ``factual:FOLDER``.
-    wordnet: empty for the embedded 3.0, or ``wndb:FOLDER``.  images: a folder of photos that the review links to.
-    cluster: a column of the groups, such as the photographer, whose images are resampled together; never compared.
+    truth: ``auto`` is stage 1, else 3.  cluster: a column of the groups, which is never compared.
     relax: parts of speech, of n, v, a and r, that are tried in this order where a word has no synset in its role's own.
-    coverage: stage to open, closed or none.  limit: first images only.  workers: processes that parse.
+    coverage: stage to open, closed or none.
     """
 
-    groups: Path | None = None
-    columns: tuple[str, ...] = ()
-    pairs: tuple[str, ...] = ()
-    groups_from: str = ""
-    truth: str = "auto"
-    targets: tuple[str, ...] = ()
-    techniques: tuple[str, ...] = ()
-    lists: dict[str, Path] = field(default_factory=dict)
-    cluster: str = ""
-    senses: Rule = "overrides"
-    relax: str = RELAX
-    parser: str = "chunks"
-    wordnet: str = ""
-    images: Path | None = None
-    coverage: dict[str, str] = field(default_factory=dict)
-    limit: int | None = None
-    review: Path | None = None
-    review_sample: int = 200
-    show_words: bool = False
-    workers: int | None = None
-    options: AuditOptions = field(default_factory=AuditOptions)
+    groups: Path | None = option(
+        None, help="Groups of the people depicted: image and one column for each.", metavar="CSV"
+    )
+    columns: tuple[str, ...] = option(
+        (), help="Of the groups; a + b crosses two.", name="column", shown="all", advanced=True
+    )
+    pairs: tuple[str, ...] = option(
+        (), help="Compare only these.", name="pair", metavar="COLUMN:A,B", shown="all pairs", advanced=True
+    )
+    groups_from: str = option(
+        "", help="Take groups from the gender words of the truth captions.", metavar="mentions", advanced=True
+    )
+    truth: str = option(
+        "auto", help="The stage taken as truth.", metavar="STAGE", shown="human-labels, else human-captions"
+    )
+    targets: tuple[str, ...] = option(
+        (), help="The stage to audit.", name="target", metavar="STAGE", shown="all above truth"
+    )
+    techniques: tuple[str, ...] = option(
+        (), help="A technique, such as S1; may be repeated.", name="technique", short="t", shown="all"
+    )
+    lists: dict[str, Path] = option(dict, help="A word list of your own.", name="list", metavar="NAME=FILE")
+    cluster: str = option(
+        "", help="Of the groups: images with the same value are resampled together.", metavar="COLUMN", advanced=True
+    )
+    senses: Rule = option("overrides", help="Sense rule.", advanced=True)
+    relax: str = option(RELAX, help="Other parts of speech to try, in order.", metavar="nvar", advanced=True)
+    parser: str = option("chunks", help="chunks, spacy:DIR, factual:DIR or tuples:FILE.")
+    wordnet: str = option("", help="Another WordNet.", metavar="wndb:DIR", shown="3.0, embedded", advanced=True)
+    images: Path | None = option(None, help="Photos that the review links to, blurred.", metavar="DIR", advanced=True)
+    coverage: dict[str, str] = option(
+        dict, help="Whether a stage's labels are open, closed or none.", metavar="STAGE=WORD", advanced=True
+    )
+    limit: int | None = option(None, help="Only the first N images.", least=1)
+    review: Path | None = option(None, help="Answers saved by the review.", metavar="CSV", shown="RUN/review.csv")
+    review_sample: int = option(200, help="Cases of each technique in the review.", advanced=True)
+    show_words: bool = option(False, help="Show listed words instead of masking them.", advanced=True)
+    workers: int | None = option(None, help="Processes that parse.", shown="1", advanced=True)
+    options: AuditOptions = section(AuditOptions)
 
     def __post_init__(self) -> None:
+        check(self)
         for name in self.techniques:
             if name not in TECHNIQUES:
                 raise UnknownName("technique", name, TECHNIQUES)
@@ -110,19 +127,55 @@ class CaptionsConfig:
             raise ConfigError(f"relax is {self.relax!r}.", "Write some of n, v, a and r in an order, such as nvar.")
         if self.cluster and self.groups is None:
             raise UsageError(f"There are no groups that hold the column {self.cluster}.", "Give --groups CSV.")
-        if self.limit is not None and self.limit < 1:
-            raise ConfigError(f"limit is {self.limit}; it must be at least 1.")
 
 
-def config_of(given: Mapping[str, Any], file: Path | None = None) -> CaptionsConfig:
-    """A configuration of flat options, those of ``AuditOptions`` among them, over those of a TOML file.
+class CaptionsOptions(TypedDict, total=False):
+    """The options of ``CaptionsConfig`` as keywords; ``config`` is a TOML file with more."""
 
-    Raises: ConfigError, UnknownName, UsageError; DataMissing if the file cannot be read.
-    """
-    flat = dict(given)
-    if "lists" in flat:
-        flat["lists"] = {name: str(path) for name, path in dict(flat["lists"]).items()}
-    inner = {one.name for one in fields(AuditOptions)}
-    content = read_toml(file) if file else {}
-    options = content.pop("options", {}) | {name: flat.pop(name) for name in list(flat) if name in inner}
-    return from_dict(CaptionsConfig, {**content, **flat, **({"options": options} if options else {})})
+    groups: str | Path | None
+    column: str | Sequence[str]
+    pair: str | Sequence[str]
+    groups_from: str
+    truth: str
+    target: str | Sequence[str]
+    technique: str | Sequence[str]
+    list: Mapping[str, str | Path]
+    cluster: str
+    senses: Literal["overrides", "paper"]
+    relax: str
+    parser: str
+    wordnet: str
+    images: str | Path | None
+    coverage: dict[str, str]
+    limit: int | None
+    review: str | Path | None
+    review_sample: int
+    show_words: bool
+    workers: int | None
+    captions_per_image: Literal["union", "each", "one"]
+    bootstrap: int
+    permutations: int
+    correction: Literal["bh", "by", "holm"]
+    min_active: int
+    association: Literal["cov", "phi", "diff"]
+    associate_in: Literal["target", "truth", "human-captions"]
+    threshold: float
+    lch: float
+    min_truth_depth: int
+    prepositions: Literal["exempt", "listed"]
+    types: int
+    splits: int
+    ridge: float
+    valid_share: float
+    match: Literal["exact", "kind"]
+    exact: bool
+    split_interval: Literal["percentile", "normal"]
+    absent_location: float
+    salience_bootstrap: int
+    min_people_area: float
+    mentioned_as: Literal["any", "group"]
+    age: str
+    bound_senses: Literal["role", "all"]
+    nouns: str | Sequence[str]
+    seed: int
+    config: str | Path | None

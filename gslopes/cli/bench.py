@@ -6,19 +6,19 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, examples, json_option, print_json
+from gslopes.core.commands import PATH, flags, json_option, print_json, verb
+from gslopes.run.config import RunConfig
 
 
-@click.command(
-    short_help="Time each step on this machine.",
-    epilog=examples(
-        "gslopes bench", "gslopes bench photos --count 500", "gslopes bench --attribute race --device cuda --json"
-    ),
+@verb(
+    "gslopes bench",
+    "gslopes bench photos --count 500",
+    "gslopes bench --attribute race --device cuda --json",
 )
 @click.argument("photos", type=PATH, required=False)
 @click.option("--count", type=click.IntRange(min=1), default=96, metavar="N", help="Number of photos. [default: 96]")
 @click.option("--attribute", default="gender", metavar="NAME", help="Which editor. [default: gender]")
-@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Device to run on. [default: auto]")
+@flags(RunConfig, "device")
 @json_option
 def bench(photos: Path | None, count: int, attribute: str, device: str, as_json: bool) -> int:
     """Measure photos per second from photo to counterfactual photos, and what the paper's 64,500 photos would cost.

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, cache_option, examples, json_option, print_json
+from gslopes.core.commands import PATH, examples, flags, json_option, print_json
+from gslopes.run.config import CostLimits
 
 FILE = click.argument("file", type=PATH)
+CACHE = flags(CostLimits, "cache")
 
 
 @click.group(
-    short_help="Show, export, import or prune cached answers.",
     epilog=examples(
         "gslopes cache show",
         "gslopes cache export answers.jsonl --classifier google",
@@ -27,7 +28,7 @@ def cache() -> None:
 
 
 @cache.command(epilog=examples("gslopes cache show", "gslopes cache show --json"))
-@cache_option
+@CACHE
 @json_option
 def show(cache: Path | None, as_json: bool) -> int:
     """Show what is in the cache and where it is stored."""
@@ -51,7 +52,7 @@ def show(cache: Path | None, as_json: bool) -> int:
 @cache.command("export", epilog=examples("gslopes cache export answers.jsonl --classifier google"))
 @FILE
 @click.option("--classifier", "-c", default="", metavar="NAME", help="Only answers of this classifier. [default: all]")
-@cache_option
+@CACHE
 def export_(file: Path, classifier: str, cache: Path | None) -> int:
     """Write answers to FILE, one JSON object a line; replay:FILE answers from it."""
     from gslopes.core.trust import cache_folder
@@ -65,7 +66,7 @@ def export_(file: Path, classifier: str, cache: Path | None) -> int:
 
 @cache.command("import", epilog=examples("gslopes cache import answers.jsonl"))
 @FILE
-@cache_option
+@CACHE
 def import_(file: Path, cache: Path | None) -> int:
     """Add the answers of FILE, as export wrote it; those that are there already stay."""
     from gslopes.core.trust import cache_folder
@@ -82,7 +83,7 @@ def import_(file: Path, cache: Path | None) -> int:
 @click.option("--classifier", "-c", default="", metavar="NAME", help="Only its answers.")
 @click.option("--before", type=click.DateTime(["%Y-%m-%d"]), help="Only answers from before this day, UTC.")
 @click.option("--all", "everything", is_flag=True, help="All answers.")
-@cache_option
+@CACHE
 def prune(classifier: str, before: datetime | None, everything: bool, cache: Path | None) -> int:
     """Delete answers. A deleted answer is asked for, and paid for, again when it is needed."""
     from gslopes.core.errors import UsageError

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, examples, json_option, print_json, rows
+from gslopes.core.commands import flags, json_option, out_option, print_json, rows, verb
+from gslopes.run.config import RunConfig
 
 
-@click.command(
-    short_help="Test the whole method against planted biases.",
-    epilog=examples("gslopes calibrate", "gslopes calibrate --faces 3000 --sets 30 --out calibration --json"),
+@verb(
+    "gslopes calibrate",
+    "gslopes calibrate --faces 3000 --sets 30 --out calibration --json",
 )
-@click.option(
-    "--out", "-o", type=PATH, default=Path("gslopes-calibration"), metavar="DIR", help="[default: gslopes-calibration]"
-)
+@out_option("DIR", "The folder, made if missing. [default: gslopes-calibration]", default=Path("gslopes-calibration"))
 @click.option(
     "--faces", type=click.IntRange(min=100), default=1000, metavar="N", help="Number of faces to draw. [default: 1000]"
 )
@@ -26,8 +25,7 @@ from gslopes.core.commands import PATH, examples, json_option, print_json, rows
     metavar="N",
     help="Number of audits to split them into. [default: 10]",
 )
-@click.option("--seed", type=int, default=0, metavar="S", help="Seed of all random draws. [default: 0]")
-@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
+@flags(RunConfig, "seed", "device")
 @json_option
 def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json: bool) -> int:
     """Plant biases in a classifier of drawn faces, audit it, and compare with the truth.

@@ -7,44 +7,35 @@ from typing import Any
 
 import click
 
-from gslopes.core.commands import PATH, examples, json_option, print_json, rows
+from gslopes.collect.config import CensusConfig
+from gslopes.core.commands import PATH, json_option, options, out_option, print_json, rows, verb
+from gslopes.core.options import build
 
 
-@click.command(
-    short_help="How the faces in a folder are read, by occupation.",
-    epilog=examples(
-        "gslopes census photos --out census",
-        "gslopes census photos --out census --review review.csv",
-        "gslopes census photos --out census --keyword female",
-    ),
+@verb(
+    "gslopes census photos --out census",
+    "gslopes census photos --out census --review review.csv",
+    "gslopes census photos --out census --keyword female",
 )
 @click.argument("photos", type=PATH)
-@click.option("--out", "-o", type=PATH, required=True, metavar="CENSUS", help="The census folder, made if missing.")
-@click.option(
-    "--confidence", type=float, metavar="P", help="Readings less certain than this go to the review. [default: 0.9]"
-)
-@click.option("--review", type=PATH, metavar="CSV", help="Answers saved by the review. [default: CENSUS/review.csv]")
+@out_option("CENSUS", "The census folder, made if missing.")
+@options(CensusConfig)
 @click.option("--keyword", default="any", metavar="WORD", help="Print this keyword's table; none for the plain search.")
-@click.option("--min-face", type=int, metavar="PX", help="Smallest face to read, pixels. [default: 32]")
-@click.option("--limit", type=int, metavar="N", help="At most N photos, taken from every folder in turn.")
-@click.option("--device", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
 @json_option
-def census(photos: Path, out: Path, keyword: str, as_json: bool, **options: Any) -> int:
+def census(photos: Path, out: Path, keyword: str, as_json: bool, options: dict[str, Any]) -> int:
     """Read the perceived gender, race and age of the face nearest the centre of every photo; count by occupation.
 
     The occupation is that of the collection's manifest, else the name of the sub-folder. Photos that the reader is
     unsure about go to CENSUS/review.html, which is answered by keyboard; its review.csv, saved into CENSUS, is read by
     the same command. What is estimated is how a face is read, not who a person is.
     """
-    from gslopes.collect.census.count import CensusConfig
     from gslopes.collect.census.count import census as count
-    from gslopes.core.config import from_dict
     from gslopes.core.errors import UnknownName
     from gslopes.core.runfolder import show
     from gslopes.executors import OneProcess
     from gslopes.report.composition import print_table3, table3
 
-    config = from_dict(CensusConfig, {name: value for name, value in options.items() if value is not None})
+    config = build(CensusConfig, options)
     found = count(photos, out, config, executor=OneProcess(progress=True))
     known = found.composition["keyword"].unique().tolist()
     if keyword not in known:

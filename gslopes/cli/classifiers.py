@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gslopes.core.commands import examples, json_option, print_json
+from gslopes.core.commands import json_option, print_json, verb
 
 if TYPE_CHECKING:
     from gslopes.score.classifiers import ClassifierEntry
@@ -18,12 +18,9 @@ if TYPE_CHECKING:
 WIDTH = 100
 
 
-@click.command(
-    short_help="The classifiers you can audit.",
-    epilog=examples(
-        "gslopes classifiers",
-        "gslopes classifiers --json",
-    ),
+@verb(
+    "gslopes classifiers",
+    "gslopes classifiers --json",
 )
 @json_option
 def classifiers(as_json: bool) -> int:

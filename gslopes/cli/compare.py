@@ -6,17 +6,15 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, examples, json_option, open_option, open_page, print_json, rows
+from gslopes.core.commands import PATH, flags, json_option, open_option, open_page, print_json, rows, verb
+from gslopes.run.config import FitConfig
 
 
-@click.command(
-    short_help="Compare the slopes of two runs.",
-    epilog=examples(
-        "gslopes compare run-before run-after",
-        "gslopes compare run-before run-after --pair model-v1=model-v2",
-        "gslopes compare run-before run-after --pair old=new:threshold=0.7 --open",
-        "gslopes compare run-before run-after --json > changes.json",
-    ),
+@verb(
+    "gslopes compare run-before run-after",
+    "gslopes compare run-before run-after --pair model-v1=model-v2",
+    "gslopes compare run-before run-after --pair old=new:threshold=0.7 --open",
+    "gslopes compare run-before run-after --json > changes.json",
 )
 @click.argument("run_a", type=PATH)
 @click.argument("run_b", type=PATH)
@@ -27,21 +25,7 @@ from gslopes.core.commands import PATH, examples, json_option, open_option, open
     metavar="OLD=NEW",
     help="Classifiers to compare. [default: same names]",
 )
-@click.option(
-    "--min-varying",
-    type=int,
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Labels that vary on fewer photos are not judged.",
-)
-@click.option("--photos-csv", type=PATH, metavar="CSV", help="A CSV with one row per photo, for --cluster.")
-@click.option(
-    "--cluster",
-    metavar="COLUMN",
-    default="",
-    help="Column; photos with the same value, such as a person, are one unit.",
-)
+@flags(FitConfig, "min_varying", "photos_csv", "cluster")
 @click.option(
     "--correction",
     type=click.Choice(["bh", "by", "holm"]),

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, examples, json_option, print_json, rows
+from gslopes.core.commands import flags, json_option, out_option, print_json, rows, verb
+from gslopes.run.config import RunConfig
 
 
-@click.command(
-    short_help="See it work: recover a planted bias, edit a real face.",
-    epilog=examples("gslopes demo", "gslopes demo --out somewhere --faces 1000"),
+@verb(
+    "gslopes demo",
+    "gslopes demo --out somewhere --faces 1000",
 )
-@click.option("--out", "-o", type=PATH, default=Path("gslopes-demo"), metavar="DIR", help="[default: gslopes-demo]")
+@out_option("DIR", "The folder, made if missing. [default: gslopes-demo]", default=Path("gslopes-demo"))
 @click.option("--faces", type=click.IntRange(min=30), default=240, metavar="N", help="Faces to draw. [default: 240]")
-@click.option("--seed", type=int, default=0, metavar="S", help="Seed of all random draws. [default: 0]")
-@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
+@flags(RunConfig, "seed", "device")
 @json_option
 def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
     """Audit drawn faces with a classifier whose bias was planted, then sweep one real photo.

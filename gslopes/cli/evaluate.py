@@ -6,21 +6,19 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, examples, json_option, print_json
+from gslopes.core.commands import PATH, flags, json_option, print_json, verb
+from gslopes.run.config import RunConfig
 
 
-@click.command(
-    short_help="Measure a model on held-out people.",
-    epilog=examples(
-        "gslopes evaluate gender-field --data data",
-        "gslopes evaluate face-parser --data data --no-write --json",
-        "gslopes evaluate race-field --data data --photos 200 --device cuda",
-    ),
+@verb(
+    "gslopes evaluate gender-field --data data",
+    "gslopes evaluate face-parser --data data --no-write --json",
+    "gslopes evaluate race-field --data data --photos 200 --device cuda",
 )
 @click.argument("model")
 @click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
 @click.option("--photos", type=click.IntRange(min=40), metavar="N", help="At most this many photos. [default: all]")
-@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Device to compute on. [default: auto]")
+@flags(RunConfig, "device")
 @click.option("--write/--no-write", default=True, help="Also write to metrics.json and the card. [default: write]")
 @click.option("--sheets", type=PATH, metavar="DIR", help="Of an editor, also write a contact sheet of each set there.")
 @json_option

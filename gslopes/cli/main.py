@@ -16,32 +16,32 @@ from gslopes.score.scrub import guard_logs, scrub_text
 
 INTERRUPTED = 130
 
-# In the order of the walk. A verb is the function of its name in the module of its name, imported when it is needed.
+# In the order of the walk: the module that holds a verb, imported when it is needed, and what the verb does.
 VERBS = {
-    "collect": "gslopes.cli.collect",
-    "census": "gslopes.cli.census",
-    "crops": "gslopes.crops.cli",
-    "audit": "gslopes.cli.audit",
-    "captions": "gslopes.captions.cli",
-    "synthesise": "gslopes.cli.synthesise",
-    "validate": "gslopes.cli.validate",
-    "score": "gslopes.cli.score",
-    "fit": "gslopes.cli.fit",
-    "report": "gslopes.cli.report",
-    "method": "gslopes.cli.method",
-    "compare": "gslopes.cli.compare",
-    "drift": "gslopes.cli.drift",
-    "contexts": "gslopes.contexts.cli",
-    "typology": "gslopes.contexts.typology_cli",
-    "power": "gslopes.cli.power",
-    "classifiers": "gslopes.cli.classifiers",
-    "cache": "gslopes.cli.cache",
-    "models": "gslopes.cli.models",
-    "demo": "gslopes.cli.demo",
-    "train": "gslopes.cli.train",
-    "evaluate": "gslopes.cli.evaluate",
-    "calibrate": "gslopes.cli.calibrate",
-    "bench": "gslopes.cli.bench",
+    "collect": ("gslopes.cli.collect", "Find and download photos of people at work."),
+    "census": ("gslopes.cli.census", "How the faces in a folder are read, by occupation."),
+    "crops": ("gslopes.crops.cli", "Whom does an automatic crop keep?"),
+    "audit": ("gslopes.cli.audit", "Photos in, slopes out: every stage in one command."),
+    "captions": ("gslopes.captions.cli", "What captions do to the people depicted."),
+    "synthesise": ("gslopes.cli.synthesise", "Make the edited (counterfactual) photos."),
+    "validate": ("gslopes.cli.validate", "Are the sweeps fair counterfactuals?"),
+    "score": ("gslopes.cli.score", "Ask classifiers about the edited photos."),
+    "fit": ("gslopes.cli.fit", "Fit slopes to the answers."),
+    "report": ("gslopes.cli.report", "Write the report page of a run."),
+    "method": ("gslopes.cli.method", "How a run differs from the paper, and why."),
+    "compare": ("gslopes.cli.compare", "Compare the slopes of two runs."),
+    "drift": ("gslopes.cli.drift", "Does a service still answer as it did?"),
+    "contexts": ("gslopes.contexts.cli", "Does the background decide who is seen?"),
+    "typology": ("gslopes.contexts.typology_cli", "Dictionaries of tags, and the tags that none contains."),
+    "power": ("gslopes.cli.power", "How many photos does an audit need?"),
+    "classifiers": ("gslopes.cli.classifiers", "The classifiers you can audit."),
+    "cache": ("gslopes.cli.cache", "Show, export, import or prune cached answers."),
+    "models": ("gslopes.cli.models", "The models that ship with gslopes."),
+    "demo": ("gslopes.cli.demo", "See it work: recover a planted bias, edit a real face."),
+    "train": ("gslopes.cli.train", "Train a model from its recipe."),
+    "evaluate": ("gslopes.cli.evaluate", "Measure a model on held-out people."),
+    "calibrate": ("gslopes.cli.calibrate", "Test the whole method against planted biases."),
+    "bench": ("gslopes.cli.bench", "Time each step on this machine."),
 }
 
 
@@ -63,8 +63,13 @@ class LazyGroup(click.Group):
         """The verb, imported."""
         if cmd_name not in VERBS:
             return None
-        command: click.Command = getattr(import_module(VERBS[cmd_name]), cmd_name)
+        command: click.Command = getattr(import_module(VERBS[cmd_name][0]), cmd_name)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The verbs and what they do; none is imported."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in VERBS.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

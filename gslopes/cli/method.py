@@ -7,17 +7,14 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, examples, json_option, print_json
+from gslopes.core.commands import PATH, json_option, print_json, verb
 
 
-@click.command(
-    short_help="How a run differs from the paper, and why.",
-    epilog=examples(
-        "gslopes method",
-        "gslopes method --as-published",
-        "gslopes method run",
-        "gslopes method --attribute gender --attribute race --markdown",
-    ),
+@verb(
+    "gslopes method",
+    "gslopes method --as-published",
+    "gslopes method run",
+    "gslopes method --attribute gender --attribute race --markdown",
 )
 @click.argument("run", type=PATH, required=False)
 @click.option("--attribute", multiple=True, metavar="NAME", help="Without RUN; may be repeated. [default: gender]")

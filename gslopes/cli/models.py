@@ -6,15 +6,12 @@ from dataclasses import asdict
 
 import click
 
-from gslopes.core.commands import examples, json_option, print_json
+from gslopes.core.commands import json_option, print_json, verb
 
 
-@click.command(
-    short_help="The models that ship with gslopes.",
-    epilog=examples(
-        "gslopes models",
-        "gslopes models --json",
-    ),
+@verb(
+    "gslopes models",
+    "gslopes models --json",
 )
 @json_option
 def models(as_json: bool) -> int:

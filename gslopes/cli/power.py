@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import click
 
-from gslopes.core.commands import Range, examples, json_option, print_json
+from gslopes.core.commands import Parsed, json_option, print_json, verb
+from gslopes.core.options import extent
 
 
-@click.command(
-    short_help="How many photos does an audit need?",
-    epilog=examples(
-        "gslopes power --photos 500 --rate 0.05",
-        "gslopes power --photos 500 --rate 0.05 --slope 1",
-        "gslopes power --rate 0.05 --slope 0.5 --within 0.8",
-        "gslopes power --photos 2000 --rate 0.01 --alpha 0.00005 --json",
-    ),
+@verb(
+    "gslopes power --photos 500 --rate 0.05",
+    "gslopes power --photos 500 --rate 0.05 --slope 1",
+    "gslopes power --rate 0.05 --slope 0.5 --within 0.8",
+    "gslopes power --photos 2000 --rate 0.01 --alpha 0.00005 --json",
 )
 @click.option("--photos", type=int, metavar="N", help="Number of photos.")
 @click.option("--rate", type=float, required=True, metavar="Y", help="Share of photos with the label, such as 0.05.")
@@ -34,7 +32,12 @@ from gslopes.core.commands import Range, examples, json_option, print_json
 )
 @click.option("--steps", type=int, default=7, metavar="K", help="Number of values in the sweep. [default: 7]")
 @click.option(
-    "--range", "extent", type=Range(), default="-2,2", metavar="LOW,HIGH", help="Ends of the sweep. [default: -2,2]"
+    "--range",
+    "ends",
+    type=Parsed(extent),
+    default="-2,2",
+    metavar="LOW,HIGH",
+    help="Ends of the sweep. [default: -2,2]",
 )
 @json_option
 def power(
@@ -46,7 +49,7 @@ def power(
     within: float | None,
     spread: float | None,
     steps: int,
-    extent: tuple[float, float],
+    ends: tuple[float, float],
     as_json: bool,
 ) -> int:
     """Plan the size of an audit, by its photo-rate slopes.
@@ -62,7 +65,7 @@ def power(
     if photos is None and slope is None:
         raise click.UsageError("Give --photos, --slope or both.")
     spread = planning.SPREAD if spread is None else spread
-    design = planning.Design(rate, np.linspace(*extent, max(steps, 0)).tolist(), within, spread, alpha)
+    design = planning.Design(rate, np.linspace(*ends, max(steps, 0)).tolist(), within, spread, alpha)
     plan: dict[str, float | int | None] = {"photos": photos, "rate": rate, "slope": slope, "power": chance}
     if photos is None and slope is not None:
         plan["photos"] = planning.photos_needed(design, slope, chance)

@@ -7,16 +7,13 @@ from typing import Literal
 
 import click
 
-from gslopes.core.commands import PATH, examples, json_option, open_option, open_page, print_json
+from gslopes.core.commands import PATH, json_option, open_option, open_page, print_json, verb
 
 
-@click.command(
-    short_help="Write the report page of a run.",
-    epilog=examples(
-        "gslopes report run",
-        "gslopes report run --p 0.01 --slope 0.05",
-        "gslopes report run --embed none",
-    ),
+@verb(
+    "gslopes report run",
+    "gslopes report run --p 0.01 --slope 0.05",
+    "gslopes report run --embed none",
 )
 @click.argument("run", type=PATH)
 @click.option(

@@ -7,49 +7,39 @@ from typing import Any
 
 import click
 
-from gslopes.core.commands import (
-    PATH,
-    classifier_option,
-    examples,
-    json_option,
-    print_json,
-    terms_options,
-    trust_option,
-)
+from gslopes.core.commands import PATH, flags, json_option, options, print_json, trust_option, verb
+from gslopes.run.config import RunConfig, ScoreConfig
 
 
-@click.command(
-    short_help="Ask classifiers about the edited photos.",
-    epilog=examples(
-        "gslopes score run",
-        "gslopes score run --classifier celeba-tagger:threshold=0.3",
-        "gslopes score run --classifier celeba-tagger --classifier onnx:model.onnx,labels=labels.txt",
-        "gslopes score run --classifier google --classifier rekognition --budget 25 --yes",
-    ),
+@verb(
+    "gslopes score run",
+    "gslopes score run --classifier celeba-tagger:threshold=0.3",
+    "gslopes score run --classifier celeba-tagger --classifier onnx:model.onnx,labels=labels.txt",
+    "gslopes score run --classifier google --classifier rekognition --budget 25 --yes",
 )
 @click.argument("run", type=PATH)
-@classifier_option
-@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Where the networks run. [default: auto]")
+@options(ScoreConfig, chief=("yes", "max_calls", "retry_failed"))
+@flags(RunConfig, "device")
 @click.option("--gate/--no-gate", default=True, help="Leave out what the gate dropped. [default: --gate]")
-@terms_options
 @trust_option
 @json_option
-def score(run: Path, classifier: tuple[str, ...], device: str, gate: bool, as_json: bool, **terms: Any) -> int:
+def score(run: Path, device: str, gate: bool, trust: bool, as_json: bool, options: dict[str, Any]) -> int:
     """Ask classifiers about every picture of a run folder. No classifier is asked about the same picture twice.
 
     Before the first request it prints the time and cost to expect. Ctrl-C finishes the requests in flight; the same
     command resumes from there.
     """
     from gslopes.core.runfolder import show
-    from gslopes.executors import OneProcess
-    from gslopes.run import stages
+    from gslopes.run.outcome import answers
+    from gslopes.run.walk import score_photos
 
-    names = classifier or (stages.DEFAULT_CLASSIFIER,)
-    scores = stages.score_photos(run, names, device=device, executor=OneProcess(progress=True), gate=gate, **terms)
+    score_photos(run, progress=True, device=device, gate=gate, trust=trust, **options)
+    found = answers(run)
+    scores = run / "scores.parquet"
     if as_json:
-        print_json({"run": str(run), "scores": str(scores), "answers": stages.answers(run)})
+        print_json({"run": str(run), "scores": str(scores), "answers": found})
         return 0
-    for name, counts in stages.answers(run).items():
+    for name, counts in found.items():
         summary = ", ".join(f"{count:,} {status}" for status, count in counts.items())
         click.echo(f"{name}: {summary or 'no pictures'}")
     click.echo(f"\nscores     {show(scores)}\nnext       gslopes fit {show(run)}", err=True)

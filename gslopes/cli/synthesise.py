@@ -7,27 +7,29 @@ from typing import Any
 
 import click
 
-from gslopes.cli.options import print_audit, print_plan, walk_options
-from gslopes.core.commands import PATH, examples, json_option
+from gslopes.core.commands import PATH, dry_run_option, json_option, options, out_option, verb
+from gslopes.core.options import options_of
+from gslopes.run.config import RunConfig, ScoreConfig, configure
 
 
-@click.command(
-    short_help="Make the edited (counterfactual) photos.",
-    epilog=examples(
-        "gslopes synthesise photos --out run",
-        "gslopes synthesise photos --attribute race --steps 9 --format png --out run",
-        "gslopes synthesise photos --out run --dry-run",
-    ),
+@verb(
+    "gslopes synthesise photos --out run",
+    "gslopes synthesise photos --attribute race --steps 9 --format png --out run",
+    "gslopes synthesise photos --out run --dry-run",
 )
 @click.argument("photos", type=PATH, required=False)
-@walk_options
+@out_option()
+@options(RunConfig, leave_out=options_of(ScoreConfig), chief=("format", "device"))
+@dry_run_option
 @json_option
-def synthesise(photos: Path | None, out: Path, dry_run: bool, as_json: bool, **options: Any) -> int:
+def synthesise(photos: Path | None, out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) -> int:
     """Make the counterfactual photos of a folder: the first stage of an audit. No classifier is asked."""
+    from gslopes.cli.results import print_audit, print_plan
     from gslopes.executors import OneProcess
-    from gslopes.run import stages
+    from gslopes.run.plan import make_plan
+    from gslopes.run.walk import make_pictures
 
+    plan = make_plan(configure(photos, options), out)
     if dry_run:
-        print_plan(stages.plan_walk(photos, out, options), as_json)
-        return 0
-    return print_audit(stages.synthesise(photos, out, executor=OneProcess(progress=True), **options), as_json)
+        return print_plan(plan, as_json)
+    return print_audit(make_pictures(plan, executor=OneProcess(progress=True)), as_json)

@@ -6,23 +6,21 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, examples
+from gslopes.core.commands import PATH, dry_run_option, flags, out_option, verb
+from gslopes.run.config import RunConfig
 
 
-@click.command(
-    short_help="Train a model from its recipe.",
-    epilog=examples(
-        "gslopes train gender-field --data data --dry-run",
-        "gslopes train celeba-tagger --data data --device cuda --out weights/celeba-tagger",
-        "gslopes train training/face-parser.toml --data data --steps 200 --out trial",
-    ),
+@verb(
+    "gslopes train gender-field --data data --dry-run",
+    "gslopes train celeba-tagger --data data --device cuda --out weights/celeba-tagger",
+    "gslopes train training/face-parser.toml --data data --steps 200 --out trial",
 )
 @click.argument("recipe")
 @click.option("--data", type=PATH, required=True, metavar="DIR", help="The folder that holds the data sets.")
 @click.option("--steps", type=click.IntRange(min=1), metavar="N", help="Number of steps, instead of the recipe's.")
-@click.option("--dry-run", is_flag=True, help="Check the recipe and data, print the resolved options, and stop.")
-@click.option("--device", default="auto", metavar="auto|cpu|cuda[:N]", help="Device to train on. [default: auto]")
-@click.option("--out", "-o", type=PATH, metavar="DIR", help="Where the weights go. [default: weights/<model>]")
+@dry_run_option
+@flags(RunConfig, "device")
+@out_option("DIR", "Where the weights go. [default: weights/<model>]", default=None)
 def train(recipe: str, data: Path, steps: int | None, dry_run: bool, device: str, out: Path | None) -> int:
     """Train a model: RECIPE is a name in training/ or a TOML file. Run again, it resumes from its checkpoint."""
     from gslopes.core.runfolder import show, storage

@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import pandas as pd
 
-from gslopes.core.config import check_names
+from gslopes.collect.config import CensusConfig, CensusOptions, CollectConfig, CollectOptions
+from gslopes.core.options import build
+from gslopes.executors import OneProcess
 
 
-def collect_photos(out: str | Path, *, source: str, **options: Any) -> pd.DataFrame:
+def collect_photos(out: str | Path, *, progress: bool = False, **options: Unpack[CollectOptions]) -> pd.DataFrame:
     """Photos of people at work from a source, with licence, creator and page of each.
 
-    out: the folder, made if missing.  source: openverse, wikimedia, google, a list or a folder; see
-        ``gslopes collect --help``.  options: occupations, keywords, per_query, near, min_side, gap, contact.
+    out: the folder, made if missing.  progress: show lines of progress on stderr.
+    options: as of ``gslopes collect --help-all``, with underscores; ``source`` is openverse by default.
 
     Returns the manifest, one row a photo.
 
     Raises: UsageError, CredentialsError, StorageError.
     """
-    from gslopes.collect.photos import CollectConfig, plan_collection
     from gslopes.collect.photos import collect as gather
+    from gslopes.collect.photos import plan_collection
     from gslopes.core import tables
-    from gslopes.core.config import from_dict
     from gslopes.core.tables.collection import MANIFEST
 
-    check_names("collect", options, set(CollectConfig.__dataclass_fields__))
     folder = Path(out)
-    gather(plan_collection(from_dict(CollectConfig, {"source": source, **options}), folder))
+    gather(plan_collection(build(CollectConfig, options), folder), OneProcess(progress=progress))
     return tables.read(MANIFEST, folder / f"{MANIFEST.name}.parquet")
 
 
-def census(photos: str | Path, out: str | Path, **options: Any) -> pd.DataFrame:
+def census(
+    photos: str | Path, out: str | Path, *, progress: bool = False, **options: Unpack[CensusOptions]
+) -> pd.DataFrame:
     """How the faces in a folder of photos are read, by occupation (the sub-folder, or the collection's manifest).
 
     out: the census folder.  options: confidence, min_face, limit, review, device; see ``gslopes census --help``.
@@ -42,11 +44,8 @@ def census(photos: str | Path, out: str | Path, **options: Any) -> pd.DataFrame:
 
     Raises: UsageError, ModelError, StorageError.
     """
-    from gslopes.collect.census.count import CensusConfig
     from gslopes.collect.census.count import census as count
-    from gslopes.core.config import from_dict
     from gslopes.report.composition import table3
 
-    check_names("census", options, set(CensusConfig.__dataclass_fields__))
-    found = count(Path(photos), Path(out), from_dict(CensusConfig, options))
+    found = count(Path(photos), Path(out), build(CensusConfig, options), executor=OneProcess(progress=progress))
     return table3(found.composition, found.women)

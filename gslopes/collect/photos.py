@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.collect.collector import OVERSAMPLE, STAGE, CollectionLimits, Collector
-from gslopes.collect.fetch import FetchPolicy
+from gslopes.collect.config import CollectConfig
 from gslopes.collect.lists import Query, make_queries, read_keywords, read_occupations
 from gslopes.collect.people import people_of
 from gslopes.collect.source import Source
@@ -22,54 +22,13 @@ from gslopes.collect.sources import load_source
 from gslopes.collect.wikidata import Wikidata
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.config import to_dict
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.errors import UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.tables.collection import MANIFEST
 from gslopes.executors import OneProcess
 
 _RENAMED = {"wishes": "limits"}  # the key in older manifests
 IDENTITY = ("kind", "source", "queries", "limits")
-
-
-@dataclass(frozen=True, slots=True)
-class CollectConfig:
-    """One collection.
-
-    source: see ``collect.sources``.  occupations, keywords: see ``collect.lists``; a list or a folder has its own.
-    per_query: photos of one search.  near: of the 64 bits of a perceptual hash, how many may differ between duplicates;
-    -1 removes equal files alone.  min_side: pixels.  gap: seconds between two requests to one host.
-    contact: a mail address or page at which operators reach the user, for the user agent.
-    test_servers: ``host:port`` at private addresses that may be asked.
-    min_ethnic, min_group: of ``wikidata``, see ``collect.people``.
-    """
-
-    source: str
-    occupations: str = "bls-129"
-    keywords: str = "paper"
-    per_query: int = 250
-    near: int = 4
-    min_side: int = 64
-    gap: float = 1.0
-    contact: str = ""
-    test_servers: tuple[str, ...] = ()
-    min_ethnic: int = 40
-    min_group: int = 100
-
-    def __post_init__(self) -> None:
-        if self.per_query < 1:
-            raise ConfigError(f"per_query is {self.per_query}; it must be at least 1.")
-        if not -1 <= self.near <= 16:
-            raise ConfigError(f"near is {self.near}; it must be -1 to 16: beyond that photos that differ become one.")
-        if not (math.isfinite(self.gap) and self.gap >= 0):
-            raise ConfigError(f"gap is {self.gap}; it must be 0 or more seconds.")
-        if not self.contact.isprintable() or not self.contact.isascii():
-            raise ConfigError("The contact holds characters that a user agent cannot.", "Use plain ASCII.")
-
-    def policy(self) -> FetchPolicy:
-        """How the network is used."""
-        about = "; ".join(filter(None, ("audits of image classifiers", self.contact)))
-        agent = f"gslopes/{runtime.gslopes_version()} ({about})"
-        return FetchPolicy(gap=self.gap, agent=agent, allowed=self.test_servers)
 
 
 @dataclass(frozen=True, slots=True)

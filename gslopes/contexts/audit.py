@@ -4,108 +4,118 @@ from __future__ import annotations
 
 import importlib.util
 import shlex
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 import pandas as pd
 
 from gslopes.contexts.analysis import AnalysisResult, analyse_run
-from gslopes.contexts.config import ContextOptions, PeopleColumns
-from gslopes.contexts.planning import KIND, confirm_costs, kinds_for, make_plan, ready_classifiers
+from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.planning import KIND, ContextPlan, confirm_costs, estimates, kinds_for, make_plan
+from gslopes.contexts.settings import ContextsConfig, ContextsOptions, configure
 from gslopes.contexts.staging import stage_pictures
 from gslopes.contexts.typology import read_typology
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Classifier, Finder
+from gslopes.core.result import AuditResult
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
 from gslopes.executors import Executor, OneProcess
 from gslopes.run import manifest, stages
-from gslopes.run.config import ScoreConfig
-
-if TYPE_CHECKING:
-    from gslopes.score.classifiers.function import Function
+from gslopes.run.components import load_classifiers
+from gslopes.run.walk import DEFAULT_CLASSIFIER, Given, split_classifiers
+from gslopes.score.cost import Estimate
 
 EXTRAS = ("statsmodels", "krippendorff")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Contexts:
-    """The result of a context audit.
+@dataclass(frozen=True, eq=False)
+class Contexts(AuditResult):
+    """What a context audit found; tables as in ``contexts.tables``.
 
-    run: its folder.  people, used, flagged, skipped: photos.  page: the report; None before it.
-    tables: name to frame; also as attributes, such as ``result.inferred``.  notes: sentences for the user.
+    people, used, flagged, skipped: photos.  notes: sentences for the user.
     """
 
-    run: Path
     people: int
     used: int
     flagged: int
     skipped: dict[str, int]
-    page: Path | None = None
-    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-
-    def __getattr__(self, name: str) -> pd.DataFrame:
-        if name.startswith("__") or name not in self.tables:
-            raise AttributeError(name)
-        return self.tables[name]
 
 
 def audit_contexts(
-    people_folder: str | Path,
+    photos: str | Path,
     out: str | Path | None = None,
     *,
-    people: str | Path | None = None,
-    classifier: str | Function | Classifier | Sequence[str | Function | Classifier] = (),
+    classifier: Given | Sequence[Given] | None = None,
+    progress: bool = False,
+    trust: bool = False,
     executor: Executor | None = None,
     finder: Finder | None = None,
-    review: str | Path | None = None,
-    seed: int = 0,
-    device: str = "auto",
-    columns: PeopleColumns | None = None,
-    analysis: ContextOptions | None = None,
-    terms: ScoreConfig | None = None,
-    trust: bool = False,
-    embed: str = "thumbs",
-    **options: Any,
+    **options: Unpack[ContextsOptions],
 ) -> Contexts:
-    """The whole context audit; called again, it resumes.
+    """Put people in front of stereotyped backgrounds and compare how taggers describe them.  Called again, it resumes.
 
-    people_folder: photos, or the folder of a run whose answers are there: then only analysis and page are redone.
-    people: the CSV with self-reported gender, or ``cfd``.  out: the run folder.
-    classifier: names, functions as ``gslopes.audit`` takes them, or objects.  finder: instead of MTCNN.
-    review: a CSV of decisions, photo and decision.
-    columns, analysis, terms: see their classes.  options: fields of ``StageConfig``.
-    trust: classifiers in files that are programs may run, see ``core.trust``.
-    embed: ``thumbs``, ``full`` or ``none``: which pictures are in the page itself.
+    photos: a folder of portraits, or the folder of a run whose answers are there: then only analysis and page are
+        redone.  out: the run folder.
+    classifier: as ``gslopes.audit`` takes it; an empty list only makes the pictures.  finder: instead of MTCNN.
+    progress, trust, executor: as of ``gslopes.audit``.
+    options: as of ``gslopes contexts --help-all``, with underscores; ``people`` is the CSV with self-reported gender.
 
-    Raises: UsageError, ConfigError, RunFolderMismatch, ModelError, ClassifierError, StorageError; before any work where
-        that is possible.
+    Raises: UsageError, ConfigError, RunFolderMismatch, ModelError, ClassifierError, StorageError; what can be known
+        beforehand before any work.
     """
-    executor, analysis = executor or OneProcess(), analysis or ContextOptions()
+    executor, source = executor or OneProcess(progress=progress), Path(photos)
     check_extras()
-    if analysis.typology:
-        read_typology(analysis.typology)
-    source = Path(people_folder)
+    config = configure(source.absolute(), options)
+    if config.analysis.typology:
+        read_typology(config.analysis.typology)
     if out is None and (source / runfolder.MANIFEST).is_file():
-        return reanalyse(source, executor, analysis, embed)
+        return reanalyse(source, executor, config.analysis, config.embed)
     if out is None:
         raise UsageError("No run folder is given.", "Name one with --out.")
-    ready = ready_classifiers(classifier, device, Trust(trust, Path(out)))
-    options = {**options, "kinds": options.get("kinds") or kinds_for(ready)}
-    plan = make_plan(
-        source, Path(out), people, columns or PeopleColumns(), options, seed=seed, device=device, finder=finder
-    )
+    config, ready = _with_classifiers(source, out, classifier, trust, options)
+    plan = make_plan(config, Path(out), finder)
     manifest.check_versions(plan.run, ready)
-    terms = confirm_costs(plan, ready, terms or ScoreConfig(), executor)
-    stage_pictures(plan, executor, finder, device, Path(review) if review else None)
+    cost_limits = confirm_costs(plan, ready, config.score, executor)
+    stage_pictures(plan, executor, finder, config.device, config.review)
     if ready:
-        stages.run_score(plan.run, ready, executor, replace(terms, dropped_sample=0))
-    return reanalyse(plan.run, executor, analysis, embed)
+        stages.run_score(plan.run, ready, executor, replace(cost_limits, dropped_sample=0))
+    return reanalyse(plan.run, executor, config.analysis, config.embed)
+
+
+def plan_contexts(
+    photos: str | Path,
+    out: str | Path,
+    *,
+    classifier: Given | Sequence[Given] | None = None,
+    trust: bool = False,
+    **options: Unpack[ContextsOptions],
+) -> tuple[ContextPlan, list[Estimate]]:
+    """What ``audit_contexts`` would do, and what asking each classifier would take."""
+    config, ready = _with_classifiers(photos, out, classifier, trust, options)
+    plan = make_plan(config, Path(out))
+    return plan, estimates(plan, ready)
+
+
+def _with_classifiers(
+    photos: str | Path,
+    out: str | Path,
+    classifier: Given | Sequence[Given] | None,
+    trust: bool,
+    options: Mapping[str, Any],
+) -> tuple[ContextsConfig, list[Classifier]]:
+    """The configuration, whose kinds of pictures depend on what asking costs, and the classifiers."""
+    source = Path(photos).absolute()
+    names, objects = split_classifiers(classifier)
+    config = configure(source, {**options, "classifier": names})
+    named = config.score.classifiers or ((DEFAULT_CLASSIFIER,) if classifier is None else ())
+    ready = [*load_classifiers(named, config.device, Trust(trust, Path(out))), *objects]
+    return configure(source, {**options, "classifier": names}, kinds_for(ready)), ready
 
 
 def check_extras() -> None:
@@ -122,14 +132,15 @@ def reanalyse(run: Path, executor: Executor, analysis: ContextOptions, embed: st
 
     Raises: UsageError if it is no context audit.
     """
+    from gslopes.contexts.report.page import write_page
+    from gslopes.contexts.report.words import headline
+
     content = runfolder.read_manifest(run)
     if content.get("kind") != KIND:
         raise UsageError(f"{show(run)} is not a context audit.", "Make one with gslopes contexts PEOPLE --out RUN.")
     manifest.complete_parts(run)
     result, page = AnalysisResult({}, []), None
     if (run / "scores.parquet").is_file():
-        from gslopes.contexts.report.page import write_page
-
         with runfolder.locked(run), runfolder.storage(run):
             executor.note("analyse    tables of each classifier, gross and net")
             result = analyse_run(run, analysis, content)
@@ -142,7 +153,9 @@ def reanalyse(run: Path, executor: Executor, analysis: ContextOptions, embed: st
     flagged = reasons == Reason.CUTOUT_FLAGGED.value
     skipped = {str(reason): int(count) for reason, count in reasons[~flagged].value_counts().items()}
     used = len(people) - len(reasons)
-    return Contexts(run, len(people), used, int(flagged.sum()), skipped, page, result.tables, tuple(result.notes))
+    summary = headline(result.tables) if page is not None else ""
+    counts = len(people), used, int(flagged.sum()), skipped
+    return Contexts(run, page, summary, *counts, tuple(result.notes), made=result.tables)
 
 
 def settings_shown(content: dict[str, Any], analysis: ContextOptions) -> list[tuple[str, str]]:

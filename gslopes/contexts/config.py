@@ -1,69 +1,88 @@
-"""The settings of a context audit: of its pictures, which are a run's identity, of people.csv, and of the analysis."""
+"""What a context audit's pictures are, which columns of people.csv say what, and how answers become tables."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from gslopes.core.config import from_dict, to_dict
+from gslopes.core.config import to_dict
 from gslopes.core.errors import ConfigError
+from gslopes.core.options import check, option
 
-KINDS = ("original", "canvas", "context", "empty", "silhouette")
 Crop = Literal["both", "top", "bottom"]
 Baseline = Literal["canvas", "original"]
+KINDS = ("original", "canvas", "context", "empty", "silhouette")
+
+
+def share(text: str) -> float | str:
+    """A number, or ``max``."""
+    try:
+        return text if text == "max" else float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is neither a number such as 0.25 nor max.") from None
+
+
+def size(text: str) -> tuple[int, int]:
+    """``768x512`` as a pair."""
+    parts = text.lower().split("x")
+    if len(parts) != 2 or not all(part.isdigit() for part in parts):
+        raise ValueError(f"{text!r} is not a size such as 768x512.")
+    return int(parts[0]), int(parts[1])
 
 
 @dataclass(frozen=True, slots=True)
 class StageConfig:
-    """What the pictures are.  It is a run's identity: another one needs another folder.
+    """What the pictures are.  It is a run's identity: another one needs another folder."""
 
-    people: folder of photos.  backgrounds: ``rendered``, ``packaged`` or folders.  limit: only the first photos.
-    cutout: auto, alpha, eraser, studio, parser, or a folder of masks.  tolerance: of the eraser, levels.
-    keep_flagged: also use cut-outs that fail a check.
-    canvas: width and height.  crop: what of a background is cut away.
-    person_share, share_of: size of a person, or ``max``: the largest that fits everybody;
-    ``size_by`` face: every face box is ``face_height`` of the canvas instead.
-    kinds: of pictures.  sweep: also K counterfactuals of each person, of gender or race; steps: K.
-    gate: whether sweeps are judged, and those that fail are left out.
-    editor, masks: of the sweep, instead of the attribute's own and the face parser's.  landmarks: a CSV of the people's
-    faces, instead of those that the detector finds; all three as ``gslopes audit`` takes them.
-    format: jpeg or png.  part: photos in a unit of work.
-
-    Raises: ConfigError for a value out of its range.
-    """
-
-    people: Path
-    backgrounds: tuple[str, ...] = ("rendered",)
-    limit: int | None = None
-    cutout: str = "auto"
-    tolerance: int = 32
-    keep_flagged: bool = False
-    canvas: tuple[int, int] = (768, 512)
-    crop: Crop = "both"
-    person_share: float | Literal["max"] = 0.25
-    share_of: Literal["canvas", "background"] = "canvas"
-    size_by: Literal["share", "face"] = "share"
-    face_height: float = 0.3
-    kinds: tuple[str, ...] = KINDS
-    sweep: Literal["", "gender", "race"] = ""
-    steps: int | None = None
-    gate: bool = True
-    editor: str = ""
-    landmarks: Path | None = None
-    masks: Path | None = None
-    format: Literal["jpeg", "png"] = "jpeg"
-    part: int = 16
+    people: Path = option(help="The folder of portraits before a plain backdrop.", name="photos", positional=True)
+    backgrounds: tuple[str, ...] = option(
+        ("rendered",), help="rendered, packaged or a folder; may be repeated.", metavar="DIR", short="b"
+    )
+    limit: int | None = option(None, help="Only the first N photos.", least=1)
+    cutout: str = option(
+        "auto", help="How people are cut out.", metavar="auto|alpha|eraser|studio|parser|DIR", advanced=True
+    )
+    tolerance: int = option(32, help="Tolerance of the eraser.", metavar="LEVELS", advanced=True, least=0, most=255)
+    keep_flagged: bool = option(False, help="Also use cut-outs that fail a check.", advanced=True)
+    canvas: tuple[int, int] = option(
+        (768, 512), help="Size of the pictures.", metavar="WxH", shown="768x512", parse=size, advanced=True
+    )
+    crop: Crop = option("both", help="Which part of a background is cut away.", advanced=True)
+    person_share: float | Literal["max"] = option(
+        0.25, help="Size of a person; max: all that fits.", metavar="S|max", parse=share, advanced=True
+    )
+    share_of: Literal["canvas", "background"] = option("canvas", help="What that share refers to.", advanced=True)
+    size_by: Literal["share", "face"] = option(
+        "share", help="Give all people one share, or all faces one height.", advanced=True
+    )
+    face_height: float = option(0.3, help="Of the canvas, with --size-by face.", metavar="H", advanced=True)
+    kinds: tuple[str, ...] = option(
+        KINDS,
+        help="A kind of picture: original, canvas, context, empty, silhouette; may be repeated.",
+        metavar="KIND",
+        shown="all; without silhouettes where asking costs money",
+        advanced=True,
+    )
+    sweep: Literal["", "gender", "race"] = option("", help="Also K counterfactuals of each person in each context.")
+    steps: int | None = option(None, help="Number of values in the sweep, odd.", metavar="K", advanced=True)
+    gate: bool = option(True, help="Leave out sweeps that the gate drops.", advanced=True)
+    editor: str = option("", help="The model that edits.", shown="the attribute's own", advanced=True)
+    landmarks: Path | None = option(None, help="Known faces instead of a face detector.", metavar="CSV", advanced=True)
+    masks: Path | None = option(
+        None, help="Known masks of the sweep instead of a face parser.", metavar="DIR", advanced=True
+    )
+    format: Literal["jpeg", "png"] = option("jpeg", help="File format of the pictures.", advanced=True)
+    part: int = option(16, help="Photos in a part, the unit of work and of resuming.", advanced=True, least=1)
 
     def __post_init__(self) -> None:
+        check(self)
         width, height = self.canvas
         if not (64 <= width <= 8192 and 64 <= height <= 8192):
             raise ConfigError(f"The canvas is {width}x{height}; its sides must be from 64 to 8192 pixels.")
-        for what, share in (("person's share", self.person_share), ("face height", self.face_height)):
-            if not isinstance(share, str) and not (math.isfinite(share) and 0 < share < 1):
-                raise ConfigError(f"The {what} is {share:g}; it must lie between 0 and 1.")
-        _between("tolerance", self.tolerance, 0, 255)
+        for what, value in (("person's share", self.person_share), ("face height", self.face_height)):
+            if not isinstance(value, str) and not 0 < value < 1:
+                raise ConfigError(f"The {what} is {value:g}; it must lie between 0 and 1.")
         unknown = [kind for kind in self.kinds if kind not in KINDS]
         if unknown:
             raise ConfigError(f"There is no kind of picture {unknown[0]!r}.", f"Known: {', '.join(KINDS)}.")
@@ -71,98 +90,65 @@ class StageConfig:
             raise ConfigError("Without contexts and a baseline nothing can be compared.", "Keep context and canvas.")
         if not self.backgrounds:
             raise ConfigError("No backgrounds are given.", "Name rendered, packaged, or a folder with --backgrounds.")
-        _at_least_one(self, "part", "limit")
 
     def identity(self) -> dict[str, Any]:
         """What ``run.json`` keeps, JSON-able."""
         whole: dict[str, Any] = to_dict(self)
         if not self.sweep:
-            del whole["gate"]  # nothing is judged; folders made before there was a gate stay valid
-        return {name: value for name, value in whole.items() if value or name not in ("editor", "landmarks", "masks")}
+            del whole["gate"]  # nothing is judged; folders made before there was a gate go on
+        return {key: value for key, value in whole.items() if value or key not in ("editor", "landmarks", "masks")}
 
 
 @dataclass(frozen=True, slots=True)
 class PeopleColumns:
-    """Names of the columns of people.csv; empty for the usual ones.
+    """Which columns of people.csv say what; empty for the usual names."""
 
-    group_column: ``a + b`` crosses two.  genders: a word to woman, man or another word.
-    """
-
-    gender_column: str = ""
-    group_column: str = ""
-    person_column: str = ""
-    genders: dict[str, str] = field(default_factory=dict)
+    gender_column: str = option("", help="Of the people's CSV.", shown="gender", advanced=True)
+    group_column: str = option("", help="Of the people's CSV; a + b crosses two.", shown="ethnicity", advanced=True)
+    person_column: str = option("", help="Who is on several photos.", shown="each photo is a person", advanced=True)
+    genders: dict[str, str] = option(dict, help="What a word of the CSV means, such as frau=woman.", advanced=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
-    """How answers become tables; where the paper is silent or contradicts itself, the defaults decide.
+    """How answers become tables.  None of it needs a classifier to be asked again.
 
-    typology: names or files, merged left to right; empty: ``celeba`` for celeba-tagger and ``starter`` for all others.
-    ratings: a CSV of crowd answers, see ``ratings``.  baseline: what differences are taken from.
-    vector: which proportions make the vector of a description.  denominator: all tags, or those in some cluster.
-    zero: the distance where one vector is 0: not a number, or 1.  recognised_at: context tags needed.
-    min_score: tags below it do not count.  top: only this many tags, the best; None for all.
-    f1_on: F1 over pictures whose context was recognised, or over all.
-    recognised_share: below it a context has no F1.
-    ss: type of the sums of squares.  tukey: variance of one factor alone, or the residual one of both.
+    typology: if empty, ``celeba`` for celeba-tagger and ``starter`` for all others.
     alpha, family: of the paper's Bonferroni: alpha divided by the number of contexts, or of tests.
-    strong: contexts rated further than this from 5 are strongly gendered.
-    min_group: people that a cell of gender and group needs.
-    bootstrap, permutations: how many draws.  mixed: also fit a mixed linear model.  seed: of everything random.
+    seed: of everything drawn at random, the audit's own.
 
     Raises: ConfigError for a value out of its range.
     """
 
-    typology: tuple[str, ...] = ()
-    ratings: Path | None = None
-    baseline: Baseline = "canvas"
-    vector: Literal["super", "sub", "super+other", "both"] = "super"
-    denominator: Literal["all", "assigned"] = "all"
-    zero: Literal["nan", "one"] = "nan"
-    recognised_at: int = 1
-    min_score: float = 0.0
-    top: int | None = None
-    f1_on: Literal["recognised", "all"] = "recognised"
-    recognised_share: float = 0.1
-    ss: Literal[1, 2, 3] = 2
-    tukey: Literal["one-way", "residual"] = "one-way"
-    alpha: float = 0.05
-    family: Literal["contexts", "tests"] = "contexts"
-    strong: float = 3.0
-    min_group: int = 3
-    bootstrap: int = 2000
-    permutations: int = 9999
-    mixed: bool = False
+    typology: tuple[str, ...] = option((), help="Dictionaries of tags, merged left to right.", metavar="NAME|FILE")
+    ratings: Path | None = option(None, help="Crowd ratings of the contexts.", metavar="CSV")
+    baseline: Baseline = option("canvas", help="What changes are measured from.", advanced=True)
+    vector: Literal["super", "sub", "super+other", "both"] = option("super", help="For distances.", advanced=True)
+    denominator: Literal["all", "assigned"] = option("all", help="Of the shares of tags.", advanced=True)
+    zero: Literal["nan", "one"] = option("nan", help="Distance from a vector of length 0.", advanced=True)
+    recognised_at: int = option(1, help="Context tags needed.", advanced=True, least=1)
+    min_score: float = option(
+        0.0, help="Tags below it do not count.", metavar="S", shown="0", advanced=True, least=0, most=1
+    )
+    top: int | None = option(None, help="Only the best N tags.", advanced=True, least=1)
+    f1_on: Literal["recognised", "all"] = option("recognised", help="Pictures of the F1.", advanced=True)
+    recognised_share: float = option(
+        0.1, help="A context recognised less often has no F1.", metavar="S", advanced=True, least=0, most=1
+    )
+    ss: Literal[1, 2, 3] = option(2, help="Type of the sums of squares.", advanced=True)
+    tukey: Literal["one-way", "residual"] = option("one-way", help="Variance of Tukey's test.", advanced=True)
+    alpha: float = option(
+        0.05, help="Level of the paper's Bonferroni correction.", metavar="A", advanced=True, least=0, most=1
+    )
+    family: Literal["contexts", "tests"] = option("contexts", help="Family of that correction.", advanced=True)
+    strong: float = option(
+        3.0, help="Ratings this far from 5 are strongly gendered.", metavar="D", advanced=True, least=0, most=5
+    )
+    min_group: int = option(3, help="Minimum people per cell.", advanced=True, least=1)
+    bootstrap: int = option(2000, help="Bootstrap resamples.", advanced=True, least=1)
+    permutations: int = option(9999, help="Permutations.", advanced=True, least=1)
+    mixed: bool = option(False, help="Also a mixed linear model of congruence.", advanced=True)
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, most in (("min_score", 1), ("recognised_share", 1), ("alpha", 1), ("strong", 5)):
-            _between(name, getattr(self, name), 0, most)
-        _at_least_one(self, "recognised_at", "min_group", "bootstrap", "permutations", "top")
-
-
-def _between(name: str, value: float, low: float, high: float) -> None:
-    if not (math.isfinite(value) and low <= value <= high):
-        raise ConfigError(f"{name} is {value}; it must be between {low:g} and {high:g}.")
-
-
-def _at_least_one(config: Any, *names: str) -> None:
-    for name in names:
-        value = getattr(config, name)
-        if value is not None and value < 1:
-            raise ConfigError(f"{name} is {value}; it must be at least 1.")
-
-
-def stage_config(options: dict[str, Any]) -> StageConfig:
-    """From flat options, of which None is "not given", and one background or kind is a list of one.
-
-    Raises: ConfigError.
-    """
-    given = {key: value for key, value in options.items() if value is not None}
-    for name in ("backgrounds", "kinds"):
-        if isinstance(given.get(name), (str, Path)):
-            given[name] = (given[name],)
-    if isinstance(given.get("backgrounds"), (list, tuple)):
-        given["backgrounds"] = tuple(map(str, given["backgrounds"]))
-    return from_dict(StageConfig, given)
+        check(self)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gslopes.contexts.config import KINDS, PeopleColumns, StageConfig, stage_config
+from gslopes.contexts.config import KINDS, PeopleColumns, StageConfig
 from gslopes.contexts.people import cfd_person, person_of, read_people
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture, read_backgrounds
+from gslopes.contexts.settings import ContextsConfig
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.records import Classifier, Finder
 from gslopes.core.runfolder import show
-from gslopes.core.trust import Trust
 from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, size_of
 from gslopes.executors import Executor
 from gslopes.run.config import ComposeConfig, EditConfig, FindConfig, RunConfig, ScoreConfig
@@ -64,42 +63,34 @@ class ContextPlan:
         return count_parts(len(self.files) + len(self.used_backgrounds), self.config.part)
 
 
-def make_plan(
-    folder: Path,
-    run: Path,
-    people: str | Path | None,
-    columns: PeopleColumns,
-    options: dict[str, Any],
-    *,
-    seed: int = 0,
-    device: str = "auto",
-    finder: Finder | None = None,
-) -> ContextPlan:
+def make_plan(config: ContextsConfig, run: Path, finder: Finder | None = None) -> ContextPlan:
     """The plan of a run, with everything checked that can be before any work.  Raises: as ``audit_contexts``."""
-    config = stage_config({**options, "people": str(folder.absolute())})
-    if people is None:
+    pictures, folder = config.pictures, config.pictures.people
+    if not config.table:
         raise UsageError(
             "The context audit needs the self-reported gender of the people.",
             "Give it with --people people.csv: columns id, gender and, where known, ethnicity, age and person.",
         )
-    files = tuple(list_photos(folder, config.limit))
+    files = tuple(list_photos(folder, pictures.limit))
     if not files:
         raise UsageError(f"There are no photos in {show(folder)}.", "Name the folder that holds the portraits.")
     if run.resolve() == folder.resolve() or run.resolve().is_relative_to(folder.resolve()):
         raise UsageError(f"The run folder {show(run)} lies inside the folder of people.", "Choose another with --out.")
-    who = _self_reports(files, people, columns)
+    who = _self_reports(files, config.table, config.columns)
     backgrounds = tuple(
-        read_backgrounds(config.backgrounds, config.canvas, config.crop, lambda: finder or mtcnn(20, device))
+        read_backgrounds(
+            pictures.backgrounds, pictures.canvas, pictures.crop, lambda: finder or mtcnn(20, config.device)
+        )
     )
     values: tuple[float, ...] = ()
     models: dict[str, dict[str, str]] = {}
-    if config.sweep:
+    if pictures.sweep:
         from gslopes.edit.steps import values_for
         from gslopes.run.components import model_records
 
-        values = tuple(float(str(value)) for value in values_for(config.sweep, steps=config.steps, extent=None))
-        models = model_records(run_config(config))
-    plan = ContextPlan(config, run, files, who, backgrounds, values, seed, models)
+        values = tuple(float(str(value)) for value in values_for(pictures.sweep, steps=pictures.steps, extent=None))
+        models = model_records(run_config(pictures))
+    plan = ContextPlan(pictures, run, files, who, backgrounds, values, config.seed, models)
     runfolder.compare(run, manifest_of(plan), IDENTITY)
     return plan
 
@@ -161,16 +152,6 @@ def mtcnn(min_face: int, device: str) -> Finder:
 # -- classifiers and their costs --------------------------------------------------------------------------------------
 
 
-def ready_classifiers(given: Any, device: str, trust: Trust) -> list[Classifier]:
-    """Classifiers from names, functions and objects, credentials unchecked.  Raises: UnknownName, ConfigError."""
-    from gslopes.run.components import load_classifiers
-    from gslopes.score.classifiers.function import FunctionClassifier
-
-    several = list(given) if isinstance(given, (list, tuple)) else [given] if given else []
-    ready = [FunctionClassifier(one) if inspect.isroutine(one) else one for one in several]
-    return load_classifiers(ready, device, trust)
-
-
 def kinds_for(classifiers: Sequence[Classifier]) -> tuple[str, ...]:
     """The default kinds of pictures: no silhouettes where asking costs money."""
     from gslopes.score.limits import limits_of
@@ -188,7 +169,7 @@ def estimates(plan: ContextPlan, classifiers: Sequence[Classifier]) -> list[Esti
 
 
 def confirm_costs(
-    plan: ContextPlan, classifiers: Sequence[Classifier], terms: ScoreConfig, executor: Executor
+    plan: ContextPlan, classifiers: Sequence[Classifier], cost_limits: ScoreConfig, executor: Executor
 ) -> ScoreConfig:
     """The cost limits to ask with, once credentials and costs are confirmed, before any picture is made.
 
@@ -203,6 +184,6 @@ def confirm_costs(
     for one in classifiers:
         prepare_classifier(one)
     if plan.run.is_dir() and not runfolder.missing_parts(plan.run, SYNTHESIS, tables.PHOTOS, plan.parts):
-        return terms
-    confirm_cost(estimates(plan, [one for one in classifiers if not limits_of(one).free]), terms, executor)
-    return replace(terms, yes=True)
+        return cost_limits
+    confirm_cost(estimates(plan, [one for one in classifiers if not limits_of(one).free]), cost_limits, executor)
+    return replace(cost_limits, yes=True)

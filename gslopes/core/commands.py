@@ -1,13 +1,16 @@
-"""What all commands share: options that several have, examples in their help, JSON on stdout."""
+"""What all commands share: options from configurations, short and long help, examples, JSON on stdout."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from gslopes.core.options import Option, kind_words, options_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,87 +18,197 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 PATH = click.Path(path_type=Path)
+ALL = "gslopes.help_all"  # in a context's notes: whether every option is to be shown
 
 
-class Range(click.ParamType):  # type: ignore[type-arg]
-    """``LOW,HIGH``, or one number for both sides of 0."""
+class Parsed(click.ParamType):  # type: ignore[type-arg]
+    """A value that an option's own function makes of a text."""
 
-    name = "low,high"
+    name = "text"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float]:
-        """-2,2 and 2 are the same."""
-        if isinstance(value, tuple):
-            return value
+    def __init__(self, parse: Callable[[str], Any]) -> None:
+        self.parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The value, or a usage error in the words of the function."""
         try:
-            numbers = [float(part) for part in str(value).split(",")]
-        except ValueError:
-            numbers = []
-        if len(numbers) == 1:
-            numbers = [-abs(numbers[0]), abs(numbers[0])]
-        if len(numbers) != 2:
-            self.fail(f"{value!r} is not two numbers such as -2,2, nor one such as 2.", param, ctx)
-        return numbers[0], numbers[1]
+            return self.parse(value) if isinstance(value, str) else value
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
-ENGINE = (
-    click.option(
-        "--engine",
-        metavar="one|processes|ray",
-        help="Where the work runs: in one process; in several on this machine, one for each GPU; on a Ray "
-        "cluster ($RAY_ADDRESS, or one started here) whose machines all have gslopes and see photos and run folder "
-        "under the same paths. [default: one; with several GPUs processes]",
-    ),
-    click.option(
-        "--workers", type=int, metavar="N", help="Number of workers. [default: one per GPU, or one per four cores]"
-    ),
+class Flag(click.Option):
+    """A flag of the command line.  group: the heading in the long help.  advanced: whether only that shows it."""
+
+    def __init__(self, *args: Any, group: str = "", advanced: bool = False, **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.group = group
+        self.advanced = advanced
+
+
+class Verb(click.Command):
+    """A command whose ``--help`` shows the chief options, and ``--help-all`` every option, by group."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its own, and ``--help-all`` if it hides some."""
+        params = super().get_params(ctx)
+        return [*params, _HELP_ALL] if any(getattr(one, "advanced", False) for one in params) else params
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options that are shown, and how many are not."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        hidden = 0
+        for one in self.get_params(ctx):
+            record = one.get_help_record(ctx)
+            if record is None or isinstance(one, click.Argument):
+                continue
+            if getattr(one, "advanced", False) and not ctx.meta.get(ALL):
+                hidden += 1
+                continue
+            group = getattr(one, "group", "") if ctx.meta.get(ALL) else ""
+            groups.setdefault(group, []).append(record)
+        for name, records in groups.items():
+            with formatter.section(f"Options: {name}" if name else "Options"):
+                formatter.write_dl(records)
+        if hidden:
+            formatter.write_paragraph()
+            formatter.write_text(f"{hidden} more: {ctx.command_path} --help-all")
+
+
+def _show_all(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        ctx.meta[ALL] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
+_HELP_ALL = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    hidden=True,
+    callback=_show_all,
+    help="All options.",
 )
+
+
+def verb(*commands: str, **extra: Any) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a function a command of the command line.
+
+    commands: its examples, which work as they stand.  extra: as ``click.command`` takes it.
+    """
+    return click.command(cls=Verb, epilog=examples(*commands), **extra)
+
+
+# -- options from a configuration -------------------------------------------------------------------------------------
+
+
+def options(config: type, *, leave_out: Collection[str] = (), chief: Collection[str] = ()) -> Callable[[Command], Any]:
+    """Add every option of a configuration, ``--config`` and ``--set``.
+
+    The command gets those that are given as one mapping, ``options``, as ``core.options.build`` takes it: a flag wins
+    over ``--set``, and that over the file.
+
+    leave_out: names without a flag.  chief: names that the short help shows although the configuration hides them.
+    """
+    known = {one.name: one for one in options_of(config).values() if "." not in one.name and not one.positional}
+    shown = [one for name, one in known.items() if name not in leave_out]
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def run(*args: Any, file: Path | None, settings: tuple[tuple[str, str], ...], **given: Any) -> Any:
+            from gslopes.core.options import find_option
+
+            options: dict[str, Any] = {"config": file} if file else {}
+            for name, text in settings:
+                one = find_option(config, name)
+                options[one.name] = one.typed(text)
+            names = {one.name for one in shown} & set(given)
+            options |= {name: value for name in names if (value := given.pop(name)) not in (None, ())}
+            return command(*args, options=options, **given)
+
+        flags = [_flag(one, advanced=one.advanced and one.name not in chief) for one in shown]
+        for add in reversed([*flags, _CONFIG, _SET]):
+            run = add(run)
+        return run
+
+    return decorate
+
+
+def flags(config: type, *names: str) -> Callable[[Command], Command]:
+    """Add a few options of a configuration as arguments of their own, with the defaults that they have there."""
+
+    def decorate(command: Command) -> Command:
+        for name in reversed(names):
+            one = options_of(config)[name]
+            command = _flag(one, default=one.default)(command)
+        return command
+
+    return decorate
+
+
+def _flag(one: Option, *, default: Any = None, advanced: bool = False) -> Callable[[Command], Command]:
+    words = one.default_words
+    text = one.help + (f" [default: {words}]" if words else "")
+    extra: dict[str, Any] = {"help": text, "default": default, "cls": Flag, "group": one.group, "advanced": advanced}
+    short = [f"-{one.short}"] if one.short else []
+    if one.item is bool:
+        both = f"--{one.flag}/--no-{one.flag}" if one.default is not False else f"--{one.flag}"
+        return click.option(both, one.name, *short, is_flag=True, **extra)
+    if one.several and one.parse is None:
+        extra["multiple"] = True
+    if isinstance(one.default, dict):
+        extra |= {"multiple": True, "type": Parsed(_named), "metavar": kind_words(one)}
+        return click.option(f"--{one.flag}", one.name, *short, callback=_as_dict, **extra)
+    kind = Parsed(one.parse) if one.parse else {int: int, float: float, Path: PATH}.get(one.item, str)
+    return click.option(f"--{one.flag}", one.name, *short, type=kind, metavar=kind_words(one), **extra)
+
+
+def _named(text: str) -> tuple[str, str]:
+    """``NAME=VALUE``, cut at the first equals sign."""
+    name, equals, value = text.partition("=")
+    if not name or not equals or not value:
+        raise ValueError(f"{text!r} is not NAME=VALUE.")
+    return name, value
+
+
+def _as_dict(ctx: click.Context, param: click.Parameter, pairs: tuple[tuple[str, str], ...]) -> dict[str, str] | None:
+    return dict(pairs) or None
+
+
+_CONFIG = click.option("--config", "file", type=PATH, metavar="TOML", help="A TOML file with these options.")
+_SET = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    type=Parsed(_named),
+    metavar="NAME=VALUE",
+    help="Set any option as in that file; may be repeated.",
+)
+
+# -- options without a configuration ----------------------------------------------------------------------------------
 
 open_option = click.option("--open", "show_page", is_flag=True, help="Open the page in your browser.")
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON value on stdout.")
-classifier_option = click.option(
-    "--classifier",
-    "-c",
-    multiple=True,
-    metavar="NAME",
-    help="The classifier to audit; may be repeated. [default: celeba-tagger]",
-)
-
+dry_run_option = click.option("--dry-run", is_flag=True, help="Print the plan and write nothing.")
 trust_option = click.option(
     "--trust",
     is_flag=True,
+    cls=Flag,
+    advanced=True,
     help="Run torchscript:FILE, which is a program: it may read and write your files. Remembered for this run folder "
     "and file; without it, you are asked.",
 )
-cache_option = click.option(
-    "--cache",
-    type=PATH,
-    metavar="DIR",
-    help="Where answers are cached. [default: $GSLOPES_CACHE, or your cache folder]",
-)
-_TERMS = (
-    cache_option,
-    click.option("--budget", type=float, metavar="USD", help="Stop before more than this is spent."),
-    click.option("--max-calls", type=int, metavar="N", help="Stop after this many requests to services."),
-    click.option(
-        "--confirm-above", type=float, metavar="USD", help="Ask for confirmation above this cost. [default: 10]"
-    ),
-    click.option("--yes", is_flag=True, default=None, help="Do not ask for confirmation of the cost."),
-    click.option("--retry-failed", is_flag=True, default=None, help="Retry pictures that failed."),
-)
 
 
-def terms_options(command: Command) -> Command:
-    """Add the options about where answers are kept and what they may cost."""
-    for option in reversed(_TERMS):
-        command = option(command)
-    return command
+def out_option(metavar: str = "RUN", text: str = "The run folder, made if missing.", **extra: Any) -> Any:
+    """Add ``--out``; required unless a default is given."""
+    given = {"required": "default" not in extra, **extra}
+    return click.option("--out", "-o", type=PATH, metavar=metavar, help=text, **given)
 
 
-def engine_options(command: Command) -> Command:
-    """Add the options about who does the work."""
-    for option in reversed(ENGINE):
-        command = option(command)
-    return command
+# -- help and output --------------------------------------------------------------------------------------------------
 
 
 def examples(*commands: str) -> str:

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.errors import ConfigError
 
 T = TypeVar("T")
 
@@ -95,15 +95,6 @@ def to_dict(obj: Any) -> Any:
     if isinstance(obj, (list, tuple)):
         return [to_dict(item) for item in obj]
     return str(obj) if isinstance(obj, Path) else obj
-
-
-def check_names(verb: str, given: Mapping[str, Any], known: set[str]) -> None:
-    """Raises: UsageError for an argument that there is not, with the nearest one."""
-    for name in given:
-        if name not in known:
-            close = get_close_matches(name, sorted(known), n=1, cutoff=0.5)
-            hint = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(sorted(known))}."
-            raise UsageError(f"gslopes.{verb} has no argument {name!r}.", hint)
 
 
 def _section(where: str) -> str:

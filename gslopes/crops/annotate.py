@@ -27,7 +27,7 @@ from gslopes.crops.policies import find_peaks
 from gslopes.crops.records import Crop, Cropper, Saliency
 from gslopes.crops.report.pictures import COLOURS
 from gslopes.datasets.folder import open_photo
-from gslopes.run.config import ScoreConfig
+from gslopes.run.config import CostLimits
 
 WIDTH = 640
 
@@ -57,7 +57,7 @@ def show_picture(
         raise UsageError(f"{runfolder.show(out)} does not end in .png.", "Such as --out crops.png.")
     chosen = [check_ratio(ratio) for ratio in ratios or RATIOS]
     models = ready_croppers(
-        croppers, (), ScoreConfig(), chosen, device=runtime.pick_device(device), seed=seed, trust=Trust(trust)
+        croppers, (), CostLimits(), chosen, device=runtime.pick_device(device), seed=seed, trust=Trust(trust)
     )
     pixels = open_photo(picture).pixels
     answers: list[dict[str, Any]] = []

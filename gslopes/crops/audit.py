@@ -6,51 +6,46 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pandas as pd
 
 from gslopes.core import runfolder, runtime
-from gslopes.core.errors import UnknownName, UsageError
+from gslopes.core.errors import UsageError
 from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
+from gslopes.core.result import AuditResult
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
 from gslopes.crops.asking.pairing import by_person, ordered, pairs_of, sets_of
 from gslopes.crops.asking.portraits import look_at
 from gslopes.crops.asking.questions import Questions, remote_pictures
 from gslopes.crops.asking.remote import RemoteCropper, mtcnn, ready_croppers
-from gslopes.crops.config import CropsConfig
+from gslopes.crops.config import CropsConfig, CropsOptions, configure
 from gslopes.crops.croppers import has_map
 from gslopes.crops.measures.tabulate import measure_run
 from gslopes.crops.parts import write_tables
 from gslopes.crops.people import CROSS, People, read_people
 from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.report.page import write_crops_report
-from gslopes.crops.tables import AGGREGATES, COVARIATES, PARITY, PEOPLE, POLICIES, POSITIONS, SALIENCY, TRAITS
+from gslopes.crops.report.words import headline, main_rows
+from gslopes.crops.tables import COVARIATES, PEOPLE, SALIENCY, TRAITS
 from gslopes.executors import Executor, OneProcess
-from gslopes.run.config import ScoreConfig
+from gslopes.run.config import CostLimits
 
 IDENTITY = ("kind", "photos", "inputs", "config", "croppers")
-QUIET = OneProcess()
 Models = Sequence[Saliency | Cropper]
 Given = Sequence[Saliency | Cropper | Callable[..., Any]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Crops:
+@dataclass(frozen=True, eq=False)
+class Crops(AuditResult):
     """What a crop audit found; tables as in ``crops.tables``.
 
-    out: the run folder.  page: the report.  skipped: photos that could not be read.
+    photos: how many were looked at.  skipped: of them, those that could not be read.
     """
 
-    out: Path
-    page: Path
-    people: pd.DataFrame
-    parity: pd.DataFrame
-    aggregates: pd.DataFrame
-    positions: pd.DataFrame
-    policies: pd.DataFrame
+    photos: int
     skipped: int
 
 
@@ -74,7 +69,7 @@ class CropsPlan:
     left_out: dict[str, dict[str, int]]
 
 
-def plan_crops(photos: Path, people: Path, config: CropsConfig, terms: ScoreConfig | None = None) -> CropsPlan:
+def plan_crops(photos: Path, people: Path, config: CropsConfig, cost_limits: CostLimits | None = None) -> CropsPlan:
     """Read the table and count; no photo is opened, nobody is asked.  Raises: UsageError, CredentialsError."""
     table = _people(photos, people, config)
     numbers = by_person([portrait.person for portrait in table.portraits])
@@ -88,16 +83,16 @@ def plan_crops(photos: Path, people: Path, config: CropsConfig, terms: ScoreConf
         len(pairs),
         asked,
         len(sets),
-        _estimates(config, terms or ScoreConfig(), remote_pictures(asked, len(sets), config)),
+        _estimates(config, cost_limits or CostLimits(), remote_pictures(asked, len(sets), config)),
         config.cropper,
         {column: {name: len(members) for name, members in groups.items()} for column, groups in table.groups.items()},
         {column: dict(why) for column, why in table.left_out.items() if why},
     )
 
 
-def _estimates(config: CropsConfig, terms: ScoreConfig, pictures: int) -> tuple[str, ...]:
+def _estimates(config: CropsConfig, cost_limits: CostLimits, pictures: int) -> tuple[str, ...]:
     services = [name for name in config.cropper if name.startswith(("http:", "https:"))]
-    ready = ready_croppers(services, (), terms, config.ratios, seed=config.seed)
+    ready = ready_croppers(services, (), cost_limits, config.ratios, seed=config.seed)
     return tuple(str(one) for model in ready if isinstance(model, RemoteCropper) for one in model.requests(pictures))
 
 
@@ -106,36 +101,34 @@ def audit_crops(
     out: str | Path,
     *,
     people: str | Path,
-    config: CropsConfig | None = None,
     croppers: Given = (),
-    finder: Finder | None = None,
-    executor: Executor = QUIET,
-    embed: str = "thumbs",
-    terms: ScoreConfig | None = None,
+    progress: bool = False,
     trust: bool = False,
-    **options: Any,
+    executor: Executor | None = None,
+    finder: Finder | None = None,
+    **options: Unpack[CropsOptions],
 ) -> Crops:
     """Whom do croppers favour and keep, of two people side by side?  Called again, it resumes.
 
     photos: the folder of portraits, one person each.  out: the run folder, made if missing.
-    people: a CSV of their groups, see ``crops.people``.  config: the whole of it; else ``options`` make one:
-        fields of CropsConfig, such as ``groups=["gender"]`` and ``cropper="spectral-residual"``.
-    croppers: beside those that ``config`` names: functions of pictures to maps, or of pictures and a ratio to (left,
-        top, width, height); or ready objects.  finder: instead of MTCNN.
-    terms: of croppers over a network: cache, budget, calls.
-    trust: croppers in files that are programs may run, see ``core.trust``.
+    people: a CSV of their groups, see ``crops.people``.
+    croppers: in addition to those that ``cropper`` names: functions of pictures to maps, or of pictures and a ratio to
+        (left, top, width, height); or ready objects.  finder: instead of MTCNN.
+    progress, trust, executor: as of ``gslopes.audit``; croppers may be programs, too.
+    options: as of ``gslopes crops audit --help-all``, with underscores.
 
     Raises: UsageError, ConfigError, ModelError, AnswerError, RunFolderMismatch, StorageError; all that can be known
         beforehand before any work. Of services CredentialsError, ServiceError, ClassifierError, BudgetReached: what
         they answered is kept.
     """
     photos, out, people = Path(photos), Path(out), Path(people)
-    config, terms = config or _configured(options), terms or ScoreConfig()
+    settings, executor = configure(options), executor or OneProcess(progress=progress)
+    config, cost_limits = settings.crops, settings.cost_limits
     table = _people(photos, people, config)
     device = runtime.pick_device(config.device)
     finder = finder or mtcnn(device)
     models = ready_croppers(
-        config.cropper, croppers, terms, config.ratios, finder=finder, device=device, seed=config.seed,
+        config.cropper, croppers, cost_limits, config.ratios, finder=finder, device=device, seed=config.seed,
         trust=Trust(trust, out),
     )  # fmt: skip
     sets_of(table, by_person([portrait.person for portrait in table.portraits]), config)
@@ -155,30 +148,16 @@ def audit_crops(
         _write_traits(out, table, config)
         _check_bytes(seen, table)
         if config.attach != "none":
-            questions = Questions.of(out, seen, table, config, terms, executor)
+            questions = Questions.of(out, seen, table, config, cost_limits, executor)
             questions.confirm(models)
             for model in models:
                 questions.ask(model)
             questions.merge(models)
             questions.keep_drawn_maps(models)
         measured = measure_run(out, table, config)
-        page = write_crops_report(out, embed=embed, photos={p.relative: p.path for p in table.portraits})
-        kept = [measured[table.name] for table in (PARITY, AGGREGATES, POSITIONS, POLICIES)]
-        return Crops(out, page, seen, *kept, skipped=int((seen["status"] != "used").sum()))
-
-
-def _configured(options: dict[str, Any]) -> CropsConfig:
-    """Fields as users of Python write them: one name for a tuple of one, lists for tuples."""
-    known = {name for name, field in CropsConfig.__dataclass_fields__.items() if field.init}
-    for name in options:
-        if name not in known:
-            raise UnknownName("option of a crop audit", name, known)
-    several = {"groups", "cropper", "ratios", "policies"}
-    made: dict[str, Any] = {
-        name: ((value,) if isinstance(value, (str, float)) else tuple(value)) if name in several else value
-        for name, value in options.items()
-    }
-    return CropsConfig(**made)
+        page = write_crops_report(out, embed=settings.embed, photos={p.relative: p.path for p in table.portraits})
+        summary = headline(main_rows(measured["parity"]))
+        return Crops(out, page, summary, len(seen), int((seen["status"] != "used").sum()))
 
 
 def _write_traits(out: Path, table: People, config: CropsConfig) -> None:

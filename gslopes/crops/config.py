@@ -1,101 +1,107 @@
-"""What a crop audit can be told."""
+"""The configuration of a crop audit."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
+from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError
+from gslopes.core.options import check, merged, names, numbers, option, section
 from gslopes.crops.pictures.geometry import RATIOS, check_ratio
 from gslopes.crops.policies import Settings, check_policies
+from gslopes.run.config import CostLimits, CostOptions
 
 DEFAULT_POLICIES = ("argmax", "sample")
+CROPPERS = (
+    "spectral-residual, fine-grained, faces, centre, thirds, random, smartcrop, vips-attention, vips-entropy, "
+    "http:URL, fastgaze:PATH, onnx:PATH, torchscript:PATH, python:MODULE:FUNCTION, replay:FILE"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class CropsConfig:
-    """One crop audit.
+    """One crop audit; see ``crops.policies``, ``crops.people`` and ``crops.measures.disparate_impact``.
 
-    groups: columns of people.csv, crossed if several.  cropper: names, see ``crops.croppers``.
-    attach: ``horizontal``, ``vertical``, or ``none``: each photo alone.  height: photos resized to it first.
-    max_side: longer side of a photo, larger ones are reduced first.  gap: black pixels between photos.
-    jpeg: quality of a JPEG file between joining and cropping; None: none.
-    orders: ``both``, or ``left``: the first group always on the left, as published.
-    pairs: at most so many pairs of photos, balanced over people; None: all, up to ``max_pairs`` pictures.
-    draws: with replacement for each pair of groups, as published, instead.
-    together: pictures with one person of each group; 0: none.
-    stability: pictures, drawn by lot, that are asked about again after three small edits; 0: none.
-    ratios: height/width.  policies, temperature (None: 1 for log densities and the published model, else that of an
-    entropy of a tenth of the cells), weights, ties: see ``crops.policies``.
-    symmetry: version of the test.  epsilon: see ``crops.measures.disparate_impact``.
-    inside: share of a head that counts as kept.
-    ambiguous, photos_per_person: see ``crops.people``.
-    min_group: groups of fewer persons are listed but not judged.  bootstrap: draws of people.  seed: of all lots.
-    keep_maps: keep each photo's own map.  source: how groups are known.  limit: first photos only.
+    draws: with replacement for each pair of groups, as published, instead of all pairs.
+    temperature: None is 1 for log densities and the published model, else that of an entropy of a tenth of the cells.
     """
 
-    groups: tuple[str, ...] = ("gender",)
-    cropper: tuple[str, ...] = ("spectral-residual",)
-    attach: Literal["horizontal", "vertical", "none"] = "horizontal"
-    height: int | None = None
-    max_side: int | None = None
-    gap: int = 0
-    jpeg: int | None = None
-    orders: Literal["both", "left"] = "both"
-    pairs: int | None = None
-    max_pairs: int = 20_000
-    draws: int | None = None
-    together: int = 0
-    stability: int = 24
-    ratios: tuple[float, ...] = RATIOS
-    policies: tuple[str, ...] = DEFAULT_POLICIES
-    temperature: float | None = None
-    weights: Literal["softmax", "shifted"] = "softmax"
-    ties: Literal["half", "first"] = "half"
-    symmetry: Literal["program", "notebook", "saliency", "off"] = "program"
-    epsilon: float = 0.2
-    inside: float = 0.5
-    min_group: int = 10
-    ambiguous: Literal["drop", "first", "sample"] = "drop"
-    photos_per_person: Literal["all", "one"] = "all"
-    bootstrap: int = 2000
-    seed: int = 0
-    keep_maps: bool = False
-    source: str = "given"
-    files: str = ""
-    limit: int | None = None
-    device: str = "auto"
+    groups: tuple[str, ...] = option(
+        ("gender",),
+        help="Columns of the people's CSV to compare; several are crossed.",
+        metavar="COLUMN,COLUMN",
+        parse=names,
+    )
+    cropper: tuple[str, ...] = option(
+        ("spectral-residual",), help=f"The cropper; may be repeated: {CROPPERS}.", short="c"
+    )
+    attach: Literal["horizontal", "vertical", "none"] = option(
+        "horizontal", help="How photos are joined.", advanced=True
+    )
+    height: int | None = option(
+        None, help="Resize photos to this height before joining.", metavar="PX", advanced=True, least=16
+    )
+    max_side: int | None = option(
+        None, help="Reduce photos whose longer side is larger.", metavar="PX", advanced=True, least=16
+    )
+    gap: int = option(0, help="Black pixels between photos.", metavar="PX", advanced=True, least=0)
+    jpeg: int | None = option(
+        None, help="Compress joined pictures as JPEG at this quality.", metavar="Q", advanced=True, least=1, most=100
+    )
+    orders: Literal["both", "left"] = option("both", help="Both orders, or the first group left.", advanced=True)
+    pairs: int | None = option(
+        None, help="At most N pairs of photos, balanced over people.", shown="all, up to --max-pairs", least=1
+    )
+    max_pairs: int = option(20_000, help="Pictures above which pairs are balanced.", advanced=True, least=2)
+    draws: int | None = option(
+        None, help="Pairs drawn with replacement for each pair of groups, instead of all.", advanced=True, least=1
+    )
+    together: int = option(0, help="Also N pictures with one person of each group.", least=0)
+    stability: int = option(24, help="Pictures asked about again after small edits; 0: none.", advanced=True, least=0)
+    ratios: tuple[float, ...] = option(
+        RATIOS, help="Height/width of the crops.", metavar="R,R", parse=numbers, advanced=True
+    )
+    policies: tuple[str, ...] = option(
+        DEFAULT_POLICIES, help="How a map becomes a crop; may be repeated.", name="policy"
+    )
+    temperature: float | None = option(
+        None, help="Of the softmax.", metavar="T", shown="by the model's unit", advanced=True
+    )
+    weights: Literal["softmax", "shifted"] = option("softmax", help="How a map becomes chances.", advanced=True)
+    ties: Literal["half", "first"] = option("half", help="How ties between maxima are split.", advanced=True)
+    symmetry: Literal["program", "notebook", "saliency", "off"] = option(
+        "program", help="How mirror-symmetric pictures are detected.", advanced=True
+    )
+    epsilon: float = option(0.2, help="Parity fails below a ratio of 1-E.", metavar="E", advanced=True)
+    inside: float = option(0.5, help="Share of a head that counts as kept.", metavar="SHARE", advanced=True)
+    min_group: int = option(10, help="Smaller groups are not judged.", advanced=True, least=2)
+    ambiguous: Literal["drop", "first", "sample"] = option("drop", help="People with several values.", advanced=True)
+    photos_per_person: Literal["all", "one"] = option("all", help="All, or one drawn at random.", advanced=True)
+    bootstrap: int = option(2000, help="Bootstrap resamples of people.", metavar="B", advanced=True, least=100)
+    seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True)
+    keep_maps: bool = option(False, help="Keep each photo's own map in the table saliency.", advanced=True)
+    source: str = option("given", help="How groups are known, such as self-reported.", metavar="WORDS", advanced=True)
+    files: str = option(
+        "", help="Where photos are, such as 'neutral/{id}.jpg', by the CSV's columns.", metavar="PATTERN", advanced=True
+    )
+    limit: int | None = option(None, help="Only the first N photos.")
+    device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True)
     settings: Settings = field(init=False)
 
     def __post_init__(self) -> None:
+        check(self)
         for ratio in self.ratios:
             check_ratio(ratio)
         check_policies(self.policies)
         if not self.ratios or not self.policies or not self.cropper:
             raise ConfigError("A crop audit needs a cropper, a ratio and a policy at least.")
-        for name, value, low, high in (
-            ("epsilon", self.epsilon, 0.0, 1.0),
-            ("inside", self.inside, 0.0, 1.0),
-            ("temperature", 1.0 if self.temperature is None else self.temperature, 0.0, float("inf")),
-        ):
-            if not low < value <= high:
-                raise ConfigError(f"{name} is {value}; it must lie above {low:g} and be {high:g} at most.")
-        for name, least, number in (
-            ("height", 16, self.height),
-            ("max_side", 16, self.max_side),
-            ("gap", 0, self.gap),
-            ("pairs", 1, self.pairs),
-            ("draws", 1, self.draws),
-            ("min_group", 2, self.min_group),
-            ("bootstrap", 100, self.bootstrap),
-            ("max_pairs", 2, self.max_pairs),
-            ("together", 0, self.together),
-            ("stability", 0, self.stability),
-        ):
-            if number is not None and number < least:
-                raise ConfigError(f"{name} is {number}; it must be {least} at least.")
-        if self.jpeg is not None and not 1 <= self.jpeg <= 100:
-            raise ConfigError(f"jpeg is {self.jpeg}; the quality of a JPEG file lies between 1 and 100.")
+        for name, high in (("epsilon", 1.0), ("inside", 1.0), ("temperature", float("inf"))):
+            value = getattr(self, name)
+            if value is not None and not 0 < value <= high:
+                raise ConfigError(f"{name} is {value}; it must lie above 0 and be {high:g} at most.")
         policies = tuple(dict.fromkeys(("argmax", *self.policies)))
         object.__setattr__(self, "policies", policies)
         object.__setattr__(self, "settings", Settings(self.temperature or 1.0, self.weights, self.ties))
@@ -131,3 +137,64 @@ PRESETS: dict[str, dict[str, Any]] = {
     "published": {"orders": "left", "draws": 10_000, "jpeg": 75, "ties": "first", "photos_per_person": "one"},
 }
 """``published``: as Yee et al. 2021 did it; one person's photo drawn with replacement, the first group on the left."""
+
+
+@dataclass(frozen=True, slots=True)
+class CropsSettings:
+    """All options of ``gslopes crops``."""
+
+    preset: Literal["exact", "published"] = option("exact", help="Our defaults, or the choices of Yee et al. 2021.")
+    embed: Literal["thumbs", "full", "none"] = option("thumbs", help="Pictures inside the page.", advanced=True)
+    crops: CropsConfig = section(CropsConfig)
+    cost_limits: CostLimits = section(CostLimits)
+
+
+class CropsOptions(CostOptions, total=False):
+    """The options of ``CropsSettings`` as keywords; ``config`` is a TOML file with more."""
+
+    preset: Literal["exact", "published"]
+    embed: Literal["thumbs", "full", "none"]
+    groups: str | Sequence[str]
+    cropper: str | Sequence[str]
+    attach: Literal["horizontal", "vertical", "none"]
+    height: int | None
+    max_side: int | None
+    gap: int
+    jpeg: int | None
+    orders: Literal["both", "left"]
+    pairs: int | None
+    max_pairs: int
+    draws: int | None
+    together: int
+    stability: int
+    ratios: float | Sequence[float]
+    policy: str | Sequence[str]
+    temperature: float | None
+    weights: Literal["softmax", "shifted"]
+    ties: Literal["half", "first"]
+    symmetry: Literal["program", "notebook", "saliency", "off"]
+    epsilon: float
+    inside: float
+    min_group: int
+    ambiguous: Literal["drop", "first", "sample"]
+    photos_per_person: Literal["all", "one"]
+    bootstrap: int
+    seed: int
+    keep_maps: bool
+    source: str
+    files: str
+    limit: int | None
+    device: str
+    config: str | Path | None
+
+
+def configure(options: Mapping[str, Any]) -> CropsSettings:
+    """The settings from options, see ``core.options.build``; those of a preset where no other is given.
+
+    Raises: ConfigError, UnknownName.
+    """
+    mapping = merged(CropsSettings, options)
+    crops = mapping.setdefault("crops", {})
+    if isinstance(crops, dict):
+        mapping["crops"] = {**PRESETS.get(mapping.get("preset", "exact"), {}), **crops}
+    return from_dict(CropsSettings, mapping)

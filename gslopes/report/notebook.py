@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
 import pandas as pd
 
 from gslopes.core import placebo
+from gslopes.core.result import page_link
 from gslopes.report import decisions, words
 from gslopes.report.findings import READING
 from gslopes.report.funnel import Funnel, funnels
@@ -23,16 +25,30 @@ def audit_html(run: Path, slopes: pd.DataFrame | None, page: Path | None) -> str
     """
     if slopes is None:
         return f"<p>Run folder {escape(str(run))}, not fitted yet.</p>"
-    reading = slopes[slopes["estimator"] == READING]
-    fake = reading["attribute"].map(lambda name: bool(placebo.split(name)[1])).astype(bool)
     by_pair = {(one.classifier, one.attribute): one for one in funnels(run)}
     parts = []
-    for (classifier, attribute), rows in reading[~fake].groupby(["classifier", "attribute"], sort=True):
-        beside = (reading["classifier"] == classifier) & reading["attribute"].isin(placebo.names(str(attribute)))
+    for (classifier, attribute), rows, floor in _pairs(slopes):
         name = words.printable(classifier)
-        parts.append(_finding(name, str(attribute), rows, reading[fake & beside], by_pair.get((name, str(attribute)))))
-    link = f'<p>Report: <a href="{escape(page.resolve().as_uri())}">{escape(str(page))}</a></p>' if page else ""
-    return "".join(parts) + link
+        parts.append(_finding(name, attribute, rows, floor, by_pair.get((name, attribute))))
+    return "".join(parts) + page_link(page)
+
+
+def summary(slopes: pd.DataFrame) -> str:
+    """The finding in a sentence for each classifier and attribute.  slopes: as in core.tables.SLOPES."""
+    found = [
+        f"{words.printable(classifier)}: {headline(rows, decisions.decide(rows, floor), attribute).sentence}"
+        for (classifier, attribute), rows, floor in _pairs(slopes)
+    ]
+    return " ".join(found)
+
+
+def _pairs(slopes: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame, pd.DataFrame]]:
+    """((classifier, attribute), its rows of the headline's estimator, those of its placebos)."""
+    reading = slopes[slopes["estimator"] == READING]
+    fake = reading["attribute"].map(lambda name: bool(placebo.split(name)[1])).astype(bool)
+    for (classifier, attribute), rows in reading[~fake].groupby(["classifier", "attribute"], sort=True):
+        same = (reading["classifier"] == classifier) & reading["attribute"].isin(placebo.names(str(attribute)))
+        yield (str(classifier), str(attribute)), rows, reading[fake & same]
 
 
 def _finding(classifier: str, attribute: str, rows: pd.DataFrame, floor: pd.DataFrame, funnel: Funnel | None) -> str:

@@ -71,7 +71,7 @@ def bench(
     photos: a folder; None for variants of the astronaut's portrait, 224 pixels a side.
     count: photos of it, again from the first if there are fewer.
 
-    Raises: UsageError if there is no photo with a usable face; as ``stages.synthesise``.
+    Raises: UsageError if there is no photo with a usable face; as ``run.walk.synthesise``.
     """
     with tempfile.TemporaryDirectory(prefix="gslopes-bench-") as place:
         there = Path(place)
@@ -175,7 +175,7 @@ def _clock(seconds: dict[str, float], device: str) -> Callable[[str], AbstractCo
 
 def time_walk(folder: Path, run: Path, attribute: str, device: str, executor: Executor) -> tuple[float, Meter]:
     """Seconds of the whole stage, models loaded before, and the meter that ran beside it."""
-    plan = stages.plan_walk(folder, run, {"attribute": attribute, "min_face": 20, "device": device})
+    plan = make_plan(configure(folder, {"attribute": attribute, "min_face": 20, "device": device}), run)
     components = default_components(plan.config, plan.device)
     executor.note(f"bench      {len(plan.files)} photos, files to counterfactual files")
     with Meter(device) as meter:

@@ -19,47 +19,47 @@ TOML file:
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from gslopes.core.config import from_dict, read_toml, to_dict
+from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import ConfigError
+from gslopes.core.options import check, extent, merged, option, options_of, put, section
 from gslopes.fit.options import DEFAULT, Correction, FitOptions
 from gslopes.validate.gate import Thresholds
 
 # Not part of what makes two runs the same. The device moves numbers by rounding alone; any number of classifiers can be
 # asked about the same pictures, and each is recorded with its own version.
-_CONDITIONS = ("device", "engine", "workers", "seed", "gate", "score", "fit")
+_CONDITIONS = ("device", "engine", "workers", "seed", "gate", "score", "fit", "as_published")
 
 
 @dataclass(frozen=True, slots=True)
 class FindConfig:
-    """min_face: shorter side of the smallest usable face, pixels.  landmarks: a CSV of known faces instead of MTCNN."""
+    """Which faces are edited."""
 
-    min_face: int = 32
-    landmarks: Path | None = None
+    min_face: int = option(32, help="Smallest face to edit, pixels.", metavar="PX", advanced=True, least=1)
+    landmarks: Path | None = option(None, help="Known faces instead of a face detector.", metavar="CSV", advanced=True)
 
     def __post_init__(self) -> None:
-        _at_least("min_face", self.min_face, 1)
+        check(self)
 
 
 @dataclass(frozen=True, slots=True)
 class EditConfig:
-    """What is changed, and how far.
+    """What is changed, and how far: a sweep for each attribute."""
 
-    attributes: what to edit, one sweep each.
-    steps: how many values (K, odd); the attribute's own default if None.
-    range: the least and the greatest value; the attribute's own default if None.
-    model: the editor's name; the attribute's default editor if empty.
-    """
-
-    attributes: tuple[str, ...] = ("gender",)
-    steps: int | None = None
-    range: tuple[float, float] | None = None
-    model: str = ""
+    attributes: tuple[str, ...] = option(
+        ("gender",), help="The attribute to edit; may be repeated.", name="attribute", short="a"
+    )
+    steps: int | None = option(None, help="Number of values in a sweep, odd.", metavar="K", shown="7; race: 5")
+    range: tuple[float, float] | None = option(
+        None, help="Ends of a sweep, or one number.", metavar="LOW,HIGH", shown="-2,2", parse=extent
+    )
+    model: str = option(
+        "", help="The model that edits.", name="editor", metavar="MODEL", shown="the attribute's own", advanced=True
+    )
 
     def __post_init__(self) -> None:
         if not self.attributes:
@@ -77,21 +77,31 @@ class EditConfig:
 class ComposeConfig:
     """How the edited face goes back into the photo, and how the photo is written.
 
-    region: ``face`` (skin, nose, brows, eyes, lips, mouth), ``skin`` (skin and nose) or ``head`` (face, ears, neck).
-    blend: ``auto`` (the editor's own), ``difference`` (the photo plus the editor's change), ``ratio`` (the photo times
-        the editor's ratio) or ``paste`` (the editor's picture, as in the paper).
-    format: ``jpeg`` (quality 95, 4:4:4) or ``png``.  masks: a folder of known masks instead of the parser's.
-    skin_weights: a file with a public face parser instead of the shipped one; see ``zoo.load_parser``.
-    placebo: also make three sweeps of each photo that should move nothing; see ``compose.placebo``. Findings stand
-        against them: without them a slope that differs from 0 stays open.
+    region: ``face`` is skin, nose, brows, eyes, lips and mouth; ``skin`` skin and nose; ``head`` face, ears and neck.
+    blend: ``difference`` adds the editor's change to the photo, ``ratio`` multiplies the photo by the editor's ratio,
+        ``paste`` takes the editor's picture, as in the paper.
+    placebo: see ``compose.placebo``. Findings are held against placebos: without them a slope that differs from 0
+        stays open.
     """
 
-    region: Literal["face", "skin", "head"] = "face"
-    blend: Literal["auto", "difference", "ratio", "paste"] = "auto"
-    format: Literal["jpeg", "png"] = "jpeg"
-    masks: Path | None = None
-    skin_weights: Path | None = None
-    placebo: bool = True
+    region: Literal["face", "skin", "head"] = option("face", help="Which part of the face may change.", advanced=True)
+    blend: Literal["auto", "difference", "ratio", "paste"] = option(
+        "auto", help="How an edit is blended into the photo.", shown="the editor's own", advanced=True
+    )
+    format: Literal["jpeg", "png"] = option("jpeg", help="File format of the pictures.", advanced=True)
+    masks: Path | None = option(None, help="Known masks instead of a face parser.", metavar="DIR", advanced=True)
+    skin_weights: Path | None = option(
+        None,
+        help="A public face parser instead of the shipped one: a CelebAMask-HQ BiSeNet with a ResNet-18, such as "
+        "79999_iter.pth, or the same as .safetensors. About half a second a face on a CPU core.",
+        metavar="FILE",
+        advanced=True,
+    )
+    placebo: bool = option(
+        True,
+        help="Add three sweeps that should move nothing, which findings must exceed. Four times the pictures; paid "
+        "classifiers are asked about a sample of them.",
+    )
 
     def __post_init__(self) -> None:
         if self.masks is not None and self.skin_weights is not None:
@@ -102,13 +112,18 @@ class ComposeConfig:
 class GateConfig(Thresholds):
     """Whether sweeps are judged, and by which thresholds; see ``validate.gate.Thresholds``.
 
-    on: None judges unless the faces come from a table of landmarks, since of drawn faces neither the detector nor the
-        reader is a measurer.
-    look: where the face is looked for: at the first, middle and last value (``ends``), or at ``all`` of them.
+    on: None judges unless the faces come from a table of landmarks: of drawn faces neither the detector nor the judge
+        is a measurer.
     """
 
-    on: bool | None = None
-    look: Literal["ends", "all"] = "ends"
+    on: bool | None = option(
+        None,
+        help="Ask only about sweeps in which the face is found again and its reading follows the edit while little "
+        "else changes.",
+        name="gate",
+        shown="--gate, but --no-gate with --landmarks",
+    )
+    look: Literal["ends", "all"] = option("ends", help="Values at which the face is looked for.")
 
     def judges(self, landmarks: Path | str | None) -> bool:
         """Whether an audit judges.  landmarks: the run's table of known faces, if it has one."""
@@ -116,57 +131,77 @@ class GateConfig(Thresholds):
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreConfig:
-    """Which classifiers are asked, and what that may cost.
+class CostLimits:
+    """What asking may cost, and where answers are kept."""
 
-    classifiers: names with parameters, such as ``celeba-tagger:threshold=0.3``.
-    cache: the folder that keeps answers; the user's cache folder if None.
-    budget: USD that one command may spend, None for no stop.  max_calls: requests that it may send, None for no stop.
-    confirm_above: USD from which on the user is asked first.  yes: do not ask.
-    retry_failed: ask again about pictures that failed.
-    placebo_sample: of how many photos an attribute's placebo sweeps are asked about where asking costs money; all of
-        them where it does not.
-    dropped_sample: about how many of an attribute's sweeps that the gate dropped is asked nevertheless: their answers
-        stay out of the tables, and say what the gate does to the slopes.
-    """
-
-    classifiers: tuple[str, ...] = ()
-    cache: Path | None = None
-    budget: float | None = None
-    max_calls: int | None = None
-    confirm_above: float = 10.0
-    yes: bool = False
-    retry_failed: bool = False
-    placebo_sample: int = 200
-    dropped_sample: int = 50
+    cache: Path | None = option(
+        None,
+        help="Where answers are cached.",
+        metavar="DIR",
+        shown="$GSLOPES_CACHE, or your cache folder",
+        advanced=True,
+    )
+    budget: float | None = option(None, help="Stop before more than this is spent.", metavar="USD", least=0)
+    max_calls: int | None = option(None, help="Stop after this many requests to services.", advanced=True, least=0)
+    confirm_above: float = option(
+        10.0, help="Ask for confirmation above this cost.", metavar="USD", advanced=True, least=0
+    )
+    yes: bool = option(False, help="Do not ask for confirmation of the cost.", advanced=True)
+    retry_failed: bool = option(False, help="Retry pictures that failed.", advanced=True)
 
     def __post_init__(self) -> None:
-        for name in ("budget", "max_calls", "confirm_above", "placebo_sample", "dropped_sample"):
-            value = getattr(self, name)
-            if value is not None and value < 0:
-                raise ConfigError(f"{name} is {value}; it must be at least 0.")
+        check(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreConfig(CostLimits):
+    """Which classifiers are asked, about what, and what that may cost."""
+
+    classifiers: tuple[str, ...] = option(
+        (),
+        help="The classifier to audit; may be repeated.",
+        name="classifier",
+        short="c",
+        shown="celeba-tagger",
+    )
+    placebo_sample: int = option(
+        200,
+        help="Photos whose placebo sweeps are asked about where asking costs money.",
+        advanced=True,
+        least=0,
+    )
+    dropped_sample: int = option(
+        50,
+        help="Sweeps dropped by the gate that are asked about for comparison; their answers stay out of the tables.",
+        advanced=True,
+        least=0,
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class FitConfig:
-    """What the fit computes; see ``fit.options.FitOptions``.
+    """What the fit computes; see ``fit.options.FitOptions``, ``run.presence`` and ``run.fitting.read_about``."""
 
-    presence: which labels count, see ``run.presence``.
-    photos_csv: a row a photo, with a first column named photo (sha256), path, file, filename, name or id.
-    groups: its columns to fit by; ``"a + b"`` crosses two.  cluster: its column that says which photos belong together.
-    seed: of resamples and permutations; the run's own if None.
-    """
-
-    estimators: tuple[str, ...] = DEFAULT
-    bootstrap: int = 2000
-    permutations: int = 10_000
-    correction: Correction = "bh"
-    presence: str = "vendor"
-    min_varying: int = 10
-    photos_csv: Path | None = None
-    groups: tuple[str, ...] = ()
-    cluster: str = ""
-    seed: int | None = None
+    estimators: tuple[str, ...] = option(
+        DEFAULT, help="An estimator; may be repeated.", name="estimator", shown="all but photo-censored"
+    )
+    bootstrap: int = option(2000, help="Bootstrap resamples of photos; 0 for none.", metavar="B")
+    permutations: int = option(10_000, help="Permutations within photos; 0 for none.", metavar="M")
+    correction: Correction = option("bh", help="Correction for q, over a classifier's labels.")
+    presence: str = option(
+        "vendor",
+        help="Which labels count: those that the vendor returns by default, all, or from a score on.",
+        metavar="vendor|none|SCORE",
+    )
+    min_varying: int = option(10, help="Labels varying on fewer photos are not judged.")
+    photos_csv: Path | None = option(
+        None, help="A CSV with one row per photo, for --groups and --cluster.", metavar="CSV"
+    )
+    groups: tuple[str, ...] = option(
+        (), help="Column; slopes for each of its values. 'a + b' crosses two.", metavar="COLUMN"
+    )
+    cluster: str = option("", help="Column; photos with the same value are one unit.", metavar="COLUMN")
+    seed: int | None = option(None, help="Seed of resamples and permutations.", metavar="S", shown="the run's")
 
     def __post_init__(self) -> None:
         from gslopes.run.presence import parse
@@ -178,44 +213,47 @@ class FitConfig:
 
     def options(self, seed: int) -> FitOptions:
         """The pure part.  Raises: ConfigError, UnknownName.  seed: of the run."""
+        names = ("estimators", "bootstrap", "permutations", "correction", "min_varying")
         return FitOptions(
-            estimators=self.estimators,
-            bootstrap=self.bootstrap,
-            permutations=self.permutations,
-            correction=self.correction,
-            min_varying=self.min_varying,
-            seed=seed if self.seed is None else self.seed,
+            **{name: getattr(self, name) for name in names}, seed=seed if self.seed is None else self.seed
         )
 
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
-    """One run.
+    """One run; engine and workers as in ``executors.engines``."""
 
-    photos: the folder.  limit: only the first so many photos.  seed: of everything that is drawn by lot.
-    part: photos in a part, the unit of work and of resuming.  device: auto, cpu, cuda or cuda:N.
-    engine, workers: who carries out the parts, and how many of them; see ``executors.engines``.
-    """
-
-    photos: Path
-    limit: int | None = None
-    seed: int = 0
-    part: int = 32
-    device: str = "auto"
-    engine: Literal["auto", "one", "processes", "ray"] = "auto"
-    workers: int | None = None
-    find: FindConfig = field(default_factory=FindConfig)
-    edit: EditConfig = field(default_factory=EditConfig)
-    compose: ComposeConfig = field(default_factory=ComposeConfig)
-    gate: GateConfig = field(default_factory=GateConfig)
-    score: ScoreConfig = field(default_factory=ScoreConfig)
-    fit: FitConfig = field(default_factory=FitConfig)
+    photos: Path = option(help="The folder of photos.", positional=True)
+    limit: int | None = option(None, help="Only the first N photos.", least=1)
+    seed: int = option(0, help="Seed of all random draws.", metavar="S", advanced=True, least=0)
+    part: int = option(32, help="Photos in a part, the unit of work and of resuming.", advanced=True, least=1)
+    device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True)
+    engine: Literal["auto", "one", "processes", "ray"] = option(
+        "auto",
+        help="Where the work runs: in one process; in several on this machine, one for each GPU; on a Ray cluster "
+        "($RAY_ADDRESS, or one started here) whose machines all have gslopes and see photos and run folder under the "
+        "same paths.",
+        shown="one; with several GPUs processes",
+        advanced=True,
+    )
+    workers: int | None = option(
+        None, help="Number of workers.", shown="one per GPU, or one per four cores", advanced=True
+    )
+    find: FindConfig = section(FindConfig)
+    edit: EditConfig = section(EditConfig)
+    compose: ComposeConfig = section(ComposeConfig)
+    gate: GateConfig = section(GateConfig, flat=("on",))
+    score: ScoreConfig = section(ScoreConfig)
+    fit: FitConfig = section(FitConfig, flat=())
+    as_published: bool = option(
+        False,
+        help="Follow Joo and Kärkkäinen (2020) in all that can be set: skin, paste, no gate, their estimator. "
+        "gslopes method lists what still differs.",
+        advanced=True,
+    )
 
     def __post_init__(self) -> None:
-        _at_least("part", self.part, 1)
-        _at_least("seed", self.seed, 0)
-        if self.limit is not None:
-            _at_least("limit", self.limit, 1)
+        check(self)
 
     def identity(self) -> dict[str, Any]:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""
@@ -223,40 +261,51 @@ class RunConfig:
         return {key: value for key, value in whole.items() if key not in _CONDITIONS}
 
 
-class Options(TypedDict, total=False):
-    """Options of the walk under their flat names, as the command line and the Python functions have them."""
+# Flat name of an option to its sections and field.
+OPTION_PATHS = {name: one.path for name, one in options_of(RunConfig).items()}
 
-    attribute: str | tuple[str, ...] | list[str] | None
-    classifier: str | tuple[str, ...] | list[str] | None
-    steps: int | None
-    range: tuple[float, float] | None
-    editor: str | None
-    min_face: int | None
-    landmarks: str | Path | None
-    region: str | None
-    blend: str | None
-    format: str | None
-    masks: str | Path | None
-    skin_weights: str | Path | None
-    placebo: bool | None
-    gate: bool | None
-    limit: int | None
-    seed: int | None
-    device: str | None
-    engine: str | None
-    workers: int | None
-    config: str | Path | None
+
+class CostOptions(TypedDict, total=False):
+    """The fields of ``CostLimits`` as keywords."""
+
     cache: str | Path | None
     budget: float | None
     max_calls: int | None
-    confirm_above: float | None
-    yes: bool | None
-    retry_failed: bool | None
-    as_published: bool | None
+    confirm_above: float
+    yes: bool
+    retry_failed: bool
+
+
+class RunOptions(CostOptions, total=False):
+    """The options of ``RunConfig`` as keywords, except ``classifier``; ``config`` is a TOML file with more."""
+
+    limit: int | None
+    seed: int
+    part: int
+    device: str
+    engine: Literal["auto", "one", "processes", "ray"]
+    workers: int | None
+    min_face: int
+    landmarks: str | Path | None
+    attribute: str | Sequence[str]
+    steps: int | None
+    range: tuple[float, float] | None
+    editor: str
+    region: Literal["face", "skin", "head"]
+    blend: Literal["auto", "difference", "ratio", "paste"]
+    format: Literal["jpeg", "png"]
+    masks: str | Path | None
+    skin_weights: str | Path | None
+    placebo: bool
+    gate: bool | None
+    placebo_sample: int
+    dropped_sample: int
+    as_published: bool
+    config: str | Path | None
 
 
 # What can be set as Joo & Kärkkäinen (2020) have it; see ``report.method``.
-PUBLISHED: Mapping[tuple[str, ...], Any] = {
+PUBLISHED: Mapping[tuple[str, str], Any] = {
     ("compose", "region"): "skin",
     ("compose", "blend"): "paste",
     ("compose", "placebo"): False,
@@ -264,91 +313,31 @@ PUBLISHED: Mapping[tuple[str, ...], Any] = {
     ("fit", "estimators"): ("paper",),
     ("fit", "presence"): "vendor",
 }
-_HOMES = {
-    "attribute": ("edit", "attributes"),
-    "classifier": ("score", "classifiers"),
-    "steps": ("edit", "steps"),
-    "range": ("edit", "range"),
-    "editor": ("edit", "model"),
-    "min_face": ("find", "min_face"),
-    "landmarks": ("find", "landmarks"),
-    "region": ("compose", "region"),
-    "blend": ("compose", "blend"),
-    "format": ("compose", "format"),
-    "masks": ("compose", "masks"),
-    "skin_weights": ("compose", "skin_weights"),
-    "placebo": ("compose", "placebo"),
-    "gate": ("gate", "on"),
-    **{name: (name,) for name in ("limit", "seed", "device", "engine", "workers")},
-    "cache": ("score", "cache"),
-    "budget": ("score", "budget"),
-    "max_calls": ("score", "max_calls"),
-    "confirm_above": ("score", "confirm_above"),
-    "yes": ("score", "yes"),
-    "retry_failed": ("score", "retry_failed"),
-}
 
 
 def configure(photos: str | Path | None, options: Mapping[str, Any]) -> RunConfig:
-    """The configuration from flat options over those of a TOML file (``options["config"]``) over the defaults.
+    """The configuration of a run from options, see ``core.options.build``.
 
     photos: the folder; None if the file names it.
-    options: as ``Options``; None and empty mean "not given".
 
     Raises: ConfigError for an unknown option or a value out of its range.
     """
-    path = options.get("config")
-    mapping = _absolute(read_toml(Path(path)), Path(path).parent) if path else {}
-    known = {**_HOMES, "config": (), "as_published": ()}
-    for name, value in options.items():
-        if name not in known:
-            from_dict(RunConfig, {"photos": "", name: value})  # raises, with the nearest name
-            raise ConfigError(f"The option {name!r} can only be set in a file.", "Pass that file as config.")
-        if name not in ("config", "as_published") and value is not None and value != ():
-            single = name in ("attribute", "classifier") and isinstance(value, str)
-            _put(mapping, _HOMES[name], (value,) if single else value)
-    if options.get("as_published"):
+    mapping = merged(RunConfig, {"photos": photos, **options}, base=Path())
+    if mapping.get("as_published"):
         _publish(mapping)
-    if photos is not None:
-        mapping["photos"] = str(photos)
     if "photos" not in mapping:
         raise ConfigError("No folder of photos is given.", "Name the folder that holds the photos.")
-    return from_dict(RunConfig, _absolute(mapping, Path()))
+    return from_dict(RunConfig, mapping)
 
 
 def _publish(mapping: dict[str, Any]) -> None:
     """Set what the paper sets.  Raises: ConfigError if something else was asked for."""
-    for (section, key), value in PUBLISHED.items():
-        inner = mapping.get(section)
-        given = inner.get(key) if isinstance(inner, dict) else None
+    for (part, key), value in PUBLISHED.items():
+        given = mapping.get(part, {}).get(key)
         if given is not None and given != value:
             hint = "Leave one of the two out: gslopes method lists what --as-published sets."
-            raise ConfigError(f"As published, {section}.{key} is {value}, not {given}.", hint)
-        _put(mapping, (section, key), value)
+            raise ConfigError(f"As published, {part}.{key} is {value}, not {given}.", hint)
+        put(mapping, (part, key), value)
     for key in ("steps", "range"):
-        if (mapping.get("edit") or {}).get(key) is not None:
+        if mapping.get("edit", {}).get(key) is not None:
             raise ConfigError(f"As published, {key} is the paper's.", f"Leave --{key} out, or --as-published.")
-
-
-def _put(mapping: dict[str, Any], home: tuple[str, ...], value: Any) -> None:
-    for key in home[:-1]:
-        inner = mapping.setdefault(key, {})
-        if not isinstance(inner, dict):
-            raise ConfigError(f"The configuration's {key} must be a section [{key}], not {inner!r}.")
-        mapping = inner
-    mapping[home[-1]] = str(value) if isinstance(value, Path) else value
-
-
-def _absolute(mapping: dict[str, Any], base: Path) -> dict[str, Any]:
-    """Paths in a file are relative to that file, so that it works from any folder."""
-    homes = [_HOMES.get(name, (name,)) for name in ("photos", "landmarks", "masks", "skin_weights", "cache")]
-    for *sections, key in [*homes, ("fit", "photos_csv")]:
-        section = mapping.get(sections[0]) if sections else mapping
-        if isinstance(section, dict) and isinstance(section.get(key), (str, Path)):
-            section[key] = os.path.abspath(base / section[key])
-    return mapping
-
-
-def _at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise ConfigError(f"{name} is {value}; it must be at least {least}.")

@@ -16,7 +16,7 @@ from gslopes.core.errors import UsageError
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import show
 from gslopes.executors import Executor
-from gslopes.run.config import ScoreConfig
+from gslopes.run.config import CostLimits
 from gslopes.run.scoring.cost import confirm_cost
 from gslopes.score.classifiers import load_classifier
 from gslopes.score.client import Client
@@ -71,22 +71,22 @@ def check_drift(
     *,
     sample: int = 50,
     seed: int = 0,
-    terms: ScoreConfig | None = None,
+    cost_limits: CostLimits | None = None,
 ) -> Drift:
     """Ask again about a sample of the pictures that a classifier answered in a run; nothing in the run changes.
 
     classifier: a name, as it was asked, or an object.  sample: pictures.  seed: of the sample.
-    terms: budget, max_calls, confirm_above and yes count.
+    cost_limits: budget, max_calls, confirm_above and yes count.
 
     Raises: UsageError if the run has no answers of it; as ``stages.score_photos`` for what asking may meet.
     """
     if sample < 2:
         raise UsageError("A sample is of two pictures or more.", "Such as --sample 50.")
-    run, terms = Path(run), terms or ScoreConfig()
+    run, cost_limits = Path(run), cost_limits or CostLimits()
     one = load_classifier(classifier, "cpu") if isinstance(classifier, str) else classifier
     edits = _sampled(run, one.name, sample, seed)
     limits = limits_of(one)
-    confirm_cost([estimate(one.name, limits, one.batch, [len(edits)], 0)], terms, executor)
+    confirm_cost([estimate(one.name, limits, one.batch, [len(edits)], 0)], cost_limits, executor)
     usage = UsageStats()
     found: dict[str, pd.DataFrame] = {}
 
@@ -95,7 +95,7 @@ def check_drift(
         found["asked"], found["scores"] = asked, scores
 
     run_seed = int(runfolder.read_manifest(run).get("seed") or 0)
-    budget = Budget(terms.budget, terms.max_calls)
+    budget = Budget(cost_limits.budget, cost_limits.max_calls)
     Client(one, budget=budget, usage=usage, seed=run_seed).ask_parts([(0, edits)], run, done)
     if str(usage):
         executor.note(f"drift      {one.name}: {usage.requests:,} calls, {usage}.")

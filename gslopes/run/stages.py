@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 import pandas as pd
 
-from gslopes.core import runfolder, runtime, tables
-from gslopes.core.config import from_dict
+from gslopes.core import runfolder, tables
 from gslopes.core.records import Classifier
-from gslopes.core.trust import Trust
 from gslopes.executors import Executor, OneProcess
-from gslopes.executors.engines import engine
 from gslopes.executors.progress import counted
 from gslopes.fit.options import LEAST_KEPT
 from gslopes.run import manifest, outcome, stamps, synthesis
-from gslopes.run.components import Components, default_components, load_classifiers, model_records
-from gslopes.run.config import FitConfig, GateConfig, Options, ScoreConfig, configure
+from gslopes.run.components import Components, default_components, model_records
+from gslopes.run.config import FitConfig, GateConfig, ScoreConfig
 from gslopes.run.fitting import fit_folder
-from gslopes.run.gate.judge import Wanted, judge_folder, load_reader, reader_digest
-from gslopes.run.outcome import Audit, answers
-from gslopes.run.plan import IDENTITY, SYNTHESIS, Plan, identity, make_plan
+from gslopes.run.gate.judge import SweepSelection, judge_folder, reader_digest
+from gslopes.run.outcome import Audit
+from gslopes.run.plan import IDENTITY, SYNTHESIS, Plan, identity
 from gslopes.run.scoring.score import DROPPED, Scoring, missing_of, models_of, score_stage, wanted_of
 from gslopes.run.sources import keep_sources
 
-__all__ = ["DEFAULT_CLASSIFIER", "QUIET", "STAGES", "Audit", "answers", "audit", "score_photos", "synthesise"]
-
 QUIET = OneProcess()
-DEFAULT_CLASSIFIER = "celeba-tagger"
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class AuditRun:
     """One audit: what is done, and by whom.
 
-    components: None stands for those that the plan's configuration names.  terms: what the questions may cost.
+    components: None stands for those that the plan's configuration names.
     """
 
     plan: Plan
     executor: Executor
     components: Components | None
     classifiers: tuple[Classifier, ...]
-    terms: ScoreConfig
+    cost_limits: ScoreConfig
 
     @property
     def run(self) -> Path:
@@ -64,154 +58,40 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """name: as notes have it.  done: whether all would come out the same if it were done again.  run: does it."""
+    """name: as notes have audit.  done: whether all would come out the same if it were done again.  run: does audit."""
 
     name: str
-    done: Callable[[Walk], bool]
-    run: Callable[[Walk], object]
+    done: Callable[[AuditRun], bool]
+    run: Callable[[AuditRun], object]
 
 
 STAGES = (
     Stage(
         SYNTHESIS,
-        lambda walk: is_synthesised(walk.plan, walk.components),
-        lambda walk: run_synthesise(walk.plan, walk.components, walk.executor),
+        lambda audit: is_synthesised(audit.plan, audit.components),
+        lambda audit: run_synthesise(audit.plan, audit.components, audit.executor),
     ),
     Stage(
         "gate",
-        lambda walk: is_judged(walk.run, walk.plan.config.gate),
-        lambda walk: run_gate(walk.run, walk.executor, walk.plan.config.gate, device=walk.plan.config.device),
+        lambda audit: is_judged(audit.run, audit.plan.config.gate),
+        lambda audit: run_gate(audit.run, audit.executor, audit.plan.config.gate, device=audit.plan.config.device),
     ),
     Stage(
         "score",
-        lambda walk: is_scored(walk.run, walk.classifiers, walk.terms, gate=walk.gated),
-        lambda walk: run_score(walk.run, walk.classifiers, walk.executor, walk.terms, gate=walk.gated),
+        lambda audit: is_scored(audit.run, audit.classifiers, audit.cost_limits, gate=audit.gated),
+        lambda audit: run_score(audit.run, audit.classifiers, audit.executor, audit.cost_limits, gate=audit.gated),
     ),
     Stage(
         "fit",
-        lambda walk: is_fitted(walk.run, walk.plan.config.fit),
-        lambda walk: run_fit(walk.run, walk.plan.config.fit, walk.executor),
+        lambda audit: is_fitted(audit.run, audit.plan.config.fit),
+        lambda audit: run_fit(audit.run, audit.plan.config.fit, audit.executor),
     ),
     Stage(
         "report",
-        lambda walk: is_reported(walk.run),
-        lambda walk: run_report(walk.run, walk.executor),
+        lambda audit: is_reported(audit.run),
+        lambda audit: run_report(audit.run, audit.executor),
     ),
 )
-
-
-# -- the walk, as functions -------------------------------------------------------------------------------------------
-
-
-def audit(
-    photos: str | Path | None,
-    out: str | Path,
-    *,
-    components: Components | None = None,
-    classifiers: Sequence[Classifier] = (),
-    executor: Executor = QUIET,
-    trust: bool = False,
-    **options: Unpack[Options],
-) -> Audit:
-    """The whole walk: counterfactual photos, the classifiers' answers, slopes, report. Called again, it resumes.
-
-    What is done is not done again: no picture, no question, nor slopes and a report that would come out the same.
-
-    photos: the folder.  out: the run folder, made if missing.
-    components: instead of those that the options name.
-    classifiers: ready objects, beside those named by ``classifier``.
-    executor: carries out the parts, unless the option ``engine`` says who does.
-    trust: classifiers in files that are programs may run, see ``core.trust``; without it the user is asked.
-    options: see ``run.config.Options``; attribute is ``gender`` by default, and the classifier ``celeba-tagger`` if
-        none is given.
-
-    Raises: UsageError, ModelError, ClassifierError, StorageError; all that can be known beforehand before any work.
-    """
-    walk = prepare(photos, out, options, components, classifiers, executor, trust)
-    for stage in walk.stages:
-        if stage.done(walk):
-            walk.executor.note(f"{stage.name:<10} up to date")
-        else:
-            stage.run(walk)
-    return outcome.of_audit(walk.run)
-
-
-def synthesise(
-    photos: str | Path | None,
-    out: str | Path,
-    *,
-    components: Components | None = None,
-    executor: Executor = QUIET,
-    **options: Unpack[Options],
-) -> Audit:
-    """Make the counterfactual photos and the tables ``photos`` and ``edits``. Arguments and errors as ``audit``."""
-    plan = plan_walk(photos, out, options)
-    return run_synthesise(plan, components, _executor(plan, executor))
-
-
-def score_photos(
-    run: str | Path,
-    classifier: str | Classifier | Sequence[str | Classifier] = DEFAULT_CLASSIFIER,
-    *,
-    device: str = "auto",
-    executor: Executor = QUIET,
-    gate: bool = True,
-    trust: bool = False,
-    **terms: Any,
-) -> Path:
-    """Ask classifiers, side by side, about every picture of a run folder; returns the path of the ``scores`` table.
-
-    classifier: a name with its parameters, an object as in core.records, or several of either.
-    gate: leave out the sweeps that the gate dropped, if the run has verdicts.
-    trust: as of ``audit``.
-    terms: fields of ``run.config.ScoreConfig``: cache, budget, max_calls, confirm_above, yes, retry_failed.
-
-    Raises: UsageError if the pictures are not complete, or if it would cost more than was agreed to; UnknownName,
-        ModelError, CredentialsError, ServiceError, ClassifierError, BudgetReached, StorageError.
-    """
-    run = Path(run)
-    manifest.complete_parts(run)
-    several: Sequence[Any] = classifier if isinstance(classifier, (list, tuple)) else [classifier]
-    runtime.check_device(device)  # it is looked for when somebody needs it
-    ready = load_classifiers(several, device, Trust(trust, run))
-    manifest.check_versions(run, ready)
-    given = {key: value for key, value in terms.items() if value is not None}
-    return run_score(run, ready, executor, from_dict(ScoreConfig, given), gate=gate)
-
-
-def plan_walk(photos: str | Path | None, out: str | Path, options: Mapping[str, Any]) -> Plan:
-    """What ``synthesise`` would do.  Raises: as ``audit``, except what loading a model shows."""
-    return make_plan(configure(photos, options), Path(out))
-
-
-def plan_audit(photos: str | Path | None, out: str | Path, options: Mapping[str, Any]) -> Plan:
-    """What ``audit`` would do: the same, with the classifier that is asked if none is named."""
-    config = configure(photos, options)
-    if not config.score.classifiers:
-        config = replace(config, score=replace(config.score, classifiers=(DEFAULT_CLASSIFIER,)))
-    return make_plan(config, Path(out))
-
-
-def prepare(
-    photos: str | Path | None,
-    out: str | Path,
-    options: Mapping[str, Any],
-    components: Components | None,
-    classifiers: Sequence[Classifier],
-    executor: Executor,
-    trust: bool = False,
-) -> Walk:
-    """All that can be known beforehand, checked: the arguments and errors of ``audit``."""
-    plan = plan_walk(photos, out, options) if classifiers else plan_audit(photos, out, options)
-    executor = _executor(plan, executor)
-    ready = (*load_classifiers(plan.classifiers, plan.config.device, Trust(trust, plan.run)), *classifiers)
-    manifest.check_versions(plan.run, ready)
-    walk = Walk(plan, executor, components, ready, plan.config.score)
-    if plan.done == plan.parts:
-        return walk
-    if walk.gated:
-        load_reader()
-    return replace(walk, terms=_confirmed(walk))
 
 
 # -- the stages -------------------------------------------------------------------------------------------------------
@@ -274,13 +154,13 @@ def run_gate(run: Path, executor: Executor, config: GateConfig | None = None, *,
     return verdicts
 
 
-def is_scored(run: Path, classifiers: Sequence[Classifier], terms: ScoreConfig, *, gate: bool) -> bool:
+def is_scored(run: Path, classifiers: Sequence[Classifier], cost_limits: ScoreConfig, *, gate: bool) -> bool:
     """Whether the tables hold the answers of all these classifiers about every picture that is wanted."""
     parts, seed = manifest.complete_parts(run), int(manifest.read(run)["seed"])
     for one in classifiers:
-        if missing_of(run, one, parts, terms, wanted_of(run, one, terms, gate, seed)):
+        if missing_of(run, one, parts, cost_limits, wanted_of(run, one, cost_limits, gate, seed)):
             return False
-    reads = stamps.score_reads(run, gate=gate and Wanted(run, gate).judged, dropped=terms.dropped_sample)
+    reads = stamps.score_reads(run, gate=gate and SweepSelection(run, gate).judged, dropped=cost_limits.dropped_sample)
     return stamps.is_current(run, "score", reads)
 
 
@@ -288,7 +168,7 @@ def run_score(
     run: Path,
     classifiers: Sequence[Classifier],
     executor: Executor,
-    terms: ScoreConfig | None = None,
+    cost_limits: ScoreConfig | None = None,
     *,
     gate: bool = True,
 ) -> Path:
@@ -298,14 +178,14 @@ def run_score(
         manifest.check_versions(run, classifiers)
         content = manifest.read(run)
         known = content.setdefault("classifiers", {})
-        terms = terms or ScoreConfig()
-        wanted = Wanted(run, gate, dropped=terms.dropped_sample, seed=seed)
+        cost_limits = cost_limits or ScoreConfig()
+        wanted = SweepSelection(run, gate, dropped=cost_limits.dropped_sample, seed=seed)
         content["gate"] = {**content.get("gate", {}), "applied": gate and wanted.judged}
         for one in classifiers:
             known[one.name] = {**known.get(one.name, {}), "version": one.version}
         runfolder.write_json(run / runfolder.MANIFEST, content)
         try:
-            Scoring(run, classifiers, parts, seed, terms, executor, gate).ask()
+            Scoring(run, classifiers, parts, seed, cost_limits, executor, gate).ask()
         finally:
             for one in classifiers:
                 known[one.name] |= models_of(run, one.name)
@@ -316,7 +196,7 @@ def run_score(
         beside = [(table, wanted.sampled, DROPPED[table.name]) for table in (tables.ASKED, tables.SCORES)]
         merged = [*beside, *((table, wanted.keep, "") for table in (tables.ASKED, tables.SCORES))]
         made = [runfolder.merge(run, table, stages, parts, keep, name) for table, keep, name in merged]
-        reads = stamps.score_reads(run, gate=gate and wanted.judged, dropped=terms.dropped_sample)
+        reads = stamps.score_reads(run, gate=gate and wanted.judged, dropped=cost_limits.dropped_sample)
         stamps.stamp(run, "score", reads, made)
         return made[-1]
 
@@ -380,20 +260,5 @@ def run_report(
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def _executor(plan: Plan, given: Executor) -> Executor:
-    return engine(given, plan.config.engine, plan.config.workers, plan.config.device)
-
-
 def _models(plan: Plan, components: Components | None) -> dict[str, dict[str, str]]:
     return model_records(plan.config) if components is None else components.records()
-
-
-def _confirmed(walk: Walk) -> ScoreConfig:
-    """Before pictures are made for hours: credentials that are missing, a price that is too high."""
-    from gslopes.run.scoring.cost import confirm_walk
-    from gslopes.score.classifiers import prepare_classifier
-
-    for one in walk.classifiers:
-        prepare_classifier(one)
-    confirm_walk(walk.plan, walk.classifiers, walk.terms, walk.executor)
-    return replace(walk.terms, yes=True)

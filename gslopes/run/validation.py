@@ -53,6 +53,16 @@ class Summary:
     leakage: Mapping[str, Estimate] = field(default_factory=dict)
     identity: Mapping[str, Estimate] = field(default_factory=dict)
 
+    def rows(self) -> list[tuple[str, str, float, float | None, float | None]]:
+        """Its numbers as (measure, name, value, low, high)."""
+        measured = [("shift", "", self.shift), ("monotone", "", self.monotone)]
+        measured += [("leakage", name, share) for name, share in self.leakage.items()]
+        measured += [("identity", name, cosine) for name, cosine in self.identity.items()]
+        for column, by_group in self.groups.items():
+            measured += [(f"shift by {column}", name, group.number) for name, group in by_group.each.items()]
+        found = [(kind, name, e.value, e.low, e.high) for kind, name, e in measured if e is not None]
+        return [("kept", "", self.kept / max(self.sweeps, 1), None, None), *found]
+
     def facts(self) -> dict[str, Any]:
         """As JSON has it: a number that could not be measured is null."""
         facts = _plain(asdict(self))

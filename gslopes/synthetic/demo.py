@@ -22,8 +22,9 @@ from gslopes.datasets import drawn as rendered
 from gslopes.datasets.decode import decode
 from gslopes.edit.steps import values_for
 from gslopes.executors import Executor
-from gslopes.run import stages
+from gslopes.run import walk
 from gslopes.run.components import rendered_components
+from gslopes.run.outcome import Audit
 from gslopes.stats.ols import fit_lines
 
 EDITOR = "drawn-confounded"
@@ -46,8 +47,8 @@ class Demo:
 
     recovered: pd.DataFrame
     reach: float
-    rendered: stages.Audit
-    portrait: stages.Audit
+    rendered: Audit
+    portrait: Audit
     sweep: Path
     pipeline: Path
 
@@ -95,9 +96,8 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
         out.mkdir(parents=True, exist_ok=True)
     first, classifier = audit_rendered(out, executor, faces, seed, device)
     planted, drawn_cue = true_slopes(classifier, faces, seed)
-    reach = cue_per_unit(classifier, first.run) / drawn_cue
-    assert first.slopes is not None
-    paper = first.slopes.query("estimator == 'paper' and attribute == 'gender'")
+    reach = cue_per_unit(classifier, first.folder) / drawn_cue
+    paper = first.tables["slopes"].query("estimator == 'paper' and attribute == 'gender'")
     found = paper.set_index("label")[["slope", "ci_low", "ci_high", "n"]]
     recovered = planted.join(found).rename_axis("label").reset_index()
 
@@ -108,15 +108,15 @@ def demo(out: str | Path, executor: Executor, *, faces: int = 240, seed: int = 0
         write_astronaut(photos / "astronaut.png")
     known: dict[str, Any] = {"gate": False, "seed": seed, "device": device}
     # of one photo nothing is judged: no placebo sweeps
-    portrait = stages.audit(photos, out / "astronaut", executor=executor, placebo=False, **known)
+    portrait = walk.audit(photos, out / "astronaut", executor=executor, placebo=False, **known)
     photo = photos / "astronaut.png"
-    sweep = write_sweep(portrait.run, photo, out / "sweep.png")
-    return Demo(recovered, reach, first, portrait, sweep, write_pipeline(portrait.run, photo, out / "pipeline.png"))
+    sweep = write_sweep(portrait.folder, photo, out / "sweep.png")
+    return Demo(recovered, reach, first, portrait, sweep, write_pipeline(portrait.folder, photo, out / "pipeline.png"))
 
 
 def audit_rendered(
     out: Path, executor: Executor, faces: int, seed: int, device: str
-) -> tuple[stages.Audit, PlantedClassifier]:
+) -> tuple[Audit, PlantedClassifier]:
     """Draw the faces and walk through them with the rendered editor, known landmarks and known masks."""
     executor.note(f"{faces} drawn faces, and a classifier with a planted bias.")
     folder = out / "rendered-photos"
@@ -126,11 +126,11 @@ def audit_rendered(
     components = rendered_components(folder, photos, EDITOR, device)
     classifier = PlantedClassifier(rendered.render(parameters, SIZE).points.mean(0))
     run = out / "rendered"
-    audit = stages.audit(
+    audit = walk.audit(
         photos,
         run,
         components=components,
-        classifiers=[classifier],
+        classifier=classifier,
         executor=executor,
         editor=EDITOR,
         gate=False,  # its reader and its detector know photos, not drawings

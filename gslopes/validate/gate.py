@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gslopes.core.errors import ConfigError
+from gslopes.core.options import option
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.stats.agreement import kendall
 from gslopes.stats.ols import line_slopes
@@ -28,24 +29,20 @@ RESOLUTION = 0.02  # of probabilities
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What a sweep must satisfy to be kept. A check whose measure is missing is passed.
+    """What a sweep must satisfy to be kept. A check whose measure is missing is passed."""
 
-    found: least share of the values looked at, at which the face is found again.
-    tau: least tau-b between the target's reading and the values; 1 allows no step back.
-    shift: least change of the target's reading, in [0, 1], from the first value to the last.
-    off_target: greatest slope of another reading, in [0, 1], per unit of the attribute, in either direction.
-    least_mask, most_mask: pixels that may change, as a share of the face's box.
-    least_change, most_change: mean difference of 255 from the centre, within the box, at the value farthest from it.
-    """
-
-    found: float = 1.0
-    tau: float = 0.6
-    shift: float = 0.1
-    off_target: float = 0.15
-    least_mask: float = 0.1
-    most_mask: float = 1.5
-    least_change: float = 0.5
-    most_change: float = 64.0
+    found: float = option(1.0, help="Minimum share of values at which the face is found.", metavar="SHARE")
+    tau: float = option(0.6, help="Minimum tau-b of the reading with the values; 1 allows no step back.", metavar="T")
+    shift: float = option(0.1, help="Minimum change of the reading, in [0, 1], last minus first.", metavar="S")
+    off_target: float = option(0.15, help="Maximum slope of any other reading, per unit.", metavar="S")
+    least_mask: float = option(
+        0.1, help="Minimum area that may change, as a share of the face's box.", metavar="SHARE", advanced=True
+    )
+    most_mask: float = option(1.5, help="Maximum area that may change.", metavar="SHARE", advanced=True)
+    least_change: float = option(
+        0.5, help="Minimum mean change within the box, of 255, at the farthest value.", metavar="LEVELS", advanced=True
+    )
+    most_change: float = option(64.0, help="Maximum of that change.", metavar="LEVELS", advanced=True)
 
     def __post_init__(self) -> None:
         for name, low, high in (("found", 0, 1), ("tau", -1, 1), ("shift", -1, 1), ("off_target", 0, np.inf)):

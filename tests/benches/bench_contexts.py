@@ -30,7 +30,7 @@ STAGE = (
     "audit_contexts(people, run, people=table, executor=OneProcess(progress=True))"
 )
 ASK = (
-    "import sys; from gslopes.run.stages import score_photos as score\n"
+    "import sys; from gslopes.run.walk import score_photos as score\n"
     "score(sys.argv[1], sys.argv[3:], device='cpu', cache=sys.argv[2], yes=True)"
 )
 ANALYSE = (

@@ -54,10 +54,10 @@ class Talkative:
 
 def once(stage: str, run: Path, labels: int) -> dict[str, float]:
     """One stage of a run folder in this process."""
-    from gslopes.run import stages
+    from gslopes.run import stages, walk
 
     work: dict[str, Callable[[], object]] = {
-        "score": lambda: stages.score_photos(run, Talkative(labels), device="cpu", yes=True),
+        "score": lambda: walk.score_photos(run, Talkative(labels), device="cpu", yes=True),
         "fit": lambda: stages.run_fit(run),
         "report": lambda: stages.run_report(run, stages.QUIET),
     }

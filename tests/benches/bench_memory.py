@@ -24,9 +24,11 @@ from bench_synthesis import prepare  # noqa: E402
 WALK = """
 import json, resource, sys, time
 from gslopes.run import stages
+from gslopes.run.plan import make_plan
+from gslopes.run.config import configure
 from gslopes.run.components import default_components
 photos, run, steps = sys.argv[1:]
-plan = stages.plan_walk(photos, run, {"min_face": 20, "steps": int(steps)})
+plan = make_plan(configure(photos, {"min_face": 20, "steps": int(steps)}), run)
 components = default_components(plan.config, plan.device)
 began = time.perf_counter()
 found = stages.run_synthesise(plan, components, stages.QUIET)

@@ -34,6 +34,8 @@ from gslopes.fit.options import FitOptions  # noqa: E402
 from gslopes.run import stages  # noqa: E402
 from gslopes.run.bench import time_steps  # noqa: E402
 from gslopes.run.components import default_components  # noqa: E402
+from gslopes.run.config import configure  # noqa: E402
+from gslopes.run.plan import make_plan  # noqa: E402
 
 PHOTOS, VALUES, LABELS, ROUNDS = (250, 500, 1000, 2000), (3, 7, 17, 49), (250, 500, 1000, 2000), 3
 
@@ -58,12 +60,12 @@ def in_photos(source: Path, place: Path) -> dict[str, object]:
     for count in PHOTOS:  # each from all over the set, so that as many of them hold a face
         prepare(source, place / str(count), count, 0)
     options = {"min_face": SMALLEST}
-    components = default_components(stages.plan_walk(place / str(PHOTOS[0]), place / "none", options).config, "cpu")
+    components = default_components(make_plan(configure(place / str(PHOTOS[0]), options), place / "none").config, "cpu")
 
     def walk(count: int) -> Callable[[], object]:
         def run() -> None:
             shutil.rmtree(place / "run", ignore_errors=True)
-            plan = stages.plan_walk(place / str(count), place / "run", options)
+            plan = make_plan(configure(place / str(count), options), place / "run")
             stages.run_synthesise(plan, components, stages.QUIET)
 
         return run

@@ -39,7 +39,7 @@ NAMES = [
     "imagga:rate=5",
 ]
 ASK = (
-    "import sys; from gslopes.run.stages import score_photos as score\n"
+    "import sys; from gslopes.run.walk import score_photos as score\n"
     "score(sys.argv[1], sys.argv[3:], device='cpu', cache=sys.argv[2], yes=True)"
 )
 

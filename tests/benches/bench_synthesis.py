@@ -43,6 +43,9 @@ from gslopes.executors import OneProcess, Processes  # noqa: E402
 from gslopes.executors.threads import cores  # noqa: E402
 from gslopes.run import stages  # noqa: E402
 from gslopes.run.components import default_components  # noqa: E402
+from gslopes.run.config import configure  # noqa: E402
+from gslopes.run.outcome import Audit  # noqa: E402
+from gslopes.run.plan import make_plan  # noqa: E402
 from gslopes.zoo.framing import CHIP  # noqa: E402
 from gslopes.zoo.parsing import class_probabilities  # noqa: E402
 from gslopes.zoo.reader import face_window  # noqa: E402
@@ -154,16 +157,16 @@ def run(args: argparse.Namespace, place: Path) -> dict[str, object]:
     }  # fmt: skip
 
 
-def ours(place: Path, args: argparse.Namespace) -> tuple[Callable[[], object], Callable[[], stages.Audit]]:
+def ours(place: Path, args: argparse.Namespace) -> tuple[Callable[[], object], Callable[[], Audit]]:
     """A run from the beginning, and what the last one found."""
     options = {"min_face": SMALLEST, "device": args.device, "placebo": False}
-    components = default_components(stages.plan_walk(place / "photos", place / "none", options).config, args.device)
+    components = default_components(make_plan(configure(place / "photos", options), place / "none").config, args.device)
     executor = Processes(args.workers, args.device) if args.workers else OneProcess()
-    found: list[stages.Audit] = []
+    found: list[Audit] = []
 
     def walk() -> None:
         shutil.rmtree(place / "run", ignore_errors=True)
-        plan = stages.plan_walk(place / "photos", place / "run", options)
+        plan = make_plan(configure(place / "photos", options), place / "run")
         found[:] = [stages.run_synthesise(plan, components, executor)]
 
     return walk, lambda: found[0]

@@ -53,8 +53,8 @@ for line in sys.stdin:
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         try:
-            gslopes.run.stages.synthesise(f"{folder}/photos", run, config=f"{folder}/part.toml", device="cpu", **known)
-            gslopes.run.stages.score_photos(run, names, device="cpu", cache=cache, yes=True)
+            gslopes.run.walk.synthesise(f"{folder}/photos", run, config=f"{folder}/part.toml", device="cpu", **known)
+            gslopes.run.walk.score_photos(run, names, device="cpu", cache=cache, yes=True)
             gslopes.run.stages.run_fit(pathlib.Path(run), FitConfig(permutations=200, bootstrap=200))
             os._exit(0)
         except BaseException:

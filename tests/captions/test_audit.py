@@ -46,31 +46,31 @@ def test_the_python_call_gives_tables_and_pages(stages: Path, tmp_path: Path):
     audit = gslopes.audit_captions(
         stages, tmp_path / "run", groups=groups, columns=["gender"], techniques=("D2", "S3"), **QUICK
     )
-    row = one(audit.measures, technique="D2", concept="unmentioned", unit="pp", column="gender")
+    row = one(audit.tables["measures"], technique="D2", concept="unmentioned", unit="pp", column="gender")
     assert (row["value"], row["group"], row["other"]) == (50, "female", "male")
     assert row["ci_low"] > 0
     assert audit.page.is_file()
     assert audit.review.is_file()
-    again = gslopes.audit_captions(audit.run, audit.run)
-    pd.testing.assert_frame_equal(again.measures, audit.measures)
+    again = gslopes.audit_captions(audit.folder, audit.folder)
+    pd.testing.assert_frame_equal(again.tables["measures"], audit.tables["measures"])
 
 
 def test_clusters_are_resampled_together_and_never_compared(stages: Path, tmp_path: Path):
     groups = stages.parent / "groups.csv"
     options = {"groups": groups, "columns": ["gender"], "techniques": ["D2"], "cluster": "photographer", **QUICK}
     audit = gslopes.audit_captions(stages, tmp_path / "run", **options)
-    row = one(audit.measures, technique="D2", concept="unmentioned", unit="pp")
+    row = one(audit.tables["measures"], technique="D2", concept="unmentioned", unit="pp")
     assert pd.isna(row["ci_low"])
     assert row["boot_low"] <= 50 <= row["boot_high"]
     assert "clusters" in row["estimator"]
-    assert set(audit.measures["column"]) == {"", "gender"}
-    again = gslopes.audit_captions(audit.run, audit.run)
-    pd.testing.assert_frame_equal(again.measures, audit.measures)
+    assert set(audit.tables["measures"]["column"]) == {"", "gender"}
+    again = gslopes.audit_captions(audit.folder, audit.folder)
+    pd.testing.assert_frame_equal(again.tables["measures"], audit.tables["measures"])
 
 
 def test_unknown_options_are_named_with_the_nearest(stages: Path, tmp_path: Path):
     with pytest.raises(UsageError, match="technique"):
-        gslopes.audit_captions(stages, tmp_path / "run", technique=["D2"])
+        gslopes.audit_captions(stages, tmp_path / "run", techniqe=["D2"])
     with pytest.raises(ConfigError, match="relax"):
         gslopes.audit_captions(stages, tmp_path / "run", relax="nx")
     with pytest.raises(UnknownName, match="photographr"):
@@ -102,7 +102,7 @@ def test_an_age_column_says_who_is_an_adult(tmp_path: Path):
     (tmp_path / "groups.csv").write_text("image,years\n0,30\n1,17\n2,adult\n3,\n")
     options = {"groups": tmp_path / "groups.csv", "techniques": ["D3"], "age": "years", **QUICK}
     audit = gslopes.audit_captions(stages, tmp_path / "run", **options)
-    found = audit.cases[["image", "rule"]].to_numpy().tolist()
+    found = audit.tables["cases"][["image", "rule"]].to_numpy().tolist()
     assert sorted(found) == [["0", "boys"], ["2", "boys"], ["3", "boys (unclear)"]]
     with pytest.raises(UnknownName, match="yeers"):
         gslopes.audit_captions(stages, tmp_path / "other", **{**options, "age": "yeers"})
@@ -116,4 +116,4 @@ def test_captions_that_a_parser_cannot_read_are_counted_in_a_note(stages: Path, 
     (note,) = [note for note in audit.notes if "chunks" in note]
     assert "distinct captions were parsed by chunks: factual:" in note
     assert 1 <= int(note.split()[0]) <= 6  # each once
-    assert len(audit.cases) == 0
+    assert len(audit.tables["cases"]) == 0

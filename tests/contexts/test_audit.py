@@ -14,12 +14,12 @@ from PIL import Image
 import gslopes
 from gslopes.contexts import analysis as analysing
 from gslopes.contexts.audit import audit_contexts, reanalyse
-from gslopes.contexts.cli import _from_file
-from gslopes.contexts.config import ContextOptions, PeopleColumns, stage_config
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.people import read_people
-from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
+from gslopes.contexts.settings import configure
+from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.records import Answer, Detections
-from gslopes.run import stages
+from gslopes.run import stages, walk
 
 PEOPLE = 24
 CANVAS = (192, 128)
@@ -113,27 +113,27 @@ def found(folder, tmp_path_factory):
 @pytest.mark.figures("svg")
 def test_everybody_is_cut_out_and_put_in_front_of_every_room(found):
     assert (found.people, found.used, found.flagged) == (PEOPLE, PEOPLE, 0)
-    kinds = found.composites["kind"].value_counts().to_dict()
+    kinds = found.tables["composites"]["kind"].value_counts().to_dict()
     assert kinds == {"context": 2 * PEOPLE, "canvas": PEOPLE, "original": PEOPLE, "empty": 2, "silhouette": 2}
-    shares = found.composites.loc[found.composites["kind"] == "context", "person_share"]
+    shares = found.tables["composites"].query("kind == 'context'")["person_share"]
     assert np.allclose(shares, 0.25, atol=0.003)
 
 
 def test_the_planted_effect_comes_back_with_its_interval(found):
-    rows = found.inferred[(found.inferred["tags"] == "gross") & (found.inferred["inferred"] == "woman")]
+    rows = found.tables["inferred"].query("tags == 'gross' and inferred == 'woman'")
     rows_of = rows.set_index(["context", "gender"])
     assert rows_of.loc[("bridal", "man"), "change"] == pytest.approx(0.5)
     assert rows_of.loc[("bridal", "man"), "change_low"] <= 0.5 <= rows_of.loc[("bridal", "man"), "change_high"]
     assert rows_of.loc[("bridal", "woman"), "change"] == 0
     assert rows_of.loc[("garage", "man"), "change"] == 0
-    slopes = found.congruence.set_index(["tags", "measure", "gender", "group"])["slope"]
+    slopes = found.tables["congruence"].set_index(["tags", "measure", "gender", "group"])["slope"]
     # men: right half as often where kappa is -1, always where it is 0.8
     assert slopes["gross", "correct", "man", "all"] == pytest.approx(100 * 0.5 / 1.8)
     assert slopes["gross", "correct", "woman", "all"] == 0
 
 
 def test_what_is_recognised_is_told_and_the_silhouette_does_not_hide_it(found):
-    rows = found.recognised[(found.recognised["tags"] == "gross") & (found.recognised["given"] == "all")]
+    rows = found.tables["recognised"].query("tags == 'gross' and given == 'all'")
     assert rows.set_index("context")["share"].to_dict() == {"bridal": 1.0, "garage": 1.0}
     assert not [note for note in found.notes if "hidden" in note]
 
@@ -150,17 +150,17 @@ def test_the_page_and_the_papers_tables_are_there(found):
 
 def test_what_was_stopped_goes_on_and_ends_in_the_same_tables(found, folder, tmp_path):
     run = tmp_path / "run"
-    shutil.copytree(found.run, run)
+    shutil.copytree(found.folder, run)
     for path in (run / "parts/synthesise/photos-000002.parquet", run / "parts/cutout/cutouts-000001.parquet"):
         path.unlink()
     audit(folder, run)
-    for path in sorted(found.run.glob("*.parquet")):
+    for path in sorted(found.folder.glob("*.parquet")):
         assert (run / path.name).read_bytes() == path.read_bytes(), path.name
 
 
 def test_analysis_alone_asks_nobody(found, tmp_path):
     run = tmp_path / "run"
-    shutil.copytree(found.run, run)
+    shutil.copytree(found.folder, run)
     shutil.rmtree(run / "edits")
     shutil.rmtree(run / "cutouts")
     from gslopes.executors import OneProcess
@@ -172,10 +172,10 @@ def test_analysis_alone_asks_nobody(found, tmp_path):
 @pytest.mark.slow
 def test_one_more_tagger_is_asked_by_score(found, folder, tmp_path):
     run = tmp_path / "run"
-    shutil.copytree(found.run, run)
+    shutil.copytree(found.folder, run)
     other = Tagger()
     other.name = "another"
-    stages.score_photos(run, other)
+    walk.score_photos(run, other)
     from gslopes.executors import OneProcess
 
     both = reanalyse(run, OneProcess(), QUICK)
@@ -184,16 +184,16 @@ def test_one_more_tagger_is_asked_by_score(found, folder, tmp_path):
 
 def test_fit_and_report_say_what_the_folder_is(found):
     with pytest.raises(UsageError, match="is a context audit; run gslopes contexts"):
-        stages.run_fit(found.run)
+        stages.run_fit(found.folder)
 
 
 def test_another_canvas_needs_another_folder(found, folder):
     with pytest.raises(RunFolderMismatch, match="canvas"):
-        audit(folder, found.run, canvas=(200, 128))
+        audit(folder, found.folder, canvas=(200, 128))
 
 
 def test_tags_in_no_cluster_are_listed(found):
-    tags = analysing.tags_of_run(found.run, QUICK)
+    tags = analysing.tags_of_run(found.folder, QUICK)
     assert set(tags["tag"]) <= {"veil", "car", "shirt", "woman", "man"}
 
 
@@ -233,7 +233,7 @@ def test_small_backgrounds_are_skipped_with_the_reason(folder, tmp_path):
 
 @pytest.mark.parametrize("given", ["rendered", Path("rendered"), ("rendered",), [Path("rendered")]])
 def test_one_background_is_as_good_as_a_list_of_one(given):
-    assert stage_config({"people": "p", "backgrounds": given, "kinds": None}).backgrounds == ("rendered",)
+    assert configure("p", {"backgrounds": given, "kinds": None}).pictures.backgrounds == ("rendered",)
 
 
 def test_it_is_a_function_of_the_package():
@@ -242,7 +242,7 @@ def test_it_is_a_function_of_the_package():
 
 def test_everybody_is_as_large_as_the_one_who_fits_least(folder, tmp_path):
     more = audit(folder, tmp_path / "run", person_share="max", limit=4)
-    shares = more.composites.loc[more.composites["kind"] == "context", "person_share"]
+    shares = more.tables["composites"].query("kind == 'context'")["person_share"]
     assert more.used == 4
     assert np.ptp(shares) < 0.005
     assert shares.min() > 0.26
@@ -252,10 +252,10 @@ def test_words_for_genders_come_from_a_file_and_a_wrong_option_in_it_is_named(fo
     people, words = tmp_path / "people.csv", tmp_path / "words.toml"
     people.write_text((folder / "people.csv").read_text("utf-8").replace("Female", "frau"), "utf-8")
     words.write_text('person-share = "max"\n[genders]\nfrau = "woman"\n', "utf-8")
-    given = _from_file(words)
-    assert given == {"person_share": "max", "genders": {"frau": "woman"}}
-    rows = read_people(people, PeopleColumns(genders=given["genders"]))
+    config = configure("people", {"config": words})
+    assert config.pictures.person_share == "max"
+    rows = read_people(people, config.columns)
     assert {row["gender"] for row in rows.values()} == {"woman", "man"}
     words.write_text("persn-share = 1\n", "utf-8")
-    with pytest.raises(UnknownName, match="persn_share"):
-        _from_file(words)
+    with pytest.raises(ConfigError, match="persn_share"):
+        configure("people", {"config": words})

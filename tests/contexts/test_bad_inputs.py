@@ -65,8 +65,8 @@ def test_one_gender_only_is_analysed_without_tests_between_genders(folder, tmp_p
         folder, tmp_path / "women.csv", lambda lines: [line.replace(",Male,", ",Female,") for line in lines]
     )
     run = audit(folder, tmp_path / "run", people=women)
-    assert set(run.inferred["gender"]) == {"all", "woman"}
-    assert run.changes["p"].isna().all()
+    assert set(run.tables["inferred"]["gender"]) == {"all", "woman"}
+    assert run.tables["changes"]["p"].isna().all()
     assert run.page.is_file()
 
 
@@ -74,10 +74,10 @@ def test_one_gender_only_is_analysed_without_tests_between_genders(folder, tmp_p
 def test_a_gender_that_nobody_gave_is_counted_and_in_no_f1(folder, tmp_path):
     silent = people_csv(folder, tmp_path / "silent.csv", lambda lines: [*lines[:-1], lines[-1].replace("Male", "NA")])
     run = audit(folder, tmp_path / "run", people=silent)
-    counts = run.inferred[(run.inferred["tags"] == "gross") & (run.inferred["context"] == "canvas")]
+    counts = run.tables["inferred"].query("tags == 'gross' and context == 'canvas'")
     assert set(counts.loc[counts["gender"] == "not said", "n"]) == {1}
-    assert set(run.accuracy["gender"]) == {"woman", "man"}
-    assert run.accuracy["n"].max() == PEOPLE - 1
+    assert set(run.tables["accuracy"]["gender"]) == {"woman", "man"}
+    assert run.tables["accuracy"]["n"].max() == PEOPLE - 1
 
 
 def test_a_photo_that_cannot_be_read_has_its_reason_and_the_rest_goes_on(folder, tmp_path):
@@ -104,7 +104,7 @@ def test_a_person_whom_the_canvas_cannot_hold_is_skipped_with_the_share_that_fit
     run = audit(more, tmp_path / "run", keep_flagged=True)
     assert run.used == PEOPLE
     assert run.skipped == {Reason.DOES_NOT_FIT.value: 1}
-    photos = tables.read(tables.PHOTOS, run.run / "photos.parquet").set_index("path")
+    photos = tables.read(tables.PHOTOS, run.folder / "photos.parquet").set_index("path")
     assert "at most 0." in photos.loc["zz.png", "detail"]
 
 
@@ -119,7 +119,7 @@ def test_a_photo_without_a_backdrop_is_flagged_and_accepted_by_review(folder, tm
         file.write("zz,Female,A\n")
     run = audit(more, tmp_path / "run", person_share=0.1)
     assert (run.used, run.flagged) == (PEOPLE, 1)
-    cutouts = tables.read(CUTOUTS, run.run / "cutouts.parquet")
+    cutouts = tables.read(CUTOUTS, run.folder / "cutouts.parquet")
     (row,) = cutouts[cutouts["status"] == "flagged"].to_dict("records")
     assert "%" in row["detail"]
     review = tmp_path / "review.csv"
@@ -155,11 +155,11 @@ def test_a_background_with_a_face_or_no_picture_is_skipped_with_its_reason(folde
     shutil.copytree(folder, more)
     (more / "backgrounds/pub.jpg").write_bytes(b"no picture")
     run = audit(more, tmp_path / "run", finder=SeesSomebody())
-    rows = tables.read(BACKGROUNDS, run.run / "backgrounds.parquet").set_index("key")
+    rows = tables.read(BACKGROUNDS, run.folder / "backgrounds.parquet").set_index("key")
     assert rows["status"].to_dict() == {"bridal.1": "skipped", "garage.1": "used", "pub.1": "skipped"}
     assert rows.loc["bridal.1", "reason"] == Reason.FACE_IN_BACKGROUND.value
     assert rows.loc["pub.1", "reason"].startswith("unreadable")
-    assert set(run.congruence.loc[run.congruence["estimator"] == "person", "n"]) == {0}  # one context has no slope
+    assert set(run.tables["congruence"].query("estimator == 'person'")["n"]) == {0}  # one context has no slope
     assert "2 backgrounds are left out" in run.page.read_text("utf-8")
 
 
@@ -169,8 +169,8 @@ def test_contexts_without_rating_or_tags_are_out_of_slopes_and_recognition_and_i
     shutil.copytree(folder / "backgrounds", rooms)
     (rooms / "contexts.toml").write_text('[bridal]\ntitle = "A shop"\n[garage]\nrating = 9\n', "utf-8")
     run = audit(folder, tmp_path / "run", backgrounds=(str(rooms),))
-    assert set(run.congruence.loc[run.congruence["estimator"] == "person", "n"]) == {0}
-    notes = run.recognised.set_index(["tags", "context", "given"])["note"]
+    assert set(run.tables["congruence"].query("estimator == 'person'")["n"]) == {0}
+    notes = run.tables["recognised"].set_index(["tags", "context", "given"])["note"]
     assert notes["gross", "bridal", "all"].startswith("not applicable")
     text = run.page.read_text("utf-8")
     assert "two contexts of different rating" in text
@@ -194,7 +194,7 @@ class Refuses(Tagger):
 @pytest.mark.slow
 def test_refused_pictures_are_left_out_pairwise_and_counted(folder, tmp_path):
     run = audit(folder, tmp_path / "run", classifier=Refuses())
-    rows = run.inferred[(run.inferred["tags"] == "gross") & (run.inferred["gender"] == "all")]
+    rows = run.tables["inferred"].query("tags == 'gross' and gender == 'all'")
     n = rows.set_index(["context", "inferred"])["n"]
     assert n["canvas", "woman"] == PEOPLE
     assert n["bridal", "woman"] < PEOPLE
@@ -212,24 +212,24 @@ class Silent(Tagger):
 @pytest.mark.slow
 def test_answers_without_any_tag_are_neutral(folder, tmp_path):
     run = audit(folder, tmp_path / "run", classifier=Silent())
-    assert set(run.described["inferred"]) == {"neutral"}
-    assert run.described["concrete"].isna().all()
+    assert set(run.tables["described"]["inferred"]) == {"neutral"}
+    assert run.tables["described"]["concrete"].isna().all()
     assert run.page.is_file()
 
 
 @pytest.mark.slow
 def test_another_typology_may_follow(found, folder, tmp_path):
     run = tmp_path / "run"
-    shutil.copytree(found.run, run)
+    shutil.copytree(found.folder, run)
     words = tmp_path / "german.toml"
     words.write_text(
         "".join(f'[clusters.{name}]\nsuper = "demographics"\ntags = ["{tag}"]\n'
                 for name, tag in (("masculine", "herr"), ("feminine", "dame")))
     )  # fmt: skip
     other = reanalyse(run, OneProcess(), ContextOptions(typology=(str(words),), **QUICK))
-    assert set(other.described["inferred"]) == {"neutral"}
+    assert set(other.tables["described"]["inferred"]) == {"neutral"}
     # of woman, man, shirt, veil and car it knows the two that name the contexts
-    assert other.typologies["unassigned"].tolist() == [0.6]
+    assert other.tables["typologies"]["unassigned"].tolist() == [0.6]
     rooms = folder / "backgrounds/contexts.toml"
     with pytest.raises(ConfigError, match="unknown key 'bridal'"):
         reanalyse(run, OneProcess(), ContextOptions(typology=(str(rooms),), **QUICK))
@@ -248,7 +248,7 @@ def test_a_dictionary_for_other_words_is_said_to_be_none(found, folder, tmp_path
 
 def test_ratings_of_ones_own_may_follow_and_those_of_no_context_are_named(found, tmp_path):
     run = tmp_path / "run"
-    shutil.copytree(found.run, run)
+    shutil.copytree(found.folder, run)
     ratings = tmp_path / "ratings.csv"
     lines = [
         f"{context},r{n},{level}" for context, level in (("bridal", 10), ("garage", 0), ("pub", 7)) for n in range(9)
@@ -256,10 +256,10 @@ def test_ratings_of_ones_own_may_follow_and_those_of_no_context_are_named(found,
     ratings.write_text("context,rater,rating\n" + "\n".join(lines) + "\n", "utf-8")
     other = reanalyse(run, OneProcess(), ContextOptions(ratings=ratings, **QUICK))
     assert any("rates pub, which is no context of this run" in note for note in other.notes)
-    assert other.ratings.set_index("context").loc["bridal", "median"] == 10
+    assert other.tables["ratings"].set_index("context").loc["bridal", "median"] == 10
     men = [
         rows[(rows["measure"] == "correct") & (rows["gender"] == "man") & (rows["tags"] == "gross")].iloc[0]["slope"]
-        for rows in (found.congruence, other.congruence)
+        for rows in (found.tables["congruence"], other.tables["congruence"])
     ]
     assert men[0] > 0 > men[1]  # the ratings are the other way round
 
@@ -283,4 +283,4 @@ def test_other_people_need_another_folder(found, folder, tmp_path):
     shutil.copytree(folder, more)
     (more / "people/23.png").unlink()
     with pytest.raises(RunFolderMismatch):
-        audit(more, found.run)
+        audit(more, found.folder)

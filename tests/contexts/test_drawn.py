@@ -46,10 +46,11 @@ def found(tmp_path_factory):
 
 @pytest.mark.slow
 def test_what_the_rooms_change_is_what_can_be_counted(found):
-    rows = found.described[(found.described["tags"] == "gross") & ~found.described["attribute"].str.contains("~")]
+    rows = found.tables["described"].query("tags == 'gross'")
+    rows = rows[~rows["attribute"].str.contains("~")]
     said = rows.assign(woman=rows["inferred"] == "woman").pivot(index="photo", columns="attribute", values="woman")
     said = said.dropna().astype(float)
-    table = found.inferred[(found.inferred["tags"] == "gross") & (found.inferred["gender"] == "all")]
+    table = found.tables["inferred"].query("tags == 'gross' and gender == 'all'")
     table = table[table["inferred"] == "woman"].set_index("context")
     for context in sorted({key.partition(".")[0] for key in said.columns} - {"canvas"}):
         keys = [key for key in said.columns if key.startswith(f"{context}.")]
@@ -57,13 +58,13 @@ def test_what_the_rooms_change_is_what_can_be_counted(found):
         assert table.loc[context, "change"] == pytest.approx(counted)
         assert table.loc[context, "change_low"] <= counted <= table.loc[context, "change_high"]
         assert (counted > 0) == (context in BRIGHT), context
-    named = found.recognised[(found.recognised["tags"] == "gross") & (found.recognised["given"] == "all")]
+    named = found.tables["recognised"].query("tags == 'gross' and given == 'all'")
     assert named.set_index("context")["share"].dropna()["nursery"] == 1
 
 
 @pytest.mark.slow
 def test_the_face_and_the_room_both_move_the_answer(found):
-    rows = found.interaction[(found.interaction["tags"] == "gross") & (found.interaction["label"] == "inferred woman")]
+    rows = found.tables["interaction"].query("tags == 'gross' and label == 'inferred woman'")
     rows = rows.set_index("background")
     assert (rows["face_high"] < 0).all()  # the more masculine the face is drawn, the fewer are called women
     bright = rows.index.str.partition(".").get_level_values(0).isin(BRIGHT)

@@ -23,8 +23,8 @@ def test_walked_through_every_kill_point_the_folder_ends_as_an_undisturbed_one(f
     assert set(codes) <= {-signal.SIGKILL, 0}
     assert codes[: len(POINTS)].count(-signal.SIGKILL) >= len(POINTS) - 1
     assert in_a_child(lambda: audit(folder, run)) == 0
-    for path in files(found.run):
-        assert (run / path).read_bytes() == (found.run / path).read_bytes(), path
+    for path in files(found.folder):
+        assert (run / path).read_bytes() == (found.folder / path).read_bytes(), path
     assert not list(run.rglob("*.tmp"))
 
 

@@ -42,35 +42,35 @@ def see(provider: FakeProvider, run: Path) -> None:
 def asked(provider: FakeProvider, found: Contexts, folder: Path, tmp_path: Path) -> Contexts:
     """The run of another tagger, about whose pictures the model is asked, too."""
     run = tmp_path / "run"
-    shutil.copytree(found.run, run)
+    shutil.copytree(found.folder, run)
     see(provider, run)
     terms = {"cache": str(tmp_path / "cache"), "yes": True}
     from gslopes.run.config import ScoreConfig
 
-    return audit(folder, run, classifier=NAME, terms=ScoreConfig(**terms))
+    return audit(folder, run, classifier=NAME, score=ScoreConfig(**terms))
 
 
 def test_a_language_models_words_are_counted_as_a_taggers(asked: Contexts, provider: FakeProvider) -> None:
-    pictures = len(tables.read(tables.EDITS, asked.run / "edits.parquet"))
+    pictures = len(tables.read(tables.EDITS, asked.folder / "edits.parquet"))
     assert len(provider.log.calls) == pictures
-    rows = asked.inferred[(asked.inferred["classifier"] == NAME) & (asked.inferred["tags"] == "gross")]
+    rows = asked.tables["inferred"].query("classifier == @NAME and tags == 'gross'")
     counts = rows[rows["gender"] == "all"].set_index(["context", "inferred"])["count"]
     assert (counts["canvas", "woman"], counts["canvas", "man"]) == (12, 12)
     assert (counts["bridal", "woman"], counts["bridal", "man"]) == (24, 0)
     change = rows.set_index(["context", "gender", "inferred"]).loc[("bridal", "man", "woman")]
     assert change["change"] == 1
     assert change["change_low"] <= 1 <= change["change_high"]
-    slopes = asked.congruence[(asked.congruence["classifier"] == NAME) & (asked.congruence["measure"] == "correct")]
+    slopes = asked.tables["congruence"].query("classifier == @NAME and measure == 'correct'")
     slopes = slopes[(slopes["tags"] == "gross") & (slopes["group"] == "all")].set_index("gender")["slope"]
     assert slopes["man"] == pytest.approx(100 / 1.8)  # right where kappa is 0.8, never where it is -1
     assert slopes["woman"] == 0
-    named = asked.recognised[(asked.recognised["classifier"] == NAME) & (asked.recognised["given"] == "all")]
+    named = asked.tables["recognised"].query("classifier == @NAME and given == 'all'")
     assert named[named["tags"] == "gross"].set_index("context")["share"].to_dict() == {"bridal": 1.0, "garage": 0.0}
     assert NAME in asked.page.read_text("utf-8")
 
 
 def test_tags_that_no_cluster_holds_are_listed_filled_and_count_from_then_on(asked: Contexts, tmp_path: Path) -> None:
-    run, todo = asked.run, tmp_path / "todo.csv"
+    run, todo = asked.folder, tmp_path / "todo.csv"
     listed = json.loads(CliRunner().invoke(typology, [str(run), "--json"]).stdout)
     (row,) = [row for row in listed if row["classifier"] == NAME]
     assert row["tag"] == "zeppelin"

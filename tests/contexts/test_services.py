@@ -10,7 +10,7 @@ import pytest
 from gslopes.contexts.audit import reanalyse
 from gslopes.core.records import Answer
 from gslopes.executors import OneProcess
-from gslopes.run import stages
+from gslopes.run import walk
 from tests.contexts.planted import plant
 from tests.contexts.test_audit import QUICK, audit, folder
 from tests.fake_provider import FakeProvider
@@ -46,18 +46,18 @@ def asked(folder, tmp_path_factory):
         provider.known = plant(run, SLOPES)
         cache = tmp_path_factory.mktemp("cache")
         names = [f"{name}:rate=1000" for name in SLOPES]  # the fake one has no quota
-        stages.score_photos(run, names, cache=cache, yes=True)
+        walk.score_photos(run, names, cache=cache, yes=True)
         calls = len(provider.log.calls)
-        stages.score_photos(run, names, cache=cache, yes=True)
+        walk.score_photos(run, names, cache=cache, yes=True)
         assert len(provider.log.calls) == calls  # nobody is asked twice
         for name, known in provider.known.items():
-            stages.score_photos(run, Same(f"twin-{name}", known))
+            walk.score_photos(run, Same(f"twin-{name}", known))
         yield reanalyse(run, OneProcess(), QUICK)
 
 
 @pytest.mark.parametrize("service", SLOPES)
 def test_each_services_slope_is_recovered_with_its_interval(service, asked):
-    rows = asked.congruence
+    rows = asked.tables["congruence"]
     at = (rows["measure"] == "correct") & (rows["group"] == "all") & (rows["tags"] == "gross")
     row = rows[at & (rows["gender"] == "all") & (rows["estimator"] == "person")].set_index("classifier").loc[service]
     assert row["ci_low"] - 1e-9 <= 100 * SLOPES[service] <= row["ci_high"] + 1e-9
@@ -66,7 +66,7 @@ def test_each_services_slope_is_recovered_with_its_interval(service, asked):
 
 @pytest.mark.parametrize("service", SLOPES)
 def test_a_service_and_its_twin_without_one_are_described_alike(service, asked):
-    rows = asked.described
+    rows = asked.tables["described"]
     one, other = (
         rows[rows["classifier"] == name].drop(columns="classifier").reset_index(drop=True)
         for name in (service, f"twin-{service}")

@@ -20,7 +20,7 @@ from gslopes.core.killpoints import KILL_POINTS, VARIABLE
 from gslopes.core.records import Answer
 from gslopes.core.tables.collection import MANIFEST
 from gslopes.executors import OneProcess
-from gslopes.run import stages
+from gslopes.run import stages, walk
 from gslopes.run.config import FitConfig, GateConfig
 from gslopes.score.cache import FILE
 from gslopes.score.limits import Limits
@@ -88,7 +88,7 @@ def test_every_kill_point_is_reached_somewhere_and_known():
 def test_a_kill_while_classifiers_are_asked(point, time, tmp_path):
     def scoring(run: Path, log: Path) -> Callable[[], object]:
         log.touch()
-        return lambda: stages.score_photos(run, Service(log), yes=True, cache=str(run) + "-cache")
+        return lambda: walk.score_photos(run, Service(log), yes=True, cache=str(run) + "-cache")
 
     calm, killed = (write_run(tmp_path / name, PHOTOS, part=3) for name in ("calm", "killed"))
     assert in_a_child(scoring(calm, tmp_path / "calm.txt")) == 0
@@ -120,9 +120,9 @@ def audit(draw, tiny_models, tmp_path_factory) -> Callable[[Path], Callable[[], 
     def walking(run: Path) -> Callable[[], object]:
         def walk() -> None:
             os.environ["GSLOPES_HOME"] = str(tiny_models)
-            stages.synthesise(faces.photos, run, config=config, steps=3, device="cpu", **faces.known)
+            walk.synthesise(faces.photos, run, config=config, steps=3, device="cpu", **faces.known)
             stages.run_gate(run, OneProcess(), GateConfig(shift=-1, tau=-1, off_target=9, most_change=255))
-            stages.score_photos(run, Service(log), yes=True, cache=f"{run}-cache")
+            walk.score_photos(run, Service(log), yes=True, cache=f"{run}-cache")
             stages.run_fit(run, FitConfig(permutations=20, bootstrap=20))
 
         return walk

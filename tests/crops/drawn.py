@@ -78,18 +78,18 @@ def truth(frame, one, other):
     return float(compared(levels[one], levels[other]).mean())
 
 
-def audit(folder, table, out, *models, terms=None, **options):
+def audit(folder, table, out, *models, cost_limits=None, **options):
     options = {
         "cropper": ("centre",), "groups": ("team",), "bootstrap": 200, "ratios": (0.5, 1.0), "min_group": 2,
         "stability": 0, **options,
     }  # fmt: skip
     return audit_crops(
-        folder, out, people=table, croppers=models, config=CropsConfig(**options), finder=a_face, terms=terms
+        folder, out, people=table, croppers=models, crops=CropsConfig(**options), finder=a_face, cost_limits=cost_limits
     )
 
 
 def row(found, cropper, **wanted):
-    rows = found.parity[found.parity["cropper"] == cropper]
+    rows = found.tables["parity"][found.tables["parity"]["cropper"] == cropper]
     for name, value in wanted.items():
         rows = rows[rows[name] == value]
     assert len(rows) == 1

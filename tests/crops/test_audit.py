@@ -43,7 +43,7 @@ def portraits(tmp_path_factory):
 def run(portraits, out, model, **options):
     folder, table, _ = portraits
     options = {"cropper": ("centre",), "groups": ("team",), "bootstrap": 200, "ratios": (0.5, 1.0), **options}
-    return audit_crops(folder, out, people=table, croppers=[model], config=CropsConfig(**options), finder=a_face)
+    return audit_crops(folder, out, people=table, croppers=[model], crops=CropsConfig(**options), finder=a_face)
 
 
 def truth(portraits):
@@ -59,7 +59,9 @@ def done(portraits, tmp_path_factory):
 
 
 def row(found, cropper, **wanted):
-    rows = found.parity[(found.parity["cropper"] == cropper) & (found.parity["variant"] == "native")]
+    rows = found.tables["parity"][
+        (found.tables["parity"]["cropper"] == cropper) & (found.tables["parity"]["variant"] == "native")
+    ]
     for name, value in wanted.items():
         rows = rows[rows[name] == value]
     assert len(rows) == 1
@@ -76,7 +78,7 @@ def test_a_planted_cropper_is_recovered_exactly(done, portraits):
 
 def test_the_pairs_on_the_page_have_their_maps(done):
     found, _ = done
-    kept = pd.read_parquet(found.out / "drawn_maps.parquet")
+    kept = pd.read_parquet(found.folder / "drawn_maps.parquet")
     assert set(kept["cropper"]) == {"brightness"}
     assert 6 <= len(kept) <= 12
     assert (kept["values"].map(len) == kept["rows"] * kept["columns"]).all()
@@ -100,7 +102,7 @@ def test_the_middle_favours_nobody(done):
 
 def test_both_orders_leave_no_effect_of_the_side(done):
     found, _ = done
-    position = found.positions.set_index("cropper").loc["brightness"]
+    position = found.tables["positions"].set_index("cropper").loc["brightness"]
     assert position["left"] == 0
     assert position["failed"] == 0
 
@@ -115,7 +117,7 @@ def test_who_is_favoured_is_who_is_kept_where_one_must_go(done):
 
 def test_policies_are_measured_beside_the_papers_words(done):
     found, _ = done
-    measured = found.policies.set_index("policy")
+    measured = found.tables["policies"].set_index("policy")
     assert measured.loc["argmax", "exposure"] == 0
     assert measured.loc["pad", ["deviation", "whole"]].tolist() == [0.0, 1.0]
     assert measured.loc["argmax", "amplification"] == pytest.approx(1)
@@ -137,7 +139,7 @@ def test_the_same_command_asks_nobody_again_and_gives_equal_tables(done, portrai
     model = Brightness()
     again = run(portraits, out, model, policies=("argmax", "sample", "average", "pad"))
     assert model.asked == 0
-    pd.testing.assert_frame_equal(found.parity, again.parity)
+    pd.testing.assert_frame_equal(found.tables["parity"], again.tables["parity"])
     with pytest.raises(RunFolderMismatch, match="seed"):
         run(portraits, out, model, policies=("argmax", "sample", "average", "pad"), seed=1)
 
@@ -145,11 +147,15 @@ def test_the_same_command_asks_nobody_again_and_gives_equal_tables(done, portrai
 @pytest.mark.slow
 def test_a_cropper_of_rectangles_alone_and_crossed_groups(portraits, tmp_path):
     found = run(portraits, tmp_path / "run", Lighter(), groups=("team", "side"), min_group=2)
-    favoured = found.parity[(found.parity["cropper"] == "lighter") & (found.parity["outcome"] == "favoured")]
+    favoured = found.tables["parity"][
+        (found.tables["parity"]["cropper"] == "lighter") & (found.tables["parity"]["outcome"] == "favoured")
+    ]
     team = favoured[favoured["column"] == "team"].iloc[0]
     assert team["p"] == pytest.approx(truth(portraits))
     assert favoured["column"].nunique() == 3
-    aggregates = found.aggregates[(found.aggregates["cropper"] == "lighter") & (found.aggregates["column"] == "team")]
+    aggregates = found.tables["aggregates"][
+        (found.tables["aggregates"]["cropper"] == "lighter") & (found.tables["aggregates"]["column"] == "team")
+    ]
     assert set(aggregates["weighting"]) == {"equal", "size", "pooled"}
     pooled = aggregates[(aggregates["weighting"] == "pooled") & (aggregates["outcome"] == "favoured")]
     assert pooled["p"].iloc[0] == pytest.approx(truth(portraits))

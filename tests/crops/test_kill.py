@@ -15,7 +15,7 @@ import pytest
 from gslopes.core.killpoints import VARIABLE
 from gslopes.crops.asking import pairs
 from gslopes.crops.asking.portraits import PART
-from gslopes.run.config import ScoreConfig
+from gslopes.run.config import CostLimits
 from tests.crops.cropping_server import serve
 from tests.crops.drawn import audit, draw_people
 
@@ -24,13 +24,13 @@ TABLES = ("people", "pairs", "outcomes", "crops", "together", "stability", "pari
 RUN = """
 import sys
 from pathlib import Path
-from gslopes.run.config import ScoreConfig
+from gslopes.run.config import CostLimits
 from gslopes.crops.asking import pairs, portraits
 from tests.crops.drawn import Brightness, audit
 folder, table, out, url, cache = sys.argv[1:]
 portraits.PART, pairs.PART = 4, 16
 audit(Path(folder), Path(table), Path(out), Brightness(), cropper=(url,) if url else ("centre",),
-      terms=ScoreConfig(cache=Path(cache)), together=12, stability=4, min_group=3)
+      cost_limits=CostLimits(cache=Path(cache)), together=12, stability=4, min_group=3)
 """
 KILLS = 20
 DRAWN = random.Random(22)
@@ -106,7 +106,7 @@ def test_a_service_is_asked_once_whenever_the_audit_was_killed(portraits, tmp_pa
         # only what was in flight, four requests at once, when it was killed before its answers were kept
         assert len(again) <= 4 * len(SERVICE_PLACES)
         before = sum(service.asked.values())
-        audit(*portraits, tmp_path / "again", cropper=(service.url,), terms=ScoreConfig(cache=tmp_path / "cache"))
+        audit(*portraits, tmp_path / "again", cropper=(service.url,), cost_limits=CostLimits(cache=tmp_path / "cache"))
         assert sum(service.asked.values()) == before
 
 

@@ -232,7 +232,7 @@ def crops(folder: Path) -> Tables:
 
     def run(name: str, *croppers: Any, **options: Any) -> None:
         config = CropsConfig(**{**base, "ratios": (0.5, 1.0), "stability": 0, **options})
-        audit_crops(people, runs / name, people=csv_file, config=config, croppers=croppers, finder=face)
+        audit_crops(people, runs / name, people=csv_file, crops=config, croppers=croppers, finder=face)
 
     policies = ("argmax", "sample", "average", "pad")
     whole = {"groups": ("team", "side"), "together": 12, "stability": 5, "keep_maps": True, "policies": policies}
@@ -307,12 +307,12 @@ def captions(folder: Path) -> Tables:
     runs = folder / "runs"
     quick = {"bootstrap": 50, "permutations": 99, "splits": 20, "salience_bootstrap": 20, "min_active": 3}
     groups = {"groups": folder / "groups.csv", "columns": ("gender", "skin")}
-    found = audit_captions(stages, runs / "whole", CaptionsConfig(**groups, options=AuditOptions(**quick, types=4)))
+    found = audit_captions(stages, runs / "whole", **groups, options=AuditOptions(**quick, types=4))
     review = folder / "review.csv"
     with review.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["case", "answer", "reviewer", "note"])
-        for place, case in enumerate(found.cases["case"]):
+        for place, case in enumerate(found.tables["cases"]["case"]):
             writer.writerow([case, ("harm", "not-a-harm", "unsure")[place % 3], "AB"[place % 2], ""])
     audit_captions(runs / "whole", runs / "whole", CaptionsConfig(review=review))
     options = AuditOptions(**quick, captions_per_image="each", correction="holm", association="phi", age="years")
@@ -324,7 +324,7 @@ def captions(folder: Path) -> Tables:
         "relax": "vn",
     }
     more |= {"pairs": ("gender:female,male",), "columns": ("gender", "years")}
-    audit_captions(stages, runs / "clusters", CaptionsConfig(groups=folder / "groups.csv", **more, options=options))
+    audit_captions(stages, runs / "clusters", groups=folder / "groups.csv", **more, options=options)
     measure_sweep(draw_answers(runs / "sweep"))
     return tables_of(runs)
 

@@ -100,7 +100,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path, draw: Any, toy: str) -> tuple[Path, list[str]]:
     """A whole audit of four drawn photos, and the command that made it."""
-    from gslopes.run import stages
+    from gslopes.run import walk
 
     faces = draw(4)
     config = tmp_path_factory.mktemp("config") / "audit.toml"
@@ -109,7 +109,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, tiny_models: Path, draw: An
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GSLOPES_HOME", str(tiny_models))
         patch.setenv("GSLOPES_CACHE", str(tmp_path_factory.mktemp("answers")))
-        stages.audit(faces.photos, run, config=config, classifier=toy, device="cpu", **faces.known)
+        walk.audit(faces.photos, run, config=config, classifier=toy, device="cpu", **faces.known)
     command = ["audit", str(faces.photos), *faces.args, "--config", str(config), "--classifier", toy, "--device", "cpu"]
     return run, command
 

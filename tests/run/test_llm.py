@@ -10,7 +10,7 @@ import pytest
 
 from gslopes.core import tables
 from gslopes.core.errors import BudgetReached
-from gslopes.run import stages
+from gslopes.run import stages, walk
 from gslopes.score.classifiers.llm_prompt import load_prompt
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
@@ -33,7 +33,7 @@ def only_nurse(provider: FakeProvider) -> None:
 
 def score(run, cache, name: str = NAME, **others):
     listening = Listening()
-    stages.score_photos(run, [name], device="cpu", cache=cache, yes=True, executor=listening, **others)
+    walk.score_photos(run, [name], device="cpu", cache=cache, yes=True, executor=listening, **others)
     return "\n".join(listening.notes)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gslopes.core.errors import ConfigError
 from gslopes.fit.presence import ALL, Cut
-from gslopes.run import stages
+from gslopes.run import stages, walk
 from gslopes.run.config import FitConfig
 from gslopes.run.fitting import PRESENCE, SENSITIVITY
 from gslopes.run.presence import cuts, vendor_cut
@@ -49,7 +49,7 @@ def test_what_is_no_presence_is_refused_before_any_work(wrong):
 
 def test_the_cut_decides_the_slope_and_is_written_down(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 24, part=6)
-    stages.score_photos(run, ["rekognition:rate=200"], device="cpu", cache=tmp_path / "cache", yes=True)
+    walk.score_photos(run, ["rekognition:rate=200"], device="cpu", cache=tmp_path / "cache", yes=True)
     found = {}
     for presence in ("none", "0.52", "vendor"):
         slopes = stages.run_fit(run, FitConfig(presence=presence, bootstrap=0, permutations=0))
@@ -77,7 +77,7 @@ def test_asking_a_service_for_more_changes_no_slope(provider: FakeProvider, tmp_
     scores = [*(0.98 - 0.02 * place for place in range(7)), *(0.3 - 0.02 * place for place in range(10))]
     monkeypatch.setattr(pictures, "FURNITURE", {f"Thing {place:02d}": score for place, score in enumerate(scores)})
     run = write_run(tmp_path / "run", 16, part=8)
-    stages.score_photos(run, [f"{few},rate=500", f"{more},rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
+    walk.score_photos(run, [f"{few},rate=500", f"{more},rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
     slopes = stages.run_fit(run, FitConfig(bootstrap=0, permutations=0))
     names = sorted(slopes["classifier"].unique())
     assert len(names) == 2
@@ -89,7 +89,7 @@ def test_asking_a_service_for_more_changes_no_slope(provider: FakeProvider, tmp_
 
 def test_slopes_at_other_cuts_stand_in_the_table_and_go_when_nothing_is_cut(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 16, part=8)
-    stages.score_photos(run, ["rekognition:rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
+    walk.score_photos(run, ["rekognition:rate=500"], device="cpu", cache=tmp_path / "cache", yes=True)
     slopes = stages.run_fit(run, FitConfig(bootstrap=0, permutations=0))
     beside = pd.read_csv(run / SENSITIVITY).set_index(["label", "estimator"])
     rate = slopes[slopes["estimator"] == "photo-rate"].set_index("label")

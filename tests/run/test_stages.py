@@ -11,8 +11,10 @@ import gslopes
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import RunFolderMismatch, UsageError
 from gslopes.core.records import Answer
-from gslopes.run import stages
+from gslopes.run import outcome, stages, walk
 from gslopes.run.components import default_components
+from gslopes.run.config import configure
+from gslopes.run.plan import make_plan
 from tests.fixtures import paper_slopes
 
 TABLES = ("photos", "edits", "asked", "scores", "slopes")
@@ -63,11 +65,11 @@ def test_findings_of_an_audit_stand_against_its_placebos(faces, toy, tmp_path):
     file.write_text("[fit]\nbootstrap = 0\npermutations = 50\nmin_varying = 1\n")
     known = {key: value for key, value in faces.known.items() if key != "placebo"}
     audit = gslopes.audit(faces.photos, tmp_path / "run", steps=3, config=file, classifier=toy, **known)
-    asked = tables.read(tables.ASKED, audit.run / "asked.parquet")
+    asked = tables.read(tables.ASKED, audit.folder / "asked.parquet")
     assert set(asked["attribute"]) == {"gender", "gender-same", "gender-light", "gender-random"}
-    placebos = tables.read(tables.PLACEBOS, audit.run / "placebos.parquet")
+    placebos = tables.read(tables.PLACEBOS, audit.folder / "placebos.parquet")
     assert set(placebos["placebo"]) == {"same", "light", "random"}
-    rate = audit.slopes.query("estimator == 'photo-rate' and attribute == 'gender'")
+    rate = audit.tables["slopes"].query("estimator == 'photo-rate' and attribute == 'gender'")
     assert set(rate["decision"]) <= {"finding", "placebo", "open", "none", "unjudged"}
     assert len(rate) > 0
     assert rate["q_placebo"].notna().all()
@@ -81,7 +83,7 @@ def test_an_audit_writes_every_table_and_the_page(faces, tmp_path):
     assert len(found["edits"]) == len(found["asked"]) == 5 * (7 + 5)
     assert audit.page == tmp_path / "run" / "report" / "index.html"
     assert audit.page.is_file()
-    pd.testing.assert_frame_equal(audit.slopes, found["slopes"])
+    pd.testing.assert_frame_equal(audit.tables["slopes"], found["slopes"])
     manifest = json.loads((tmp_path / "run" / "run.json").read_text())
     assert set(manifest["models"]) == {"gender-field", "race-field"}
     assert len(manifest["classifiers"]["celeba-tagger"]["version"]) == 64
@@ -118,11 +120,11 @@ def test_a_classifier_stopped_half_way_goes_on_where_it_was_and_stays_out_of_the
     with pytest.raises(KeyboardInterrupt):
         gslopes.score_photos(run, second)
     gslopes.score_photos(run, first)
-    assert stages.answers(run) == {"first": {"answered": 15}}
+    assert outcome.answers(run) == {"first": {"answered": 15}}
     second.left = 100
     gslopes.score_photos(run, second)
     assert len(second.seen) == len(first.seen)
-    assert stages.answers(run) == {name: {"answered": 15} for name in ("first", "second")}
+    assert outcome.answers(run) == {name: {"answered": 15} for name in ("first", "second")}
 
 
 def test_the_same_run_by_parts_of_other_sizes_has_the_same_rows(faces, tmp_path, config):
@@ -151,7 +153,7 @@ def test_another_model_under_the_same_name_is_another_configuration(faces, tmp_p
     run = tmp_path / "run"
     options = {"steps": 3, **faces.known}
     gslopes.synthesise(faces.photos, run, **options)
-    components = default_components(stages.plan_walk(faces.photos, run, options).config, "cpu")
+    components = default_components(make_plan(configure(faces.photos, options), run).config, "cpu")
     components.models["gender-field"]["sha256"] = "f" * 64
     with pytest.raises(RunFolderMismatch, match=r"models\.gender-field\.sha256"):
         gslopes.synthesise(faces.photos, run, components=components, **options)
@@ -188,7 +190,7 @@ def test_a_damaged_manifest_is_a_sentence(tmp_path, text):
 
 def test_no_usable_photo_ends_in_empty_tables_not_in_an_error(faces, tmp_path):
     run = tmp_path / "run"
-    audit = gslopes.audit(faces.photos, run, steps=3, min_face=5000, classifiers=[Counting()], **faces.known)
+    audit = gslopes.audit(faces.photos, run, steps=3, min_face=5000, classifier=Counting(), **faces.known)
     assert (audit.used, audit.errors) == (0, 0)
     assert audit.skipped == {"face too small": 5}
     assert all(len(frame) == 0 for name, frame in read(run).items() if name != "photos")
@@ -207,7 +209,7 @@ def test_a_run_begun_with_other_versions_says_so_and_goes_on(faces, tmp_path, ca
 
 def test_a_damaged_part_and_a_deleted_picture_are_made_anew_by_the_same_command(faces, config, tmp_path):
     run, counting = tmp_path / "run", Counting()
-    stages.audit(faces.photos, run, classifiers=[counting], config=config, steps=3, **faces.known)
+    walk.audit(faces.photos, run, classifier=counting, config=config, steps=3, **faces.known)
     before = read(run)
     pictures = {path: path.read_bytes() for path in sorted((run / "edits").rglob("*.jpg"))}
     next(iter(pictures)).unlink()
@@ -216,7 +218,7 @@ def test_a_damaged_part_and_a_deleted_picture_are_made_anew_by_the_same_command(
     (asked,) = (run / "parts/score").glob("*/asked-000000.parquet")
     asked.write_bytes(b"PAR1 nonsense")
     (run / "photos.parquet").unlink()
-    stages.audit(faces.photos, run, classifiers=[counting], config=config, steps=3, **faces.known)
+    walk.audit(faces.photos, run, classifier=counting, config=config, steps=3, **faces.known)
     assert {path: path.read_bytes() for path in sorted((run / "edits").rglob("*.jpg"))} == pictures
     for name, frame in read(run).items():
         pd.testing.assert_frame_equal(frame, before[name])

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import runfolder, tables
-from gslopes.run import stages, stamps
+from gslopes.run import stages, stamps, walk
 from gslopes.run.config import FitConfig
 
 QUICK = "part = 2\n[fit]\nbootstrap = 20\npermutations = 50\nmin_varying = 1\n"
@@ -50,7 +50,7 @@ def audited(draw, tiny_models, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GSLOPES_HOME", str(tiny_models))
         patch.setenv("GSLOPES_CACHE", str(folder / "cache"))
-        stages.audit(faces.photos, folder / "run", config=folder / "audit.toml", **faces.known)
+        walk.audit(faces.photos, folder / "run", config=folder / "audit.toml", **faces.known)
     return faces, folder / "run"
 
 
@@ -63,7 +63,7 @@ def audit(audited, home, tmp_path):
     def again(text: str = QUICK, **options: object) -> list[str]:
         again.config.write_text(text)
         said.clear()
-        stages.audit(faces.photos, again.run, executor=Notes(), config=again.config, **faces.known, **options)
+        walk.audit(faces.photos, again.run, executor=Notes(), config=again.config, **faces.known, **options)
         return list(said)
 
     again.faces, again.config, again.run = faces, tmp_path / "audit.toml", tmp_path / "run"

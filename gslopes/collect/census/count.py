@@ -15,9 +15,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.collect.census.answers import Answers, Sets, compose, labels, queue, read_answers
+from gslopes.collect.config import CensusConfig
 from gslopes.collect.lists import WOMEN_SOURCE, women_of
 from gslopes.core import runfolder, runtime, tables
-from gslopes.core.errors import ConfigError, PhotoError, UsageError
+from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import ByteArray, Finder, Photo
@@ -47,27 +48,6 @@ class ChipReader(Protocol):
     def __call__(self, chips: ByteArray) -> dict[str, NDArray[np.float64]]:
         """See above."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class CensusConfig:
-    """One census.
-
-    confidence: readings whose probability is below it go to the review.  min_face: pixels.  limit: first photos only.
-    review: answers of people; the census folder's own review.csv if None.  device: where the networks run.
-    """
-
-    confidence: float = 0.9
-    min_face: int = 32
-    limit: int | None = None
-    review: Path | None = None
-    device: str = "auto"
-
-    def __post_init__(self) -> None:
-        if not 0.5 <= self.confidence <= 1:
-            raise ConfigError(f"confidence is {self.confidence}; it must be between 0.5 and 1.")
-        if self.min_face < 1:
-            raise ConfigError(f"min_face is {self.min_face}; it must be at least 1.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

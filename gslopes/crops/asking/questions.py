@@ -31,7 +31,7 @@ from gslopes.crops.policies import Settings
 from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.tables import CROPS, OUTCOMES, PAIRS, STABILITY, TOGETHER
 from gslopes.executors import Executor, Work
-from gslopes.run.config import ScoreConfig
+from gslopes.run.config import CostLimits
 
 Model = Saliency | Cropper
 MARKERS = {"pairs": PAIRS, "together": TOGETHER, "stability": STABILITY}
@@ -42,7 +42,7 @@ class Questions:
     """The questions of one audit.
 
     out: the run folder.  used: rows of the people table, one a photo.  pairs: (P, 2), sets: (S, k), places in ``used``,
-    as they are asked.  terms: of services.
+    as they are asked.  cost_limits: of services.
     """
 
     out: Path
@@ -54,13 +54,19 @@ class Questions:
     heads: Mapping[int, Box]
     groups: Sequence[str]
     config: CropsConfig
-    terms: ScoreConfig
+    cost_limits: CostLimits
     executor: Executor
     _settings: dict[str, Settings] = field(default_factory=dict)
 
     @classmethod
     def of(
-        cls, out: Path, seen: pd.DataFrame, table: People, config: CropsConfig, terms: ScoreConfig, executor: Executor
+        cls,
+        out: Path,
+        seen: pd.DataFrame,
+        table: People,
+        config: CropsConfig,
+        cost_limits: CostLimits,
+        executor: Executor,
     ) -> Questions:
         """From the people table.  Raises: UsageError if groups are too few or too small for ``together``."""
         used = seen[seen["status"] == "used"].drop_duplicates("photo").reset_index(drop=True)
@@ -71,12 +77,12 @@ class Questions:
         sizes, heads = as_joined(used, config)
         groups = [table.group_of.get(person, "") for person in used["person"]]
         sets = sets_of(table, numbers, config)
-        return cls(out, used, scaled_photos, asked, sets, sizes, heads, groups, config, terms, executor)
+        return cls(out, used, scaled_photos, asked, sets, sizes, heads, groups, config, cost_limits, executor)
 
     def confirm(self, models: Sequence[Model]) -> None:
         """Have the cost of what is still to be asked confirmed.  Raises: as ``crops.asking.remote.confirm``."""
         counts = [sum(sum(todo.values()) for todo in map(self._todo, self._stages(model).values())) for model in models]
-        confirm(models, counts, self.terms, self.executor)
+        confirm(models, counts, self.cost_limits, self.executor)
 
     def ask(self, model: Model) -> None:
         """Ask one cropper what it has not been asked yet."""
@@ -131,7 +137,7 @@ class Questions:
         }
 
     def _todo(self, stage: Stage) -> dict[int, int]:
-        return stage.missing(retry_failed=self.terms.retry_failed)
+        return stage.missing(retry_failed=self.cost_limits.retry_failed)
 
     def _asker(self, model: Model) -> Asker:
         photo = self.scaled_photos.__getitem__

@@ -21,7 +21,7 @@ from gslopes.crops.croppers.python import as_cropper
 from gslopes.crops.croppers.replay import picture_key
 from gslopes.crops.records import Crop, Cropper, Saliency
 from gslopes.executors import Executor
-from gslopes.run.config import ScoreConfig
+from gslopes.run.config import CostLimits
 from gslopes.run.scoring.cost import confirm_cost
 from gslopes.score.cache import AnswerCache
 from gslopes.score.classifiers import prepare_classifier
@@ -37,14 +37,14 @@ _CROP = "crop"  # the attribute of a joined picture in the tables that the clien
 class RemoteCropper:
     """A ``records.Cropper`` that asks about many pictures at once, and then gives their answers.
 
-    service: who is asked.  terms: cache, budget, calls.  budget: of all services of one command.  ratios: height/width.
-    seed: of the order of the questions.  retry: with a service that fails.
+    service: who is asked.  cost_limits: cache, budget, calls.  budget: of all services of one command.
+    ratios: height/width.  seed: of the order of the questions.  retry: with a service that fails.
     """
 
     def __init__(
         self,
         service: Http,
-        terms: ScoreConfig,
+        cost_limits: CostLimits,
         budget: Budget,
         ratios: Sequence[float],
         seed: int = 0,
@@ -52,7 +52,7 @@ class RemoteCropper:
     ) -> None:
         self.name, self.version = service.name, service.version
         self.usage = UsageStats()
-        self._terms, self._budget, self._seed, self._retry = terms, budget, seed, retry
+        self._cost_limits, self._budget, self._seed, self._retry = cost_limits, budget, seed, retry
         self._at: dict[float, HttpAtRatio] = {ratio: service.at(ratio) for ratio in ratios}
         self._format = service.options.format
         self._answers: dict[tuple[str, float], Crop | AnswerError | Refused] = {}
@@ -77,7 +77,7 @@ class RemoteCropper:
         Raises: as ``score.client.Client.ask_parts``.
         """
         self._answers, self._sizes = {}, {}
-        with AnswerCache(cache_folder(self._terms.cache)) as cache:
+        with AnswerCache(cache_folder(self._cost_limits.cache)) as cache:
             for place, (ratio, service) in enumerate(self._at.items(), start=1):
                 shared = {"cache": cache, "budget": self._budget, "usage": self.usage}
                 client = Client(service, **shared, seed=self._seed, retry=self._retry)
@@ -171,7 +171,7 @@ class RequestFolder:
 def ready_croppers(
     names: Sequence[str],
     given: Sequence[Saliency | Cropper | Callable[..., Any]],
-    terms: ScoreConfig,
+    cost_limits: CostLimits,
     ratios: Sequence[float],
     *,
     finder: Finder | None = None,
@@ -188,11 +188,11 @@ def ready_croppers(
     if finder is None and any(name.startswith("faces") for name in names):
         finder = mtcnn(device)
     named = [load_cropper(name, finder=finder, device=device, seed=seed, trust=trust) for name in names]
-    budget = Budget(terms.budget, terms.max_calls)
+    budget = Budget(cost_limits.budget, cost_limits.max_calls)
     ready: list[Saliency | Cropper] = []
     for model in map(as_cropper, [*named, *given]):
         if is_remote(model):
-            remote = RemoteCropper(cast("Http", model), terms, budget, ratios, seed)
+            remote = RemoteCropper(cast("Http", model), cost_limits, budget, ratios, seed)
             remote.prepare()
             ready.append(remote)
         else:
@@ -208,9 +208,9 @@ def mtcnn(device: str) -> Finder:
 
 
 def confirm(
-    models: Sequence[Saliency | Cropper], pictures: Sequence[int], terms: ScoreConfig, executor: Executor
+    models: Sequence[Saliency | Cropper], pictures: Sequence[int], cost_limits: CostLimits, executor: Executor
 ) -> None:
-    """Report what asking services costs, and have it confirmed above ``terms.confirm_above``.
+    """Report what asking services costs, and have it confirmed above ``cost_limits.confirm_above``.
 
     pictures: for each model, how many it is still to be asked about.
 
@@ -218,7 +218,7 @@ def confirm(
     """
     asked = [(model, count) for model, count in zip(models, pictures, strict=True) if isinstance(model, RemoteCropper)]
     if estimates := [one for model, count in asked for one in model.requests(count)]:
-        confirm_cost(estimates, terms, executor)
+        confirm_cost(estimates, cost_limits, executor)
 
 
 def _encoded(picture: ByteArray, kind: str) -> bytes:

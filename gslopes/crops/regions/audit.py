@@ -33,7 +33,7 @@ from gslopes.crops.report.regions import write_regions_report
 from gslopes.crops.tables import GLANCES, REGION_TABLES, REGIONS
 from gslopes.datasets.folder import open_photo
 from gslopes.executors import Executor, OneProcess, Tick
-from gslopes.run.config import ScoreConfig
+from gslopes.run.config import CostLimits
 
 QUIET = OneProcess()
 IDENTITY = ("kind", "photos", "inputs", "config", "croppers")
@@ -69,12 +69,12 @@ def regions_crops(
     review: Path | None = None,
     embed: str = "thumbs",
     executor: Executor = QUIET,
-    terms: ScoreConfig | None = None,
+    cost_limits: CostLimits | None = None,
     trust: bool = False,
 ) -> Regions:
     """Where do croppers look on photos of people of different groups?  Called again, it resumes.
 
-    photos, out, people, config, croppers, finder, terms, trust: as ``crops.audit.audit_crops``.
+    photos, out, people, config, croppers, finder, cost_limits, trust: as ``crops.audit.audit_crops``.
     per_group: photos of each group, drawn by lot.  tall: least height/width.  mask: see ``crops.regions.segmentation``.
     review: a CSV of marks, ``photo,region,kind`` as the review page saves it, or ``photo,x0,y0,x1,y1,kind`` in pixels,
         photos by their path or sha256; RUN/review.csv if it is there.
@@ -82,7 +82,7 @@ def regions_crops(
     Raises: UsageError, ConfigError and what the croppers raise.
     """
     photos, out, people = Path(photos), Path(out), Path(people)
-    terms = terms or ScoreConfig()
+    cost_limits = cost_limits or CostLimits()
     if per_group < 1 or not tall > 0:
         raise ConfigError(f"per_group is {per_group} and tall {tall}; both must be positive.")
     table = read_people(
@@ -91,7 +91,14 @@ def regions_crops(
     device = runtime.pick_device(config.device)
     finder = finder or mtcnn(device)
     models = ready_croppers(
-        config.cropper, croppers, terms, (1.0,), finder=finder, device=device, seed=config.seed, trust=Trust(trust, out)
+        config.cropper,
+        croppers,
+        cost_limits,
+        (1.0,),
+        finder=finder,
+        device=device,
+        seed=config.seed,
+        trust=Trust(trust, out),
     )
     marks = read_marks(review if review is not None else out / "review.csv", wanted=review is not None)
     new = {
@@ -108,7 +115,7 @@ def regions_crops(
         runfolder.write_json(out / runfolder.MANIFEST, {**new, **recorded})
         seen = look_at(out, table.portraits, finder, (), config, executor)
         chosen, counts = choose(seen, table, tall, per_group, config.seed)
-        confirm(models, [len(chosen)] * len(models), terms, executor)
+        confirm(models, [len(chosen)] * len(models), cost_limits, executor)
         stages = [Stage(out, f"regions-{runfolder.slug(m.name)}", GLANCES, len(chosen), PART) for m in models]
         for stage, model in zip(stages, models, strict=True):
             work = GlanceWork(stage, photos, chosen, model, mask)

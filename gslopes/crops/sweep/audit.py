@@ -31,7 +31,7 @@ from gslopes.crops.sweep.slopes import PairSlope, pair_slope
 from gslopes.crops.tables import DUELS, OPPONENTS, SWEEP_SLOPES
 from gslopes.executors import Executor, OneProcess
 from gslopes.fit.analysis import analyse
-from gslopes.run.config import ScoreConfig
+from gslopes.run.config import CostLimits
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_slopes
 
@@ -77,7 +77,7 @@ def sweep_crops(
     others: int = 8,
     finder: Finder | None = None,
     executor: Executor = QUIET,
-    terms: ScoreConfig | None = None,
+    cost_limits: CostLimits | None = None,
     trust: bool = False,
 ) -> Sweep:
     """Does the chance to be favoured move with the perceived attribute of one face, everything else the same?
@@ -91,7 +91,7 @@ def sweep_crops(
     run: a folder of ``gslopes synthesise``, best with ``--placebo``.  out: made if missing.
     people: a CSV as of ``crops``; opponents are then other people, equally many of each group of ``config.groups``,
         and a person's photos are one unit. Without it each photo is a person of its own, its opponents anybody.
-    terms: of croppers over a network.  trust: as of ``crops``.
+    cost_limits: of croppers over a network.  trust: as of ``crops``.
 
     Raises: UsageError if the run has no pictures; as ``crops``.
     """
@@ -105,7 +105,7 @@ def sweep_crops(
     device = runtime.pick_device(config.device)
     subjects = _subjects(photos, people, manifest, config)
     models = ready_croppers(
-        config.cropper, croppers, terms or ScoreConfig(), config.ratios, finder=finder, device=device,
+        config.cropper, croppers, cost_limits or CostLimits(), config.ratios, finder=finder, device=device,
         seed=config.seed, trust=Trust(trust, out),
     )  # fmt: skip
     new = {

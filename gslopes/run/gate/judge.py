@@ -194,7 +194,7 @@ def _rows(path: Path) -> int:
 # -- what follows from it ---------------------------------------------------------------------------------------------
 
 
-class Wanted:
+class SweepSelection:
     """Which edits a classifier is asked about: all of them, or those of the sweeps that the gate kept and of a sample
     of those that it dropped; placebo sweeps of all photos, or of a sample.
 

@@ -11,7 +11,7 @@ import pandas as pd
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
 from gslopes.core.records import Classifier
 from gslopes.executors import Executor
-from gslopes.run.config import ScoreConfig
+from gslopes.run.config import CostLimits, ScoreConfig
 from gslopes.run.plan import Plan
 from gslopes.score.cost import Estimate, estimate
 from gslopes.score.limits import limits_of
@@ -62,7 +62,7 @@ def confirm_walk(plan: Plan, classifiers: Sequence[Classifier], config: ScoreCon
     confirm_cost([estimate_walk(one, images, part) for one in paid], config, executor)
 
 
-def confirm_cost(estimates: Sequence[Estimate], config: ScoreConfig, executor: Executor) -> None:
+def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Executor) -> None:
     """Say what will be asked; above ``confirm_above`` ask the user, or require ``--yes`` without a terminal.
 
     Raises: ConfigError if there is a budget but no price; UsageError if it is not wanted or nobody can be asked.

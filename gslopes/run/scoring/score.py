@@ -23,7 +23,7 @@ from gslopes.core.runfolder import part_path
 from gslopes.core.trust import cache_folder
 from gslopes.executors import Executor
 from gslopes.run.config import ScoreConfig
-from gslopes.run.gate.judge import Wanted
+from gslopes.run.gate.judge import SweepSelection
 from gslopes.run.scoring.cost import confirm_cost, estimate_parts
 from gslopes.run.scoring.progress_bars import ProgressBars
 from gslopes.score.cache import AnswerCache
@@ -46,13 +46,13 @@ def score_stage(classifier: str) -> str:
 DROPPED = {tables.ASKED.name: "dropped-asked", tables.SCORES.name: "dropped-scores"}  # beside the tables
 
 
-def wanted_of(run: Path, classifier: Classifier, config: ScoreConfig, gate: bool, seed: int) -> Wanted:
+def wanted_of(run: Path, classifier: Classifier, config: ScoreConfig, gate: bool, seed: int) -> SweepSelection:
     """Which edits a classifier is asked about: only a sample of the placebo sweeps where asking costs money."""
     placebos = None if limits_of(classifier).free else config.placebo_sample
-    return Wanted(run, gate, dropped=config.dropped_sample, placebos=placebos, seed=seed)
+    return SweepSelection(run, gate, dropped=config.dropped_sample, placebos=placebos, seed=seed)
 
 
-def missing_of(run: Path, classifier: Classifier, parts: int, config: ScoreConfig, wanted: Wanted) -> list[int]:
+def missing_of(run: Path, classifier: Classifier, parts: int, config: ScoreConfig, wanted: SweepSelection) -> list[int]:
     """Parts that a classifier has still to be asked about; with ``retry_failed`` those with failures as well.
 
     A part that was asked about while the gate kept fewer sweeps than are wanted now is one of them.

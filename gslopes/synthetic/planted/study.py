@@ -23,7 +23,7 @@ from gslopes.executors import Executor
 from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
 from gslopes.report.planted_figure import draw_planted
-from gslopes.run import stages
+from gslopes.run import stages, walk
 from gslopes.run.components import rendered_components
 from gslopes.stats.ols import line_weights
 from gslopes.synthetic.planted.classifier import GRID, SIZE, PlantedClassifier, drawn, totals
@@ -104,7 +104,7 @@ def audit_drawn(
     with runfolder.storage(out):
         photos = rendered.write_folder(parameters, folder, SIZE)
     components = rendered_components(folder, photos, EDITOR, device)
-    stages.synthesise(photos, run, components=components, executor=executor, editor=EDITOR, seed=seed, device=device)
+    walk.synthesise(photos, run, components=components, executor=executor, editor=EDITOR, seed=seed, device=device)
     stages.run_score(run, [classifier], executor)
     return run
 

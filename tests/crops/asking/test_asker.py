@@ -133,7 +133,7 @@ def test_other_ways_to_join(tmp_path, options, variant):
     found = audit(tmp_path / "p", table, tmp_path / "run", Brightness(), **options)
     result = row(found, "brightness", variant=variant, policy="argmax", outcome="favoured")
     assert result["p"] == pytest.approx(truth(frame, "blue", "green"), abs=0.05)
-    assert found.positions.set_index("cropper").loc["brightness", "left"] == pytest.approx(0, abs=0.05)
+    assert found.tables["positions"].set_index("cropper").loc["brightness", "left"] == pytest.approx(0, abs=0.05)
     assert found.page.read_text("utf-8").count("<img") >= 2
 
 
@@ -167,6 +167,6 @@ def test_photos_alone_that_tie_are_even_whichever_group_stands_first(tmp_path):
 
 def test_photos_that_are_not_joined(fine_and_coarse, tmp_path):
     found = audit(*fine_and_coarse, tmp_path / "run", Detail(), cropper=("spectral-residual",), attach="none")
-    rows = found.parity[found.parity["cropper"] == "detail"]
+    rows = found.tables["parity"][found.tables["parity"]["cropper"] == "detail"]
     assert set(rows["variant"]) == {"alone, own scale", "alone, matched scale"}
-    assert found.positions.empty
+    assert found.tables["positions"].empty

@@ -10,7 +10,7 @@ from gslopes.core.errors import BudgetReached, ConfigError, CredentialsError, Se
 from gslopes.crops.audit import plan_crops
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.records import Crop
-from gslopes.run.config import ScoreConfig
+from gslopes.run.config import CostLimits
 from tests.crops.cropping_server import serve
 from tests.crops.drawn import Lighter, audit, draw_people, row, truth
 
@@ -33,11 +33,11 @@ def portraits(tmp_path_factory):
 def run(portraits, out, name, *models, tmp=None, **terms):
     folder, table, _ = portraits
     cache = (tmp or out.parent) / "cache"
-    return audit(folder, table, out, *models, cropper=(name,), terms=ScoreConfig(cache=cache, **terms))
+    return audit(folder, table, out, *models, cropper=(name,), cost_limits=CostLimits(cache=cache, **terms))
 
 
 def said(found, cropper):
-    rows = found.parity[found.parity["cropper"] == cropper].sort_values("outcome")
+    rows = found.tables["parity"][found.tables["parity"]["cropper"] == cropper].sort_values("outcome")
     return rows[["outcome", *SAID]].reset_index(drop=True)
 
 

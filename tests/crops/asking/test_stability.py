@@ -43,7 +43,7 @@ def test_a_steady_cropper_stands_still_and_a_nervous_one_does_not(tmp_path):
     assert moves["centre", "rectangle"] == 0
     assert moves["brightness", "argmax"] < 0.02
     assert 0.1 < moves["nervous", "rectangle"] < 0.4  # half of the 90 edits move it by half of the picture
-    policies = found.policies.set_index("policy")["instability"]
+    policies = found.tables["policies"].set_index("policy")["instability"]
     assert policies["pad"] == 0
     assert policies["argmax"] == pytest.approx(moves["brightness", "argmax"])
     assert "5 % brighter" in found.page.read_text("utf-8")

@@ -123,12 +123,12 @@ def test_a_classifier_that_costs_money_is_asked_about_a_sample_of_placebos(draw,
     faces = draw(4)
     run = tmp_path / "run"
     gslopes.synthesise(faces.photos, run, steps=3, **faces.known | {"placebo": True})
-    whole, part = (gate.Wanted(run, placebos=number).edits(0) for number in (None, 2))
+    whole, part = (gate.SweepSelection(run, placebos=number).edits(0) for number in (None, 2))
     assert len(whole) == 4 * 3 * 4
     fake = part["attribute"] != "gender"
     assert len(part) == 4 * 3 + 2 * 3 * 3
     assert part.loc[fake, "photo"].nunique() == 2
-    again = gate.Wanted(run, placebos=2).edits(0)
+    again = gate.SweepSelection(run, placebos=2).edits(0)
     pd.testing.assert_frame_equal(part, again)
 
 

@@ -14,7 +14,7 @@ from gslopes.core import tables
 from gslopes.core.errors import Throttled
 from gslopes.core.records import Answer
 from gslopes.executors import OneProcess
-from gslopes.run import stages
+from gslopes.run import walk
 from gslopes.score.limits import Limits
 from gslopes.score.rate import RateLimiter
 from gslopes.score.retry import RequestSender
@@ -48,7 +48,7 @@ def run(tmp_path: Path) -> Path:
 
 def note_of(run: Path, classifier: Narrow, capsys: pytest.CaptureFixture[str]) -> str:
     """What stands on stderr about pictures that were encoded anew."""
-    stages.score_photos(run, classifier, executor=OneProcess(progress=True))
+    walk.score_photos(run, classifier, executor=OneProcess(progress=True))
     lines = [line for line in capsys.readouterr().err.splitlines() if "encoded anew" in line]
     assert len(lines) <= 1
     return lines[0] if lines else ""
@@ -83,7 +83,7 @@ def test_a_wait_of_more_than_ten_minutes_is_cut_said_and_counted_as_throttled(ru
     monkeypatch.setattr(RequestSender, "_sleep", lambda sender, seconds: slept.append(seconds))
     monkeypatch.setattr(RateLimiter, "pause", lambda limiter, seconds: slept.append(seconds))
     busy = Busy(Limits(price=1.0, concurrency=1), wait=wait)
-    stages.score_photos(run, busy, executor=OneProcess(progress=True))
+    walk.score_photos(run, busy, executor=OneProcess(progress=True))
     printed = capsys.readouterr().err
     assert f"Warning: narrow asks us to wait {said}; it is asked again after 10 minutes." in printed
     assert "1 throttled" in printed
@@ -130,7 +130,7 @@ def in_a_child(run: Path, classifier: Function) -> int:
     child = os.fork()
     if child == 0:
         try:
-            stages.score_photos(run, classifier)
+            walk.score_photos(run, classifier)
             os._exit(0)
         finally:
             os._exit(1)

@@ -14,7 +14,7 @@ import torch
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError, ModelError, UsageError
 from gslopes.core.trust import Trust
-from gslopes.run import stages
+from gslopes.run import walk
 from gslopes.score.classifiers import canonical_name, load_classifier
 from tests.fake_provider.folder import write_run
 from tests.score import local_models
@@ -86,9 +86,9 @@ def test_a_crash_in_the_middle_stops_the_walk_and_the_same_command_goes_on(tmp_p
 
     dying.ask = ask
     with pytest.raises(ModelError, match=r"ended its process .*SIGKILL"):
-        stages.score_photos(run, dying, cache=tmp_path / "cache", yes=True)
-    stages.score_photos(run, name, device="cpu", cache=tmp_path / "cache", trust=True)
-    stages.score_photos(calm, name, device="cpu", cache=tmp_path / "other", trust=True)
+        walk.score_photos(run, dying, cache=tmp_path / "cache", yes=True)
+    walk.score_photos(run, name, device="cpu", cache=tmp_path / "cache", trust=True)
+    walk.score_photos(calm, name, device="cpu", cache=tmp_path / "other", trust=True)
     for table in (tables.ASKED, tables.SCORES):
         frames = [tables.read(table, folder / f"{table.name}.parquet") for folder in (run, calm)]
         pd.testing.assert_frame_equal(*frames)

@@ -5,11 +5,13 @@ import pytest
 
 import gslopes
 from gslopes.core.errors import UsageError
-from gslopes.run import api
+from gslopes.run import walk
+from gslopes.run.config import RunOptions
+from gslopes.score.classifiers.function import FunctionClassifier
 
 
 def test_examples_in_the_docstrings_hold() -> None:
-    assert not doctest.testmod(api).failed
+    assert not doctest.testmod(walk).failed
 
 
 LABEL = "bright"
@@ -24,19 +26,19 @@ def classify(pictures: list) -> list:
 
 
 def test_what_a_function_names_in_its_own_module_is_part_of_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = api.FunctionClassifier(classify).version
-    assert api.FunctionClassifier(classify).version == before
+    before = FunctionClassifier(classify).version
+    assert FunctionClassifier(classify).version == before
     monkeypatch.setitem(globals(), "LABEL", "zebra")
-    after = api.FunctionClassifier(classify).version
+    after = FunctionClassifier(classify).version
     assert after != before
     monkeypatch.setitem(globals(), "named", lambda picture: "zebra")
-    assert api.FunctionClassifier(classify).version not in (before, after)
+    assert FunctionClassifier(classify).version not in (before, after)
 
 
 def test_drawn_faces_are_arguments_of_an_audit(tmp_path: Path) -> None:
     given = gslopes.drawn_faces(tmp_path / "drawn", faces=3)
     assert len(list(given["photos"].glob("*.png"))) == 3
-    assert set(given) <= set(api.Options.__annotations__) | {"photos"}
+    assert set(given) <= set(RunOptions.__annotations__) | {"photos"}
     audit = gslopes.audit(out=tmp_path / "run", classifier=classify, placebo=False, **given)
     assert (audit.photos, audit.used) == (3, 3)
     with pytest.raises(UsageError, match="0 faces cannot be drawn"):
@@ -69,9 +71,9 @@ def test_a_functions_version_is_a_digest_of_its_source() -> None:
     def bright(pictures: list) -> list:  # type: ignore[no-redef]
         return [{"zebra": float(picture.mean() / 255)} for picture in pictures]
 
-    one, other = api.FunctionClassifier(first), api.FunctionClassifier(bright)
+    one, other = FunctionClassifier(first), FunctionClassifier(bright)
     assert one.name == other.name == "bright"
     assert one.version != other.version
-    assert api.FunctionClassifier(first).version == one.version
+    assert FunctionClassifier(first).version == one.version
     assert not one.cached
-    assert api.FunctionClassifier(lambda pictures: []).name == "lambda"
+    assert FunctionClassifier(lambda pictures: []).name == "lambda"

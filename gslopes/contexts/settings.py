@@ -1,0 +1,101 @@
+"""All settings of a context audit, as options of the command line, of a TOML file and of ``gslopes.audit_contexts``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from gslopes.contexts.config import KINDS, ContextOptions, PeopleColumns, StageConfig
+from gslopes.core.config import from_dict
+from gslopes.core.options import merged, option, section
+from gslopes.run.config import CostLimits, CostOptions, ScoreConfig
+
+
+@dataclass(frozen=True, slots=True)
+class ContextsConfig:
+    """One context audit."""
+
+    table: str | Path = option(
+        "", help="Self-reported gender of each photo's person, a CSV; or cfd.", name="people", metavar="CSV"
+    )
+    review: Path | None = option(
+        None, help="Decisions about cut-outs: photo, accept or exclude.", metavar="CSV", advanced=True
+    )
+    embed: Literal["thumbs", "full", "none"] = option("thumbs", help="Pictures inside the page.", advanced=True)
+    seed: int = option(0, help="Seed of all random draws.", advanced=True)
+    device: str = option("auto", help="Where the networks run.", metavar="auto|cpu|cuda[:N]", advanced=True)
+    pictures: StageConfig = section(StageConfig)
+    columns: PeopleColumns = section(PeopleColumns)
+    analysis: ContextOptions = section(ContextOptions)
+    score: ScoreConfig = section(ScoreConfig, flat=("classifiers", *CostLimits.__dataclass_fields__))
+
+
+class ContextsOptions(CostOptions, total=False):
+    """The options of ``ContextsConfig`` as keywords, except ``classifier``; ``config`` is a TOML file with more."""
+
+    people: str | Path
+    review: str | Path | None
+    embed: Literal["thumbs", "full", "none"]
+    seed: int
+    device: str
+    backgrounds: str | Sequence[str]
+    limit: int | None
+    cutout: str
+    tolerance: int
+    keep_flagged: bool
+    canvas: tuple[int, int]
+    crop: Literal["both", "top", "bottom"]
+    person_share: float | Literal["max"]
+    share_of: Literal["canvas", "background"]
+    size_by: Literal["share", "face"]
+    face_height: float
+    kinds: str | Sequence[str]
+    sweep: Literal["", "gender", "race"]
+    steps: int | None
+    gate: bool
+    editor: str
+    landmarks: str | Path | None
+    masks: str | Path | None
+    format: Literal["jpeg", "png"]
+    part: int
+    gender_column: str
+    group_column: str
+    person_column: str
+    genders: dict[str, str]
+    typology: str | Sequence[str]
+    ratings: str | Path | None
+    baseline: Literal["canvas", "original"]
+    vector: Literal["super", "sub", "super+other", "both"]
+    denominator: Literal["all", "assigned"]
+    zero: Literal["nan", "one"]
+    recognised_at: int
+    min_score: float
+    top: int | None
+    f1_on: Literal["recognised", "all"]
+    recognised_share: float
+    ss: Literal[1, 2, 3]
+    tukey: Literal["one-way", "residual"]
+    alpha: float
+    family: Literal["contexts", "tests"]
+    strong: float
+    min_group: int
+    bootstrap: int
+    permutations: int
+    mixed: bool
+    config: str | Path | None
+
+
+def configure(photos: str | Path, options: Mapping[str, Any], kinds: tuple[str, ...] = KINDS) -> ContextsConfig:
+    """The configuration of a context audit from options, see ``core.options.build``.
+
+    kinds: of pictures, unless the options name them.
+
+    Raises: ConfigError.
+    """
+    mapping = merged(ContextsConfig, {"photos": photos, **options})
+    if isinstance(mapping["pictures"], dict):
+        mapping["pictures"].setdefault("kinds", list(kinds))
+    made = from_dict(ContextsConfig, mapping)
+    return replace(made, analysis=replace(made.analysis, seed=made.seed))

@@ -1,0 +1,310 @@
+"""Options, each declared once: as a field of a configuration's dataclass, with its help.
+
+    @dataclass(frozen=True)
+    class EditConfig:
+        steps: int | None = option(None, help="Number of values in a sweep, odd.", metavar="K", shown="7; race: 5")
+
+The flags of the command line (``core.commands``), the keys of TOML files, ``--set``, the keywords of the Python
+functions and the reference table follow from the fields.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+import os
+import tomllib
+import types
+import typing
+from collections.abc import Callable, Collection, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from gslopes.core.config import from_dict, read_toml
+from gslopes.core.errors import ConfigError
+
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a configuration.
+
+    name: as users write it; that of a section whose options have no short names is dotted.
+    path: its sections and its field.  kind: its annotation.  positional: an argument, not a flag.
+    shown: the default in words, where the value itself does not say it.
+    parse: from the text of a command line, where its type does not say how.
+    least, most: the bounds that ``check`` holds a number to; None for no bound.
+    """
+
+    name: str
+    path: tuple[str, ...]
+    kind: Any
+    default: Any
+    help: str
+    metavar: str
+    group: str
+    advanced: bool
+    positional: bool
+    short: str
+    shown: str
+    parse: Callable[[str], Any] | None
+    least: float | None
+    most: float | None
+
+    @property
+    def item(self) -> Any:
+        """The type of one value: without None, and of a list its entry."""
+        kinds = [kind for kind in _alternatives(self.kind) if kind is not type(None)]
+        kind = kinds[0]
+        return typing.get_args(kind)[0] if typing.get_origin(kind) is tuple else kind
+
+    @property
+    def several(self) -> bool:
+        """Whether it is a list of any length."""
+        return any(typing.get_origin(k) is tuple and typing.get_args(k)[-1] is ... for k in _alternatives(self.kind))
+
+    @property
+    def default_words(self) -> str:
+        """The default as help and reference have it; empty if there is nothing to say."""
+        if self.default is True:
+            return self.shown or f"--{self.flag}"
+        nothing = self.default in (None, "", ()) or self.default is False or self.default is dataclasses.MISSING
+        if self.shown or nothing or isinstance(self.default, dict):
+            return self.shown
+        values = self.default if isinstance(self.default, tuple) else (self.default,)
+        return ",".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
+
+    @property
+    def flag(self) -> str:
+        """The name on the command line, without its dashes."""
+        return self.name.replace("_", "-")
+
+    def typed(self, text: str) -> Any:
+        """The value that a text stands for: a number, true or false, a TOML list, or else the text itself."""
+        if self.parse is not None:
+            try:
+                return self.parse(text)
+            except ValueError as error:
+                raise ConfigError(f"{self.name}: {error}") from error
+        if self.item in (str, Path) and not text.startswith("["):
+            return text
+        try:
+            return tomllib.loads(f"value = {text}")["value"]
+        except ValueError:
+            return text
+
+
+def option(
+    default: Any = dataclasses.MISSING,
+    *,
+    help: str,  # noqa: A002 - the word that argparse and click use
+    name: str = "",
+    metavar: str = "",
+    group: str = "",
+    advanced: bool = False,
+    positional: bool = False,
+    short: str = "",
+    shown: str = "",
+    parse: Callable[[str], Any] | None = None,
+    least: float | None = None,
+    most: float | None = None,
+) -> Any:
+    """A field of a configuration that users can set; arguments as the fields of ``Option``.
+
+    default: its value, or ``dict`` for an empty one.  name: where users call it something else.
+    """
+    facts = {"help": help, "name": name, "metavar": metavar, "group": group, "advanced": advanced}
+    facts |= {"positional": positional, "short": short, "shown": shown, "parse": parse, "least": least, "most": most}
+    given = {"default_factory": dict} if default is dict else {"default": default}
+    return dataclasses.field(**given, metadata={"option": facts})
+
+
+def section(config: type, *, flat: Collection[str] | None = None) -> Any:
+    """A field that is a configuration of its own.
+
+    flat: its fields whose options have short names, all of them if None.
+    """
+    return dataclasses.field(default_factory=config, metadata={"section": flat})
+
+
+def check(config: Any) -> None:
+    """Raises: ConfigError for a number of a configuration outside the bounds that its field declares."""
+    for one in dataclasses.fields(config):
+        facts = one.metadata.get("option", {})
+        least, most = facts.get("least"), facts.get("most")
+        if least is None and most is None:
+            continue
+        value = getattr(config, one.name)
+        if not isinstance(value, (int, float)):
+            continue
+        if (least is not None and not value >= least) or (most is not None and not value <= most):
+            between = f"between {least:g} and {most:g}" if most is not None and least is not None else ""
+            raise ConfigError(f"{one.name} is {value}; it must be {between or f'at least {least:g}'}.")
+
+
+@functools.cache
+def options_of(config: type) -> Mapping[str, Option]:
+    """Name to option, of a configuration and of its sections, in the order of the fields."""
+    return {one.name: one for one in _options(config, (), None)}
+
+
+def _options(config: type, path: tuple[str, ...], flat: Collection[str] | None) -> list[Option]:
+    hints = typing.get_type_hints(config)
+    found: list[Option] = []
+    for one in dataclasses.fields(config):
+        here = (*path, one.name)
+        if "section" in one.metadata:
+            found += _options(hints[one.name], here, one.metadata["section"])
+        elif "option" in one.metadata:
+            facts = dict(one.metadata["option"])
+            short_name = facts.pop("name") or one.name
+            facts["name"] = short_name if flat is None or one.name in flat else ".".join(here)
+            default = {} if one.default_factory is not dataclasses.MISSING else one.default
+            facts["group"] = facts["group"] or (path[0] if path else "general")
+            found.append(Option(path=here, kind=hints[one.name], default=default, **facts))
+    return found
+
+
+def build(config: type[T], options: Mapping[str, Any], *, base: Path | None = None) -> T:
+    """A configuration from options over those of a TOML file (``options["config"]``) over the defaults.
+
+    options: name, or dotted path, to value; None and empty mean "not given", one value stands for a list of one.
+    base: paths among them become absolute from here; None leaves them as they are.
+
+    Raises: ConfigError for an unknown name (with the nearest one) or a value of another type or out of its range.
+    """
+    return from_dict(config, merged(config, options, base=base))
+
+
+def merged(config: type, options: Mapping[str, Any], *, base: Path | None = None) -> dict[str, Any]:
+    """The mapping of which ``build`` makes the configuration: sections, fields and plain values."""
+    file = options.get("config")
+    mapping: dict[str, Any] = {}
+    if file:
+        _merge(config, read_toml(Path(file)), mapping, Path(file).parent)
+    _merge(config, {name: value for name, value in options.items() if name != "config"}, mapping, base)
+    return mapping
+
+
+def _merge(config: type, given: Mapping[str, Any], into: dict[str, Any], base: Path | None) -> None:
+    sections = {one.name for one in dataclasses.fields(config) if "section" in one.metadata}
+    for name, value in given.items():
+        if name in sections and isinstance(value, Mapping):
+            _merge(config, {f"{name}.{key}": inner for key, inner in value.items()}, into, base)
+        elif name in sections and dataclasses.is_dataclass(value):
+            into[name] = value
+        elif name in sections and name not in options_of(config):
+            raise ConfigError(f"{name} must be a section [{name}], not {value!r}.")
+        elif value is not None and value != ():
+            found = find_option(config, name)
+            put(into, found.path, _plain(found, value, base))
+
+
+def find_option(config: type, name: str) -> Option:
+    """The option of this name or dotted path.  Raises: ConfigError with the nearest name."""
+    known, name = options_of(config), name.replace("-", "_")
+    paths = {".".join(one.path): one for one in known.values()}
+    found = known.get(name) or paths.get(name)
+    if found is None:
+        close = get_close_matches(name, [*known, *paths], n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(known)}."
+        raise ConfigError(f"There is no option {name!r}.", hint)
+    return found
+
+
+def put(mapping: dict[str, Any], path: Sequence[str], value: Any) -> None:
+    """Set what a path of sections and a key leads to."""
+    for name in path[:-1]:
+        mapping = mapping.setdefault(name, {})
+    mapping[path[-1]] = value
+
+
+def _plain(one: Option, value: Any, base: Path | None) -> Any:
+    """The value as ``from_dict`` takes it."""
+    if one.parse is not None and isinstance(value, str):
+        value = one.typed(value)
+    if one.several and not isinstance(value, (list, tuple)):
+        value = (value,)
+    if base is not None and one.item is Path and isinstance(value, (str, Path)):
+        return os.path.abspath(base / value)
+    if isinstance(value, Mapping):
+        paths = base is not None and Path in typing.get_args(one.kind)
+        return {key: os.path.abspath(base / inner) if paths and base else str(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [str(inner) if isinstance(inner, Path) else inner for inner in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _alternatives(kind: Any) -> tuple[Any, ...]:
+    union = typing.get_origin(kind) in (typing.Union, types.UnionType)
+    return typing.get_args(kind) if union else (kind,)
+
+
+def keyword_type(one: Option) -> Any:
+    """What a Python function takes for an option: paths as texts too, and one value for a list of one."""
+    kinds: list[Any] = []
+    for kind in _alternatives(one.kind):
+        if typing.get_origin(kind) is tuple and typing.get_args(kind)[-1] is ...:
+            inner = typing.get_args(kind)[0]
+            kinds += [inner, Sequence[inner]]
+        elif typing.get_origin(kind) is dict and Path in typing.get_args(kind):
+            kinds.append(Mapping[str, str | Path])
+        else:
+            kinds += [str, Path] if kind is Path else [kind]
+    return functools.reduce(operator.or_, kinds)
+
+
+def reference(config: type) -> list[dict[str, str]]:
+    """The reference table of a configuration, a row an option: name, toml (its path), type, default, help."""
+    return [
+        {
+            "name": one.name,
+            "toml": ".".join(one.path),
+            "type": kind_words(one),
+            "default": one.default_words,
+            "help": one.help,
+        }
+        for one in options_of(config).values()
+    ]
+
+
+def kind_words(one: Option) -> str:
+    """The values that an option takes, for its help."""
+    if one.metavar:
+        return one.metavar
+    if typing.get_origin(one.item) is Literal:
+        return "|".join(map(str, filter(lambda value: value != "", typing.get_args(one.item))))
+    words = {int: "N", float: "X", Path: "PATH", bool: ""}
+    return words.get(one.item, "NAME")
+
+
+# -- texts of a command line ------------------------------------------------------------------------------------------
+
+
+def names(text: str) -> tuple[str, ...]:
+    """``gender,ethnicity`` as two names."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """``0.56,1`` as two numbers."""
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise ValueError(f"{text!r} is not numbers with commas between them.") from None
+
+
+def extent(text: str) -> tuple[float, float]:
+    """``-2,2`` as two numbers, or one number for both sides of 0."""
+    try:
+        ends = [float(part) for part in text.split(",")]
+    except ValueError:
+        ends = []
+    if len(ends) == 1:
+        ends = [-abs(ends[0]), abs(ends[0])]
+    if len(ends) != 2:
+        raise ValueError(f"{text!r} is not two numbers such as -2,2, nor one such as 2.")
+    return ends[0], ends[1]

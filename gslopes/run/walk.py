@@ -1,0 +1,253 @@
+"""The walk as functions: ``audit``, its stages, and the plan before them. Each can be stopped, and resumes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+import pandas as pd
+
+from gslopes.core import runtime
+from gslopes.core.options import build
+from gslopes.core.records import Classifier
+from gslopes.core.trust import Trust
+from gslopes.executors import Executor, OneProcess
+from gslopes.executors.engines import engine
+from gslopes.run import manifest, outcome, stages
+from gslopes.run.components import Components, load_classifiers
+from gslopes.run.config import CostLimits, CostOptions, GateConfig, RunConfig, RunOptions, ScoreConfig, configure
+from gslopes.run.gate.judge import load_reader
+from gslopes.run.outcome import Audit
+from gslopes.run.plan import Plan, make_plan
+from gslopes.score.classifiers.function import Function, FunctionClassifier
+
+if TYPE_CHECKING:
+    from gslopes.run.validation import Summary
+
+DEFAULT_CLASSIFIER = "celeba-tagger"
+Given = str | Function | Classifier
+
+
+def audit(
+    photos: str | Path | None,
+    out: str | Path,
+    *,
+    classifier: Given | Sequence[Given] | None = None,
+    progress: bool = False,
+    trust: bool = False,
+    executor: Executor | None = None,
+    components: Components | None = None,
+    **options: Unpack[RunOptions],
+) -> Audit:
+    """Measure how a classifier's labels change with the look of the faces in a folder of photos.
+
+    Called again with the same arguments, it resumes where it was stopped, and does nothing twice.
+
+    photos: the folder.  out: the run folder, made if missing.
+    classifier: a name such as ``celeba-tagger`` (the default) or ``onnx:model.onnx``, a function, an object as in
+        core.records, or several. A function takes a list of pictures, (H, W, 3) uint8 RGB arrays of any sizes, and
+        returns for each a mapping of label to score in [0, 1], or None where it will not answer.
+    progress: show lines of progress on stderr.
+    trust: a classifier in a file that is a program, ``torchscript:FILE``, may run with your rights; remembered for this
+        run folder and file, see ``gslopes.core.trust``.
+    executor, components: who does the work, and with what, instead of what the options say.
+    options: as of ``gslopes audit --help-all``, with underscores; ``config`` is a TOML file with more.
+
+    Returns an ``Audit``: folder, page, summary, tables, photos, used, skipped, dropped; a notebook shows its finding.
+    ``tables["slopes"]`` has one row a classifier, attribute, label and estimator; its columns: core.tables.SLOPES.
+
+    Raises: UsageError, ModelError, ClassifierError, StorageError; all that can be known beforehand before any work.
+
+        def brightness(pictures):
+            return [{"bright": float(picture.mean() / 255)} for picture in pictures]
+
+        audit = gslopes.audit("photos", "run", attribute="gender", classifier=brightness)
+    """
+    names, ready = split_classifiers(classifier)
+    plan = plan_audit(configure(photos, {**options, "classifier": names}), Path(out), ready)
+    executor = executor or OneProcess(progress=progress)
+    return carry_out(plan, ready, executor=executor, trust=trust, components=components)
+
+
+def synthesise(
+    photos: str | Path | None,
+    out: str | Path,
+    *,
+    progress: bool = False,
+    executor: Executor | None = None,
+    components: Components | None = None,
+    **options: Unpack[RunOptions],
+) -> Audit:
+    """Make the counterfactual photos of a folder and the tables ``photos`` and ``edits``; no classifier is asked.
+
+    Arguments, result and errors as ``audit``.
+    """
+    plan = make_plan(configure(photos, options), Path(out))
+    return make_pictures(plan, executor=executor or OneProcess(progress=progress), components=components)
+
+
+def score_photos(
+    run: str | Path,
+    classifier: Given | Sequence[Given] | None = None,
+    *,
+    device: str = "auto",
+    gate: bool = True,
+    progress: bool = False,
+    trust: bool = False,
+    executor: Executor | None = None,
+    config: str | Path | None = None,
+    **limits: Unpack[CostOptions],
+) -> Audit:
+    """Ask classifiers, concurrently, about every picture of a run folder; see ``tables["scores"]`` of the result.
+
+    classifier, trust: as of ``audit``.  gate: leave out the sweeps that the gate dropped, if the run has verdicts.
+    limits: fields of ``run.config.CostLimits``.  config: a TOML file with those of ``run.config.ScoreConfig``.
+
+    Raises: UsageError if the pictures are not complete, or if it would cost more than was agreed to; UnknownName,
+        ModelError, CredentialsError, ServiceError, ClassifierError, BudgetReached, StorageError.
+    """
+    run = Path(run)
+    manifest.complete_parts(run)
+    names, ready = split_classifiers(classifier)
+    settings = build(ScoreConfig, {"config": config, **limits, "classifier": names})
+    runtime.check_device(device)  # resolved lazily
+    if not ready:
+        settings = _with_default(settings)
+    ready = (*load_classifiers(settings.classifiers, device, Trust(trust, run)), *ready)
+    manifest.check_versions(run, ready)
+    stages.run_score(run, ready, executor or OneProcess(progress=progress), settings, gate=gate)
+    return outcome.of_photos(run)
+
+
+def validate_run(
+    run: str | Path,
+    *,
+    photos_csv: str | Path | None = None,
+    groups: Sequence[str] = (),
+    device: str = "cpu",
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Judge the sweeps of a run folder, if that was not done: do they move their target, and what else?
+
+    photos_csv, groups: a CSV about the photos, and those of its columns that make groups.
+
+    Returns one row an attribute and measure: attribute, measure (``kept``, ``shift``, ``monotone``, ``leakage``,
+    ``identity``, ``shift by <column>``), name, value, low, high (95 % interval over photos).
+
+    Raises: UsageError, ModelError, TableError, StorageError.
+    """
+    csv = None if photos_csv is None else Path(photos_csv)
+    executor = OneProcess(progress=progress)
+    found = judge_run(Path(run), GateConfig(), csv, groups, device=device, executor=executor)
+    rows = [(one.attribute, *row) for one in found for row in one.rows()]
+    return pd.DataFrame(rows, columns=["attribute", "measure", "name", "value", "low", "high"])
+
+
+def judge_run(
+    run: Path,
+    config: GateConfig,
+    photos_csv: Path | None = None,
+    groups: Sequence[str] = (),
+    *,
+    device: str,
+    executor: Executor,
+    faces: bool = False,
+) -> list[Summary]:
+    """Judge the sweeps of a run folder; their summaries, an attribute each, which are kept in the folder.
+
+    faces: whether the identity of the faces is compared as well, where the extra ``identity`` is installed.
+    """
+    from gslopes.run.likeness import compare_faces, recogniser
+    from gslopes.run.validation import check_inputs, keep_summaries, summarise
+
+    check_inputs(run, photos_csv, groups)
+    stages.run_gate(run, executor, config, device=runtime.pick_device(device))
+    embed = recogniser() if faces else None
+    if embed is not None:
+        compare_faces(run, embed, executor)
+    summaries = summarise(run, photos_csv, groups)
+    keep_summaries(run, summaries)
+    return summaries
+
+
+# -- from a plan ------------------------------------------------------------------------------------------------------
+
+
+def plan_audit(config: RunConfig, out: Path, ready: Sequence[Classifier] = ()) -> Plan:
+    """What an audit will do, with the default classifier if none is given.  Raises: as ``run.plan.make_plan``."""
+    return make_plan(config if ready else replace(config, score=_with_default(config.score)), out)
+
+
+def carry_out(
+    plan: Plan,
+    ready: Sequence[Classifier] = (),
+    *,
+    executor: Executor,
+    trust: bool = False,
+    components: Components | None = None,
+) -> Audit:
+    """Do what a plan says, each stage unless it would come out the same.
+
+    ready: classifiers as objects, in addition to those that the plan names.  Raises: as ``audit``.
+    """
+    run = prepare(plan, ready, executor=executor, trust=trust, components=components)
+    for stage in run.stages:
+        if stage.done(run):
+            run.executor.note(f"{stage.name:<10} up to date")
+        else:
+            stage.run(run)
+    return outcome.of_audit(plan.run)
+
+
+def prepare(
+    plan: Plan,
+    ready: Sequence[Classifier],
+    *,
+    executor: Executor,
+    trust: bool,
+    components: Components | None,
+) -> stages.AuditRun:
+    """An audit with all checked that can be known beforehand.  Raises: as ``audit``."""
+    classifiers = (*load_classifiers(plan.classifiers, plan.config.device, Trust(trust, plan.run)), *ready)
+    manifest.check_versions(plan.run, classifiers)
+    run = stages.AuditRun(plan, _engine(plan, executor), components, classifiers, plan.config.score)
+    if plan.done == plan.parts:
+        return run
+    if run.gated:
+        load_reader()
+    return replace(run, cost_limits=_confirmed(run))
+
+
+def make_pictures(plan: Plan, *, executor: Executor, components: Components | None = None) -> Audit:
+    """The first stage alone.  Raises: as ``synthesise``."""
+    return stages.run_synthesise(plan, components, _engine(plan, executor))
+
+
+def split_classifiers(classifier: Given | Sequence[Given] | None) -> tuple[tuple[str, ...], tuple[Classifier, ...]]:
+    """(the names among what was given, the objects); a function becomes an object."""
+    given = [] if classifier is None else classifier if isinstance(classifier, (list, tuple)) else [classifier]
+    names = tuple(one for one in given if isinstance(one, str))
+    objects = [one for one in given if not isinstance(one, str)]
+    return names, tuple(FunctionClassifier(one) if inspect.isroutine(one) else one for one in objects)
+
+
+def _with_default(config: ScoreConfig) -> ScoreConfig:
+    return config if config.classifiers else replace(config, classifiers=(DEFAULT_CLASSIFIER,))
+
+
+def _engine(plan: Plan, given: Executor) -> Executor:
+    return engine(given, plan.config.engine, plan.config.workers, plan.config.device)
+
+
+def _confirmed(run: stages.AuditRun) -> CostLimits:
+    """Before pictures are made for hours: credentials that are missing, a price that is too high."""
+    from gslopes.run.scoring.cost import confirm_walk
+    from gslopes.score.classifiers import prepare_classifier
+
+    for one in run.classifiers:
+        prepare_classifier(one)
+    confirm_walk(run.plan, run.classifiers, run.cost_limits, run.executor)
+    return replace(run.cost_limits, yes=True)

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import typing
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Literal
+
+import click
+import pytest
+
+from gslopes.captions.config import CaptionsConfig, CaptionsOptions
+from gslopes.cli import main
+from gslopes.cli.main import VERBS
+from gslopes.collect.config import CensusConfig, CensusOptions, CollectConfig, CollectOptions
+from gslopes.contexts.settings import ContextsConfig, ContextsOptions
+from gslopes.core.errors import ConfigError
+from gslopes.core.options import build, check, extent, keyword_type, option, options_of, reference, section
+from gslopes.crops.config import CropsOptions, CropsSettings
+from gslopes.run.config import OPTION_PATHS, CostLimits, CostOptions, FitConfig, GateConfig, RunConfig, RunOptions
+
+MOST_SHOWN = 15
+KEYWORDS = {
+    RunConfig: RunOptions,
+    CostLimits: CostOptions,
+    ContextsConfig: ContextsOptions,
+    CropsSettings: CropsOptions,
+    CaptionsConfig: CaptionsOptions,
+    CollectConfig: CollectOptions,
+    CensusConfig: CensusOptions,
+}
+
+
+@dataclass(frozen=True)
+class Inner:
+    size: tuple[float, float] | None = option(None, help="Ends.", parse=extent, metavar="LOW,HIGH")
+    names: tuple[str, ...] = option(("a",), help="Names.", name="name", short="n")
+
+
+@dataclass(frozen=True)
+class Outer:
+    count: int = option(3, help="How many.", least=1, most=9)
+    way: Literal["up", "down"] = option("up", help="Which way.", advanced=True)
+    file: Path | None = option(None, help="A file.")
+    text: str = option("", help="A text.")
+    fast: bool = option(False, help="Quickly.")
+    inner: Inner = section(Inner)
+    other: Inner = section(Inner, flat=())
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+def commands() -> dict[str, click.Command]:
+    """Every command and every command of a group."""
+    found: dict[str, click.Command] = {}
+    for name in VERBS:
+        command = main.get_command(click.Context(main), name)
+        found |= {f"{name} {one}": inner for one, inner in getattr(command, "commands", {}).items()} or {name: command}
+    return found
+
+
+@pytest.mark.parametrize("name", commands())
+def test_the_help_of_every_verb_shows_fifteen_options_at_most_and_the_long_help_all(name: str, gslopes) -> None:
+    command = commands()[name]
+    short = [line for line in gslopes(*name.split(), "--help").out.splitlines() if line.startswith("  -")]
+    assert len(short) <= MOST_SHOWN
+    if any(getattr(one, "advanced", False) for one in command.params):
+        whole = " ".join(gslopes(*name.split(), "--help-all").out.split())
+        assert all(one.opts[0] in whole for one in command.params if isinstance(one, click.Option))
+
+
+@pytest.mark.parametrize("config", [*KEYWORDS, FitConfig, GateConfig], ids=lambda config: config.__name__)
+def test_every_option_has_its_help_and_a_row_in_the_reference(config: type) -> None:
+    rows = reference(config)
+    assert [row["name"] for row in rows] == list(options_of(config))
+    assert all(row["help"].endswith((".", ":")) for row in rows)
+
+
+@pytest.mark.parametrize(("config", "keywords"), KEYWORDS.items(), ids=lambda one: one.__name__)
+def test_the_keywords_of_the_python_functions_are_the_options(config: type, keywords: type) -> None:
+    known = {
+        name: keyword_type(one)
+        for name, one in options_of(config).items()
+        if not one.positional and "." not in name and name != "classifier"
+    }
+    hints = typing.get_type_hints(keywords)
+    hints.pop("config", None)
+    assert hints == known
+
+
+def test_every_path_of_an_option_leads_to_a_field() -> None:
+    for path in OPTION_PATHS.values():
+        kind = RunConfig
+        for name in path:
+            assert name in {one.name for one in fields(kind)}
+            kind = typing.get_type_hints(kind)[name]
+
+
+def test_options_win_over_a_file_and_that_over_defaults(tmp_path: Path) -> None:
+    file = tmp_path / "options.toml"
+    file.write_text('count = 5\nfile = "x.csv"\nname = "b"\n[other]\nsize = [1, 2]\n')
+    made = build(Outer, {"config": file, "count": 7, "way": None, "other.names": ["c", "d"]})
+    assert (made.count, made.way, made.file) == (7, "up", tmp_path / "x.csv")
+    assert made.inner.names == ("b",)
+    assert made.other == Inner(size=(1.0, 2.0), names=("c", "d"))
+
+
+def test_a_text_is_typed_by_its_option() -> None:
+    known = options_of(Outer)
+    assert known["count"].typed("5") == 5
+    assert known["fast"].typed("true") is True
+    assert known["text"].typed("5") == "5"
+    assert known["size"].typed("2") == (-2.0, 2.0)
+    assert build(Outer, {"name": known["name"].typed('["a", "b"]')}).inner.names == ("a", "b")
+    with pytest.raises(ConfigError, match="not two numbers"):
+        known["size"].typed("1,2,3")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"cuont": 1}, "Did you mean 'count'"),
+        ({"count": 0}, "between 1 and 9"),
+        ({"count": "5"}, "whole number"),
+        ({"way": "left"}, "one of 'up', 'down'"),
+        ({"inner": 3}, r"must be a section \[inner\]"),
+        ({"inner.size": (1, 2, 3)}, "must have 2 entries"),
+    ],
+)
+def test_a_wrong_option_says_what_would_be_right(given: dict, message: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        build(Outer, given)
+    assert message.replace("\\", "") in f"{error.value.message} {error.value.hint}"
+
+
+def test_set_reaches_every_option_and_a_flag_wins(gslopes, draw, tmp_path: Path) -> None:
+    import json
+
+    args = ("audit", draw(1).photos, "--out", tmp_path / "run", "--dry-run", "--json")
+    values = json.loads(gslopes(*args, "--set", "range=1", "--set", "edit.steps=5", "--steps", 3).out)["values"]
+    assert values["gender"] == [-1, 0, 1]
+    assert "Did you mean 'steps'" in gslopes(*args, "--set", "stpes=5").err
