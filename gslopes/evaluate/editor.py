@@ -23,7 +23,7 @@ from gslopes.evaluate.contact_sheet import contact_sheet
 from gslopes.evaluate.judges import Judges, Readings
 from gslopes.evaluate.tables import Table, asked, cell
 from gslopes.validate import identity, leakage, manipulation, realism, reconstruction
-from gslopes.validate.calibration import auc
+from gslopes.validate.calibration import discrimination
 from gslopes.validate.estimates import Estimate, mean
 from gslopes.zoo.loading import LoadedModel
 
@@ -236,7 +236,7 @@ def reading_auc(composites: Composites, way: Way, attribute: str, column: int) -
     towards = 1 if VALUES[column] >= 0 else -1
     rows = np.arange(len(plain))
     truth = np.repeat([True, False], len(rows))
-    return auc(truth, towards * np.concatenate([read, plain]), people=np.tile(rows, 2))
+    return discrimination(truth, towards * np.concatenate([read, plain]), people=np.tile(rows, 2))
 
 
 def scaled(number: Estimate, factor: float) -> Estimate:
@@ -257,7 +257,7 @@ def latent_table(held: HeldOut, editor: FaderEditor, judges: Judges, attribute: 
             rebuilt.append(np.rint(editor.sweep(part, np.array([0.0], np.float32)).neutral).astype(np.uint8))
     z, again = np.concatenate(latents), np.concatenate(rebuilt)
     probe = leakage.probe_auc(z, truth, leakage.folds_by_people(np.arange(len(z))))
-    plain = auc(truth, judges.probabilities(chips)[:, 0 if attribute == "gender" else 1])
+    plain = discrimination(truth, judges.probabilities(chips)[:, 0 if attribute == "gender" else 1])
     numbers = {
         "probe on the latent, AUC": probe.best,
         "the reader on the same photos, AUC": plain,

@@ -35,7 +35,7 @@ def evaluate_tagger(model: LoadedModel, data: Path, most: int | None, device: st
         known = np.isfinite(labels[:, column])
         yes, p = labels[known, column] > 0.5, said[known, column]
         by_label[label] = {
-            "AUC": cell(calibration.auc(yes, p)),
+            "AUC": cell(calibration.discrimination(yes, p)),
             "calibration error": cell(calibration.expected_calibration_error(yes, p)),
         }
     tables = {"by label": by_label}
@@ -45,7 +45,7 @@ def evaluate_tagger(model: LoadedModel, data: Path, most: int | None, device: st
     known = np.isfinite(labels[:, column]) & np.array([bool(name) for name in groups])
     if known.any():
         yes, p, names = labels[known, column] > 0.5, said[known, column], groups[known]
-        areas = calibration.auc_by_group(yes, p, names)
+        areas = calibration.discrimination_by_group(yes, p, names)
         errors = calibration.error_by_group(yes, p, names)
         tables[f"{gender} by group"] = {
             name: {"photos": group.n, "AUC": cell(group.number), "calibration error": cell(errors.each[name].number)}

@@ -22,13 +22,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse, special
+from scipy import sparse
 
 from gslopes.fit.answers import Answers
 from gslopes.fit.options import LEAST_KEPT, FitOptions
 from gslopes.fit.paired import SCALE
 from gslopes.fit.photo import KINDS, TESTED
 from gslopes.fit.profiles import Kind, profiles
+from gslopes.stats.intervals import t_quantile
 from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
@@ -113,7 +114,7 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Code
         columns: dict[str, Array] = {}
         for name, parts in estimates.items():
             mean, se, units = weighted_means(parts, cluster)
-            half = special.stdtrit(max(units - 1, 1), 0.5 + options.confidence / 2) * se
+            half = t_quantile(max(units - 1, 1), options.confidence) * se
             known = np.full(len(mean), units > 1 and (name == "gated" or complete))
             for key, value in (("", mean), ("_low", mean - half), ("_high", mean + half)):
                 shown = known & (se > 0) if key else known  # answers that never vary have no interval

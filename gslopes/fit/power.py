@@ -25,6 +25,7 @@ import numpy as np
 from scipy import optimize, special
 
 from gslopes.core.errors import ConfigError
+from gslopes.stats.intervals import t_quantile
 from gslopes.stats.ols import line_weights
 
 # Standard deviation of the photos' true slopes over their mean: 0.4 to 1.6, median 1.1, over the nine labels with a t
@@ -84,7 +85,7 @@ def power(design: Design, photos: int, slope: float) -> float:
     """
     if photos < 2:
         raise ConfigError(f"{photos} photos have no spread.", "Give 2 or more.")
-    limit = float(special.stdtrit(photos - 1, 1 - design.alpha / 2))
+    limit = float(t_quantile(photos - 1, 1 - design.alpha))
     shift = abs(slope) * np.sqrt(photos) / design.deviation(slope)
     # the noncentral t as a normal over the root of a chi square, averaged over the latter: exact enough for any photos
     middles = (np.arange(4000) + 0.5) / 4000

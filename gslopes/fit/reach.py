@@ -27,6 +27,7 @@ from gslopes.fit.options import FitOptions
 from gslopes.fit.paired import Units, unit_slopes
 from gslopes.fit.photo import KINDS, TESTED
 from gslopes.stats.clusters import codes_of
+from gslopes.stats.intervals import t_quantile
 from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
@@ -64,7 +65,7 @@ def fieller(units: Units, reach: Array, *, confidence: float = 0.95) -> dict[str
     left = reach - mean * sizes
     spread = float(np.square(left).sum()) * factor
     shared = (sums @ left - slope * float(sizes @ left)) * factor
-    limit = float(special.stdtrit(max(count - 1, 1), 0.5 + confidence / 2))
+    limit = float(t_quantile(max(count - 1, 1), confidence))
     half = limit * np.sqrt(spread)
     a = mean**2 - limit**2 * spread
     b, c = slope * mean - limit**2 * shared, slope**2 - limit**2 * variance

@@ -32,13 +32,15 @@ def calibrated(spec: ModelSpec, state: dict[str, Any], photos: TrainingSet, devi
             x = to_float(torch.from_numpy(photos.pixels[start : start + 128]).to(device), spec.mean, spec.std)
             parts.append(network(x).double().cpu())
     logits = torch.cat(parts).numpy()
-    scales, shifts = zip(*(_platt(logits[:, i], photos.labels[:, i]) for i in range(logits.shape[1])), strict=True)
+    scales, shifts = zip(
+        *(_scale_and_shift(logits[:, i], photos.labels[:, i]) for i in range(logits.shape[1])), strict=True
+    )
     weight, bias = state[f"{LAST}.weight"], state[f"{LAST}.bias"]
     scale, shift = weight.new_tensor(scales), weight.new_tensor(shifts)
     return {**state, f"{LAST}.weight": weight * scale[:, None], f"{LAST}.bias": bias * scale + shift}
 
 
-def _platt(logits: NDArray[np.float64], truth: NDArray[np.float32]) -> tuple[float, float]:
+def _scale_and_shift(logits: NDArray[np.float64], truth: NDArray[np.float32]) -> tuple[float, float]:
     """(scale, shift) of least cross-entropy over the known labels; (1, 0) where there are too few of either kind."""
     known = np.isfinite(truth)
     z, y = logits[known], truth[known].astype(np.float64)

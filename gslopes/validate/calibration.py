@@ -10,14 +10,14 @@ from gslopes.validate import estimates
 from gslopes.validate.estimates import Estimate, Floats, Groups
 
 
-def auc(truth: ArrayLike, scores: ArrayLike, people: ArrayLike | None = None) -> Estimate:
+def discrimination(truth: ArrayLike, scores: ArrayLike, people: ArrayLike | None = None) -> Estimate:
     """The area under the ROC curve with its interval over photos, or over people (n,) where several photos show one."""
     yes, score = np.asarray(truth, bool), np.asarray(scores, np.float64)
     clusters = None if people is None else np.asarray(people)
     return estimates.interval(lambda rows: agreement.auc(yes[rows], score[rows]), len(yes), clusters=clusters)
 
 
-def auc_by_group(truth: ArrayLike, scores: ArrayLike, groups: ArrayLike, least: int = 20) -> Groups:
+def discrimination_by_group(truth: ArrayLike, scores: ArrayLike, groups: ArrayLike, least: int = 20) -> Groups:
     """The area under the ROC curve in every group, and the gap between the groups of ``least`` photos or more."""
     yes, score = np.asarray(truth, bool), np.asarray(scores, np.float64)
     return estimates.by_group(lambda rows: agreement.auc(yes[rows], score[rows]), groups, least)

@@ -6,14 +6,17 @@ speaks of the choice of photos, not of training a model again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gslopes.stats.intervals import percentile
+from gslopes.stats.resampling import Rows, bootstrap_rows
+
 Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+Statistic = Callable[[Rows], float]
 
 RESAMPLES = 500
 _CELLS = 4_000_000  # of one block of resampled rows: bounds the memory
@@ -49,26 +52,8 @@ class Groups:
     gap: Estimate | None
 
 
-def draws(
-    n: int, resamples: int = RESAMPLES, seed: int = 0, clusters: NDArray[np.generic] | None = None
-) -> Iterator[Rows]:
-    """Rows of each bootstrap resample: n drawn from n, or whole clusters from as many clusters.
-
-    clusters: (n,) which rows belong together, such as the person in each photo.
-    """
-    random = np.random.default_rng(seed)
-    if clusters is None:
-        for _ in range(resamples):
-            yield random.integers(0, n, n)
-        return
-    _, which = np.unique(clusters, return_inverse=True)
-    members = np.split(np.argsort(which, kind="stable"), np.cumsum(np.bincount(which))[:-1])
-    for _ in range(resamples):
-        yield np.concatenate([members[index] for index in random.integers(0, len(members), len(members))])
-
-
 def interval(
-    statistic: Callable[[Rows], float],
+    statistic: Statistic,
     n: int,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -77,12 +62,12 @@ def interval(
     """A statistic of n photos, a function of their rows, with its interval.
 
     statistic: called with all rows once, then with the rows of each resample; NaN from a resample is left out.
-    clusters: as in ``draws``.
+    clusters: (n,) which rows belong together, such as the person in each photo.
     """
     if n == 0:
         return Estimate(np.nan, np.nan, np.nan)
-    resampled = np.array([statistic(rows) for rows in draws(n, resamples, seed, clusters)], np.float64)
-    return _ends(float(statistic(np.arange(n))), resampled)
+    resampled = np.array([statistic(rows) for rows in bootstrap_rows(n, resamples, seed, clusters)], np.float64)
+    return _estimate(float(statistic(np.arange(n))), resampled)
 
 
 def mean(values: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
@@ -106,40 +91,34 @@ def means(columns: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> tupl
     resampled = [
         array[random.integers(0, n, (min(block, resamples - start), n))].mean(1) for start in range(0, resamples, block)
     ]
-    return tuple(_ends(float(v), column) for v, column in zip(array.mean(0), np.concatenate(resampled).T, strict=True))
+    return tuple(
+        _estimate(float(v), column) for v, column in zip(array.mean(0), np.concatenate(resampled).T, strict=True)
+    )
 
 
 def by_group(
-    statistic: Callable[[Rows], float],
-    groups: ArrayLike,
-    least: int = 20,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    statistic: Statistic, groups: ArrayLike, least: int = 20, resamples: int = RESAMPLES, seed: int = 0
 ) -> Groups:
     """A statistic in every group, with intervals, and the gap between groups; photos are drawn within their group.
 
     statistic: a function of the rows of photos.  groups: (n,) name of each photo's group.
-    least: a smaller group has its number, but no say in the gap.
+    least: a smaller group has its number, but no part in the gap.
     """
     names = np.asarray(groups).astype(str)
     each: dict[str, Group] = {}
-    large_groups = []
-    for name in np.unique(names):
+    large = []
+    for place, name in enumerate(np.unique(names)):  # groups are drawn independently of one another
         rows = np.flatnonzero(names == name)
-        resampled = np.array([statistic(rows[drawn]) for drawn in draws(len(rows), resamples, seed)], np.float64)
-        each[str(name)] = Group(len(rows), _ends(float(statistic(rows)), resampled))
+        drawn = bootstrap_rows(len(rows), resamples, seed + place)
+        resampled = np.array([statistic(rows[chosen]) for chosen in drawn], np.float64)
+        each[str(name)] = Group(len(rows), _estimate(float(statistic(rows)), resampled))
         if len(rows) >= least:
-            large_groups.append(resampled)
-        seed += 1  # groups are drawn independently of one another
-    large = [group.number.value for group in each.values() if group.n >= least]
+            large.append((each[str(name)].number.value, resampled))
     if len(large) < 2:
         return Groups(each, None)
-    return Groups(each, _ends(max(large) - min(large), np.ptp(np.array(large_groups), axis=0)))
+    values, draws = zip(*large, strict=True)
+    return Groups(each, _estimate(max(values) - min(values), np.ptp(np.array(draws), axis=0)))
 
 
-def _ends(value: float, resampled: Floats) -> Estimate:
-    resampled = resampled[np.isfinite(resampled)]
-    if not np.isfinite(value) or not len(resampled):
-        return Estimate(value, np.nan, np.nan)
-    low, high = np.percentile(resampled, [2.5, 97.5])
-    return Estimate(value, float(low), float(high))
+def _estimate(value: float, resampled: Floats) -> Estimate:
+    return Estimate(value, *(percentile(resampled) if np.isfinite(value) else (np.nan, np.nan)))

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from gslopes.stats import agreement
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.ridge_logistic import fit_ridge
-from gslopes.validate.calibration import auc
+from gslopes.validate.calibration import discrimination
 from gslopes.validate.estimates import Estimate, Floats, interval
 
 _PENALTIES = (1.0, 10.0, 100.0, 1000.0)  # of the probe's squared weights, on standardised components
@@ -107,7 +107,7 @@ def probe_auc(
         scores[1, test] = _network(train_data, validation_data, test_data[0], seed + index)
     ranks = np.array([_within(row, fold) for row in scores])
     clusters = None if people is None else np.asarray(people)
-    linear, network = (auc(yes, row, clusters) for row in ranks)
+    linear, network = (discrimination(yes, row, clusters) for row in ranks)
     return Probe(max(linear, network, key=lambda number: number.value), linear, network)
 
 

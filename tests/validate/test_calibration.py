@@ -3,8 +3,8 @@ import pytest
 from scipy.special import expit
 
 from gslopes.validate.calibration import (
-    auc,
-    auc_by_group,
+    discrimination,
+    discrimination_by_group,
     error_by_group,
     expected_calibration_error,
 )
@@ -20,7 +20,7 @@ def answers(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def test_auc_of_two_normals_one_apart_is_076() -> None:
     random = np.random.default_rng(1)
     truth = np.arange(4000) % 2 == 0
-    found = auc(truth, random.normal(0, 1, 4000) + truth)
+    found = discrimination(truth, random.normal(0, 1, 4000) + truth)
     assert found.low < 0.7602 < found.high
     assert found.high - found.low < 0.05
 
@@ -29,7 +29,7 @@ def test_auc_is_lower_in_the_group_whose_scores_are_noise() -> None:
     random = np.random.default_rng(2)
     truth, group = random.random(800) < 0.5, np.repeat(["clear", "noise"], 400)
     scores = np.where(group == "clear", truth, 0) + random.normal(0, 0.1, 800)
-    found = auc_by_group(truth, scores, group)
+    found = discrimination_by_group(truth, scores, group)
     assert found.each["clear"].number.value > 0.99
     assert found.gap is not None
     assert found.gap.value == pytest.approx(0.5, abs=0.08)

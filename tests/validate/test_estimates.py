@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from gslopes.stats.resampling import bootstrap_rows as draws
 from gslopes.validate import estimates
-from gslopes.validate.estimates import Estimate, by_group, draws, interval, mean, means
+from gslopes.validate.estimates import Estimate, by_group, interval, mean, means
 
 
 def test_interval_of_a_mean_is_about_two_standard_errors_wide() -> None:

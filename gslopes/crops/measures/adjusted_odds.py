@@ -13,6 +13,7 @@ from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.tables import EXPLAINED
 from gslopes.stats.intervals import percentile
 from gslopes.stats.logistic import fit_weighted
+from gslopes.stats.resampling import bootstrap_counts
 
 Array = NDArray[np.float64]
 HELD = ("skin_contrast", "skin_luminance", "head_contrast", "head_height", "sharpness")
@@ -49,9 +50,8 @@ def _fitted(table: Array, away: Array | None, when: str, seed: int) -> dict[str,
     value = logit_beta(table, away, np.ones((m, n)))
     draws = []
     for _ in range(_DRAWS):
-        rows = np.bincount(generator.integers(0, m, m), minlength=m)
-        columns = np.bincount(generator.integers(0, n, n), minlength=n)
-        draws.append(logit_beta(table, away, np.outer(rows, columns).astype(np.float64)))
+        rows, columns = (bootstrap_counts(size, 1, generator)[:, 0].astype(np.float64) for size in (m, n))
+        draws.append(logit_beta(table, away, np.outer(rows, columns)))
     low, high = percentile(np.array(draws))
     return {f"beta_{when}": value, f"beta_{when}_low": low, f"beta_{when}_high": high}
 

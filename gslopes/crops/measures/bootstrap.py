@@ -7,18 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gslopes.stats.resampling import multinomial_counts
+
 Array = NDArray[np.float64]
 
 
 def draw_weights(sizes: Mapping[str, int], count: int = 2000, seed: int = 0) -> dict[str, Array]:
     """How often each person is drawn, by group: name to (count, persons), multinomial within the group."""
     generator = np.random.default_rng([seed, 3])
-    return {
-        name: generator.multinomial(size, np.full(size, 1 / size), size=count).astype(np.float64)
-        if size
-        else np.empty((count, 0))
-        for name, size in sizes.items()
-    }
+    return {name: multinomial_counts(size, count, generator) for name, size in sizes.items()}
 
 
 def resampled(h: Array, rows: Array, columns: Array) -> Array:

@@ -23,6 +23,7 @@ from gslopes.crops.people import CROSS
 from gslopes.crops.tables import AGGREGATES, PARITY, POSITIONS, SPREAD, STRENGTHS
 from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import benjamini_hochberg
+from gslopes.stats.resampling import multinomial_counts
 
 Array = NDArray[np.float64]
 Kept = tuple[Array, Array, Array]
@@ -194,8 +195,8 @@ class Measurer:
         mean = self.panel.mean(answered, won)
         size = len(self.panel.persons)
         generator = np.random.default_rng([self.config.seed, 8])
-        weights = generator.multinomial(size, np.full(size, 1 / size), size=min(self.config.bootstrap, 1000))
-        low, high = percentile(resampled(mean, weights.astype(np.float64), weights.astype(np.float64)) - 0.5)
+        weights = multinomial_counts(size, min(self.config.bootstrap, 1000), generator)
+        low, high = percentile(resampled(mean, weights, weights) - 0.5)
         row = {
             **key,
             "pictures": len(answered),

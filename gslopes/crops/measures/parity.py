@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from gslopes.stats.intervals import normal_quantile, t_quantile, t_test, welch_satterthwaite
+
 Array = NDArray[np.float64]
 
 
@@ -67,12 +69,12 @@ def parity(h: Array, confidence: float = 0.95) -> Parity:
     # influence of each person: how far its own pairs lie from P, in proportion to how many they are
     rows = (filled.sum(axis=1) - p * asked.sum(axis=1)) * m / pairs
     columns = (filled.sum(axis=0) - p * asked.sum(axis=0)) * n / pairs
-    parts = [_part(rows), _part(columns)]
-    se = math.sqrt(sum(part for part, _ in parts))
-    df = _welch_satterthwaite(parts)
+    parts = [_mean_variance(rows), _mean_variance(columns)]
+    se = math.sqrt(sum(parts))
+    df = float(welch_satterthwaite(parts[0], m, parts[1], n))
     low, high = logit_interval(p, se, df, min(m, n), confidence)
     t = (p - 0.5) / se if se > 0 else math.nan
-    p_value = float(2 * special.stdtr(df, -abs(t))) if se > 0 and min(m, n) > 1 else nothing
+    p_value = float(t_test(t, df)) if se > 0 and min(m, n) > 1 else nothing
     return Parity(p, m, n, pairs, se, df, low, high, t, p_value)
 
 
@@ -94,7 +96,7 @@ def logit_interval(p: float, se: float, df: float, persons: int, confidence: flo
         return (0.0, 1 - end) if p <= 0 else (end, 1.0)
     if not se > 0:
         return (p, p) if se == 0 else (math.nan, math.nan)
-    quantile = float(special.ndtri(1 - tail)) if math.isinf(df) else float(special.stdtrit(df, 1 - tail))
+    quantile = normal_quantile(confidence) if math.isinf(df) else float(t_quantile(df, confidence))
     half = quantile * se / (p * (1 - p))
     middle = float(special.logit(p))
     return float(special.expit(middle - half)), float(special.expit(middle + half))
@@ -110,7 +112,7 @@ def half_width(p: float, persons: int, others: int, confidence: float = 0.95) ->
     >>> round(half_width(0.6171, 213, 606), 4)
     0.0452
     """
-    return float(special.ndtri(0.5 + confidence / 2)) * hanley_mcneil(p, persons, others)
+    return normal_quantile(confidence) * hanley_mcneil(p, persons, others)
 
 
 def hanley_mcneil(p: float, persons: int, others: int) -> float:
@@ -131,13 +133,6 @@ def draws_half(p: float, draws: int) -> float:
     return 2 * math.sqrt(p * (1 - p) / draws) if draws else math.nan
 
 
-def _part(influence: Array) -> tuple[float, int]:
-    """Variance of a group's mean influence, and its degrees of freedom; NaN for one person."""
-    size = len(influence)
-    return (float(np.var(influence, ddof=1)) / size, size - 1) if size > 1 else (math.nan, 0)
-
-
-def _welch_satterthwaite(parts: list[tuple[float, int]]) -> float:
-    total = sum(part for part, _ in parts)
-    below = sum(part * part / dof for part, dof in parts if dof)
-    return total * total / below if below > 0 else math.nan
+def _mean_variance(influence: Array) -> float:
+    """Variance of a group's mean influence; NaN for one person."""
+    return float(np.var(influence, ddof=1)) / len(influence) if len(influence) > 1 else math.nan

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.stats.intervals import percentile
+from gslopes.stats.resampling import multinomial_counts
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -46,7 +47,7 @@ def pair_slope(
     draws = []
     for start in range(0, count, max(1, _BLOCK // len(slopes))):
         size = min(max(1, _BLOCK // len(slopes)), count - start)
-        drawn = generator.multinomial(people, np.full(people, 1 / people), size=size).astype(np.float64)
+        drawn = multinomial_counts(people, size, generator)
         weights = drawn[:, person] * drawn[:, opponent]
         total = weights.sum(axis=1)
         draws.append(np.divide(weights @ slopes, total, out=np.full(size, np.nan), where=total > 0))
