@@ -24,7 +24,7 @@ NAMES = {
     r"\w*kendall\w*|\w*spearman\w*": "rank correlation",
     r"(cohen|fleiss)\w*": "agreement of raters",
     r"benjamini\w*|holm|bonferroni|yekutieli": "adjusted p-values",
-    r"below_floor|permutation_p": "p of a permutation test",
+    r"below_floor|monte_carlo_p": "p of a permutation test",
     r"effective_units": "effective number of clusters",
     r"t_ratio|fit_lines|line_weights|line_slopes": "least squares line",
     r"welch_satterthwaite": "degrees of freedom of a difference",
