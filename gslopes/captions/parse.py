@@ -1,4 +1,4 @@
-"""Parsing: parts of 2,000 images, distinct captions once a process, in as many processes as wanted."""
+"""Parsing: in parts of 2,000 images, each distinct caption once a process, in any number of processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gslopes.executors import Executor, Tick
 from gslopes.executors.executor import RemoteTask, Work
 from gslopes.language.graph import Fact, Parser, with_synsets
 from gslopes.language.parsers import find_parser
-from gslopes.language.senses import RELAX, Rule, Senses
+from gslopes.language.senses import Senses
 from gslopes.language.wordnet import wordnet
 
 STAGE = "parse"
@@ -28,13 +28,13 @@ PART = 2000
 class Parse:
     """The work of one part: the captions of its images to tuples.
 
-    out: the run folder, whose sentences table is there.  parser, source, rule, relax: of parser, WordNet, senses.
+    out: the run folder, which has the sentences table.  config: its parser, WordNet and sense rule count.
     """
 
     in_threads = False
 
-    def __init__(self, out: Path, parser: str, source: str, rule: Rule, relax: str = RELAX) -> None:
-        self.out, self.parser_name, self.source, self.rule, self.relax = out, parser, source, rule, relax
+    def __init__(self, out: Path, config: CaptionsConfig) -> None:
+        self.out, self.config = out, config
         self._loaded: tuple[Parser, Senses] | None = None
         self._unreadable = 0
         self._known: dict[str, tuple[Fact, ...]] = {}
@@ -65,22 +65,22 @@ class Parse:
 
     def remote_task(self) -> RemoteTask:
         """The same work in another process."""
-        make = partial(_make, self.out, self.parser_name, self.source, self.rule, self.relax)
+        make = partial(_make, self.out, self.config)
         return RemoteTask(make, (self.out,), lambda part: f"part {part + 1} of the captions")
 
     def _facts(self, text: str) -> tuple[Fact, ...]:
         if text not in self._known:
             if self._loaded is None:
-                senses = Senses(wordnet(self.source), self.rule, self.relax)
-                self._loaded = find_parser(self.parser_name, self.source), senses
+                senses = Senses(wordnet(self.config.wordnet), self.config.senses, self.config.relax)
+                self._loaded = find_parser(self.config.parser, self.config.wordnet), senses
             parser, senses = self._loaded
             self._known[text] = tuple(with_synsets(fact, senses) for fact in parser.parse(text))
         return self._known[text]
 
 
-def _make(out: Path, parser: str, source: str, rule: Rule, relax: str, device: str) -> Work:
+def _make(out: Path, config: CaptionsConfig, device: str) -> Work:
     del device
-    return Parse(out, parser, source, rule, relax)
+    return Parse(out, config)
 
 
 def _part_of(frame: pd.DataFrame, out: Path) -> pd.Series[int]:
@@ -110,8 +110,7 @@ def parse_all(out: Path, config: CaptionsConfig, executor: Executor) -> tuple[pd
         usable = sentences[sentences["status"] == "parsed"]
         sizes: dict[Any, int] = usable.groupby(_part_of(usable, out)).size().to_dict() if len(usable) else {}
         left = {part: int(sizes.get(part, 0)) for part in missing}
-        work = Parse(out, config.parser, config.wordnet, config.senses, config.relax)
-        executor(work, left, label="parse", unit="captions", done=len(usable) - sum(left.values()))
+        executor(Parse(out, config), left, label="parse", unit="captions", done=len(usable) - sum(left.values()))
     parts = (runfolder.part_path(out, STAGE, schemas.TUPLES, part) for part in range(count))
     tuples = pd.concat([tables.read(schemas.TUPLES, part) for part in parts], ignore_index=True)
     files = sorted((out / "parts" / STAGE).glob("fallback-*.json"))

@@ -4,132 +4,111 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from gslopes.core.tables.schema import DETAIL, Table, column, number
+from gslopes.core.tables.schema import DETAIL, column, number, table
 
 _TEXT = pa.string()
-_IMAGE = column("image", _TEXT, "id; COCO's integer as text, or a path below a folder of photos")
-_STAGE = column("stage", _TEXT, "human-labels, system-labels, human-captions or system-captions")
-_SOURCE = column("source", pa.int16(), "number of the caption; -1 for labels")
+
+
+def _columns(kind: pa.DataType, unit: str, *names: str, null: bool = False) -> list[pa.Field]:
+    return [column(name, kind, unit, null=null) for name in names]
 
 
 def _text(*names: str) -> list[pa.Field]:
-    return [column(name, _TEXT, "text") for name in names]
+    return _columns(_TEXT, "text", *names)
 
 
-def _maybe(name: str, kind: pa.DataType, unit: str) -> pa.Field:
-    return column(name, kind, unit, null=True)
+def _numbers(unit: str, *names: str) -> list[pa.Field]:
+    return [number(name, unit) for name in names]
 
 
-IMAGES = Table(
+_IMAGE = _columns(_TEXT, "id; COCO's integer as text, or a path below a folder of photos", "image")
+_STAGE = _columns(_TEXT, "human-labels, system-labels, human-captions or system-captions", "stage")
+_SOURCE = _columns(pa.int16(), "number of the caption; -1 for labels", "source")
+_GROUPS = _text("column", "group", "other")
+
+IMAGES = table(
     "images",
-    pa.schema(
-        [
-            _IMAGE,
-            _maybe("photo", _TEXT, "sha256 of the file's bytes, hex"),
-            _maybe("width", pa.int32(), "px"),
-            _maybe("height", pa.int32(), "px"),
-            column("stages", _TEXT, "those that have it, comma-separated"),
-            _maybe("person_area", pa.float32(), "share of the image under the union of person boxes"),
-            column("persons", pa.int32(), "person boxes"),
-            column("status", _TEXT, "used or skipped"),
-            column("reason", _TEXT, "why it was skipped, a core.reasons.Reason; empty if used"),
-            DETAIL,
-        ]
-    ),
     ("image",),
+    *_IMAGE,
+    *_columns(_TEXT, "sha256 of the file's bytes, hex", "photo", null=True),
+    *_columns(pa.int32(), "px", "width", "height", null=True),
+    *_columns(_TEXT, "those that have it, comma-separated", "stages"),
+    *_columns(pa.float32(), "share of the image under the union of person boxes", "person_area", null=True),
+    *_columns(pa.int32(), "person boxes", "persons"),
+    *_columns(_TEXT, "used or skipped", "status"),
+    *_columns(_TEXT, "why it was skipped, a core.reasons.Reason; empty if used", "reason"),
+    DETAIL,
 )
-PEOPLE = Table("people", pa.schema([_IMAGE, *_text("column", "value", "source")]), ("image", "column"))
-SENTENCES = Table(
+PEOPLE = table("people", ("image", "column"), *_IMAGE, *_text("column", "value", "source"))
+SENTENCES = table(
     "sentences",
-    pa.schema([_IMAGE, _STAGE, _SOURCE, *_text("text", "status", "reason"), DETAIL]),
     ("image", "stage", "source"),
+    *(*_IMAGE, *_STAGE, *_SOURCE, *_text("text", "status", "reason"), DETAIL),
 )
-TUPLES = Table(
+TUPLES = table(
     "tuples",
-    pa.schema(
-        [
-            *(_IMAGE, _STAGE, _SOURCE),
-            *_text("kind", "word", "subject", "object"),
-            *(_maybe(name, _TEXT, "WordNet synset") for name in ("synset", "subject_synset", "object_synset")),
-            column("relaxed", pa.bool_(), "synset of another part of speech than the role's"),
-            column("sense_rule", _TEXT, "first, override, given, none"),
-            column("negated", pa.bool_(), "the caption denies it"),
-            column("plural", pa.bool_(), "the object stands in the plural"),
-            *(_maybe(name, pa.float32(), "share of the side") for name in ("x0", "y0", "x1", "y1")),
-            _maybe("score", pa.float32(), "0 to 1"),
-        ]
-    ),
     ("image", "stage", "source", "kind", "word", "subject", "object"),
+    *(*_IMAGE, *_STAGE, *_SOURCE),
+    *_text("kind", "word", "subject", "object"),
+    *_columns(_TEXT, "WordNet synset", "synset", "subject_synset", "object_synset", null=True),
+    *_columns(pa.bool_(), "synset of another part of speech than the role's", "relaxed"),
+    *_columns(_TEXT, "first, override, given, none", "sense_rule"),
+    *_columns(pa.bool_(), "the caption denies it", "negated"),
+    *_columns(pa.bool_(), "the object is in the plural", "plural"),
+    *_columns(pa.float32(), "share of the side", "x0", "y0", "x1", "y1", null=True),
+    *_columns(pa.float32(), "0 to 1", "score", null=True),
 )
-MEASURES = Table(
+MEASURES = table(
     "measures",
-    pa.schema(
-        [
-            *_text("harm", "technique", "stage", "truth", "captions", "kind", "concept", "column", "group", "other"),
-            column("n", pa.int64(), "images"),
-            column("active", pa.int64(), "images with it"),
-            number("value", "see unit"),
-            *_text("unit", "estimator"),
-            *(number(name, "see unit") for name in ("ci_low", "ci_high", "boot_low", "boot_high")),
-            *(number(name, "probability") for name in ("p", "q")),
-            *_text("null_hypothesis", "reading", "origin", "lists", "note"),
-        ]
-    ),
     ("harm", "technique", "stage", "truth", "captions", "kind", "concept", "column", "group", "other", "unit"),
+    *(*_text("harm", "technique", "stage", "truth", "captions", "kind", "concept"), *_GROUPS),
+    *_columns(pa.int64(), "images", "n"),
+    *_columns(pa.int64(), "images with it", "active"),
+    *_numbers("see unit", "value"),
+    *_text("unit", "estimator"),
+    *_numbers("see unit", "ci_low", "ci_high", "boot_low", "boot_high"),
+    *_numbers("probability", "p", "q"),
+    *_text("null_hypothesis", "reading", "origin", "lists", "note"),
 )
-INCLUSIONS = Table(
+INCLUSIONS = table(
     "inclusions",
-    pa.schema(
-        [
-            *_text("stage", "truth", "scenario", "kind", "concept", "column"),
-            *(column(name, pa.int64(), "images") for name in ("flagged", "negatives", "mentions")),
-            *(number(name, "share") for name in ("fpr", "fpr_low", "fpr_high", "fdr")),
-            *(number(name, "see options") for name in ("association", "phi")),
-            column("towards", _TEXT, "group"),
-            column("kept", pa.bool_(), "association above the threshold"),
-            _maybe("rank", pa.int32(), "1 the highest false positive rate"),
-        ]
-    ),
     ("stage", "truth", "column", "scenario", "kind", "concept"),
+    *_text("stage", "truth", "scenario", "kind", "concept", "column"),
+    *_columns(pa.int64(), "images", "flagged", "negatives", "mentions"),
+    *_numbers("share", "fpr", "fpr_low", "fpr_high", "fdr"),
+    *_numbers("see options", "association", "phi"),
+    *_columns(_TEXT, "group", "towards"),
+    *_columns(pa.bool_(), "association above the threshold", "kept"),
+    *_columns(pa.int32(), "1 the highest false positive rate", "rank", null=True),
 )
-SALIENCE = Table(
+SALIENCE = table(
     "salience",
-    pa.schema(
-        [
-            *_text("stage", "column", "group", "other", "concept"),
-            *(column(name, pa.int64(), "images") for name in ("n", "mentioned")),
-            column("valid", pa.int32(), "splits that count"),
-            column("eligible", pa.bool_(), "enough of them"),
-            *(number(name, "log odds") for name in ("coefficient", "split_low", "split_high", "boot_low", "boot_high")),
-            *(number(name, "probability") for name in ("p", "q")),
-            *(number(name, "share") for name in ("accuracy", "balanced", "majority")),
-            column("finding_paper", pa.bool_(), "the published interval excludes 0"),
-            column("finding", pa.bool_(), "q < 0.05 of the bootstrap"),
-            _maybe("rank", pa.int32(), "1 the highest test accuracy"),
-            column("note", _TEXT, "text"),
-        ]
-    ),
     ("stage", "column", "group", "other", "concept"),
+    *(*_text("stage"), *_GROUPS, *_text("concept")),
+    *_columns(pa.int64(), "images", "n", "mentioned"),
+    *_columns(pa.int32(), "splits that count", "valid"),
+    *_columns(pa.bool_(), "enough of them", "eligible"),
+    *_numbers("log odds", "coefficient", "split_low", "split_high", "boot_low", "boot_high"),
+    *_numbers("probability", "p", "q"),
+    *_numbers("share", "accuracy", "balanced", "majority"),
+    *_columns(pa.bool_(), "the published interval excludes 0", "finding_paper"),
+    *_columns(pa.bool_(), "q < 0.05 of the bootstrap", "finding"),
+    *_columns(pa.int32(), "1 the highest test accuracy", "rank", null=True),
+    *_text("note"),
 )
-CASES = Table(
+CASES = table(
     "cases",
-    pa.schema(
-        [
-            *_text("case", "harm", "technique", "rule", "stage", "truth", "image"),
-            _SOURCE,
-            *_text("word", "concept", "bound", "group", "text", "truth_text", "reading"),
-        ]
-    ),
     ("harm", "technique", "rule", "stage", "image", "source", "word", "case"),
+    *_text("case", "harm", "technique", "rule", "stage", "truth", "image"),
+    *_SOURCE,
+    *_text("word", "concept", "bound", "group", "text", "truth_text", "reading"),
 )
-REVIEWS = Table("reviews", pa.schema(_text("case", "answer", "reviewer", "note")), ("case", "reviewer"))
-TECHNIQUES = Table(
+REVIEWS = table("reviews", ("case", "reviewer"), *_text("case", "answer", "reviewer", "note"))
+TECHNIQUES = table(
     "techniques",
-    pa.schema(
-        _text(
-            *("technique", "harm", "title", "stage", "truth", "needs", "reading", "origin", "ran", "why"),
-            *("not_the_fault_of", "assumptions", "parameters"),
-        )
-    ),
     ("technique", "stage"),
+    *_text(
+        *("technique", "harm", "title", "stage", "truth", "needs", "reading", "origin", "ran", "why"),
+        *("not_the_fault_of", "assumptions", "parameters"),
+    ),
 )

@@ -55,69 +55,34 @@ _LABELS = (
 )
 _NON_IMAGEABLE = ("non-imageable-synsets", "non-imageable-adjectives", "visual-verbs")
 _ALL = (
-    Technique(
-        "I1", "imposed terms", ("truth",), "face", "ours",
-        "Lists are exclusive, exhaustive and up to date, and are none of these.",
-        ("identity-terms", "gender-words"),
-    ),
-    Technique(
-        "I2", "mismatch with perceived gender", ("truth", "gender"), "face", "ours",
-        "Annotators' perception is not who a person is; one person is shown.",
-        ("gender-words",),
-    ),
-    Technique(
-        "I3", "marking", (), "face", "ours",
-        "Every listed adjective of a person is an ethnicity term.",
-        ("identity-terms",),
-    ),
-    Technique(
-        "R1", "trait-dependent terms", ("truth", "gender"), "look", "ours",
-        "Images with and without the trait are alike otherwise.",
-        ("traits", "gender-words"),
-    ),
-    Technique(
-        "S1", "words wrongly included", ("truth",), "look", "paper",
-        _LABELS + " With truth person, man is too specific.",
-        _NON_IMAGEABLE,
-    ),
-    Technique(
-        "S2", "objects rightly mentioned or not", ("truth", "groups", "boxes"), "look", "paper",
-        "What differs after size and place may be stereotype; the object may be somebody else's.",
-    ),
-    Technique(
-        "S3", "distributions between groups", ("groups",), "face", "ours",
-        "Descriptive: groups may be photographed differently.",
-    ),
-    Technique(
-        "S4", "the same across stages", ("truth", "groups"), "face", "ours",
-        "Descriptive; stages name the same things by the same concepts.",
-    ),
-    Technique(
-        "E1", "people", ("truth",), "look", "ours",
-        "A person is meant wherever a word's sense is a person.",
-    ),
-    Technique(
-        "E2", "listed things", ("truth",), "face", "ours",
-        "The list is the user's; truth names such things wherever they are.",
-        ("artefacts",),
-    ),
+    Technique("I1", "imposed terms", ("truth",), "face", "ours",
+              "Lists are exclusive, exhaustive and up to date, and are none of these.",
+              ("identity-terms", "gender-words")),
+    Technique("I2", "mismatch with perceived gender", ("truth", "gender"), "face", "ours",
+              "Annotators' perception is not who a person is; one person is shown.", ("gender-words",)),
+    Technique("I3", "marking", (), "face", "ours",
+              "Every listed adjective of a person is an ethnicity term.", ("identity-terms",)),
+    Technique("R1", "trait-dependent terms", ("truth", "gender"), "look", "ours",
+              "Images with and without the trait are alike otherwise.", ("traits", "gender-words")),
+    Technique("S1", "words wrongly included", ("truth",), "look", "paper",
+              _LABELS + " With truth person, man is too specific.", _NON_IMAGEABLE),
+    Technique("S2", "objects rightly mentioned or not", ("truth", "groups", "boxes"), "look", "paper",
+              "What differs after size and place may be stereotype; the object may be somebody else's."),
+    Technique("S3", "distributions between groups", ("groups",), "face", "ours",
+              "Descriptive: groups may be photographed differently."),
+    Technique("S4", "the same across stages", ("truth", "groups"), "face", "ours",
+              "Descriptive; stages name the same things by the same concepts."),
+    Technique("E1", "people", ("truth",), "look", "ours", "A person is meant wherever a word's sense is a person."),
+    Technique("E2", "listed things", ("truth",), "face", "ours",
+              "The list is the user's; truth names such things wherever they are.", ("artefacts",)),
     Technique("E3", "generic replacement", ("truth",), "face", "ours", "Truth's specific concept is right."),
-    Technique(
-        "D1", "listed words", (), "look", "paper",
-        "Lists are exclusive, exhaustive and up to date; the lower bound may be taken at face value.",
-        ("demeaning-synsets", "demeaning-adjectives"),
-    ),
-    Technique(
-        "D2", "people unmentioned", ("truth",), "face", "paper",
-        "First sense (pop as a father); the captioned person is not the poster's subject; abstract pictures.",
-    ),
-    Technique(
-        "D3", "context-specific", ("truth",), "look", "paper",
-        "Skin tone and being Black are not the same thing; annotations have no age.",
-    ),
-    Technique(
-        "D4", "adjectives as nouns", ("tagger",), "look", "paper",
-        "The tagger tells nouns from adjectives.",
-    ),
+    Technique("D1", "listed words", (), "look", "paper",
+              "Lists are exclusive, exhaustive and up to date; the lower bound may be taken at face value.",
+              ("demeaning-synsets", "demeaning-adjectives")),
+    Technique("D2", "people unmentioned", ("truth",), "face", "paper",
+              "First sense (pop as a father); the captioned person is not the poster's subject; abstract pictures."),
+    Technique("D3", "context-specific", ("truth",), "look", "paper",
+              "Skin tone and being Black are not the same thing; annotations have no age."),
+    Technique("D4", "adjectives as nouns", ("tagger",), "look", "paper", "The tagger tells nouns from adjectives."),
 )  # fmt: skip
 TECHNIQUES = {technique.name: technique for technique in _ALL}

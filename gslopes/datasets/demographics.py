@@ -1,7 +1,7 @@
 """Groups of the depicted: Zhao et al.'s demographics of COCO, or any CSV with a column of images.
 
 Source: Zhao, Wang & Russakovsky 2021, Understanding and Evaluating Racial Biases in Image Captioning. Annotators'
-perception of the largest person; it is not who somebody is.
+perception of the largest person; it is not who a person is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def read_groups(file: Path, columns: Sequence[str] = ()) -> Groups:
 
     columns: of the file, ``a + b`` crosses two; all but the image's by default.
 
-    Raises: DataMissing if there is no column of images, or an image stands twice with different values; UnknownName.
+    Raises: DataMissing if there is no column of images, or an image has two different values; UnknownName.
     """
     frame = read_frame(file)
     if {"bb_gender", "bb_skin"} & set(frame.columns):

@@ -172,7 +172,7 @@ class _Clause:
             self.facts.append(Fact("attribute", token.word, subject=noun.word, negated=negated))
 
     def take(self, phrase: Phrase, following: Token | None) -> None:
-        """A noun phrase, in the role that what stands before it gives it."""
+        """A noun phrase, in the role that the words before it give it."""
         starts_clause = (
             following is not None
             and following.tag.startswith(("VV", "VB"))

@@ -18,7 +18,7 @@ class Fact:
     subject, object: base forms; the owner of an attribute is its subject; empty if there is none.
     synset, subject_synset, object_synset: what they were taken to mean, None if WordNet has nothing.
     relaxed: the synset is of another part of speech than the role's.  rule: first, override, given, none.
-    negated: the caption denies it.  plural: the object stands in the plural.
+    negated: the caption denies it.  plural: the object is in the plural.
     """
 
     kind: str

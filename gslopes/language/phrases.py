@@ -32,7 +32,7 @@ DETERMINERS = ("AT0", "DT0", "DPS", "CRD", "ORD")
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A head with its attributes, base forms; plural: how it stands."""
+    """A head with its attributes, base forms; plural: whether it is in the plural."""
 
     word: str
     attributes: tuple[str, ...] = ()

@@ -99,7 +99,7 @@ def _words(rule: str, facts: Iterable[Fact], mentions: Mentions) -> str:
 
 def _add_measures(recorder: Recorder, rule: str, counts: dict[str, int]) -> None:
     material, value = recorder.material, AT_RISK[rule]
-    note = {} if material.pairs else {"note": "no annotations: captions of everybody"}
+    note = {} if material.pairs else {"note": "no annotations: captions of all people"}
     columns = [column for column, values in material.groups.items() if value in values.values()]
     for column in columns or [""]:
         values = material.groups.get(column, {})

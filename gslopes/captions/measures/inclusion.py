@@ -6,9 +6,11 @@ Source: Wang et al. 2022, section on stereotyping; hypothesis generation, not a 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,20 +142,19 @@ def _covered(fact: Fact, coverage: Coverage, wordnet: WordNet) -> bool:
     return bool(near & coverage.types) or any(wordnet.at_or_below(known, concept) for known in coverage.types)
 
 
-def associate(present: np.ndarray, member: np.ndarray, pair: Pair, how: str = "cov") -> Association:
+def associate(present: np.ndarray, sides: np.ndarray, pair: Pair, how: str = "cov") -> Association:
     """The association of a concept with a pair's groups.
 
-    present: (U,) bool.  member: (U,) 1 for the group, −1 for the other, 0 for neither.
+    present: (U,) bool.  sides: (U,) 1 for the group, −1 for the other, 0 for neither.
 
     >>> half = np.repeat([1, -1], 500)
     >>> associate(np.arange(1000) < 11, half, Pair("gender", "male", "female")).value
     0.0055
     """
-    used = member != 0
-    n = int(used.sum())
-    if not n:
+    used = sides != 0
+    if not used.any():
         return Association(0.0, math.nan, "")
-    here, group = present[used], member[used] == 1
+    here, group = present[used], sides[used] == 1
     share, size, joint = here.mean(), group.mean(), (here & group).mean()
     covariance = float(joint - share * size)
     spread = math.sqrt(share * (1 - share) * size * (1 - size))
@@ -198,30 +199,27 @@ def words_wrongly_included(recorder: Recorder) -> None:
 
 
 class _Counts:
-    """Places of images by kind and concept."""
+    """Indices of images by kind and concept; those that are flagged by scenario, too."""
 
     def __init__(self, n: int) -> None:
         self.n = n
-        self.mentions: dict[tuple[str, str], set[int]] = {}
-        self.flagged: dict[tuple[str, str, str], set[int]] = {}
-        self.held: dict[tuple[str, str], set[int]] = {}
-        self.by_humans: dict[tuple[str, str], set[int]] = {}
+        self.mentions, self.flagged, self.held, self.by_humans = (defaultdict[Any, set[int]](set) for _ in range(4))
         self.by_source = {"target": self.mentions, "truth": self.held, "human-captions": self.by_humans}
 
     def add_human_facts(self, index: int, facts: Iterable[Fact]) -> None:
         """Count what human captions say of an image, for the association alone."""
         for fact in facts:
-            self.by_humans.setdefault((fact.kind, fact.concept), set()).add(index)
+            self.by_humans[fact.kind, fact.concept].add(index)
 
     def add(self, index: int, judged: list[Judged], truth: Iterable[Fact], wordnet: WordNet) -> None:
         """Count the judged facts of an image, and what its truth holds."""
         for one in judged:
-            self.mentions.setdefault((one.fact.kind, one.fact.concept), set()).add(index)
+            self.mentions[one.fact.kind, one.fact.concept].add(index)
             if one.scenario in SCENARIOS:
-                self.flagged.setdefault((one.scenario, one.fact.kind, one.fact.concept), set()).add(index)
+                self.flagged[one.scenario, one.fact.kind, one.fact.concept].add(index)
         for fact in truth:
             for concept in {fact.concept, *wordnet.above(fact.concept)}:
-                self.held.setdefault((fact.kind, concept), set()).add(index)
+                self.held[fact.kind, concept].add(index)
 
     @cached_property
     def flagged_rows(self) -> list[tuple[tuple[str, str, str], set[int], set[int]]]:

@@ -77,7 +77,7 @@ def scenes(
     mentions: Mentions,
     tag: Callable[[str], list[list[Token]]] | None = None,
 ) -> tuple[Material, Counter[str]]:
-    """Labels, human and system captions of so many images, and how many cases of each kind were written.
+    """Labels, human and system captions of drawn scenes, and the number of cases of each kind.
 
     tag: for D4, which goes by tags.
     """

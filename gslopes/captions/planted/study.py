@@ -50,32 +50,30 @@ def recover_once(
     material, counts = scenes(planted, images, seed, mentions, parser.tag)
     options = options_of(seed)
     results = {name: run_technique(name, material, *stages, options) for name, stages in STAGES.items()}
-    dog, umbrella = (mentions.senses.of(word, "object").synset for word in ("dog", "umbrella"))
-    of = {name: result.measures for name, result in results.items()}
-    found = {
-        "S1 umbrella, pp": _row(_one(of["S1"], concept=f"hallucination:{umbrella}", unit="pp")),
-        "S1 umbrella, association": _association(results["S1"], str(umbrella)),
-        "S3 dog in human captions, pp": _row(_one(of["S3"], concept=dog, unit="pp", kind="object")),
-        "S4 change of dog, pp": _row(_one(of["S4"], concept=dog, kind="object")),
-        "R1 woman by dress, pp": _row(_one(of["R1"], concept="feminine words by dress")),
-        "E1 unmentioned, pp": _row(_one(of["E1"], concept="people unmentioned", unit="pp")),
-        "D1 lazy, pp": _row(_one(of["D1"], concept="estimate", unit="pp")),
-        "D2 unmentioned, pp": _row(_one(of["D2"], concept="unmentioned", unit="pp")),
+    dog, umbrella, bench = (mentions.senses.of(word, "object").synset for word in ("dog", "umbrella", "bench"))
+    rows = {
+        "S1 umbrella, pp": ("S1", {"concept": f"hallucination:{umbrella}", "unit": "pp"}),
+        "S3 dog in human captions, pp": ("S3", {"concept": dog, "unit": "pp", "kind": "object"}),
+        "S4 change of dog, pp": ("S4", {"concept": dog, "kind": "object"}),
+        "R1 woman by dress, pp": ("R1", {"concept": "feminine words by dress"}),
+        "E1 unmentioned, pp": ("E1", {"concept": "people unmentioned", "unit": "pp"}),
+        "D1 lazy, pp": ("D1", {"concept": "estimate", "unit": "pp"}),
+        "D2 unmentioned, pp": ("D2", {"concept": "unmentioned", "unit": "pp"}),
     }
+    found = {key: _numbers(_first(results[name].measures, **facts)) for key, (name, facts) in rows.items()}
+    inclusion = _first(results["S1"].inclusions, scenario="hallucination", concept=umbrella)
+    sign = 1 if inclusion.get("towards") == "darker" else -1
+    found["S1 umbrella, association"] = {"value": sign * float(inclusion["association"])} if inclusion else {}
     if with_s2:
         results["S2"] = run_technique("S2", material, TARGET, TRUTH, options)
-        bench = mentions.senses.of("bench", "object").synset
-        row = _one([r for r in results["S2"].salience if r["eligible"]], concept=bench)
-        if row:
+        if row := _first(results["S2"].salience, eligible=True, concept=bench):
             ends = {name: row[name] for name in ("split_low", "split_high")}
-            found["S2 bench, log odds"] = _row({**row, "value": row["coefficient"]}) | ends
+            found["S2 bench, log odds"] = _numbers({**row, "value": row["coefficient"]}) | ends
     for name, result in results.items():
-        rows = result.salience or [row for row in result.measures if row["unit"] == "pp"]
-        found[f"any {name}"] = {"q": min((row["q"] for row in rows if not math.isnan(row["q"])), default=math.nan)}
+        tested = result.salience or [row for row in result.measures if row["unit"] == "pp"]
+        found[f"any {name}"] = {"q": min((row["q"] for row in tested if not math.isnan(row["q"])), default=math.nan)}
     recovered = counted(material, options, results)
-    for name in COUNTS:
-        found[name] = {"planted": float(counts[name]), "value": float(recovered[name])}
-    return found
+    return found | {name: {"planted": float(counts[name]), "value": float(recovered[name])} for name in COUNTS}
 
 
 def parsed_counts(planted: Planted, images: int, seed: int, mentions: Mentions, parser: Chunks) -> Recovered:
@@ -176,29 +174,22 @@ def counted(
     found = {"D1 lazy": _count(of["D1"], concept="estimate")}
     found |= {f"D3 {rule}": _count(of["D3"], concept=rule) for rule in RULES}
     found["D4 female"] = _count(of["D4"], concept="female")
-    found["S1 armchair"] = int(_one(of["S1"].measures, concept=armchair).get("active", 0))
+    found["S1 armchair"] = int(_first(of["S1"].measures, concept=armchair).get("active", 0))
     return found
 
 
 def _count(result: TechniqueResult, concept: str) -> int:
-    return int(_one(result.measures, concept=concept, unit="count").get("value", 0))
+    return int(_first(result.measures, concept=concept, unit="count").get("value", 0))
 
 
-def _association(result: TechniqueResult, concept: str) -> dict[str, float]:
-    row = _one(result.inclusions, scenario="hallucination", concept=concept)
-    sign = 1 if row.get("towards") == "darker" else -1
-    return {"value": sign * float(row["association"])} if row else {}
-
-
-def _one(rows: Iterable[Mapping[str, Any]], **facts: Any) -> Mapping[str, Any]:
+def _first(rows: Iterable[Mapping[str, Any]], **facts: Any) -> Mapping[str, Any]:
+    """The first row that has these columns; empty if none does."""
     return next((row for row in rows if all(row.get(name) == value for name, value in facts.items())), {})
 
 
-def _row(row: Mapping[str, Any]) -> dict[str, float]:
-    if not row:
-        return {}
-    low, high = row["boot_low"], row["boot_high"]
-    return {"value": float(row["value"]), "low": float(low), "high": float(high), "p": row["p"], "q": row["q"]}
+def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
+    names = {"value": "value", "low": "boot_low", "high": "boot_high", "p": "p", "q": "q"}
+    return {name: float(row[column]) for name, column in names.items()} if row else {}
 
 
 # -- many sets --------------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ GENDERS = {
     "mismatch": ("use words of the other gender", "words of the other gender"),
     "both": ("use words of both genders", "words of both genders"),
     "neutral": ("use neutral words only", "neutral words only"),
-    "none": ("mention nobody", "nobody is mentioned"),
+    "none": ("mention no person", "no person is mentioned"),
 }
 """Of I2: a verb for sentences, a noun for tables."""
 

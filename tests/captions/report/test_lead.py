@@ -61,7 +61,7 @@ def test_gender_words_are_no_finding_between_genders():
     [
         ("S1", "too-specific:man.n.01", "System captions go beyond the labels with “man” 5.0 points more often"),
         ("S1", "hallucination:tie.n.01", "System captions wrongly include “tie” 5.0 points more often"),
-        ("I2", "none", "System captions mention nobody 5.0 points more often for people annotated darker"),
+        ("I2", "none", "System captions mention no person 5.0 points more often for people annotated darker"),
         ("I2", "mismatch", "System captions use words of the other gender 5.0 points more often"),
     ],
 )

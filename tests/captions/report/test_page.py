@@ -50,7 +50,7 @@ def test_no_number_is_minus_zero_and_words_of_the_house_stay_inside(tmp_path: Pa
     row |= {"kind": "rule", "captions": "each", "n": 9, "active": 3, "value": -0.03, "ci_low": -0.04, "ci_high": 1}
     shown = cells(row | dict.fromkeys(("boot_low", "boot_high", "p", "q"), math.nan), False)
     assert (shown["value"], shown["interval"]) == ("0.0", "[0.0, +1.0]")
-    assert (shown["concept"], shown["about"]) == ("nobody is mentioned", "per caption")
+    assert (shown["concept"], shown["about"]) == ("no person is mentioned", "per caption")
 
 
 @pytest.mark.parametrize("image", ["../secret", "/etc/passwd", "a\0b", "nothing"])
