@@ -184,7 +184,7 @@ def _interactions(
 def _about_tags(
     name: str, scored: pd.DataFrame, answers: Mapping[Key, frozenset[str]], typology: Typology
 ) -> list[tuple[str, pd.DataFrame]]:
-    """What the page says of a classifier's typology and tags; not written into the run folder."""
+    """A classifier's typology and kinds of tags for the page; not written into the run folder."""
     row = {"classifier": name, "name": typology.name, "version": typology.version, "partial": typology.partial}
     kinds = [(name, label, kind_of(str(label), typology)) for label in scored["label"].unique()]
     return [

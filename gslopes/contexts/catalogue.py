@@ -58,18 +58,18 @@ def read_contexts(path: Path) -> dict[str, Context]:
 
     Raises: ConfigError for an unknown key or label, or a rating out of range; UsageError if two names become one.
     """
-    found: dict[str, Context] = {}
+    contexts: dict[str, Context] = {}
     names: dict[str, str] = {}
     for name, entry in read_toml(path).items():
         key = _key(name, str(path))
-        if key in found:
+        if key in contexts:
             raise UsageError(f"{path} names {names[key]!r} and {name!r}, which both become {key!r}.", "Rename one.")
         try:
-            found[key] = from_dict(Context, entry, where=name)
+            contexts[key] = from_dict(Context, entry, where=name)
         except ConfigError as error:
             raise ConfigError(f"{path}: {error.message}", error.hint) from error
         names[key] = name
-    return found
+    return contexts
 
 
 def name_backgrounds(files: Iterable[tuple[str, Path]], known: dict[str, Context]) -> list[Background]:
@@ -82,7 +82,7 @@ def name_backgrounds(files: Iterable[tuple[str, Path]], known: dict[str, Context
     """
     counts: dict[str, int] = {}
     names: dict[str, str] = {}
-    found = []
+    backgrounds = []
     for relative, path in files:
         folder, _, rest = relative.partition("/")
         name = folder if rest else folder.rpartition(".")[0]
@@ -90,11 +90,11 @@ def name_backgrounds(files: Iterable[tuple[str, Path]], known: dict[str, Context
         if names.setdefault(key, name) != name:
             raise UsageError(f"The contexts {names[key]!r} and {name!r} both become {key!r}.", "Rename one of them.")
         counts[key] = counts.get(key, 0) + 1
-        found.append(Background(f"{key}.{counts[key]}", key, path))
+        backgrounds.append(Background(f"{key}.{counts[key]}", key, path))
     missing = sorted(set(known) - set(counts))
     if missing:
         raise UsageError(f"contexts.toml names {missing[0]!r}, which has no picture.", "Add one, or take it out.")
-    return found
+    return backgrounds
 
 
 def _key(name: str, where: str) -> str:

@@ -54,18 +54,18 @@ def read_people(path: Path, names: PeopleColumns | None = None) -> dict[str, dic
             raise UsageError(f"{path} has no column {part!r}.", f"Its columns are {', '.join(columns)}.")
     parts = parts or [name for name in GROUP_COLUMNS if name in columns][:1]
     person = names.person_column or next((name for name in PERSON_COLUMNS if name in columns), id_column)
-    found: dict[str, dict[str, Any]] = {}
+    people: dict[str, dict[str, Any]] = {}
     for _, row in rows:
         key = row[id_column]
-        if key in found:
+        if key in people:
             raise UsageError(f"{path} has two rows of {key!r}.", "Each photo has one row.")
-        found[key] = {
+        people[key] = {
             "person": row[person] or key,
             "gender": gender_of(row[gender], names.genders),
             "group": " + ".join(row[part] for part in parts),
             "age": _number(row.get("age", "")),
         }
-    return found
+    return people
 
 
 def cfd_person(name: str) -> dict[str, Any] | None:
@@ -74,11 +74,11 @@ def cfd_person(name: str) -> dict[str, Any] | None:
     >>> cfd_person("CFD-WF-001-003-N.jpg")
     {'person': 'WF-001', 'gender': 'woman', 'group': 'White', 'age': nan}
     """
-    found = _CFD.search(name)
-    if not found:
+    match = _CFD.search(name)
+    if not match:
         return None
-    race, gender = found["race"], found["gender"]
-    person = f"{race}{gender}-{found['person']}"
+    race, gender = match["race"], match["gender"]
+    person = f"{race}{gender}-{match['person']}"
     return {"person": person, "gender": gender_of(gender), "group": _CFD_RACES.get(race, race), "age": math.nan}
 
 
@@ -92,12 +92,12 @@ def person_of(people: Mapping[str, dict[str, Any]], relative: str) -> dict[str, 
 
 
 def _pick(path: Path, columns: Sequence[str], wanted: str, usual: Sequence[str], what: str) -> str:
-    found = wanted if wanted in columns else next((name for name in usual if name in columns and not wanted), "")
-    if not found:
+    name = wanted if wanted in columns else next((one for one in usual if one in columns and not wanted), "")
+    if not name:
         raise UsageError(
             f"{path} has no column {wanted or usual[0]!r}, which {what}.", f"Its columns are {', '.join(columns)}."
         )
-    return found
+    return name
 
 
 def _number(text: str) -> float:

@@ -115,7 +115,7 @@ def face_finder(config: StageConfig, device: str) -> Finder:
 
 
 def manifest_of(plan: ContextPlan) -> dict[str, Any]:
-    """What ``run.json`` says that the run is."""
+    """The identity of the run for ``run.json``."""
     digest = hashlib.sha256()
     for file in plan.files:
         digest.update(f"{file.relative}\0{size_of(file.path)}\n".encode())

@@ -42,16 +42,16 @@ def read_published(folder: Path, mapping: Path | None = None) -> tuple[Typology,
     wrong = [name for name in config.supers.values() if name not in SUPERS]
     if wrong:
         raise ConfigError(f"There is no super-cluster {wrong[0]!r}.", f"Known: {', '.join(SUPERS)}.")
-    found: dict[str, frozenset[str]] = {}
+    clusters: dict[str, frozenset[str]] = {}
     for path in sorted(folder.rglob("*")):
         for cluster, tags in _read(path).items():
             name = config.rename.get(cluster, normalise(cluster))
-            found[name] = found.get(name, frozenset()) | frozenset(filter(None, map(normalise, tags)))
-    if not found:
+            clusters[name] = clusters.get(name, frozenset()) | frozenset(filter(None, map(normalise, tags)))
+    if not clusters:
         raise UsageError(f"There are no dictionaries in {folder}.", "CSV, TXT or JSON are read.")
     supers = {**read_typology("starter").supers, **config.supers}
-    typology = Typology(folder.name, "", folder.name, found, {name: supers.get(name, "") for name in found})
-    return typology, sorted(set(found) - set(supers))
+    typology = Typology(folder.name, "", folder.name, clusters, {name: supers.get(name, "") for name in clusters})
+    return typology, sorted(set(clusters) - set(supers))
 
 
 def to_toml(typology: Typology) -> str:
@@ -83,11 +83,11 @@ def _read(path: Path) -> Mapping[str, list[str]]:
     tag = next((head.index(name) for name in _TAGS if name in head), -1)
     cluster = next((head.index(name) for name in _CLUSTERS if name in head), -1)
     if tag >= 0 and cluster >= 0:
-        found: dict[str, list[str]] = {}
+        clusters: dict[str, list[str]] = {}
         for row in rows[1:]:
             if len(row) > max(tag, cluster):
-                found.setdefault(row[cluster].strip(), []).append(row[tag])
-        return found
+                clusters.setdefault(row[cluster].strip(), []).append(row[tag])
+        return clusters
     if len(head) == 1:
         return {path.stem: [row[0] for row in rows[1 if tag >= 0 else 0 :] if row]}
     return {name.strip(): [row[i] for row in rows[1:] if len(row) > i] for i, name in enumerate(rows[0])}

@@ -44,7 +44,7 @@ def stage_pictures(
             for name in ("cutouts", "edits"):
                 (run / name).mkdir(parents=True, exist_ok=True)
         photos = {file.relative: _digest(file.path) for file in plan.files}
-        cutouts = _cut_out(plan, executor, finder or face_finder(plan.config, device), device, review)
+        cutouts = _cut_out(plan, executor, finder, device, review)
         if runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts):
             _compose(plan, cutouts, photos, executor, device)
         for table in (tables.EDITS, schemas.COMPOSITES, tables.PHOTOS):
@@ -58,14 +58,14 @@ def stage_pictures(
 
 
 def _cut_out(
-    plan: ContextPlan, executor: Executor, finder: Finder, device: str, review: Path | None
+    plan: ContextPlan, executor: Executor, finder: Finder | None, device: str, review: Path | None
 ) -> dict[str, dict[str, Any]]:
     """Photo to its row of the ``cutouts`` table, which is written with people's decisions."""
     run, config, total = plan.run, plan.config, len(plan.files)
     parts = count_parts(total, config.part)
     missing = runfolder.missing_parts(run, STAGE, schemas.CUTOUTS, parts)
     if missing:
-        work = Cutting(run, plan.files, config, finder, PersonParser(device))
+        work = Cutting(run, plan.files, config, finder or face_finder(config, device), PersonParser(device))
         _run_parts(executor, work, "cut out", missing, total, config.part)
     runfolder.merge(run, schemas.CUTOUTS, [STAGE], parts)
     path = run / "cutouts.parquet"

@@ -103,8 +103,7 @@ COMPOSITES = _table("composites", "photo attribute step", """
     kind text: original, canvas, context, empty or silhouette
     context
     scale float: of the cut-out's pixels
-    x int: left edge on the canvas, pixels
-    y int: upper edge on the canvas, pixels
+    x, y int: left and upper edge on the canvas, pixels
     person_share float: opaque pixels over those of the canvas
     face_height float: of the face box, share of the picture's height
     file text: relative to the run folder
@@ -112,8 +111,7 @@ COMPOSITES = _table("composites", "photo attribute step", """
 DESCRIBED = _table("described", "classifier photo attribute step tags", """
     classifier, photo, attribute, step, tags
     n_tags int: different tags
-    masculine int: masculine tags
-    feminine int: feminine tags
+    masculine, feminine int: tags of that cluster
     context_tags int: tags of the context's dictionary
     inferred text: woman, man or neutral
     silent flag: no gendered tag at all
@@ -190,8 +188,7 @@ CHANGES = _table("changes", "classifier context tags analysis super", """
     classifier, context, tags
     analysis text: within: change from the baseline; between: the share itself
     super text: demographics, concrete or abstract
-    women float: mean of women
-    men float: mean of men
+    women, men float: their mean
     difference float: women minus men
     t, df float: Welch
     ci_low, ci_high interval: the difference, Welch
@@ -242,11 +239,9 @@ RATINGS = _table("ratings", "context", """
     context, n
     dropped int: answers coded incorrect
     median float: 0 feminine to 10 masculine
-    q1 float: lower quartile
-    q3 float: upper quartile
+    q1, q3 float: lower and upper quartile
     ci_low, ci_high interval: the median, bootstrap over raters
-    women float: median of women who rated
-    men float: median of men who rated
+    women, men float: median of those who rated
     category text: feminine, neutral or masculine
     alpha float: Krippendorff's, of all contexts
 """)  # fmt: skip

@@ -7,7 +7,7 @@ gender, (3) recognised, (4) proportions, (5) vectors, (6) distance, (10) net of 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -18,27 +18,12 @@ from gslopes.contexts.tables import DESCRIBED, filled
 from gslopes.contexts.typology import SUPERS, Typology, normalise
 
 SUBS = ("masculine", "feminine", "judgement", "traits", "emotion", "occupation")
-VECTORS = {
-    "super": SUPERS[:3],
-    "sub": SUBS,
-    "super+other": SUPERS,
-    "both": (*SUPERS[:3], *SUBS),
-}
+VECTORS = {"super": SUPERS[:3], "sub": SUBS, "super+other": SUPERS, "both": (*SUPERS[:3], *SUBS)}
 GROSS, NET = "gross", "net"
 BASELINES = ("original", "canvas")
 ALONE = ("empty", "silhouette")  # pictures without a person
 Key = tuple[str, str, int]
 """Photo, attribute and step of a picture."""
-
-
-def infer(tags: Iterable[str], typology: Typology) -> str:
-    """``woman``, ``man`` or ``neutral``: which gender's words an answer has more of; equation (2).
-
-    >>> from gslopes.contexts.typology import read_typology
-    >>> infer({"young_man", "stubble"}, read_typology("starter"))
-    'man'
-    """
-    return _inferred(*_gendered(typology.complete(tags), typology))
 
 
 def cosine_distance(one: Sequence[float], other: Sequence[float], zero: Literal["nan", "one"] = "nan") -> float:
@@ -65,10 +50,14 @@ def describe(
 
     tags: normalised, complements added.  context: the tags that name the background, empty if there is none.
     Proportions of an answer without tags are not numbers.
+
+    >>> from gslopes.contexts.typology import read_typology
+    >>> describe({"young_man", "stubble"}, read_typology("starter"))["inferred"]
+    'man'
     """
     options = options or ContextOptions()
     answer = frozenset(tags)
-    masculine, feminine = _gendered(answer, typology)
+    masculine, feminine = (len(answer & typology.clusters[name]) for name in ("masculine", "feminine"))
     named = len(answer & frozenset(context))
     n = len(answer) if options.denominator == "all" else len(answer & typology.known)
     counts = {name: len(answer & typology.super_tags(name)) for name in SUPERS}
@@ -78,7 +67,7 @@ def describe(
         "masculine": masculine,
         "feminine": feminine,
         "context_tags": named,
-        "inferred": _inferred(masculine, feminine),
+        "inferred": "woman" if feminine > masculine else "man" if masculine > feminine else "neutral",
         "silent": masculine == feminine == 0,
         "recognised": bool(context) and named >= options.recognised_at,
         **{name: count / n if n else math.nan for name, count in counts.items()},
@@ -161,11 +150,3 @@ def _add_distances(rows: list[dict[str, Any]], options: ContextOptions) -> None:
         start = base.get((row["photo"], row["tags"]))
         if start is not None and "~" not in row["attribute"] and row["attribute"] not in ALONE:
             row["distance"] = cosine_distance(start, vector(row, options), options.zero)
-
-
-def _gendered(tags: frozenset[str], typology: Typology) -> tuple[int, int]:
-    return len(tags & typology.clusters["masculine"]), len(tags & typology.clusters["feminine"])
-
-
-def _inferred(masculine: int, feminine: int) -> str:
-    return "woman" if feminine > masculine else "man" if masculine > feminine else "neutral"

@@ -55,17 +55,8 @@ def _row(grid: Grid, name: str, gender: str, code: int, label: str, options: Con
     keep = grid.answered[:, columns] & grid.answered[:, start] & grid.of_gender(gender)[:, None]
     before = np.broadcast_to(grid.inferred[:, start] == code, keep.shape).astype(float)
     after = (grid.inferred[:, columns] == code).astype(float)
-    draws = {"draws": options.bootstrap, "permutations": options.permutations, "seed": options.seed}
-    paired = share_change(before, after, keep, grid.person, grid.people, **draws)
+    paired = share_change(before, after, keep, grid.person, options)
     base = counts(grid, options.baseline, gender)
     rises = bool(n and sum(base.values())) and share > base[inferred] / sum(base.values())
-    return {
-        **row,
-        "change": paired.change,
-        "change_low": paired.low,
-        "change_high": paired.high,
-        "discordant": paired.discordant,
-        "p": paired.p,
-        "congruent_rise": rises and CONGRUENT.get(label) == inferred,
-        "note": RARE if n and paired.discordant < FEW else "",
-    }
+    row["congruent_rise"] = rises and CONGRUENT.get(label) == inferred
+    return {**row, **paired, "note": RARE if n and paired["discordant"] < FEW else ""}

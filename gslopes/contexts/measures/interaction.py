@@ -85,11 +85,7 @@ def compare(
 
 
 def _indicators(
-    rows: pd.DataFrame,
-    presence: Mapping[str, Collection[Key]],
-    photos: list[str],
-    attributes: list[str],
-    width: int,
+    rows: pd.DataFrame, presence: Mapping[str, Collection[Key]], photos: list[str], attributes: list[str], width: int
 ) -> tuple[NDArray[np.bool_], list[tuple[str, Array]]]:
     """(answered, label to presence) as (photos, attributes, K) arrays; tags of fewer than ten photos are left out."""
     row_of, column_of = pd.Index(photos), pd.Index(attributes)

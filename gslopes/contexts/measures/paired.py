@@ -1,4 +1,4 @@
-"""By person: bootstrap intervals, exact and permutation tests of what changes between two pictures of the same people.
+"""By person: bootstrap intervals, exact and permutation tests of changes between two pictures of the same people.
 
 A *unit* is a person with all photos.  Sums over a unit's pictures are (U, B): B backgrounds of a context, 1 at least.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from gslopes.contexts.config import ContextOptions
 from gslopes.stats.intervals import percentile
 from gslopes.stats.permutation import permutation_p, random_signs
 from gslopes.stats.resampling import bootstrap_counts
@@ -21,17 +22,6 @@ from gslopes.stats.resampling import bootstrap_counts
 Array = NDArray[np.float64]
 RARE = "too rare to judge"
 FEW = 10  # discordant people, or people inferred, under which there is no test
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A change with its interval and test; NaN where there is none."""
-
-    change: float
-    low: float
-    high: float
-    discordant: int
-    p: float
 
 
 def sums(values: Array, keep: NDArray[np.bool_], person: NDArray[np.int64], people: int) -> Array:
@@ -66,40 +56,35 @@ def interval(replicates: Array, confidence: float = 0.95) -> tuple[float, float]
 
 
 def share_change(
-    before: Array,
-    after: Array,
-    keep: NDArray[np.bool_],
-    person: NDArray[np.int64],
-    people: int,
-    *,
-    draws: int,
-    permutations: int,
-    seed: int,
-) -> Change:
+    before: Array, after: Array, keep: NDArray[np.bool_], person: NDArray[np.int64], options: ContextOptions
+) -> dict[str, Any]:
     """How much a share moves between two pictures of the same photos, over pairs that were both answered.
 
     Null hypothesis: each person's two answers are exchangeable.  p: exact McNemar (binomial on the discordant pairs)
-    where every person is one pair, else ``permutations`` sign flips by person.  Interval: percentile bootstrap over
-    people, and over backgrounds where there are several.  Fewer than ten discordant people have no p.
+    where every person is one pair, else sign flips by person.  Interval: percentile bootstrap over people, and over
+    backgrounds where there are several.  Fewer than ten discordant people have no p.
 
-    before, after, keep: (P, B) of 0 and 1.
+    before, after, keep: (P, B) of 0 and 1.  person: (P,) codes.
+
+    Returns change, change_low, change_high, discordant and p, as the ``inferred`` table names them.
     """
-    difference = sums(after - before, keep, person, people)
-    pairs = sums(np.ones_like(before), keep, person, people)
-    total = pairs.sum()
-    if not total:
-        return Change(math.nan, math.nan, math.nan, 0, math.nan)
-    ends = interval(resampled(lambda up, n: up / n, [difference, pairs], draws, seed))
-    changed = sums(np.abs(after - before), keep, person, people).sum(axis=1)
-    discordant = int((changed > 0).sum())
+    people = int(person.max()) + 1 if len(person) else 0
+    difference, changed, pairs = (
+        sums(values, keep, person, people) for values in (after - before, np.abs(after - before), np.ones_like(before))
+    )
+    if not pairs.sum():
+        return {"change": math.nan, "change_low": math.nan, "change_high": math.nan, "discordant": 0, "p": math.nan}
+    low, high = interval(resampled(lambda up, n: up / n, [difference, pairs], options.bootstrap, options.seed))
+    discordant = int((changed.sum(axis=1) > 0).sum())
     by_unit = difference.sum(axis=1)
     if discordant < FEW:
         p = math.nan
     elif pairs.sum(axis=1).max() == 1:
         p = mcnemar(int((by_unit > 0).sum()), int((by_unit < 0).sum()))
     else:
-        p = sign_flips(by_unit, permutations, seed)
-    return Change(float(difference.sum() / total), *ends, discordant, p)
+        p = sign_flips(by_unit, options.permutations, options.seed)
+    change = float(difference.sum() / pairs.sum())
+    return {"change": change, "change_low": low, "change_high": high, "discordant": discordant, "p": p}
 
 
 def mcnemar(up: int, down: int) -> float:

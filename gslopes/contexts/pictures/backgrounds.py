@@ -83,41 +83,41 @@ def read_backgrounds(
 
     Raises: UsageError if a folder is not there, none is usable, or one picture is in two contexts; ConfigError.
     """
-    found: list[BackgroundPicture] = []
+    pictures: list[BackgroundPicture] = []
     for name in wanted:
         if name == "rendered":
-            found += _rendered(canvas)
+            pictures += _rendered(canvas)
         elif name == "packaged":
-            found += _packaged(canvas, crop)
+            pictures += _packaged(canvas, crop)
         else:
-            found += _folder(Path(name), canvas, crop, finder)
+            pictures += _folder(Path(name), canvas, crop, finder)
     seen: dict[tuple[str, str], BackgroundPicture] = {}
-    for background in found:
+    for background in pictures:
         for what, name in (("name", background.key), ("picture", background.photo)):
             other = seen.setdefault((what, name), background)
             if other is not background and name:
                 problem = f"The {what} of {other.path} is also that of {background.path}."
                 raise UsageError(problem, "Each background has one place.")
-    if not any(background.used for background in found):
-        why = found[0].why if found else "there are none"
+    if not any(background.used for background in pictures):
+        why = pictures[0].why if pictures else "there are none"
         raise UsageError(f"No background can be used: {why}.", "Name rendered, packaged, or a folder of pictures.")
-    return found
+    return pictures
 
 
 def _rendered(canvas: tuple[int, int]) -> list[BackgroundPicture]:
-    found = []
+    pictures = []
     for key, layout, palette in backgrounds():
         scene, name = SCENES[key], f"{key}.{layout}"
         pixels = draw_scene(key, layout, width=canvas[0], height=canvas[1], palette=palette)
         source = f"drawn; terms: {TERMS['Apache-2.0']}; {PAPER}"
         record = Context(scene.title, scene.label, scene.rating, (), "Apache-2.0", "gslopes", source)
         photo = hashlib.sha256(_png(pixels)).hexdigest()
-        found.append(BackgroundPicture(name, key, f"rendered:{name}", record, photo, pixels, *canvas))
-    return found
+        pictures.append(BackgroundPicture(name, key, f"rendered:{name}", record, photo, pixels, *canvas))
+    return pictures
 
 
 def _packaged(canvas: tuple[int, int], crop: Crop) -> list[BackgroundPicture]:
-    found = []
+    pictures = []
     for key, (package, name, licence, creator) in _PACKAGED.items():
         try:
             pixels = _from_package(package, name)
@@ -126,10 +126,10 @@ def _packaged(canvas: tuple[int, int], crop: Crop) -> list[BackgroundPicture]:
         source = f"{package}: {name}; terms: {TERMS[licence]}"
         record = Context(key.replace("-", " "), licence=licence, creator=creator, source=source)
         head = BackgroundPicture(f"{key}.1", key, f"packaged:{name}", record)
-        found.append(_fitted(head, _png(pixels), pixels, canvas, crop))
-    if not found:
+        pictures.append(_fitted(head, _png(pixels), pixels, canvas, crop))
+    if not pictures:
         raise UsageError("No photographs of other packages are installed.", "pip install scikit-image scikit-learn")
-    return found
+    return pictures
 
 
 def _from_package(package: str, name: str) -> ByteArray:
@@ -148,7 +148,7 @@ def _folder(folder: Path, canvas: tuple[int, int], crop: Crop, finder: Callable[
     if not files:
         raise UsageError(f"There are no pictures in {folder}.", "Name a folder of backgrounds: <context>/<picture>.")
     known = read_contexts(folder / "contexts.toml") if (folder / "contexts.toml").is_file() else {}
-    found, detector = [], finder()
+    pictures, detector = [], finder()
     for named in name_backgrounds([(file.relative, file.path) for file in files], known):
         record = known.get(named.context, Context(named.context))
         head = BackgroundPicture(named.key, named.context, str(named.path), record)
@@ -156,15 +156,15 @@ def _folder(folder: Path, canvas: tuple[int, int], crop: Crop, finder: Callable[
             data = named.path.read_bytes()
             pixels, _, icc = decode(data, named.path.name)
         except PhotoError as error:
-            found.append(replace(head, why=SkipReason.of(error.reason)))
+            pictures.append(replace(head, why=SkipReason.of(error.reason)))
             continue
         except OSError as error:
-            found.append(replace(head, why=SkipReason(Reason.UNREADABLE, str(error))))
+            pictures.append(replace(head, why=SkipReason(Reason.UNREADABLE, str(error))))
             continue
         pixels = to_srgb(pixels, icc)
         photo = Photo(hashlib.sha256(data).hexdigest(), named.path, pixels)
-        found.append(_fitted(head, data, pixels, canvas, crop, len(detector([photo])[0].scores)))
-    return found
+        pictures.append(_fitted(head, data, pixels, canvas, crop, len(detector([photo])[0].scores)))
+    return pictures
 
 
 def _fitted(
@@ -176,8 +176,9 @@ def _fitted(
     if min(width, height) < SMALLEST:
         why = SkipReason(Reason.SHORTER_SIDE, f"{min(width, height)} px, at least {SMALLEST}")
     fitted, scale = cover(pixels, *canvas, crop)
-    known = {"photo": hashlib.sha256(data).hexdigest(), "pixels": None if why else fitted, "faces": faces, "why": why}
-    return replace(head, **known, width=width, height=height, scale=scale)
+    size = {"width": width, "height": height}
+    photo = hashlib.sha256(data).hexdigest()
+    return replace(head, photo=photo, pixels=None if why else fitted, scale=scale, faces=faces, why=why, **size)
 
 
 def _png(pixels: ByteArray) -> bytes:

@@ -121,10 +121,10 @@ def _scale_for(alpha: FloatArray, share: float, area: int, fits: float) -> float
     scale = math.sqrt(share * area / max(float((alpha >= OPAQUE).sum()), 1.0))
     low, high = 0.0, fits
     for _ in range(30):
-        found = _share(alpha, scale, area) if scale <= fits else math.inf
-        if abs(found - share) <= TOLERANCE:
+        reached = _share(alpha, scale, area) if scale <= fits else math.inf
+        if abs(reached - share) <= TOLERANCE:
             break
-        low, high = (scale, high) if found < share else (low, scale)
+        low, high = (scale, high) if reached < share else (low, scale)
         scale = (low + high) / 2
     if scale > LARGEST_SCALE:
         raise DoesNotFit(share, _share(alpha, LARGEST_SCALE, area), scale)

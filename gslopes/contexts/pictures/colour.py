@@ -21,7 +21,7 @@ def to_srgb(pixels: ByteArray, icc: bytes | None) -> ByteArray:
         profile = ImageCms.ImageCmsProfile(io.BytesIO(icc))
         if icc[16:20] == b"GRAY":
             return pixels
-        found = ImageCms.profileToProfile(Image.fromarray(pixels), profile, ImageCms.createProfile("sRGB"))
+        converted = ImageCms.profileToProfile(Image.fromarray(pixels), profile, ImageCms.createProfile("sRGB"))
     except (ImageCms.PyCMSError, OSError):
         return pixels
-    return pixels if found is None else np.ascontiguousarray(found, np.uint8)
+    return pixels if converted is None else np.ascontiguousarray(converted, np.uint8)

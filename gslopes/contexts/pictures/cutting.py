@@ -143,12 +143,12 @@ def _given_mask(path: Path, pixels: ByteArray) -> Person | None:
 
 def largest_face(finder: Finder, photo: Photo) -> tuple[FloatArray | None, FloatArray | None]:
     """(4,) box and (5, 2) points of the largest face; None and None if there is none."""
-    found = finder([photo])[0]
-    if not len(found.boxes):
+    faces = finder([photo])[0]
+    if not len(faces.boxes):
         return None, None
-    areas = (found.boxes[:, 2] - found.boxes[:, 0]) * (found.boxes[:, 3] - found.boxes[:, 1])
+    areas = (faces.boxes[:, 2] - faces.boxes[:, 0]) * (faces.boxes[:, 3] - faces.boxes[:, 1])
     largest = int(np.argmax(areas))
-    return np.asarray(found.boxes[largest], np.float32), np.asarray(found.points[largest], np.float32)
+    return np.asarray(faces.boxes[largest], np.float32), np.asarray(faces.points[largest], np.float32)
 
 
 def read_cutout(path: Path) -> tuple[ByteArray, FloatArray]:

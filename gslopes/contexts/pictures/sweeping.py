@@ -50,7 +50,7 @@ class Sweeper:
         if mask_is_degenerate(mask):
             return None
         swept = editor.sweep(chip, np.asarray(self.values, np.float32))
-        found = compose(
+        composite = compose(
             photo.pixels,
             photo.gray,
             swept.edited[0],
@@ -62,20 +62,20 @@ class Sweeper:
             chroma=editor.chroma,
             motion=swept.motion_of(0),
         )
-        return found, self._judged(photo, face, found)
+        return composite, self._judged(photo, face, composite)
 
-    def _judged(self, photo: Photo, face: Face, found: Composite) -> dict[str, Any] | None:
+    def _judged(self, photo: Photo, face: Face, composite: Composite) -> dict[str, Any] | None:
         """The gate judges the whole edited photos, once for all backgrounds."""
         if self.measurer is None:
             return None
         from gslopes.run.gate.sweep_measurer import Sweep
 
-        pictures = [found.picture(step) for step in range(len(found))]
+        pictures = [composite.picture(step) for step in range(len(composite))]
         box, points = np.asarray(face.box, np.float64), np.asarray(face.points, np.float64).reshape(5, 2)
-        sweep = Sweep(self.attribute, self.values, pictures, photo.pixels, box, points, found.mask_area)
+        sweep = Sweep(self.attribute, self.values, pictures, photo.pixels, box, points, composite.mask_area)
         measured: Measured = self.measurer(sweep)[0]
         why = verdict(measured, self.thresholds or Thresholds())
-        return {**asdict(measured), "mask_area": found.mask_area, "kept": not why, **why.columns}
+        return {**asdict(measured), "mask_area": composite.mask_area, "kept": not why, **why.columns}
 
 
 def load_sweeper(plan: ContextPlan, device: str) -> Sweeper:

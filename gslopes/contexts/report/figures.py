@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -31,11 +31,12 @@ GENDERS = (("woman", "women", WOMAN), ("man", "men", MAN))
 INFERRED = {"all": INK, "woman": WOMAN, "man": MAN, "neutral": "#6b7480"}
 SERIES = (("demographics", "#7a5195"), ("abstract", "#2f4b7c"), ("concrete", "#9aa5b1"))
 _MARKERS = "osD^vP*X"
+Series = tuple[pd.DataFrame, float, dict[str, Any]]
 
 
-def draw_all(found: Mapping[str, pd.DataFrame]) -> dict[str, dict[Form, bytes]]:
+def draw_all(results: Mapping[str, pd.DataFrame]) -> dict[str, dict[Form, bytes]]:
     """Name to the forms of each figure that has something to show."""
-    gross = {name: frame[frame["tags"] == "gross"] if "tags" in frame else frame for name, frame in found.items()}
+    gross = {name: frame[frame["tags"] == "gross"] if "tags" in frame else frame for name, frame in results.items()}
     known = {name: frame for name, frame in gross.items() if len(frame)}
     made: dict[str, Figure | None] = {}
     with rc_context({"text.parse_math": False}):  # untrusted names
@@ -99,12 +100,12 @@ def by_context(rows: pd.DataFrame, value: str) -> tuple[Figure, list[tuple[Axes,
     if not len(rows):
         return None
     figure, parts = panels(rows, 2.8)
-    found = []
+    panel_parts = []
     for panel, part in parts:
         contexts = _unique(part["context"])
         panel.set_xticks(range(len(contexts)), [_shown(word) for word in contexts], rotation=30, ha="right")
-        found.append((panel, part, contexts))
-    return figure, found
+        panel_parts.append((panel, part, contexts))
+    return figure, panel_parts
 
 
 def by_gender(rows: pd.DataFrame, height: float, title: str) -> tuple[Figure, list[tuple[Axes, pd.DataFrame, bool]]]:
@@ -122,11 +123,23 @@ def by_gender(rows: pd.DataFrame, height: float, title: str) -> tuple[Figure, li
     return figure, parts
 
 
-def _vertical(panel: Axes, rows: pd.DataFrame, value: str, offset: float, **look: Any) -> None:
-    """Points with their intervals, one for each row, moved sideways by an offset."""
-    at = np.arange(len(rows)) + offset
-    panel.vlines(at, rows["ci_low"], rows["ci_high"], color=look["color"], linewidth=1.4)
-    panel.plot(at, rows[value], **{"linestyle": "", "marker": "o", "markersize": 4, **look})
+def _points(
+    rows: pd.DataFrame, value: str, label: str, series: Callable[[pd.DataFrame], Iterable[Series]], **legend: Any
+) -> Figure | None:
+    """Contexts across, points with intervals for each series: rows, offset to the side, look."""
+    drawn = by_context(rows, value)
+    if drawn is None:
+        return None
+    figure, parts = drawn
+    for panel, part, contexts in parts:
+        for subset, offset, look in series(part):
+            cell = subset.set_index("context").reindex(contexts)
+            at = np.arange(len(contexts)) + offset
+            panel.vlines(at, cell["ci_low"], cell["ci_high"], color=look["color"], linewidth=1.4)
+            panel.plot(at, cell[value], **{"linestyle": "", "marker": "o", "markersize": 4, **look})
+        panel.set_ylabel(label, fontsize=9)
+    parts[0][0].legend(**{"fontsize": 8, **legend})
+    return figure
 
 
 def _horizontal(panel: Axes, at: Any, rows: pd.DataFrame, value: str, colour: str, label: str) -> None:
@@ -181,38 +194,45 @@ def changes(rows: pd.DataFrame) -> Figure | None:
 
 def recognised(rows: pd.DataFrame) -> Figure | None:
     """RQ2: Pr(R | inferred) with Wilson's intervals."""
-    drawn = by_context(rows, "share")
-    if drawn is None:
-        return None
-    figure, parts = drawn
-    for panel, part, contexts in parts:
+
+    def series(part: pd.DataFrame) -> Iterator[Series]:
         for index, (given, colour) in enumerate(INFERRED.items()):
-            cell = part[part["given"] == given].set_index("context").reindex(contexts)
-            _vertical(panel, cell, "share", 0.14 * (index - 1.5), color=colour, label=given)
+            yield part[part["given"] == given], 0.14 * (index - 1.5), {"color": colour, "label": given}
+
+    figure = _points(rows, "share", "share recognised", series, title="inferred", title_fontsize=8)
+    for panel in figure.axes if figure is not None else ():
         panel.set_ylim(-0.03, 1.03)
-        panel.set_ylabel("share recognised", fontsize=9)
-    parts[0][0].legend(fontsize=8, title="inferred", title_fontsize=8)
     return figure
 
 
 def accuracy(rows: pd.DataFrame) -> Figure | None:
     """RQ3: F1 of women and men with its intervals."""
-    drawn = by_context(rows, "f1")
-    if drawn is None:
-        return None
-    figure, parts = drawn
-    for panel, part, contexts in parts:
+
+    def series(part: pd.DataFrame) -> Iterator[Series]:
         for offset, (gender, _, colour) in zip((-0.08, 0.08), GENDERS, strict=True):
-            cell = part[part["gender"] == gender].set_index("context").reindex(contexts)
-            _vertical(panel, cell, "f1", offset, color=colour, label=gender)
-        panel.set_ylabel("F1", fontsize=9)
-    parts[0][0].legend(fontsize=8)
-    return figure
+            yield part[part["gender"] == gender], offset, {"color": colour, "label": gender}
+
+    return _points(rows, "f1", "F1", series)
 
 
-def congruence(found: Mapping[str, pd.DataFrame]) -> Figure | None:
+def distances(rows: pd.DataFrame) -> Figure | None:
+    """RQ4: mean distance from the baseline by gender and group with intervals."""
+
+    def series(part: pd.DataFrame) -> Iterator[Series]:
+        cells = _unique(zip(part["gender"], part["group"], strict=True))
+        groups = sorted({group for _, group in cells})
+        for index, (gender, group) in enumerate(cells):
+            look = {"color": {"woman": WOMAN, "man": MAN}.get(gender, NEUTRAL), "label": _shown(f"{gender} {group}")}
+            look["marker"] = _MARKERS[groups.index(group) % len(_MARKERS)]
+            subset = part[(part["gender"] == gender) & (part["group"] == group)]
+            yield subset, 0.8 * ((index + 0.5) / len(cells) - 0.5), look
+
+    return _points(rows[rows["gender"] != "all"], "mean", "distance", series, fontsize=6.5, ncols=4)
+
+
+def congruence(results: Mapping[str, pd.DataFrame]) -> Figure | None:
     """RQ3: share of right answers against congruence, a point a context, a line a gender with the mean slope."""
-    slopes, rows, backgrounds = found["congruence"], found["inferred"], found["backgrounds"]
+    slopes, rows, backgrounds = results["congruence"], results["inferred"], results["backgrounds"]
     kept = (slopes["measure"] == "correct") & (slopes["group"] == "all") & (slopes["estimator"] == "person")
     slopes = slopes[kept & slopes["slope"].notna()]
     ratings = backgrounds.set_index("context")["rating"].astype(float).dropna().to_dict()
@@ -243,33 +263,14 @@ def congruence(found: Mapping[str, pd.DataFrame]) -> Figure | None:
     return figure
 
 
-def distances(rows: pd.DataFrame) -> Figure | None:
-    """RQ4: mean distance from the baseline by gender and group with intervals."""
-    drawn = by_context(rows[rows["gender"] != "all"], "mean")
-    if drawn is None:
-        return None
-    figure, parts = drawn
-    for panel, part, contexts in parts:
-        cells = _unique(zip(part["gender"], part["group"], strict=True))
-        groups = sorted({group for _, group in cells})
-        for index, (gender, group) in enumerate(cells):
-            cell = part[(part["gender"] == gender) & (part["group"] == group)].set_index("context").reindex(contexts)
-            offset = 0.8 * ((index + 0.5) / len(cells) - 0.5)
-            look = {"color": {"woman": WOMAN, "man": MAN}.get(gender, NEUTRAL), "label": _shown(f"{gender} {group}")}
-            _vertical(panel, cell, "mean", offset, marker=_MARKERS[groups.index(group) % len(_MARKERS)], **look)
-        panel.set_ylabel("distance", fontsize=9)
-    parts[0][0].legend(fontsize=6.5, ncols=4)
-    return figure
-
-
-def shares(found: Mapping[str, pd.DataFrame]) -> Figure | None:
+def shares(results: Mapping[str, pd.DataFrame]) -> Figure | None:
     """RQ4: figures 4 to 7 of the paper for every context of the first tagger: mean change of the share of tags."""
-    described, backgrounds = found["described"], found["backgrounds"]
+    described, backgrounds = results["described"], results["backgrounds"]
     contexts = dict(zip(backgrounds["key"], backgrounds["context"], strict=True))
     rows = described[described["classifier"] == described["classifier"].min()]
     baseline = "canvas" if (rows["attribute"] == "canvas").any() else "original"
     start = rows[(rows["attribute"] == baseline) & (rows["step"] == 0)].set_index("photo")
-    rows = rows[rows["attribute"].isin(contexts)].merge(found["people"], on="photo")
+    rows = rows[rows["attribute"].isin(contexts)].merge(results["people"], on="photo")
     rows = rows[rows["gender"].isin(["woman", "man"]) & rows["photo"].isin(start.index)]
     if not len(rows):
         return None

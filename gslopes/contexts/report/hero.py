@@ -16,9 +16,9 @@ MOST = 8
 WHO = (("all", "everybody", "ink"), ("woman", "women", "neg"), ("man", "men", "pos"))
 
 
-def slopes_plot(found: Mapping[str, pd.DataFrame]) -> str:
+def slopes_plot(results: Mapping[str, pd.DataFrame]) -> str:
     """An SVG: a row for everybody, women and men of each tagger, at most eight taggers; empty if no slope is known."""
-    every = {gender: main_rows(found, gender) for gender, _, _ in WHO}
+    every = {gender: main_rows(results, gender) for gender, _, _ in WHO}
     tables = {gender: rows.set_index("classifier") for gender, rows in every.items() if len(rows)}
     if "all" not in tables:
         return ""

@@ -47,7 +47,7 @@ _SECTIONS = (
 
 def write_page(
     run: Path,
-    found: dict[str, pd.DataFrame],
+    results: dict[str, pd.DataFrame],
     notes: Sequence[str],
     *,
     embed: str = "thumbs",
@@ -56,7 +56,7 @@ def write_page(
 ) -> Path:
     """Write RUN/report: index.html, cutouts.html, tables (CSV, Markdown, LaTeX) and figures (PNG, PDF, SVG).
 
-    found: tables by name, as ``contexts.analysis`` makes them.  notes: sentences for people.
+    results: tables by name, as ``contexts.analysis`` makes them.  notes: sentences for people.
     embed: ``thumbs`` and ``full`` put pictures into the page, ``none`` links them.
     facts, command: how the run was made.
 
@@ -65,26 +65,26 @@ def write_page(
     folder = run / "report"
     for name in ("tables", "figures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    papers = tables.paper_tables(found)
+    papers = tables.paper_tables(results)
     for name, table in papers.items():
         for ending, text in tables.forms(table).items():
             write_bytes(folder / "tables" / f"{name}.{ending}", text.encode())
     pictures = {}
-    for name, forms in figures.draw_all(found).items():
+    for name, forms in figures.draw_all(results).items():
         for form, data in forms.items():
             write_bytes(folder / "figures" / f"{name}.{form}", data)
         inline = f"data:image/png;base64,{base64.b64encode(forms['png']).decode()}"
         pictures[name] = f"figures/{name}.png" if embed == "none" else inline
-    write_bytes(folder / "cutouts.html", _cutouts(found["cutouts"], _names(run)).encode())
+    write_bytes(folder / "cutouts.html", _cutouts(results["cutouts"], _names(run)).encode())
     known = {
-        **_pictures(run, found, embed),
-        "hero": Markup(slopes_plot(found)),
-        "headline": headline(found),
-        "context_and_face": context_and_face(found),
-        "counts": counts(found),
-        "credits": credit_line(found),
+        **_pictures(run, results, embed),
+        "hero": Markup(slopes_plot(results)),
+        "headline": headline(results),
+        "context_and_face": context_and_face(results),
+        "counts": counts(results),
+        "credits": credit_line(results),
         "limits": LIMITS,
-        "notes": [*typologies(found), *(words.printable(note) for note in notes)],
+        "notes": [*typologies(results), *(words.printable(note) for note in notes)],
         "sections": _sections(papers, pictures),
         "facts": facts,
         "command": command,
@@ -125,9 +125,9 @@ def _cutouts(cutouts: pd.DataFrame, names: Mapping[str, str]) -> str:
     return _render("cutouts", shown=cells, flagged=flagged, missing=missing)
 
 
-def _pictures(run: Path, found: Mapping[str, pd.DataFrame], embed: str) -> dict[str, Any]:
+def _pictures(run: Path, results: Mapping[str, pd.DataFrame], embed: str) -> dict[str, Any]:
     """What the template needs for the grid of people, its filters, and the one person shown first."""
-    grid = picture_grid(run, found, embed)
+    grid = picture_grid(run, results, embed)
     lines = {**{str(index): person.cells for index, person in enumerate(grid.people)}, "empty": grid.empty}
     answers = {f"{line}-{at}": cell.answers for line, cells in lines.items() for at, cell in enumerate(cells) if cell}
     return {
@@ -162,18 +162,18 @@ def _sections(papers: Mapping[str, pd.DataFrame], pictures: Mapping[str, str]) -
     return sections
 
 
-def text_table(found: dict[str, pd.DataFrame]) -> str:
+def text_table(results: dict[str, pd.DataFrame]) -> str:
     """Table 7 and the congruence slopes as aligned text, for a terminal."""
-    lines = [headline(found), ""]
-    papers = tables.paper_tables(found)
+    lines = [headline(results), ""]
+    papers = tables.paper_tables(results)
     for name in ("table7", "congruence"):
         if name in papers:
             lines += [tables.TITLES[name], papers[name].to_string(index=False), ""]
     return "\n".join(lines)
 
 
-def as_numbers(found: dict[str, pd.DataFrame]) -> dict[str, list[dict[Any, Any]]]:
+def as_numbers(results: dict[str, pd.DataFrame]) -> dict[str, list[dict[Any, Any]]]:
     """The tables of results as plain rows, NaN as None, for JSON."""
     names = ("inferred", "recognised", "accuracy", "congruence", "interaction", "changes")
-    clean = {name: found[name].astype(object).where(found[name].notna(), None) for name in names if name in found}
+    clean = {name: results[name].astype(object).where(results[name].notna(), None) for name in names if name in results}
     return {name: frame.to_dict("records") for name, frame in clean.items()}

@@ -52,7 +52,7 @@ class PictureGrid:
     empty: list[Cell | None]
 
 
-def picture_grid(run: Path, found: Mapping[str, pd.DataFrame], embed: str = "thumbs") -> PictureGrid:
+def picture_grid(run: Path, results: Mapping[str, pd.DataFrame], embed: str = "thumbs") -> PictureGrid:
     """The grid of at most eight people, chosen evenly over the photos' ids, never for what they show.
 
     embed: ``thumbs`` and ``full`` put the pictures into the page, ``none`` links their files.
@@ -61,13 +61,13 @@ def picture_grid(run: Path, found: Mapping[str, pd.DataFrame], embed: str = "thu
     """
     if embed not in EMBED:
         raise ConfigError(f"embed is {embed!r}.", f"It is one of {', '.join(EMBED)}.")
-    composites, described = found["composites"], found["described"]
+    composites, described = results["composites"], results["described"]
     plain = composites[(composites["step"] == 0) & ~composites["attribute"].str.contains("~")]
     shown = plain[plain["kind"].isin(["original", "canvas", "context"])]
     firsts = shown[shown["kind"] == "context"].groupby("context", sort=True)["attribute"].min()
     conditions = [name for name in ("original", "canvas") if name in set(shown["attribute"])] + list(firsts)
     files = {(row["photo"], row["attribute"]): row["file"] for row in plain.to_dict("records")}
-    answers = _answers(run, described[(described["tags"] == "gross") & (described["step"] == 0)], found)
+    answers = _answers(run, described[(described["tags"] == "gross") & (described["step"] == 0)], results)
 
     def cell(photo: str, attribute: str, condition: str) -> Cell | None:
         file = files.get((photo, attribute))
@@ -75,14 +75,14 @@ def picture_grid(run: Path, found: Mapping[str, pd.DataFrame], embed: str = "thu
             return None
         return Cell(_address(run / file, embed, "../" + quote(file)), condition, answers.get((photo, attribute), {}))
 
-    people = found["people"].set_index("photo")
+    people = results["people"].set_index("photo")
     rows = [
         Person(
             str(people.loc[photo, "gender"]), str(people.loc[photo, "group"]), [cell(photo, n, n) for n in conditions]
         )
-        for photo in _evenly(found["people"], set(shown.loc[shown["kind"] == "context", "photo"]))
+        for photo in _evenly(results["people"], set(shown.loc[shown["kind"] == "context", "photo"]))
     ]
-    photo_of = dict(zip(found["backgrounds"]["key"], found["backgrounds"]["photo"], strict=True))
+    photo_of = dict(zip(results["backgrounds"]["key"], results["backgrounds"]["photo"], strict=True))
     empty = [cell(photo_of.get(name, ""), "empty", name) for name in conditions]
     return PictureGrid(conditions, sorted(set(described["classifier"])), rows, empty)
 
@@ -115,7 +115,7 @@ def _address(path: Path, embed: str, link: str) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
-def _answers(run: Path, rows: pd.DataFrame, found: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], Answers]:
+def _answers(run: Path, rows: pd.DataFrame, results: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], Answers]:
     """(photo, attribute) to the answers about that picture.  rows: of the ``described`` table."""
     answers: dict[tuple[str, str], Answers] = {}
     for name, photo, attribute, inferred in zip(
@@ -125,8 +125,8 @@ def _answers(run: Path, rows: pd.DataFrame, found: Mapping[str, pd.DataFrame]) -
     if not (run / "scores.parquet").is_file():
         return answers
     kinds: dict[Any, str] = {}
-    if "tag_kinds" in found:
-        kinds = found["tag_kinds"].set_index(["classifier", "label"])["kind"].to_dict()
+    if "tag_kinds" in results:
+        kinds = results["tag_kinds"].set_index(["classifier", "label"])["kind"].to_dict()
     scores = tables.read(tables.SCORES, run / "scores.parquet")
     scores = scores[scores["step"] == 0].sort_values(["score", "label"], ascending=[False, True])
     for name, photo, attribute, label in zip(

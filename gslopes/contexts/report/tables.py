@@ -33,9 +33,9 @@ STAR = 0.002  # the paper's level in tables 11 and 13; it does not state where t
 Row = Mapping[Any, Any]
 
 
-def paper_tables(found: Mapping[str, pd.DataFrame], tags: str = "gross") -> dict[str, pd.DataFrame]:
+def paper_tables(results: Mapping[str, pd.DataFrame], tags: str = "gross") -> dict[str, pd.DataFrame]:
     """Name to table, of one kind of tags; those without rows are left out."""
-    known = {name: frame for name, frame in found.items() if len(frame)}
+    known = {name: frame for name, frame in results.items() if len(frame)}
     subset = {name: frame[frame["tags"] == tags] if "tags" in frame else frame for name, frame in known.items()}
     makers: tuple[tuple[str, str, Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
         ("table7", "inferred", _table7),

@@ -36,21 +36,21 @@ def span(low: float, high: float) -> str:
     return f"[{number(low)}, {number(high)}]"
 
 
-def main_rows(found: Mapping[str, pd.DataFrame], gender: str = "all") -> pd.DataFrame:
+def main_rows(results: Mapping[str, pd.DataFrame], gender: str = "all") -> pd.DataFrame:
     """The congruence slopes of the share of right answers, of gross tags, that are known: a row a classifier."""
-    rows = found.get("congruence")
+    rows = results.get("congruence")
     if rows is None or not len(rows):
         return pd.DataFrame()
     at = (rows["measure"] == "correct") & (rows["gender"] == gender) & (rows["group"] == "all")
     return rows[at & (rows["tags"] == "gross") & (rows["estimator"] == "person") & rows["slope"].notna()]
 
 
-def headline(found: Mapping[str, pd.DataFrame]) -> str:
+def headline(results: Mapping[str, pd.DataFrame]) -> str:
     """The sentence of the result with its interval: the steepest congruence slope, and how many taggers have one.
 
     Its unit: points per unit of congruence, of which a context that fits wholly has 1 and one that does not fit -1.
     """
-    rows = main_rows(found)
+    rows = main_rows(results)
     if not len(rows):
         return NO_SLOPE
     varied = rows[(rows["slope"] != 0) | (rows["ci_low"] < rows["ci_high"])]
@@ -75,9 +75,9 @@ def headline(found: Mapping[str, pd.DataFrame]) -> str:
     return f"{lead}; {len(clear)} of {several} have an interval without 0." if several else f"{lead}."
 
 
-def context_and_face(found: Mapping[str, pd.DataFrame]) -> str:
+def context_and_face(results: Mapping[str, pd.DataFrame]) -> str:
     """Which moves the answer more, context or face?  One sentence, if there is a sweep; else empty."""
-    rows = found.get("interaction")
+    rows = results.get("interaction")
     if rows is None or not len(rows):
         return ""
     rows = rows[(rows["label"] == "inferred woman") & (rows["tags"] == "gross")]
@@ -104,10 +104,10 @@ def _magnitudes(row: pd.Series, name: str) -> tuple[float, float]:
     return 0.0 if low <= 0 <= high else min(abs(low), abs(high)), max(abs(low), abs(high))
 
 
-def counts(found: Mapping[str, pd.DataFrame]) -> str:
+def counts(results: Mapping[str, pd.DataFrame]) -> str:
     """How many people, contexts and backgrounds there are, and what was left out."""
-    backgrounds, people = found["backgrounds"], found["people"]
-    composites = found["composites"]
+    backgrounds, people = results["backgrounds"], results["people"]
+    composites = results["composites"]
     used = backgrounds[backgrounds["status"] == "used"]
     shown = people[people["photo"].isin(composites.loc[composites["kind"] == "context", "photo"])]
     contexts = used["context"].nunique()
@@ -115,7 +115,7 @@ def counts(found: Mapping[str, pd.DataFrame]) -> str:
     alone = "; one background each, so intervals are about people, not about such rooms."
     text = f"{shown['person'].nunique():,} people before {contexts} contexts"
     text += f", {each:g} backgrounds each." if each > 1 else alone
-    flagged = int((found["cutouts"]["status"] == "flagged").sum())
+    flagged = int((results["cutouts"]["status"] == "flagged").sum())
     out = people["photo"].nunique() - shown["photo"].nunique()
     if out:
         which = "" if flagged == out else f", {flagged:,} of them"
@@ -124,18 +124,18 @@ def counts(found: Mapping[str, pd.DataFrame]) -> str:
     return text + (f" {skipped:,} backgrounds are left out." if skipped else "")
 
 
-def credit_line(found: Mapping[str, pd.DataFrame]) -> str:
+def credit_line(results: Mapping[str, pd.DataFrame]) -> str:
     """Who made the backgrounds that are shown, and under which licence; empty if no credit is due."""
-    rows = found["backgrounds"]
+    rows = results["backgrounds"]
     rows = rows[(rows["status"] == "used") & (rows["creator"] != "") & (rows["creator"] != "gslopes")]
     named = dict.fromkeys(f"{row['context']} by {row['creator']}, {row['licence']}" for row in rows.to_dict("records"))
     return f"Backgrounds: {printable('; '.join(named))}." if named else ""
 
 
-def typologies(found: Mapping[str, pd.DataFrame]) -> list[str]:
+def typologies(results: Mapping[str, pd.DataFrame]) -> list[str]:
     """Which typology was used for which tagger, and the share of its tags that are in no cluster."""
     lines = []
-    for row in found["typologies"].to_dict("records") if "typologies" in found else ():
+    for row in results["typologies"].to_dict("records") if "typologies" in results else ():
         partial = " (partial)" if row["partial"] else ""
         share = row["unassigned"]
         known = f"{share:.0%} of its tags are in no cluster." if math.isfinite(share) else "no tags."

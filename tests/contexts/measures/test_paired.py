@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.accuracy import f1
 from gslopes.contexts.measures.paired import exchanged, interval, mcnemar, resampled, share_change, sign_flips
 
@@ -15,9 +16,8 @@ def _change(before, after, person=None, **more):
     before, after = before.astype(float)[:, None], after.astype(float)[:, None]
     person = np.arange(len(before)) if person is None else person
     keep = np.ones_like(before, bool)
-    return share_change(
-        before, after, keep, person, int(person.max()) + 1, **{"draws": 400, "permutations": 499, "seed": 1, **more}
-    )
+    options = ContextOptions(**{"bootstrap": 400, "permutations": 499, "seed": 1, **more})
+    return share_change(before, after, keep, person, options)
 
 
 def test_mcnemar_of_twelve_against_three():
@@ -28,11 +28,11 @@ def test_mcnemar_of_twelve_against_three():
 def test_a_change_comes_with_its_interval():
     before, after = np.arange(100) < 30, np.arange(100) < 50
     found = _change(before, after)
-    assert found.change == pytest.approx(0.2)
-    assert found.low < 0.2 < found.high
-    assert found.low > 0.1
-    assert found.discordant == 20
-    assert found.p == pytest.approx(2 * 0.5**20)
+    assert found["change"] == pytest.approx(0.2)
+    assert found["change_low"] < 0.2 < found["change_high"]
+    assert found["change_low"] > 0.1
+    assert found["discordant"] == 20
+    assert found["p"] == pytest.approx(2 * 0.5**20)
 
 
 def test_two_backgrounds_widen_the_interval_by_what_they_differ():
@@ -40,9 +40,9 @@ def test_two_backgrounds_widen_the_interval_by_what_they_differ():
     before = np.zeros((60, 2))
     after = np.stack([np.ones(60), np.zeros(60)], 1)  # one room does everything, the other nothing
     keep = np.ones_like(before, bool)
-    found = share_change(before, after, keep, person, 60, draws=800, permutations=199, seed=0)
-    assert found.change == 0.5
-    assert (found.low, found.high) == (0, 1)
+    found = share_change(before, after, keep, person, ContextOptions(bootstrap=800, permutations=199))
+    assert found["change"] == 0.5
+    assert (found["change_low"], found["change_high"]) == (0, 1)
 
 
 def _coverage(sets: int) -> float:
@@ -52,7 +52,7 @@ def _coverage(sets: int) -> float:
         before = generator.random(PEOPLE) < 0.4
         after = np.where(generator.random(PEOPLE) < 0.3, generator.random(PEOPLE) < 0.8, before)
         found = _change(before, after, seed=seed)
-        hits += found.low <= 0.3 * (0.8 - 0.4) <= found.high
+        hits += found["change_low"] <= 0.3 * (0.8 - 0.4) <= found["change_high"]
     return hits / sets
 
 

@@ -14,7 +14,7 @@ from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.accuracy import accuracy_table
 from gslopes.contexts.measures.changes import welch
 from gslopes.contexts.measures.congruence import congruence_table, kappa
-from gslopes.contexts.measures.describe import infer
+from gslopes.contexts.measures.describe import describe
 from gslopes.contexts.measures.distances import anova
 from gslopes.contexts.measures.interaction import interaction_table
 from gslopes.contexts.measures.paired import sign_flips
@@ -169,7 +169,7 @@ def test_gender_words_that_the_typology_lacks_lower_f1_step_by_step(tmp_path):
             "".join(f'[clusters.{name}]\nsuper = "demographics"\ntags = {tags}\n' for name, tags in clusters.items())
         )
         typology = read_typology(path)
-        codes = [{"neutral": 0, "woman": 1, "man": 2}[infer({tag}, typology)] for tag in answers]
+        codes = [{"neutral": 0, "woman": 1, "man": 2}[describe({tag}, typology)["inferred"]] for tag in answers]
         grid = grid_of({"B": [(code, True, 1) for code in codes]}, gender=GENDER)
         found.append(accuracy_table(grid, ContextOptions(bootstrap=9, permutations=9))["f1"].tolist())
     assert found[0] == [1.0, 1.0]
@@ -180,7 +180,7 @@ def test_gender_words_that_the_typology_lacks_lower_f1_step_by_step(tmp_path):
 def test_misspelt_gender_words_are_misses(misspelt):
     typology, count = read_typology("starter"), round(100 * misspelt)
     tags = ["womam"] * count + ["woman"] * (100 - count) + ["mam"] * count + ["man"] * (100 - count)
-    codes = [{"neutral": 0, "woman": 1, "man": 2}[infer({tag}, typology)] for tag in tags]
+    codes = [{"neutral": 0, "woman": 1, "man": 2}[describe({tag}, typology)["inferred"]] for tag in tags]
     grid = grid_of({"B": [(code, True, 1) for code in codes]}, gender=GENDER)
     f1 = accuracy_table(grid, ContextOptions(bootstrap=9, permutations=9))["f1"]
     assert f1.tolist() == pytest.approx([2 * (100 - count) / (200 - count)] * 2)
