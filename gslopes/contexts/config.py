@@ -1,4 +1,4 @@
-"""What a context audit's pictures are, which columns of people.csv say what, and how answers become tables."""
+"""Settings of a context audit: its pictures, the columns of people.csv, and how answers become tables."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class StageConfig:
         """What ``run.json`` keeps, JSON-able."""
         whole: dict[str, Any] = to_dict(self)
         if not self.sweep:
-            del whole["gate"]  # nothing is judged; folders made before there was a gate go on
+            del whole["gate"]  # nothing is judged; folders made before there was a gate stay valid
         return {key: value for key, value in whole.items() if value or key not in ("editor", "landmarks", "masks")}
 
 

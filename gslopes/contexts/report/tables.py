@@ -35,13 +35,16 @@ Row = Mapping[Any, Any]
 
 def paper_tables(results: Mapping[str, pd.DataFrame], tags: str = "gross") -> dict[str, pd.DataFrame]:
     """Name to table, of one kind of tags; those without rows are left out."""
-    known = {name: frame for name, frame in results.items() if len(frame)}
-    subset = {name: frame[frame["tags"] == tags] if "tags" in frame else frame for name, frame in known.items()}
+
+    def rows_of(name: str, kind: str | None = tags) -> pd.DataFrame:
+        frame = results[name] if name in results else pd.DataFrame()
+        return frame[frame["tags"] == kind] if kind and "tags" in frame else frame
+
     makers: tuple[tuple[str, str, Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
         ("table7", "inferred", _table7),
         ("table8", "recognised", _table8),
         ("table9", "accuracy", _table9),
-        ("table10", "distances", lambda rows: _table10(rows, subset.get("tukey"))),
+        ("table10", "distances", lambda rows: _table10(rows, rows_of("tukey"))),
         ("table11", "changes", _table11),
         ("errors", "inferred", _errors),
         ("interaction", "interaction", _interaction),
@@ -52,9 +55,9 @@ def paper_tables(results: Mapping[str, pd.DataFrame], tags: str = "gross") -> di
         ("balance", "balance_contexts", _rounded),
         ("ratings", "ratings", _rounded),
     )
-    made = {name: make(subset[source]) for name, source, make in makers if source in subset and len(subset[source])}
-    if "congruence" in known:
-        made["congruence"] = _congruence(known["congruence"])
+    made = {name: make(rows) for name, source, make in makers if len(rows := rows_of(source))}
+    if len(rows := rows_of("congruence", None)):
+        made["congruence"] = _congruence(rows)
     return {name: made[name] for name in TITLES if name in made and len(made[name])}
 
 
@@ -149,7 +152,7 @@ def _table9(rows: pd.DataFrame) -> pd.DataFrame:
     return _wide(rows, cell)
 
 
-def _table10(rows: pd.DataFrame, pairs: pd.DataFrame | None) -> pd.DataFrame:
+def _table10(rows: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     wide = rows.assign(cell=rows["gender"] + " " + rows["group"]).pivot_table(
         index=["classifier", "context"], columns="cell", values="mean", sort=False
     )
@@ -160,9 +163,9 @@ def _table10(rows: pd.DataFrame, pairs: pd.DataFrame | None) -> pd.DataFrame:
     return table
 
 
-def _differing(pairs: pd.DataFrame | None, classifier: str, context: str, factor: str) -> str:
+def _differing(pairs: pd.DataFrame, classifier: str, context: str, factor: str) -> str:
     """The pairs of levels that differ by Tukey's test, the larger one first."""
-    if pairs is None or not len(pairs):
+    if not len(pairs):
         return ""
     subset = pairs[(pairs["classifier"] == classifier) & (pairs["context"] == context) & (pairs["factor"] == factor)]
     subset = subset[subset["paper_significant"].astype(bool)]
