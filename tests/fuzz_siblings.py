@@ -28,6 +28,7 @@ from gslopes.run.fitting import PRESENCE
 from gslopes.score.classifiers.llm_prompt import load_prompt
 from gslopes.score.classifiers.llm_reply import letters, probabilities, shares
 from gslopes.score.classifiers.model_file import read_labels
+from tests.crops.vxm_writer import build
 
 if TYPE_CHECKING:
     from tests.fuzz import Target
@@ -98,7 +99,7 @@ def targets(folder: Path, target: type[Target]) -> list[Target]:
             (b"picture,ratio,left,top,width,height\nab,1,0,0,10,10\n",),
             written("crops-answers.csv", lambda path: load_cropper(f"replay:{path}")),
         ),
-        ("vxm", (vxm.build(layers),), vxm.parse),
+        ("vxm", (build(layers),), vxm.parse),
         ("captions JSON", tuple(json.dumps(one).encode() for one in files), written("stage.json", stage)),
         ("captions CSV", (b"image,caption,source\n1,A man.,x\n", tagged), written("stage.csv", stage)),
         ("captions TSV", (b"A man.\thttps://host/1.jpg\n", b"image\tcaption\n1\tA\n"), written("stage.tsv", stage)),

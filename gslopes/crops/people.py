@@ -1,4 +1,4 @@
-"""Who stands on which photo, and to which groups people belong: ``people.csv``."""
+"""Who is on which photo, and to which groups people belong: ``people.csv``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from gslopes.datasets.folder import list_photos
 FILE_COLUMNS = ("file", "path", "photo", "filename", "image")
 SEVERAL = "/;|"  # a value with one of these between words names several groups
 CROSS = " + "
-_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +36,16 @@ class Portrait:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Everybody who is compared.
+    """All people who are compared.
 
     portraits: in the table's order.  columns: as asked for.  groups: column (crossed ones too) to group to persons.
-    left_out: column to why to how many persons.  own_person: whether each photo is taken for a person of its own.
+    left_out: column to why to how many persons.
     """
 
     portraits: tuple[Portrait, ...]
     columns: tuple[str, ...]
     groups: Mapping[str, Mapping[str, tuple[str, ...]]]
     left_out: Mapping[str, Mapping[str, int]]
-    own_person: bool
 
     @property
     def cells(self) -> Mapping[str, tuple[str, ...]]:
@@ -76,10 +74,10 @@ def read_people(
     folder: what file names are relative to.  columns: groupings; several are also crossed.
     files: a pattern such as ``neutral/{id}.jpg``, of the table's columns; without it a column of files, else ``id``
         with any picture suffix.
-    min_group: two groups of so many persons must be there; smaller ones are listed and not judged.
+    min_group: two groups need this many persons; smaller ones are listed and not judged.
     ambiguous: ``drop`` persons with several values, take the ``first``, or ``sample`` one (the paper's choice).
-    photos_per_person: ``all`` (answers are averaged over a person's photos), or ``one`` by lot, as published.
-    seed: of both lots.
+    photos_per_person: ``all`` (answers are averaged over a person's photos), or ``one`` drawn at random, as published.
+    seed: of both draws.
 
     Raises: UsageError for anything that is off, naming line, column or nearest name.
     """
@@ -94,28 +92,19 @@ def read_people(
     portraits = _portraits(folder, table, names, rows, columns, files)
     if photos_per_person == "one":
         portraits = _one_each(portraits, seed)
-    groups: dict[str, dict[str, tuple[str, ...]]] = {}
-    left_out: dict[str, dict[str, int]] = {}
     known = {column: _values(portraits, column, ambiguous, seed) for column in columns}
-    for column in columns:
-        values, missing = known[column]
-        groups[column], left_out[column] = _grouped(values), missing
+    groups = {column: _grouped(values) for column, (values, _) in known.items()}
+    left_out: dict[str, dict[str, int]] = {column: missing for column, (_, missing) in known.items()}
     if len(columns) > 1:
-        crossed = CROSS.join(columns)
-        cells: dict[str, str] = {}
-        for person in known[columns[0]][0]:
-            parts = [known[column][0].get(person) for column in columns]
-            if all(parts):
-                cells[person] = CROSS.join(str(part) for part in parts)
-        groups[crossed] = _grouped(cells)
-        left_out[crossed] = {}
+        persons = [person for person in known[columns[0]][0] if all(values.get(person) for values, _ in known.values())]
+        cells = {person: CROSS.join(values[person] for values, _ in known.values()) for person in persons}
+        groups[CROSS.join(columns)], left_out[CROSS.join(columns)] = _grouped(cells), {}
     _check_sizes(groups, min_group)
-    one_each = all(portrait.person == portrait.relative for portrait in portraits)
-    return People(tuple(portraits), tuple(columns), groups, left_out, one_each)
+    return People(tuple(portraits), tuple(columns), groups, left_out)
 
 
 def _one_each(portraits: Sequence[Portrait], seed: int) -> list[Portrait]:
-    """One photo of each person, by lot, in the order of the table."""
+    """One random photo of each person, in the order of the table."""
     generator = np.random.default_rng([seed, 13])
     of: dict[str, list[int]] = {}
     for index, portrait in enumerate(portraits):
@@ -155,17 +144,15 @@ def _grouped(values: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 def _check_sizes(groups: Mapping[str, Mapping[str, tuple[str, ...]]], least: int) -> None:
-    for column, persons_of in groups.items():
-        counts = ", ".join(f"{name} {len(persons)}" for name, persons in persons_of.items())
-        if len(persons_of) < 2:
-            raise UsageError(f"The column {column!r} has one group only: {counts or 'nobody'}.", "Compare two or more.")
-    best = max(sum(len(persons) >= least for persons in persons_of.values()) for persons_of in groups.values())
-    if best < 2:
-        sizes = "; ".join(
-            f"{column}: {', '.join(f'{name} {len(persons)}' for name, persons in persons_of.items())}"
-            for column, persons_of in groups.items()
-        )
-        raise UsageError(f"Fewer than two groups have {least} persons ({sizes}).", "Lower --min-group, or add photos.")
+    sizes = {column: {name: len(persons) for name, persons in found.items()} for column, found in groups.items()}
+    counts = {column: ", ".join(f"{name} {size}" for name, size in found.items()) for column, found in sizes.items()}
+    for column, found in sizes.items():
+        if len(found) < 2:
+            one = counts[column] or "no person"
+            raise UsageError(f"The column {column!r} has one group only: {one}.", "Compare two or more.")
+    if max(sum(size >= least for size in found.values()) for found in sizes.values()) < 2:
+        listed = "; ".join(f"{column}: {text}" for column, text in counts.items())
+        raise UsageError(f"Fewer than two groups have {least} persons ({listed}).", "Lower --min-group, or add photos.")
 
 
 def _portraits(
@@ -179,7 +166,8 @@ def _portraits(
     person_column = next((name for name in ("person", "id") if name in names), "")
     found: list[Portrait] = []
     seen: dict[str, tuple[int, Mapping[str, str]]] = {}
-    stems = _stems(folder) if not files and not column else {}
+    photos = list_photos(folder) if not files and not column else []
+    stems = {Path(file.relative).stem: file.relative for file in photos}
     for line, row in enumerate(rows, start=2):
         if files:
             try:
@@ -209,13 +197,9 @@ def _portraits(
     return found
 
 
-def _stems(folder: Path) -> dict[str, str]:
-    return {Path(file.relative).stem: file.relative for file in list_photos(folder)}
-
-
 def _near(folder: Path) -> str:
-    there = list_photos(folder, 1)
-    return f"The first photo there is {there[0].relative}." if there else "No photo is there at all."
+    present = list_photos(folder, 1)
+    return f"The first photo there is {present[0].relative}." if present else "The folder has no photo."
 
 
 def _table(table: Path) -> tuple[list[str], list[dict[str, str]]]:

@@ -67,12 +67,11 @@ class Outcome:
     low: Array
 
 
-def check_policies(names: Sequence[str]) -> tuple[str, ...]:
-    """Raises: UnknownName for a policy that there is not."""
+def check_policies(names: Sequence[str]) -> None:
+    """Raises: UnknownName for a policy that does not exist."""
     for name in names:
         if name not in POLICIES:
             raise UnknownName("policy", name, POLICIES)
-    return tuple(dict.fromkeys(names))
 
 
 def outcomes(
@@ -153,13 +152,12 @@ def _outcome(name: str, cells: _Cells, settings: Settings, draw: Array | None) -
     nowhere, none = np.full((count, 2), np.nan), np.full(count, np.nan)
     if name == "argmax":
         return _argmax(cells, settings.ties)
-    if name == "sample":
+    if name in ("sample", "average"):
         weights = cell_weights(cells.scores, settings.weights, settings.temperature)
+        if name == "average":
+            return _pointed(cells, weights @ cells.at)
         points = nowhere if draw is None else cells.at[_drawn(weights, draw)]
         return Outcome(cells.sums(weights), points, cells.low(weights))
-    if name == "average":
-        weights = cell_weights(cells.scores, settings.weights, settings.temperature)
-        return _pointed(cells, weights @ cells.at)
     if name == "top-k-average":
         top = min(settings.top, cells.scores.shape[1])
         best = np.argpartition(-cells.scores, top - 1, axis=1)[:, :top]
@@ -191,13 +189,9 @@ def _pointed(cells: _Cells, points: Array) -> Outcome:
     shares = np.zeros((len(points), len(cells.plan.territories)))
     for index, (x, y) in enumerate(points):
         shares[index, cells.plan.owner(x, y)] = 1.0
-    nearest = np.array([_nearest(cells.at, point) for point in points], dtype=np.int64)
+    nearest = [int(np.argmin(np.square(cells.at - point).sum(axis=1))) for point in points]
     at_point = cells.scores[np.arange(len(points)), nearest]
     return Outcome(shares, points, (at_point < np.median(cells.scores, axis=1)).astype(np.float64))
-
-
-def _nearest(at: Array, point: Array) -> int:
-    return int(np.argmin(np.square(at - point).sum(axis=1)))
 
 
 def find_peaks(
@@ -235,7 +229,7 @@ def _peak_shares(cells: _Cells, index: int, settings: Settings, either: bool) ->
     return np.asarray((counts > 0).astype(np.float64) if either else counts / counts.sum())
 
 
-def outreach(h: Array, views: int, exponent: float) -> tuple[float, float]:
+def weighted_exposure(h: Array, views: int, exponent: float) -> tuple[float, float]:
     """Mean and standard deviation of a group's share of views, where few pictures get most of them.
 
     h: shares of the group in the pictures, any shape, NaN where not asked.  views: N pictures in random order, the k-th

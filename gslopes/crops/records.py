@@ -10,7 +10,7 @@ from gslopes.core.records import ByteArray, FloatArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SaliencyMap:
-    """Where a model expects people to look in one picture.
+    """Where a model expects people to look in a picture.
 
     scores: (rows, columns) float32, any range; the largest is the most salient.
     x: (columns,) float32, y: (rows,) float32, the cells' centres, pixels of the picture given, increasing.
@@ -36,8 +36,6 @@ class Saliency(Protocol):
     """A saliency model.
 
     name: with parameters, as given.  version: what identifies it; empty if unknown.
-    local: whether a cell of its map depends on the picture around it alone, so that a person's maximum does not change
-        with the neighbour.
     maps: (H, W, 3) uint8 RGB pictures to one map each.
 
     Optional, for a model that sees a small version of the picture alone: ``view``, ``shrink`` and ``maps_of_shrunk``,
@@ -46,7 +44,6 @@ class Saliency(Protocol):
 
     name: str
     version: str
-    local: bool
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]: ...
 

@@ -20,7 +20,7 @@ SIDE = 64
 class Brightness:
     """The brightest pixel row by row: a person's disc decides."""
 
-    name, version, local = "brightness", "1", True
+    name, version = "brightness", "1"
 
     def __init__(self):
         self.asked = 0

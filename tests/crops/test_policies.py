@@ -14,8 +14,8 @@ from gslopes.crops.policies import (
     cell_weights,
     find_peaks,
     outcomes,
-    outreach,
     temperature_for,
+    weighted_exposure,
 )
 
 PLAN = layout([(10, 10), (10, 10)])
@@ -106,6 +106,6 @@ def test_one_rule_of_temperature_for_all_units():
 @pytest.mark.parametrize(("exponent", "effective"), [(0.0, 10_000), (1.0, 58.24), (1.5, 5.59), (2.0, 2.50)])
 def test_a_few_pictures_with_most_of_the_views_make_the_share_uncertain(exponent, effective):
     h = np.array([0.0, 1.0] * 50)
-    mean, spread = outreach(h, 10_000, exponent)
+    mean, spread = weighted_exposure(h, 10_000, exponent)
     assert mean == 0.5
     assert 0.25 / spread**2 == pytest.approx(effective, rel=2e-3)

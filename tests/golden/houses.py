@@ -192,7 +192,7 @@ SWEPT = 16
 class Brightness:
     """Its map is the brightness of every fourth pixel."""
 
-    name, version, local = "brightness", "1", True
+    name, version = "brightness", "1"
 
     def maps(self, pictures):
         """One map a picture."""

@@ -22,7 +22,7 @@ LEAST_TOGETHER = 3
 def all_pairs(groups: Mapping[str, Sequence[int]]) -> Pairs:
     """(P, 2) of every pair of persons of different groups, the earlier group first.
 
-    groups: name to indices of persons, in the order in which pairs of groups are told.
+    groups: name to indices of persons, in the order in which pairs of groups are listed.
     """
     found = [
         np.stack([np.repeat(groups[a], len(groups[b])), np.tile(groups[b], len(groups[a]))], axis=1)
@@ -32,7 +32,7 @@ def all_pairs(groups: Mapping[str, Sequence[int]]) -> Pairs:
 
 
 def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0) -> Pairs:
-    """At most so many pairs, spread evenly: each person of a meets equally many of b, cyclically, and the reverse.
+    """At most ``most`` pairs, spread evenly: each person of a meets equally many of b, cyclically, and the reverse.
 
     most: pairs in all; each pair of groups gets its part in proportion to its size.
 
@@ -58,7 +58,7 @@ def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0
 
 
 def published_draws(groups: Mapping[str, Sequence[int]], draws: int = 10_000, seed: int = 42) -> Pairs:
-    """(P, 2) drawn with replacement, so many for each pair of groups, the first group on the left.
+    """(P, 2) drawn with replacement, ``draws`` for each pair of groups, the first group on the left.
 
     Source: Yee et al. 2021, section 4.
     """
@@ -71,24 +71,23 @@ def published_draws(groups: Mapping[str, Sequence[int]], draws: int = 10_000, se
 
 
 def one_per_group(groups: Mapping[str, Sequence[int]], count: int, seed: int = 0) -> Pairs:
-    """(count, k) of one person of each of k groups side by side.
+    """(count, k) of one person of each of k groups next to each other.
 
-    Each person of a group is shown equally often (within one), each group stands at each place equally often: the order
-    of the groups is that of one of all their orders after the other, in a drawn sequence.
+    Each person of a group is shown equally often (within one), and each group has each place equally often: k pictures
+    in a row are the rotations of one random order of the groups.
     """
     generator = np.random.default_rng([seed, 10])
-    names = list(groups)
     columns = []
-    for name in names:
-        persons = np.asarray(groups[name], dtype=np.int64)
-        laps = [generator.permutation(persons) for _ in range(-(-count // len(persons)))]
-        columns.append(np.concatenate(laps)[:count])
+    for members in groups.values():
+        persons = np.asarray(members, dtype=np.int64)
+        columns.append(
+            np.concatenate([generator.permutation(persons) for _ in range(-(-count // len(persons)))])[:count]
+        )
     shown = np.stack(columns, axis=1)
-    turn = np.arange(len(names))
-    for start in range(0, count, len(names)):
-        order = generator.permutation(len(names))
-        for place in range(start, min(start + len(names), count)):
-            shown[place] = shown[place][(order + turn[place - start]) % len(names)]
+    for start in range(0, count, len(groups)):
+        order = generator.permutation(len(groups))
+        for place in range(start, min(start + len(groups), count)):
+            shown[place] = shown[place][(order + place - start) % len(groups)]
     return shown
 
 
@@ -108,7 +107,7 @@ def opponents(
 
     groups: name to numbers of photos. Each photo meets equally many of each, within one; who meets the odd ones turns
         from photo to photo, and each photo of a group is met equally often, as nearly as can be.
-    person: number to person; nobody meets another photo of the same person. None: each photo is a person of its own.
+    person: number to person; no one meets another photo of the same person. None: each photo is a person of its own.
     """
     generator = np.random.default_rng([seed, 6])
     queues = {name: generator.permutation(np.asarray(members, dtype=np.int64)) for name, members in groups.items()}
@@ -165,7 +164,7 @@ def _numbered(table: People, numbers: Numbers) -> dict[str, list[int]]:
 
 
 def by_person(persons: list[str]) -> dict[str, list[int]]:
-    """Person to the places at which it stands."""
+    """Person to indices in the list."""
     found: dict[str, list[int]] = {}
     for number, person in enumerate(persons):
         found.setdefault(person, []).append(number)

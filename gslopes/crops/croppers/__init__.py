@@ -68,6 +68,17 @@ class Request:
             raise ConfigError(f"The cropper {self.name!r} needs a file.", f"Write {self.name.split(':')[0]}:PATH.")
         return self.argument
 
+    def choice(self, key: str, *known: str) -> str:
+        """An option that is one of these words, by default the first.  Raises: ConfigError."""
+        word = self.options.get(key, known[0])
+        if word not in known:
+            raise ConfigError(f"{key} of {self.name!r} is {word!r}.", f"It is {', '.join(known[:-1])} or {known[-1]}.")
+        return word
+
+    def flag(self, key: str) -> bool:
+        """Whether an option says yes."""
+        return self.options.get(key, "no").lower() in ("yes", "true", "1")
+
     def number(self, key: str, default: float) -> float:
         """An option as a number.  Raises: ConfigError."""
         text = self.options.get(key)

@@ -6,9 +6,13 @@ to one map, a sixteenth of the picture. Zero padding, so one cell sees 140 pixel
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from gslopes.crops.croppers.vxm import CONVOLUTION, POOL, Layer
 
 # Added to R, G, B by the published program, in this order. They are the customary means of B, G, R.
 PROGRAM_MEANS = (103.939, 116.779, 123.68)
@@ -18,8 +22,7 @@ STRIDE = 16
 class FastGaze(nn.Module):
     """(B, 3, H, W) float32 RGB in [0, 255] to (B, ceil(H/16), ceil(W/16)) scores of any sign.
 
-    steps: in order ("conv", weight, bias, alpha; alpha 0 is ReLU), ("pool",) or ("smooth", size, sigma).
-    means: subtracted from R, G, B: ``PROGRAM_MEANS`` as the program does it, or reversed.
+    layers: in order.  means: subtracted from R, G, B: ``PROGRAM_MEANS`` as the program does it, or reversed.
     smooth: whether the smoothing layer is applied; the program reads it and does not.
     """
 
@@ -27,7 +30,7 @@ class FastGaze(nn.Module):
 
     def __init__(
         self,
-        steps: list[tuple[object, ...]],
+        layers: Sequence[Layer],
         means: tuple[float, float, float] = PROGRAM_MEANS,
         *,
         smooth: bool = False,
@@ -35,38 +38,28 @@ class FastGaze(nn.Module):
         super().__init__()
         self.register_buffer("means", torch.tensor(means).reshape(1, 3, 1, 1))
         self.smooth = smooth
-        self.plan: list[tuple[str, int, float]] = []
-        self.convolutions = nn.ModuleList()
-        for step in steps:
-            if step[0] == "conv":
-                weight, bias, alpha = step[1], step[2], step[3]
-                assert isinstance(weight, Tensor)
-                assert isinstance(bias, Tensor)
-                assert isinstance(alpha, float)
-                out, into, tall, wide = weight.shape
-                layer = nn.Conv2d(into, out, (tall, wide), padding=(tall // 2, wide // 2))
-                layer.weight.data.copy_(weight)
-                layer.bias.data.copy_(bias)  # type: ignore[union-attr]
-                self.convolutions.append(layer)
-                self.plan.append(("conv", len(self.convolutions) - 1, alpha))
-            elif step[0] == "pool":
-                self.plan.append(("pool", 0, 0.0))
-            else:
-                size, sigma = step[1], step[2]
-                assert isinstance(size, int)
-                assert isinstance(sigma, (int, float))
-                self.plan.append(("smooth", size, float(sigma)))
+        self.plan = [(layer.kind, layer.alpha, layer.size, layer.sigma) for layer in layers]
+        self.convolutions = nn.ModuleList(_convolution(layer) for layer in layers if layer.kind == CONVOLUTION)
 
     def forward(self, pictures: Tensor) -> Tensor:
         x = pictures - self.means  # (B, 3, H, W)
-        for kind, index, number in self.plan:
-            if kind == "conv":
-                x = F.leaky_relu(self.convolutions[index](x), number)
-            elif kind == "pool":
+        convolutions = iter(self.convolutions)
+        for kind, alpha, size, sigma in self.plan:
+            if kind == CONVOLUTION:
+                x = F.leaky_relu(next(convolutions)(x), alpha)  # alpha 0 is ReLU
+            elif kind == POOL:
                 x = F.max_pool2d(x, 2, ceil_mode=True)  # windows cut at the border
             elif self.smooth:
-                x = _smooth(x, index, number)
+                x = _smooth(x, size, sigma)
         return x[:, 0]  # (B, ceil(H/16), ceil(W/16))
+
+
+def _convolution(layer: Layer) -> nn.Conv2d:
+    weight, bias = (torch.as_tensor(values) for values in (layer.weight, layer.bias))
+    out, into, tall, wide = weight.shape
+    convolution = nn.Conv2d(into, out, (tall, wide), padding=(tall // 2, wide // 2))
+    convolution.load_state_dict({"weight": weight, "bias": bias})
+    return convolution
 
 
 def _smooth(x: Tensor, size: int, sigma: float) -> Tensor:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -34,30 +34,21 @@ class FastGaze:
     Raises: ModelError as ``crops.croppers.vxm.read``.
     """
 
-    local = True
-
     def __init__(self, request: Request) -> None:
-        import torch
 
         from gslopes.crops.croppers import fastgaze, vxm
 
-        options = request.only("means", "smooth", "size", "resample")
-        means, smooth = options.get("means", "program"), options.get("smooth", "no").lower() in ("yes", "true", "1")
-        if means not in ("program", "bgr"):
-            raise ConfigError(f"means of fastgaze is {means!r}.", "It is program or bgr.")
+        request.only("means", "smooth", "size", "resample")
+        means = request.choice("means", "program", "bgr")
         model = vxm.read(request.path())
         self.size, self.resample = int(request.number("size", 320)), _resample(request)
         self.name = request.name
         self.version = "published" if model.published else f"sha256 {model.sha256}"
-        steps: list[tuple[object, ...]] = []
-        for layer in model.layers:
-            if layer.weight is not None and layer.bias is not None:
-                steps.append(("conv", torch.from_numpy(layer.weight), torch.from_numpy(layer.bias), layer.alpha))
-            else:
-                steps.append(("pool",) if layer.kind == vxm.POOL else ("smooth", layer.size, layer.sigma))
         channel_means = fastgaze.PROGRAM_MEANS if means == "program" else fastgaze.PROGRAM_MEANS[::-1]
         self._device = request.device
-        self._network = fastgaze.FastGaze(steps, channel_means, smooth=smooth).to(request.device).eval()
+        self._network = (
+            fastgaze.FastGaze(model.layers, channel_means, smooth=request.flag("smooth")).to(request.device).eval()
+        )
         self._stride = fastgaze.STRIDE
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
@@ -70,14 +61,10 @@ class FastGaze:
             pairs = list(group)
             for start in range(0, len(pairs), _BATCH):
                 batch = pairs[start : start + _BATCH]
-                stack = (
-                    torch.from_numpy(np.stack([resized for resized, _ in batch])).to(self._device).permute(0, 3, 1, 2)
-                )
+                stack = torch.from_numpy(np.stack([resized for resized, _ in batch])).to(self._device)
                 with torch.inference_mode():
-                    scores = self._network(stack.float()).cpu().numpy()
-                found += [
-                    self._map(score, resized, picture) for score, (resized, picture) in zip(scores, batch, strict=True)
-                ]
+                    scores = self._network(stack.permute(0, 3, 1, 2).float()).cpu().numpy()
+                found += [self._map(score, *pair) for score, pair in zip(scores, batch, strict=True)]
         return found
 
     def _map(self, scores: FloatArray, small: ByteArray, picture: ByteArray) -> SaliencyMap:
@@ -97,21 +84,17 @@ class _ModelFile(ABC):
     255), ``order=rgb|bgr``, ``log=yes`` (the map is a log density: the softmax temperature is 1), ``resample``.
     """
 
-    local = False
-
     def __init__(self, request: Request) -> None:
-        options = request.only("size", "mean", "std", "order", "log", "resample")
+        request.only("size", "mean", "std", "order", "log", "resample")
         self.name = request.name
         path = Path(request.path())
         if not path.is_file():
             raise ModelError(f"There is no model file {path}.", "Name the file of the weights.")
         self.version = f"sha256 {sha256(path.read_bytes()).hexdigest()}"
         self.size, self.resample = int(request.number("size", 0)), _resample(request)
-        self.log = options.get("log", "no").lower() in ("yes", "true", "1")
+        self.log = request.flag("log")
         self._mean, self._std = (_three(request, key, default) for key, default in (("mean", 0.0), ("std", 255.0)))
-        if options.get("order", "rgb") not in ("rgb", "bgr"):
-            raise ConfigError(f"order of {request.name!r} is {options['order']!r}.", "It is rgb or bgr.")
-        self._flip = options.get("order") == "bgr"
+        self._flip = request.choice("order", "rgb", "bgr") == "bgr"
         self._run = self._load(path, request.device)
 
     @abstractmethod
@@ -172,12 +155,7 @@ class TorchScript(_ModelFile):
 
 
 def _resample(request: Request) -> Resample:
-    how = request.options.get("resample", "lanczos")
-    if how == "lanczos":
-        return "lanczos"
-    if how == "area":
-        return "area"
-    raise ConfigError(f"resample of {request.name!r} is {how!r}.", "It is lanczos or area.")
+    return cast("Resample", request.choice("resample", "lanczos", "area"))
 
 
 def _three(request: Request, key: str, default: float) -> FloatArray:

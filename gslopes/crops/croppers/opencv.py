@@ -18,14 +18,12 @@ Sizes = tuple[tuple[int, int], ...]  # (width, height) of photos that are joined
 class SpectralResidual:
     """Spectral residual, by OpenCV: what of a picture's spectrum an average of its neighbourhood does not tell.
 
-    It sees the picture as 64 x 64 gray pixels and works on the whole of them at once, so it is not local. But its own
+    It sees the picture as 64 x 64 gray pixels and works on the whole of them at once. But its own
     shrink (bilinear, in whole numbers) takes the pixels next to each sample alone: two photos of one size, shrunk to
     64 x 32 each and joined, are bit for bit the joined photos shrunk. Hence ``shrink`` and ``maps_of_shrunk``.
 
     Source: Hou & Zhang 2007, doi 10.1109/CVPR.2007.383267.
     """
-
-    local = False
 
     def __init__(self, request: Request) -> None:
         request.only()
@@ -76,8 +74,6 @@ class FineGrained:
 
     Source: Montabone & Soto 2010, doi 10.1016/j.imavis.2009.06.006.
     """
-
-    local = False  # each scale is normalised by its own maximum
 
     def __init__(self, request: Request) -> None:
         request.only("size")

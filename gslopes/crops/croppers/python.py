@@ -24,11 +24,11 @@ _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 def load(request: Request) -> Saliency | Cropper:
     """The user's function as a cropper.
 
-    Options: ``answers=maps`` (default) or ``rectangles``, ``version=``, ``local=yes``.
+    Options: ``answers=maps`` (default) or ``rectangles``, ``version=``.
 
     Raises: ConfigError, UsageError if it cannot be imported.
     """
-    options = request.only("answers", "version", "local")
+    options = request.only("answers", "version")
     module, _, name = request.path().rpartition(":")
     if not module:
         raise ConfigError(f"{request.name!r} does not name a function.", "Write python:MODULE:FUNCTION.")
@@ -42,13 +42,8 @@ def load(request: Request) -> Saliency | Cropper:
             f"{module}:{name} cannot be imported: {type(error).__name__}: {error}.",
             "Check the name, and what the module imports.",
         ) from error
-    answers = options.get("answers", "maps")
-    if answers not in ("maps", "rectangles"):
-        raise ConfigError(f"answers of {request.name!r} is {answers!r}.", "It is maps or rectangles.")
-    local = options.get("local", "no").lower() in ("yes", "true", "1")
-    if answers == "maps":
-        return Maps(function, request.name, options.get("version", ""), local=local)
-    return Rectangles(function, request.name, options.get("version", ""))
+    kind = Maps if request.choice("answers", "maps", "rectangles") == "maps" else Rectangles
+    return kind(function, request.name, options.get("version", ""))
 
 
 def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cropper:
@@ -88,8 +83,8 @@ class Maps:
     An array is taken as a grid over the whole picture.
     """
 
-    def __init__(self, function: Callable[..., Any], name: str, version: str = "", *, local: bool = False) -> None:
-        self.name, self.version, self.local = name, version, local
+    def __init__(self, function: Callable[..., Any], name: str, version: str = "") -> None:
+        self.name, self.version = name, version
         self._function = function
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:

@@ -7,25 +7,22 @@ from pathlib import Path
 
 import numpy as np
 
-from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.errors import UsageError
 from gslopes.core.records import ByteArray, Photo
 from gslopes.crops.croppers import Request
 from gslopes.crops.pictures.geometry import crop_rectangle
 from gslopes.crops.records import Crop
 
-WHICH = ("confident", "largest", "all")
-
 
 class Faces:
-    """Around the face that the detector is surest of; ``which=largest`` or ``all``: around the middle of all faces.
+    """Around the face with the detector's highest score; ``which=largest`` or ``all``: around the middle of all faces.
 
     Without a face: around the middle of the picture.
     """
 
     def __init__(self, request: Request) -> None:
-        self.which = request.only("which").get("which", "confident")
-        if self.which not in WHICH:
-            raise ConfigError(f"which of the cropper faces is {self.which!r}.", f"It is one of {', '.join(WHICH)}.")
+        request.only("which")
+        self.which = request.choice("which", "confident", "largest", "all")
         if request.finder is None:
             raise UsageError("The cropper faces needs a face detector.", "Pass finder=find.detect.MtcnnFinder().")
         self.name = request.name
@@ -59,6 +56,8 @@ class Faces:
 class Centre:
     """The middle of the picture: no saliency at all."""
 
+    down = 2  # the point lies at the height / down
+
     def __init__(self, request: Request) -> None:
         request.only()
         self.name, self.version = request.name, "1"
@@ -66,24 +65,17 @@ class Centre:
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
         """(H, W, 3) uint8 RGB to a rectangle."""
         height, width = picture.shape[:2]
-        return crop_rectangle(width, height, width // 2, height // 2, ratio)
+        return crop_rectangle(width, height, width // 2, height // self.down, ratio)
 
 
-class Thirds:
+class Thirds(Centre):
     """The upper third of the picture, in the middle sideways: where the eyes of a portrait usually are."""
 
-    def __init__(self, request: Request) -> None:
-        request.only()
-        self.name, self.version = request.name, "1"
-
-    def crop(self, picture: ByteArray, ratio: float) -> Crop:
-        """(H, W, 3) uint8 RGB to a rectangle."""
-        height, width = picture.shape[:2]
-        return crop_rectangle(width, height, width // 2, height // 3, ratio)
+    down = 3
 
 
 class Random:
-    """A point drawn by lot, the same for the same picture: the placebo."""
+    """A random point, the same for the same picture: the placebo."""
 
     def __init__(self, request: Request) -> None:
         request.only()

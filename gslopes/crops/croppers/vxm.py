@@ -1,4 +1,4 @@
-"""The ``.vxm`` format of the cropper that was published with Yee et al. 2021: read and written byte by byte.
+"""The ``.vxm`` format of the cropper that was published with Yee et al. 2021: read byte by byte.
 
 Little-endian, nothing aligned: the magic ``01 74 50 4D``, a uint32 number of records, then the records in byte order of
 their keys: uint32 length of the key with its final NUL, the key, NUL, uint32 length of the value, the value. Scalars
@@ -22,6 +22,7 @@ from gslopes.core.errors import ModelError
 MAGIC = b"\x01tPM"
 PUBLISHED = "b76cefc218ec8969cc62b26ad0f41111800421287e7f2725d808da1d90afbdf7"
 CONVOLUTION, POOL, SMOOTH = 0, 2, 3
+_HINT = "Give the .vxm file as its authors publish it."
 PARAMETRIC = 4  # the code of leaky units; any other code is ReLU
 
 
@@ -72,10 +73,7 @@ def parse(data: bytes, name: str = "the file") -> Model:
     layers = tuple(_layer(found, index, name) for index in range(count))
     extra = [key for key in found if key.removesuffix("Type").isdigit() and int(key.removesuffix("Type")) >= count]
     if extra:
-        raise ModelError(
-            f"{name} has a layer {extra[0]!r} beyond its {count} layers.",
-            "Give the .vxm file as its authors publish it.",
-        )
+        raise ModelError(f"{name} has a layer {extra[0]!r} beyond its {count} layers.", _HINT)
     _check_chain(layers, name)
     return Model(layers, sha256(data).hexdigest())
 
@@ -83,10 +81,7 @@ def parse(data: bytes, name: str = "the file") -> Model:
 def records(data: bytes, name: str = "the file") -> dict[str, bytes]:
     """Key to value, in the file's order.  Raises: ModelError."""
     if data[:4] != MAGIC:
-        raise ModelError(
-            f"{name} is no .vxm file: it begins with {data[:4].hex(' ')}, not {MAGIC.hex(' ')}.",
-            "Give the .vxm file as its authors publish it.",
-        )
+        raise ModelError(f"{name} is no .vxm file: it begins with {data[:4].hex(' ')}, not {MAGIC.hex(' ')}.", _HINT)
     place = 4
 
     def take(count: int, what: str) -> bytes:
@@ -113,45 +108,6 @@ def records(data: bytes, name: str = "the file") -> dict[str, bytes]:
         found[key] = take(length, f"the value of {key!r}")
     if place != len(data):
         raise ModelError(f"{name} has {len(data) - place} bytes after its last record, at offset {place}.")
-    return found
-
-
-def build(layers: tuple[Layer, ...], model_type: int = 2) -> bytes:
-    """The bytes of a file with these layers, as the published one is laid out."""
-    entries: dict[str, bytes] = {"layerCount": _packed(len(layers)), "modelType": _packed(model_type)}
-    for index, layer in enumerate(layers):
-        entries[f"{index}Type"] = _packed(layer.kind)
-        if layer.kind == CONVOLUTION and layer.weight is not None and layer.bias is not None:
-            entries[f"{index}Act"] = _packed(layer.activation)
-            entries |= _array_records(f"{index}w", layer.weight, listed=True)
-            entries |= _array_records(f"{index}b", layer.bias)
-            if layer.activation == PARAMETRIC:
-                entries |= _array_records(f"{index}alpha", np.array([layer.alpha], np.float32))
-        elif layer.kind == POOL:
-            entries[f"{index}Pool"] = _packed(2)
-        elif layer.kind == SMOOTH:
-            entries[f"{index}KernelSize"], entries[f"{index}Std"] = _packed(layer.size), _packed(layer.sigma)
-    body = b"".join(
-        struct.pack("<I", len(key) + 1) + key.encode() + b"\0" + struct.pack("<I", len(value)) + value
-        for key, value in sorted(entries.items())
-    )
-    return MAGIC + struct.pack("<I", len(entries)) + body
-
-
-def _packed(*numbers: int) -> bytes:
-    return struct.pack(f"<{len(numbers)}i", *numbers)
-
-
-def _array_records(key: str, array: NDArray[np.float32], *, listed: bool = False) -> Mapping[str, bytes]:
-    found = {
-        key: np.ascontiguousarray(array, "<f4").tobytes(),
-        f"{key}.dtype": b"float32",
-        f"{key}.ndims": _packed(array.ndim),
-        f"{key}.shape": _packed(*array.shape),
-    }
-    if listed:
-        found[f"{key}.shape.listlength"] = _packed(array.ndim)
-        found |= {f"{key}.shape[{axis}]": _packed(size) for axis, size in enumerate(array.shape)}
     return found
 
 

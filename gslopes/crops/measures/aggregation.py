@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Weighting = Literal["equal", "size"]
-WEIGHTINGS = ("equal", "size", "pooled")
 
 
 def aggregate(

@@ -52,9 +52,3 @@ def bradley_terry(wins: Array, *, rounds: int = 10_000, tolerance: float = 1e-12
     size = len(wins)
     df = (size - 1) * (size - 2) // 2
     return Strengths(strength, chi2, df, float(stats.chi2.sf(chi2, df)) if df else float("nan"))
-
-
-def bradley_terry_errors(shares: Array) -> Array:
-    """(g, g) of the departures: observed share minus predicted one, from (g, g) shares; NaN where not observed."""
-    fitted = bradley_terry(np.nan_to_num(shares)).strength
-    return np.asarray(shares - fitted[:, None] / (fitted[:, None] + fitted[None, :]))

@@ -1,4 +1,4 @@
-"""The third stage: tables of answers in, tables of measures out; nobody is asked."""
+"""The third stage: tables of answers in, tables of measures out; no cropper is asked."""
 
 from __future__ import annotations
 
@@ -62,89 +62,56 @@ class Measurer:
 
         key: cropper, variant, policy, outcome.  h: (N, N), see ``Panel.favoured``.
         kept: for outcomes ``kept@RATIO`` three (N, N) shares of the pictures: the row's person kept, both, neither.
-        draws: pictures asked by lot; 0: all pairs.
+        draws: pictures asked, drawn at random; 0: all pairs.
         """
         rows: list[dict[str, Any]] = []
         for column in self.numbers:
-            rows += self._column(key, column, h, kept, draws)
+            rows += self._column(key | {"column": column}, h, kept, draws)
         return pd.DataFrame(rows, columns=PARITY.columns)
 
-    def _column(
-        self, key: dict[str, Any], column: str, h: Array, kept: Kept | None, draws: int
-    ) -> list[dict[str, Any]]:
-        groups, weights = self.numbers[column], self.weights[column]
-        pairs = [(a, b) for a, b in combinations(groups, 2) if not np.isnan(h[np.ix_(groups[a], groups[b])]).all()]
-        tables = {(a, b): h[np.ix_(groups[a], groups[b])] for a, b in pairs}
-        found = {pair: parity(table) for pair, table in tables.items()}
-        again = {(a, b): resampled(table, weights[a], weights[b]) for (a, b), table in tables.items()}
+    def _column(self, key: dict[str, Any], h: Array, kept: Kept | None, draws: int) -> list[dict[str, Any]]:
+        groups, weights = self.numbers[key["column"]], self.weights[key["column"]]
+        pairs = _asked_pairs(groups, h)
+        found = {(a, b): parity(h[np.ix_(groups[a], groups[b])]) for a, b in pairs}
+        drawn = {(a, b): resampled(h[np.ix_(groups[a], groups[b])], weights[a], weights[b]) for a, b in pairs}
         together = simultaneous(
-            [found[pair].p for pair in pairs], [found[pair].se for pair in pairs], [again[pair] for pair in pairs]
+            [one.p for one in found.values()], [one.se for one in found.values()], [*drawn.values()]
         )
         rows = []
-        for (a, b), wide in zip(pairs, together, strict=True):
-            one = found[a, b]
-            row = {**key, "column": column, "group": a, "other": b, **self._estimate(one, again[a, b], wide, draws)}
-            row |= self._impact(one, kept, groups[a], groups[b], weights[a], weights[b])
-            few = min(one.persons, one.others) < self.config.min_group
-            if few:
+        for ((a, b), one), (low, high) in zip(found.items(), together, strict=True):
+            boot_low, boot_high = percentile(drawn[a, b])
+            row = {**key, "group": a, "other": b, "persons": one.persons, "other_persons": one.others}
+            row |= {name: getattr(one, name) for name in ("pairs", "p", "se", "df", "p_value")}
+            row |= {"ci_low": one.low, "ci_high": one.high, "boot_low": boot_low, "boot_high": boot_high}
+            row |= {"sim_low": low, "sim_high": high, "draws_half": draws_half(one.p, draws or one.pairs)}
+            row |= {"epsilon": self.config.epsilon, "note": ""}
+            if kept is None:
+                row |= self._favoured_impact(one)
+            else:
+                row |= self._kept_impact(kept, np.ix_(groups[a], groups[b]), weights[a], weights[b])
+            if min(one.persons, one.others) < self.config.min_group:
                 row |= {"p_value": np.nan, "verdict": "", "note": f"{FEW}: {one.persons} and {one.others} persons"}
             rows.append(row)
-        if rows:
-            q = benjamini_hochberg(np.array([row["p_value"] for row in rows], dtype=np.float64))
-            for row, value in zip(rows, q, strict=True):
-                row["q"] = value
-        return rows
+        q = benjamini_hochberg(np.array([row["p_value"] for row in rows], dtype=np.float64))
+        return [{**row, "q": value} for row, value in zip(rows, q, strict=True)]
 
-    def _estimate(self, one: Parity, again: Array, wide: tuple[float, float], draws: int) -> dict[str, Any]:
-        low, high = percentile(again)
-        return {
-            "persons": one.persons,
-            "other_persons": one.others,
-            "pairs": one.pairs,
-            "p": one.p,
-            "se": one.se,
-            "df": one.df,
-            "ci_low": one.low,
-            "ci_high": one.high,
-            "boot_low": low,
-            "boot_high": high,
-            "sim_low": wide[0],
-            "sim_high": wide[1],
-            "p_value": one.p_value,
-            "draws_half": draws_half(one.p, draws or one.pairs),
-            "epsilon": self.config.epsilon,
-            "note": "",
-        }
+    def _favoured_impact(self, one: Parity) -> dict[str, Any]:
+        nothing = dict.fromkeys(("kept", "other_kept", "both", "neither", "ratio", "ratio_low", "ratio_high"), np.nan)
+        if np.isnan(one.low):
+            return {**nothing, "verdict": ""}
+        impact = disparate_impact(one.p, one.low, one.high, self.config.epsilon)
+        high = impact.high if np.isfinite(impact.high) else np.nan
+        return nothing | {"ratio": impact.ratio, "ratio_low": impact.low, "ratio_high": high, "verdict": impact.verdict}
 
-    def _impact(
-        self, one: Parity, kept: Kept | None, a: NDArray[np.int64], b: NDArray[np.int64], wa: Array, wb: Array
-    ) -> dict[str, Any]:
-        nothing = dict.fromkeys(("kept", "other_kept", "both", "neither"), np.nan)
-        if kept is None:
-            if np.isnan(one.low):
-                return {**nothing, "ratio": np.nan, "ratio_low": np.nan, "ratio_high": np.nan, "verdict": ""}
-            impact = disparate_impact(one.p, one.low, one.high, self.config.epsilon)
-            return {
-                **nothing,
-                "ratio": impact.ratio,
-                "ratio_low": impact.low,
-                "ratio_high": impact.high if np.isfinite(impact.high) else np.nan,
-                "verdict": impact.verdict,
-            }
+    def _kept_impact(self, kept: Kept, pair: tuple[Any, ...], wa: Array, wb: Array) -> dict[str, Any]:
         shares, both, neither = kept
-        first, second = shares[np.ix_(a, b)], shares[np.ix_(b, a)].T
+        first, second = shares[pair], shares.T[pair]
+        means = [float(np.nanmean(table)) for table in (first, second, both[pair], neither[pair])]
         draws = resampled(first, wa, wb), resampled(second, wa, wb)
-        impact = kept_impact(float(np.nanmean(first)), float(np.nanmean(second)), *draws, self.config.epsilon)
-        return {
-            "kept": float(np.nanmean(first)),
-            "other_kept": float(np.nanmean(second)),
-            "both": float(np.nanmean(both[np.ix_(a, b)])),
-            "neither": float(np.nanmean(neither[np.ix_(a, b)])),
-            "ratio": impact.ratio,
-            "ratio_low": impact.low,
-            "ratio_high": impact.high,
-            "verdict": impact.verdict,
-        }
+        impact = kept_impact(means[0], means[1], *draws, self.config.epsilon)
+        row = dict(zip(("kept", "other_kept", "both", "neither"), means, strict=True))
+        ends = {"ratio": impact.ratio, "ratio_low": impact.low, "ratio_high": impact.high}
+        return row | ends | {"verdict": impact.verdict}
 
     # -- over a coarser grouping ---------------------------------------------------------------------------------------
 
@@ -157,9 +124,9 @@ class Measurer:
         crossed = CROSS.join(columns)
         cells, weights = self.numbers[crossed], self.weights[crossed]
         sizes = {name: len(numbers) for name, numbers in cells.items()}
-        couples = [pair for pair in combinations(cells, 2) if not np.isnan(h[np.ix_(*self._of(cells, pair))]).all()]
-        shares = {pair: parity(h[np.ix_(*self._of(cells, pair))]).p for pair in couples}
-        again = {(a, b): resampled(h[np.ix_(cells[a], cells[b])], weights[a], weights[b]) for a, b in couples}
+        tables = {(a, b): h[np.ix_(cells[a], cells[b])] for a, b in _asked_pairs(cells, h)}
+        shares = {pair: parity(table).p for pair, table in tables.items()}
+        drawn = {(a, b): resampled(table, weights[a], weights[b]) for (a, b), table in tables.items()}
         for place, column in enumerate(columns):
             for first, second in combinations(self.numbers[column], 2):
                 ours, theirs = (
@@ -168,8 +135,8 @@ class Measurer:
                 labels = {**key, "column": column, "group": first, "other": second}
                 for weighting in _MEANS:
                     p, count, missing = aggregate(shares, ours, theirs, sizes, weighting)
-                    drawn, _, _ = aggregate(again, ours, theirs, sizes, weighting)
-                    low, high = percentile(np.atleast_1d(drawn)) if count else (np.nan, np.nan)
+                    draws, _, _ = aggregate(drawn, ours, theirs, sizes, weighting)
+                    low, high = percentile(np.atleast_1d(draws)) if count else (np.nan, np.nan)
                     ends = {"p": p, "boot_low": low, "boot_high": high}
                     rows.append({**labels, "weighting": weighting, "cells": count, "cells_missing": missing, **ends})
                 rows.append({**labels, **self._pooled(column, first, second, h)})
@@ -182,10 +149,6 @@ class Measurer:
         ends = {"p": parity(table).p, "boot_low": low, "boot_high": high}
         return {"weighting": "pooled", "cells": 1, "cells_missing": 0, **ends}
 
-    @staticmethod
-    def _of(cells: Mapping[str, NDArray[np.int64]], pair: tuple[str, str]) -> tuple[NDArray[np.int64], ...]:
-        return tuple(cells[name] for name in pair)
-
     # -- the rest ------------------------------------------------------------------------------------------------------
 
     def positions(self, key: dict[str, Any], pairs: pd.DataFrame) -> pd.DataFrame:
@@ -197,17 +160,10 @@ class Measurer:
         generator = np.random.default_rng([self.config.seed, 8])
         weights = multinomial_counts(size, min(self.config.bootstrap, 1000), generator)
         low, high = percentile(resampled(mean, weights, weights) - 0.5)
-        row = {
-            **key,
-            "pictures": len(answered),
-            "left": float(np.nanmean(won)) - 0.5 if len(won) else np.nan,
-            "ci_low": low,
-            "ci_high": high,
-            "ties": int((won == 0.5).sum()),
-            "on_padding": float(answered["on_padding"].mean()) if len(answered) else np.nan,
-            "refused": int((pairs["status"] == "refused").sum()),
-            "failed": int((pairs["status"] == "failed").sum()),
-        }
+        row = {**key, "pictures": len(answered), "ci_low": low, "ci_high": high, "ties": int((won == 0.5).sum())}
+        row |= {status: int((pairs["status"] == status).sum()) for status in ("refused", "failed")}
+        row["left"] = float(np.nanmean(won)) - 0.5 if len(won) else np.nan
+        row["on_padding"] = float(answered["on_padding"].mean()) if len(answered) else np.nan
         return pd.DataFrame([row], columns=POSITIONS.columns)
 
     def strengths(self, key: dict[str, Any], h: Array, observed: Mapping[str, float]) -> pd.DataFrame:
@@ -241,24 +197,8 @@ class Measurer:
                         first, second = first[~np.isnan(first)], second[~np.isnan(second)]
                         if not len(first) or not len(second):
                             continue
-                        one = parity(compared(first, second))
-                        rows.append(
-                            {
-                                "cropper": cropper,
-                                "scale": scale,
-                                "statistic": statistic,
-                                "column": column,
-                                "group": a,
-                                "other": b,
-                                "persons": len(first),
-                                "other_persons": len(second),
-                                "p": one.p,
-                                "se": one.se,
-                                "ci_low": one.low,
-                                "ci_high": one.high,
-                                "ks": float(stats.ks_2samp(first, second, method="asymp").statistic),
-                            }
-                        )
+                        row = {"cropper": cropper, "scale": scale, "statistic": statistic, "column": column}
+                        rows.append(row | {"group": a, "other": b} | _compared(first, second))
         return pd.DataFrame(rows, columns=SPREAD.columns)
 
     def by_person(self, frame: pd.DataFrame, column: str) -> Array:
@@ -274,6 +214,18 @@ class Measurer:
         """(N, N) h of photos that are never joined: the higher maximum wins, ties half."""
         values = self.by_person(saliency, "max")
         return np.where(np.isnan(values[:, None] + values[None, :]), np.nan, compared(values, values))
+
+
+def _asked_pairs(groups: Mapping[str, NDArray[np.int64]], h: Array) -> list[tuple[str, str]]:
+    """Pairs of groups of which any pair of persons was asked about."""
+    return [(a, b) for a, b in combinations(groups, 2) if not np.isnan(h[np.ix_(groups[a], groups[b])]).all()]
+
+
+def _compared(first: Array, second: Array) -> dict[str, Any]:
+    one = parity(compared(first, second))
+    row = {"persons": len(first), "other_persons": len(second), "p": one.p, "se": one.se}
+    ks = float(stats.ks_2samp(first, second, method="asymp").statistic)
+    return row | {"ci_low": one.low, "ci_high": one.high, "ks": ks}
 
 
 def compared(first: Array, second: Array) -> Array:

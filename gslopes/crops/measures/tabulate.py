@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.core import runfolder, tables
-from gslopes.core.tables import Table
 from gslopes.crops.asking.asker import RECTANGLE
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.measures.adjusted_odds import explain
@@ -18,25 +16,9 @@ from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.measures.panel import Panel
 from gslopes.crops.measures.policies import policy_rows
 from gslopes.crops.measures.shares import shares as shares_of
+from gslopes.crops.parts import read_table, write_tables
 from gslopes.crops.people import CROSS, People
-from gslopes.crops.tables import (
-    AGGREGATES,
-    COVARIATES,
-    CROPS,
-    EXPLAINED,
-    OUTCOMES,
-    PAIRS,
-    PARITY,
-    PEOPLE,
-    POLICIES,
-    POSITIONS,
-    SALIENCY,
-    SHARES,
-    SPREAD,
-    STABILITY,
-    STRENGTHS,
-    TOGETHER,
-)
+from gslopes.crops.tables import COVARIATES, CROPS, MEASURES, OUTCOMES, PAIRS, PEOPLE, SALIENCY, STABILITY, TOGETHER
 
 CONSTANT_SPREAD = 1e-6
 Frames = dict[str, list[pd.DataFrame]]
@@ -44,53 +26,31 @@ Frames = dict[str, list[pd.DataFrame]]
 
 def measure_run(out: Path, table: People, config: CropsConfig) -> dict[str, pd.DataFrame]:
     """Write every table of measures into the run folder; name to table."""
-    people = tables.read(PEOPLE, out / f"{PEOPLE.name}.parquet")
-    saliency = tables.read(SALIENCY, out / f"{SALIENCY.name}.parquet")
-    measurer = Measurer(Panel.of(people), table.groups, config)
+    saliency = read_table(SALIENCY, out)
+    measurer = Measurer(Panel.of(read_table(PEOPLE, out)), table.groups, config)
     frames: Frames = defaultdict(list)
     if config.attach != "none":
-        pairs = tables.read(PAIRS, out / f"{PAIRS.name}.parquet")
-        outcomes = tables.read(OUTCOMES, out / f"{OUTCOMES.name}.parquet")
-        crops = tables.read(CROPS, out / f"{CROPS.name}.parquet")
-        covariates = tables.read(COVARIATES, out / f"{COVARIATES.name}.parquet")
-        together, stability = (_optional(schema, out) for schema in (TOGETHER, STABILITY))
-        for cropper, rows in pairs.groupby("cropper", sort=True):
-            shown, cut, sets, moves = (
-                frame[frame["cropper"] == cropper] for frame in (outcomes, crops, together, stability)
-            )
-            _joined(frames, measurer, str(cropper), rows, shown, cut, sets, moves, covariates)
+        answers = {schema.name: read_table(schema, out) for schema in (PAIRS, OUTCOMES, CROPS)}
+        answers |= {schema.name: read_table(schema, out, optional=True) for schema in (TOGETHER, STABILITY)}
+        covariates = read_table(COVARIATES, out)
+        for cropper in sorted(answers[PAIRS.name]["cropper"].unique()):
+            own = {name: frame[frame["cropper"] == cropper] for name, frame in answers.items()}
+            _joined(frames, measurer, cropper, own, covariates)
     _alone(frames, measurer, saliency)
     if len(saliency):
         frames["spread"].append(measurer.spread(saliency))
-    found = {}
-    for schema in (PARITY, AGGREGATES, POSITIONS, POLICIES, SPREAD, STRENGTHS, SHARES, EXPLAINED):
-        found[schema.name] = _write(schema, frames[schema.name], out)
-    return found
-
-
-def _optional(schema: Table, out: Path) -> pd.DataFrame:
-    path = out / f"{schema.name}.parquet"
-    return tables.read(schema, path) if path.is_file() else schema.empty()
-
-
-def _write(schema: Table, frames: list[pd.DataFrame], out: Path) -> pd.DataFrame:
-    kept = [frame for frame in frames if len(frame)]
-    whole = pd.concat(kept, ignore_index=True) if kept else schema.empty()
-    runfolder.write_table(schema, whole, out / f"{schema.name}.parquet")
-    return tables.read(schema, out / f"{schema.name}.parquet")
+    for schema in MEASURES:
+        kept = [frame for frame in frames[schema.name] if len(frame)]
+        whole = pd.concat(kept, ignore_index=True) if kept else schema.empty()
+        write_tables(out, {schema.name: whole}, schema)
+    return {schema.name: read_table(schema, out) for schema in MEASURES}
 
 
 def _joined(
-    frames: Frames,
-    measurer: Measurer,
-    cropper: str,
-    pairs: pd.DataFrame,
-    outcomes: pd.DataFrame,
-    crops: pd.DataFrame,
-    together: pd.DataFrame,
-    stability: pd.DataFrame,
-    covariates: pd.DataFrame,
+    frames: Frames, measurer: Measurer, cropper: str, own: dict[str, pd.DataFrame], covariates: pd.DataFrame
 ) -> None:
+    """Add the measures of one cropper's joined pictures.  own: its answers, by table."""
+    pairs, outcomes, crops, together, stability = own.values()
     config, panel = measurer.config, measurer.panel
     key: dict[str, Any] = {"cropper": cropper, "variant": config.variant}
     frames["positions"].append(measurer.positions(key, pairs))
@@ -101,21 +61,15 @@ def _joined(
         row: dict[str, Any] = {**key, "policy": str(policy), "outcome": "favoured"}
         frames["parity"].append(measurer.parity(row, h, draws=config.draws or 0))
         frames["aggregates"].append(measurer.aggregates(row, h))
-    for (name, ratio), rows in crops.groupby(["policy", "ratio"], sort=True):
-        row = {**key, "policy": name, "outcome": f"kept@{ratio:g}"}
-        known = rows.dropna(subset=["kept_left", "kept_right"])
-        if known.empty:
-            continue
+    for (name, ratio), rows in crops.dropna(subset=["kept_left", "kept_right"]).groupby(["policy", "ratio"], sort=True):
         left, right = (
-            (known[name].to_numpy() >= config.inside).astype(np.float64) for name in ("kept_left", "kept_right")
+            (rows[name].to_numpy() >= config.inside).astype(np.float64) for name in ("kept_left", "kept_right")
         )
         both, neither = left * right, (1 - left) * (1 - right)
-        kept = (
-            panel.either(known, left, right),
-            panel.either(known, both, both),
-            panel.either(known, neither, neither),
-        )
-        frames["parity"].append(measurer.parity(row, panel.favoured(known, left, right), kept))
+        sides = ((left, right), (both, both), (neither, neither))
+        first, second, third = (panel.either(rows, *side) for side in sides)
+        row = {**key, "policy": name, "outcome": f"kept@{ratio:g}"}
+        frames["parity"].append(measurer.parity(row, panel.favoured(rows, left, right), (first, second, third)))
     main = "argmax" if "argmax" in shares else RECTANGLE
     if main in shares:
         strengths = measurer.strengths(key, shares[main], _observed(together))

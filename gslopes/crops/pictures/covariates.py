@@ -1,12 +1,10 @@
-"""What of a photo may go with being favoured: contrast, luminance, sharpness, size. A description, not an excuse.
+"""What of a photo may be associated with being favoured: contrast, luminance, sharpness, size.
 
-That a difference goes along with contrast does not justify it, as the authors say: photographs of dark skin are often
-badly lit by habits that are no accident.
+That a difference is associated with contrast does not justify it, as the authors say: photographs of dark skin are
+often badly lit by habits that are no accident.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import cv2
 import numpy as np
@@ -29,24 +27,20 @@ UNITS = {
 }
 
 
-def covariates(
-    photo: ByteArray, head: Box, points: NDArray[np.floating], skin: NDArray[np.bool_] | None = None
-) -> dict[str, float]:
+def covariates(photo: ByteArray, head: Box, points: NDArray[np.floating]) -> dict[str, float]:
     """The covariates of one photo, by name; ``UNITS`` says in what.
 
     photo: (H, W, 3) uint8 RGB.  head: the head's box.  points: (5, 2) left eye, right eye, nose, mouth corners.
-    skin: (H, W) bool, the face's skin; without it discs on both cheeks stand for it.
+    Discs on both cheeks stand for the face's skin.
     """
     height, width = photo.shape[:2]
     lab = cv2.cvtColor(photo.astype(np.float32) / 255, cv2.COLOR_RGB2LAB)
     linear = _linear(photo)
     inside = np.zeros((height, width), dtype=bool)
-    inside[int(head.y0) : max(int(head.y1), int(head.y0) + 1), int(head.x0) : max(int(head.x1), int(head.x0) + 1)] = (
-        True
-    )
+    y0, x0 = int(head.y0), int(head.x0)
+    inside[y0 : max(int(head.y1), y0 + 1), x0 : max(int(head.x1), x0 + 1)] = True
     cheeks, eyes = face_discs(points, height, width)
-    skin = cheeks if skin is None or not skin.any() else skin
-    tone = np.median(lab[skin], axis=0) if skin.any() else np.full(3, np.nan)
+    tone = np.median(lab[cheeks], axis=0) if cheeks.any() else np.full(3, np.nan)
     around = float(np.median(lab[..., 0][~inside])) if (~inside).any() else float("nan")
     cheek, eye = (float(linear[mask].mean()) if mask.any() else float("nan") for mask in (cheeks, eyes))
     gray = cv2.cvtColor(photo, cv2.COLOR_RGB2GRAY)
@@ -71,11 +65,6 @@ def face_discs(points: NDArray[np.floating], height: int, width: int) -> tuple[N
     radius = max(0.12 * float(np.hypot(*(right - left))), 1.0)
     cheeks = _discs([(left + mouth_left) / 2, (right + mouth_right) / 2], radius, height, width)
     return cheeks, _discs([left, right], radius, height, width)
-
-
-def complete(values: Mapping[str, float]) -> bool:
-    """Whether no covariate is missing."""
-    return all(np.isfinite(value) for value in values.values())
 
 
 def _discs(centres: list[NDArray[np.float64]], radius: float, height: int, width: int) -> NDArray[np.bool_]:

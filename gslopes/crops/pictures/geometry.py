@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from gslopes.core.errors import ConfigError
 from gslopes.crops.records import Crop
 
-Rounding = Literal["half-up", "half-even"]
 RATIOS = (0.56, 1.0, 1.14, 2.0)
 
 
@@ -51,12 +49,12 @@ class Box:
         return self.x0 <= x < self.x1 and self.y0 <= y < self.y1
 
 
-def crop_rectangle(width: int, height: int, x: int, y: int, ratio: float, *, rounding: Rounding = "half-up") -> Crop:
+def crop_rectangle(width: int, height: int, x: int, y: int, ratio: float) -> Crop:
     """The rectangle of this ratio around a focal point: the largest that fits, moved inside.
 
     width, height: of the picture, pixels.  x, y: the focal point, pixels inside it.  ratio: height/width.
-    rounding: ``half-up`` as the published program (float32, halves away from zero), ``half-even`` as the published
-        Python; they differ by a pixel in about one case of twenty.
+    Sides are rounded as in the published program: float32, halves up. (The published Python rounds halves to even; they
+    differ by a pixel in about one case of twenty.)
 
     Raises: ConfigError if the ratio is no positive number, or the point lies outside.
 
@@ -69,9 +67,9 @@ def crop_rectangle(width: int, height: int, x: int, y: int, ratio: float, *, rou
     if not (0 <= x < width and 0 <= y < height):
         raise ConfigError(f"The focal point ({x}, {y}) lies outside of a picture of {width} x {height} pixels.")
     if height / width > ratio:
-        long = min(_rounded(ratio * width, ratio, width, rounding), height)
+        long = min(_rounded(np.float32(width) * np.float32(ratio)), height)
         return Crop(0, min(window(y, long, height), height - 1), width, max(long, 1), (x, y))
-    long = min(_rounded(height / ratio, ratio, height, rounding, divide=True), width)
+    long = min(_rounded(np.float32(height) / np.float32(ratio)), width)
     return Crop(min(window(x, long, width), width - 1), 0, max(long, 1), height, (x, y))
 
 
@@ -92,8 +90,5 @@ def check_ratio(ratio: float) -> float:
     return ratio
 
 
-def _rounded(value: float, ratio: float, side: int, rounding: Rounding, *, divide: bool = False) -> int:
-    if rounding == "half-even":
-        return round(value)
-    single = np.float32(side) / np.float32(ratio) if divide else np.float32(side) * np.float32(ratio)
-    return math.floor(float(single) + 0.5)
+def _rounded(length: np.float32) -> int:
+    return math.floor(float(length) + 0.5)

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gslopes.core.errors import AnswerError
 from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.records import Crop
 
-
-@dataclass(frozen=True, slots=True)
-class Widening:
-    """How much larger than the detector's face box a head is, in shares of the box's width and height."""
-
-    sides: float = 0.25
-    above: float = 0.5
-    below: float = 0.15
+# How much larger than the detector's face box a head is, in shares of the box's width and height.
+SIDES, ABOVE, BELOW = 0.25, 0.5, 0.15
 
 
-HEAD = Widening()
-
-
-def head_box(face: Sequence[float], width: int, height: int, by: Widening = HEAD) -> Box:
+def head_box(face: Sequence[float], width: int, height: int) -> Box:
     """The head around a face, cut to the photo.
 
     face: x0 y0 x1 y1, pixels.  width, height: of the photo.
@@ -33,10 +23,10 @@ def head_box(face: Sequence[float], width: int, height: int, by: Widening = HEAD
     x0, y0, x1, y1 = (float(value) for value in face)
     across, down = x1 - x0, y1 - y0
     return Box(
-        max(0.0, x0 - by.sides * across),
-        max(0.0, y0 - by.above * down),
-        min(float(width), x1 + by.sides * across),
-        min(float(height), y1 + by.below * down),
+        max(0.0, x0 - SIDES * across),
+        max(0.0, y0 - ABOVE * down),
+        min(float(width), x1 + SIDES * across),
+        min(float(height), y1 + BELOW * down),
     )
 
 

@@ -66,20 +66,6 @@ def owners(x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> NDAr
     return result
 
 
-def favoured(found: SaliencyMap, plan: Layout, ties: Ties = "half") -> Array:
-    """(k,) 1 for the person in whose territory the focal point lies, else 0.
-
-    ties: ``half``: persons whose maxima differ by less than 1e-6 of the map's range share it (two: 1/2 each);
-        ``first``: row-major, as published, which favours the left.
-    """
-    if ties == "first":
-        x, y = focal_point(found)
-        result = np.zeros(len(plan.territories))
-        result[plan.owner(x, y)] = 1.0
-        return result
-    return winners(maxima(found.scores[None], owners(found.x, found.y, plan), len(plan.territories)), found.scores)[0]
-
-
 def maxima(scores: NDArray[np.floating], owner: NDArray[np.int64], people: int) -> Array:
     """(B, people) of each person's highest score; minus infinity where nobody's cell is there.
 

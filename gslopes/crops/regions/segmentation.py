@@ -19,6 +19,7 @@ from gslopes.crops.pictures.joining import through_jpeg
 from gslopes.crops.records import SaliencyMap
 
 Mask = Literal["grid", "published"]
+PERCENTILE = 90.0
 TALL = 1.25  # photos of at least this height/width are looked at
 _NEIGHBOURS = np.ones((3, 3), dtype=np.int64)
 
@@ -37,41 +38,33 @@ def salient_regions(
     width: int,
     height: int,
     mask: Mask = "grid",
-    *,
-    percentile: float = 90.0,
-    min_area: float | None = None,
+    min_area: float = 0.005,
 ) -> list[Region]:
-    """Regions above a percentile of the map, the largest first; none of a constant map.
+    """Regions above the 90th percentile of the map, the largest first; none of a constant map.
 
-    width, height: of the photo, pixels.  min_area: as a share of the photo (grid; 0.005 by default) or in pixels
-        (published; 1000 by default).
+    width, height: of the photo, pixels.  min_area: share of the photo; of the published mask it is 1000 pixels.
     """
     if np.ptp(found.scores) == 0:
         return []
     if mask == "published":
-        return _of_pixels(found, width, height, percentile, 1000.0 if min_area is None else min_area)
+        return _of_pixels(found, width, height)
     rows, columns = found.scores.shape
     cell = width / columns * height / rows
-    least = (0.005 if min_area is None else min_area) * width * height
-    bright = found.scores > np.percentile(found.scores, percentile)
+    bright = found.scores > np.percentile(found.scores, PERCENTILE)
     labels, count = ndimage.label(bright, structure=_NEIGHBOURS)
     regions = []
     for index, where in enumerate(ndimage.find_objects(labels, count), start=1):
         cells = int((labels[where] == index).sum())
         down, across = where
-        box = Box(
-            across.start * width / columns,
-            down.start * height / rows,
-            across.stop * width / columns,
-            down.stop * height / rows,
-        )
-        regions.append(Region(box, cells * cell, cells))
-    return _sorted([region for region in regions if region.area >= least])
+        x0, x1 = (side * width / columns for side in (across.start, across.stop))
+        y0, y1 = (side * height / rows for side in (down.start, down.stop))
+        regions.append(Region(Box(x0, y0, x1, y1), cells * cell, cells))
+    return _sorted([region for region in regions if region.area >= min_area * width * height])
 
 
-def _of_pixels(found: SaliencyMap, width: int, height: int, percentile: float, least: float) -> list[Region]:
+def _of_pixels(found: SaliencyMap, width: int, height: int) -> list[Region]:
     chance = special.expit(found.scores.astype(np.float64))
-    chance[chance <= np.percentile(chance, percentile)] = 0.0
+    chance[chance <= np.percentile(chance, PERCENTILE)] = 0.0
     picture = cv2.resize(np.ceil(255 * chance).astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST_EXACT)
     stored = through_jpeg(np.asarray(picture, np.uint8), 75)
     threshold, _ = cv2.threshold(stored, 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)
@@ -80,7 +73,7 @@ def _of_pixels(found: SaliencyMap, width: int, height: int, percentile: float, l
     count, _, stats, _ = cv2.connectedComponentsWithStats(closed, connectivity=8)
     regions = []
     for x, y, wide, tall, area in stats[1:count]:
-        if area > least:
+        if area > 1000:
             regions.append(Region(Box(float(x), float(y), float(x + wide), float(y + tall)), float(area), 0))
     return _sorted(regions)
 

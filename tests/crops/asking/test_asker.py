@@ -61,7 +61,7 @@ def test_photos_of_several_sizes_are_joined():
 class Detail:
     """Local contrast of the fitted picture in cells of 4 pixels that do not overlap: it sees nothing beyond a cell."""
 
-    name, version, local = "detail", "1", True
+    name, version = "detail", "1"
 
     def __init__(self, size=64):
         self.size = size

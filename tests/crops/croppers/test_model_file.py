@@ -12,6 +12,7 @@ from gslopes.core.errors import ConfigError, ModelError, UsageError
 from gslopes.core.trust import Trust
 from gslopes.crops.croppers import load_cropper, vxm
 from gslopes.crops.pictures.saliency import check_map, focal_point
+from tests.crops.vxm_writer import build
 
 PICTURE = np.zeros((120, 200, 3), np.uint8)
 PICTURE[20:60, 130:170] = 255
@@ -22,13 +23,12 @@ def small_vxm(tmp_path):
     """Brightness, through four poolings."""
     ones = vxm.Layer(vxm.CONVOLUTION, np.full((1, 3, 1, 1), 0.01, "f4"), np.zeros(1, "f4"), 4, 1.0)
     path = tmp_path / "small.vxm"
-    path.write_bytes(vxm.build((ones, *[vxm.Layer(vxm.POOL)] * 4)))
+    path.write_bytes(build((ones, *[vxm.Layer(vxm.POOL)] * 4)))
     return path
 
 
-def test_a_vxm_file_is_a_local_saliency_model(small_vxm):
+def test_a_vxm_file_is_a_saliency_model(small_vxm):
     model = load_cropper(f"fastgaze:{small_vxm}")
-    assert model.local
     assert model.version.startswith("sha256 ")
     (found,) = model.maps([PICTURE])
     check_map(found, 200, 120, model.name, "a square")
@@ -43,7 +43,7 @@ def test_a_vxm_file_is_a_local_saliency_model(small_vxm):
 def test_a_smoothing_layer_of_the_file_is_read_and_not_applied_unless_asked(small_vxm, tmp_path):
     """No 16: the file has a Gaussian layer, which the published program reads and never applies."""
     path = tmp_path / "smooth.vxm"
-    path.write_bytes(vxm.build((*vxm.read(small_vxm).layers, vxm.Layer(vxm.SMOOTH, size=19, sigma=3))))
+    path.write_bytes(build((*vxm.read(small_vxm).layers, vxm.Layer(vxm.SMOOTH, size=19, sigma=3))))
     without, plain, smooth = (
         load_cropper(f"fastgaze:{file}").maps([PICTURE])[0].scores for file in (small_vxm, path, f"{path},smooth=true")
     )

@@ -11,6 +11,7 @@ import pytest
 
 from gslopes.core.errors import ModelError
 from gslopes.crops.croppers import vxm
+from tests.crops.vxm_writer import build
 
 
 def small():
@@ -28,7 +29,7 @@ def record(key, value):
 
 
 def test_the_layout_byte_for_byte():
-    data = vxm.build(small())
+    data = build(small())
     found = vxm.records(data)
     assert data[:4] == bytes.fromhex("0174504d")
     assert struct.unpack("<I", data[4:8]) == (len(found),)
@@ -47,7 +48,7 @@ def test_the_layout_byte_for_byte():
 
 def test_what_is_written_is_read(tmp_path: Path):
     path = tmp_path / "small.vxm"
-    path.write_bytes(vxm.build(small()))
+    path.write_bytes(build(small()))
     model = vxm.read(path)
     assert not model.published
     for one, other in zip(model.layers, small(), strict=True):
@@ -64,12 +65,12 @@ def test_what_is_written_is_read(tmp_path: Path):
 
 
 def changed(key, value):
-    found = vxm.records(vxm.build(small()))
+    found = vxm.records(build(small()))
     found[key] = value
     return vxm.MAGIC + struct.pack("<I", len(found)) + b"".join(record(*pair) for pair in found.items())
 
 
-WHOLE = vxm.build(small())
+WHOLE = build(small())
 
 
 @pytest.mark.parametrize(
@@ -84,8 +85,8 @@ WHOLE = vxm.build(small())
         (changed("0w.shape", struct.pack("<4i", 2, 3, 3, 4)), "not the shape"),
         (changed("layerCount", struct.pack("<i", 5)), "no number '4Type'"),
         (changed("layerCount", struct.pack("<i", 3)), "beyond its 3 layers"),
-        (vxm.build(small()[:2]), "ends with 2 channels"),
-        (vxm.build(small()[2:]), "takes 2 channels after 3"),
+        (build(small()[:2]), "ends with 2 channels"),
+        (build(small()[2:]), "takes 2 channels after 3"),
         (WHOLE[:8] + record("0Act", b"\1\0\0\0") + WHOLE[8:25] + WHOLE[25:], "twice"),
     ],
 )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gslopes.crops.pictures.covariates import UNITS, complete, covariates, face_discs
+from gslopes.crops.pictures.covariates import UNITS, covariates, face_discs
 from gslopes.crops.pictures.geometry import Box
 
 POINTS = np.array([[40, 40], [60, 40], [50, 50], [42, 62], [58, 62]], np.float32)
@@ -22,7 +22,7 @@ def face(skin, background, eyes=(20, 20, 20)):
 def test_every_covariate_has_its_unit():
     found = covariates(face((200, 160, 140), (30, 30, 30)), HEAD, POINTS)
     assert set(found) == set(UNITS)
-    assert complete(found)
+    assert all(np.isfinite(value) for value in found.values())
     assert found["head_height"] == pytest.approx(0.5)
 
 
@@ -34,11 +34,3 @@ def test_lighter_skin_is_lighter_and_its_contrast_depends_on_the_background():
     on_white = covariates(face((220, 190, 175), (255, 255, 255)), HEAD, POINTS)
     assert on_white["skin_contrast"] < light["skin_contrast"]
     assert light["eye_contrast"] > dark["eye_contrast"] > 0
-
-
-def test_a_skin_mask_is_used_where_there_is_one():
-    photo = face((200, 160, 140), (30, 30, 30))
-    photo[90:100, 10:20] = 255
-    mask = np.zeros((120, 100), bool)
-    mask[90:100, 10:20] = True
-    assert covariates(photo, HEAD, POINTS, mask)["skin_luminance"] == pytest.approx(100, abs=0.1)

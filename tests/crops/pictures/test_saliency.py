@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from gslopes.core.errors import AnswerError
 from gslopes.crops.pictures.joining import layout
-from gslopes.crops.pictures.saliency import check_map, favoured, focal_point, is_constant, owners
+from gslopes.crops.pictures.saliency import check_map, focal_point, is_constant, owners
+from gslopes.crops.policies import Settings, outcomes
 from gslopes.crops.records import SaliencyMap
 
 PLAN = layout([(40, 40), (40, 30)])
@@ -19,6 +20,11 @@ def make(scores):
     x = (np.arange(columns) + 0.5) * PLAN.width / columns
     y = (np.arange(rows) + 0.5) * PLAN.height / rows
     return SaliencyMap(scores, x.astype(np.float32), y.astype(np.float32))
+
+
+def favoured(found, plan, ties="half"):
+    chosen = outcomes(found.scores[None], found.x, found.y, plan, ["argmax"], Settings(ties=ties))
+    return chosen["argmax"].shares[0]
 
 
 def test_the_focal_point_is_the_first_maximum_truncated():

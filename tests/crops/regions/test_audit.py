@@ -25,7 +25,7 @@ PEOPLE = {"blue": 12, "green": 10}
 class Whole:
     """A grid of cells of 4 pixels, brightness."""
 
-    name, version, local = "cells", "1", True
+    name, version = "cells", "1"
     maps = Brightness.maps
     asked = 0
 

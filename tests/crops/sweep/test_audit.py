@@ -25,7 +25,7 @@ PEOPLE = 36
 
 
 class Brightness:
-    name, version, local = "brightness", "1", True
+    name, version = "brightness", "1"
 
     def maps(self, pictures):
         found = []
