@@ -1,4 +1,4 @@
-"""The causal version: pictures of ``gslopes synthesise`` beside other people's, and beside one another."""
+"""Does a crop follow how a face looks? Pictures of ``gslopes synthesise`` next to other people's, and to each other."""
 
 from __future__ import annotations
 
@@ -21,19 +21,17 @@ from gslopes.crops.asking.pairing import opponents
 from gslopes.crops.asking.portraits import ScaledPhotos
 from gslopes.crops.asking.remote import ready_croppers
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.parts import Stage
+from gslopes.crops.parts import Stage, write_tables
 from gslopes.crops.people import read_people
 from gslopes.crops.pictures.heads import head_box
 from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.sweep.asking import PHOTOS_A_PART, SweepWork
-from gslopes.crops.sweep.duels import duels, value_pairs
-from gslopes.crops.sweep.slopes import PairSlope, pair_slope
+from gslopes.crops.sweep.duels import duel_rows
+from gslopes.crops.sweep.slopes import slope_intervals
 from gslopes.crops.tables import DUELS, OPPONENTS, SWEEP_SLOPES
 from gslopes.executors import Executor, OneProcess
 from gslopes.fit.analysis import analyse
 from gslopes.run.config import CostLimits
-from gslopes.stats.intervals import mean_t
-from gslopes.stats.ols import line_slopes
 
 QUIET = OneProcess()
 IDENTITY = ("kind", "sweep", "inputs", "config", "croppers")
@@ -82,11 +80,10 @@ def sweep_crops(
 ) -> Sweep:
     """Does the chance to be favoured move with the perceived attribute of one face, everything else the same?
 
-    Each person's pictures at all K values stand beside the unedited-value pictures of the same ``others`` people, in
-    both orders; y(v), their mean, is a score like any classifier's, so ``fit`` gives slope, interval and p, and the
-    placebo sweeps of the run go through the same. Others stand beside several persons, which a t interval over persons
-    leaves out: the interval that is shown is the wider one of it and a bootstrap over persons and opponents. Beside it
-    the duels of a person's own pictures.
+    Each person's pictures at all K values are joined with the unedited-value pictures of the same ``others`` people, in
+    both orders; y(v), their mean, is a score like any classifier's, so ``fit`` gives slope, interval and p, also of the
+    run's placebo sweeps. Others meet several persons, which a t interval over persons leaves out: the interval shown is
+    the wider one of it and a bootstrap over persons and opponents. Duels join a person's own pictures.
 
     run: a folder of ``gslopes synthesise``, best with ``--placebo``.  out: made if missing.
     people: a CSV as of ``crops``; opponents are then other people, equally many of each group of ``config.groups``,
@@ -207,89 +204,12 @@ def _finish(out: Path, subjects: Subjects, values: dict[str, list[float]], confi
         frames = [tables.read(table, path) for s in stages for path in sorted(s.glob(f"{table.name}-*.parquet"))]
         parts[table.name] = pd.concat(frames, ignore_index=True) if frames else table.empty()
     scores, asked, single, facing = (parts[name] for name in ("scores", "asked", "duels", "opponents"))
-    duel = _duel_rows(single, values)
+    duel = duel_rows(single, values)
     attribute_values = {name: values[name] for name in scores["attribute"].unique()}
     options = replace(FitOptions(), estimators=("photo-score",), permutations=0)
     about = pd.DataFrame({"person": pd.Series(subjects.person)})
     found = analyse(scores, asked, values=attribute_values, options=options, about=about, cluster="person")
-    intervals = _intervals(facing, found.slopes, subjects, values, config)
-    for table, frame in (
-        *((tables.SCORES, scores), (tables.ASKED, asked), (OPPONENTS, facing)),
-        *((DUELS, duel), (tables.SLOPES, found.slopes), (SWEEP_SLOPES, intervals)),
-    ):
-        runfolder.write_table(table, frame, out / f"{table.name}.parquet")
+    intervals = slope_intervals(facing, found.slopes, subjects.person, values, config)
+    parts |= {DUELS.name: duel, tables.SLOPES.name: found.slopes, SWEEP_SLOPES.name: intervals}
+    write_tables(out, parts, tables.SCORES, tables.ASKED, OPPONENTS, DUELS, tables.SLOPES, SWEEP_SLOPES)
     return Sweep(out, write_sweep_report(out), found.slopes, intervals, duel)
-
-
-def _intervals(
-    facing: pd.DataFrame,
-    slopes: pd.DataFrame,
-    subjects: Subjects,
-    values: Mapping[str, Sequence[float]],
-    config: CropsConfig,
-) -> pd.DataFrame:
-    """Rows of SWEEP_SLOPES; of a run that kept no opponents, the t interval alone."""
-    persons = sorted(set(subjects.person.values()))
-    code = {name: index for index, name in enumerate(persons)}
-    of_photo = {photo: code[name] for photo, name in subjects.person.items()}
-    by_pair = dict(iter(facing.groupby(["classifier", "attribute", "label"])))
-    rows = []
-    for row in slopes[slopes["estimator"] == "photo-score"].to_dict("records"):
-        key = {name: row[name] for name in ("classifier", "attribute", "label")}
-        of_pair = by_pair.get(tuple(key.values()), OPPONENTS.empty())
-        wide = of_pair.pivot_table(index=["photo", "opponent"], columns="step", values="share")
-        steps = np.asarray(values[str(row["attribute"])], dtype=np.float64)
-        wide = wide.reindex(columns=range(len(steps)))
-        who, beside = (
-            wide.index.get_level_values(name).map(of_photo).to_numpy(np.int64) for name in ("photo", "opponent")
-        )
-        drawn = pair_slope(
-            line_slopes(wide.to_numpy(np.float64), steps), who, beside, len(persons), config.bootstrap, config.seed
-        )
-        if wide.index.get_level_values("photo").nunique() < row["n"]:  # parts of a version that kept no opponents
-            drawn = PairSlope(row["slope"], *[np.nan] * 3)
-        wider = drawn.high - drawn.low > row["ci_high"] - row["ci_low"]
-        low, high = (drawn.low, drawn.high) if wider else (row["ci_low"], row["ci_high"])
-        rows.append(
-            {
-                **key,
-                "photos": int(row["n"]),
-                "people": len(set(who.tolist()) | set(beside.tolist())),
-                "pairs": len(wide),
-                "slope": row["slope"],
-                "t_low": row["ci_low"],
-                "t_high": row["ci_high"],
-                "boot_low": drawn.low,
-                "boot_high": drawn.high,
-                "ci_low": low,
-                "ci_high": high,
-                "p": row["p"] if np.isnan(drawn.p) else np.maximum(row["p"], drawn.p),
-            }
-        )
-    return pd.DataFrame(rows, columns=SWEEP_SLOPES.columns)
-
-
-def _duel_rows(single: pd.DataFrame, values: dict[str, list[float]]) -> pd.DataFrame:
-    """Duels of all persons from those of each: rows of DUELS, the mean over pairs of values with no ``low``."""
-    split = single["attribute"].str.split(" ", n=1, expand=True)
-    single = single.assign(photo=split[0], attribute=split[1])
-    rows: list[dict[str, Any]] = []
-    for (cropper, attribute), answers in single.groupby(["cropper", "attribute"], sort=True):
-        steps = values[str(attribute)]
-        people = sorted(answers["photo"].unique())
-        place = {photo: index for index, photo in enumerate(people)}
-        h = np.full((len(people), len(steps), len(steps)), np.nan)
-        lower, upper = (answers[name].to_numpy().astype(np.int64) for name in ("low", "high"))
-        person, won = (
-            answers["photo"].map(place).to_numpy().astype(np.int64),
-            answers["p"].to_numpy().astype(np.float64),
-        )
-        h[person, upper, lower], h[person, lower, upper] = won, 1 - won
-        found = duels(h)
-        labels = {"cropper": cropper, "attribute": attribute, "persons": len(people)}
-        for low, high in value_pairs(len(steps)):
-            ends = {"p": found.p[high, low], "ci_low": found.low[high, low], "ci_high": found.high[high, low]}
-            rows.append({**labels, "low": steps[low], "high": steps[high], **ends})
-        mean = mean_t(found.score)
-        rows.append({**labels, "low": None, "high": None, "p": mean.value, "ci_low": mean.low, "ci_high": mean.high})
-    return pd.DataFrame(rows, columns=DUELS.columns)

@@ -1,13 +1,18 @@
-"""Slopes of people who stand beside others, when the others are shared: an interval over both."""
+"""Slopes of people next to opponents whom they share: an interval over both."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.tables import SWEEP_SLOPES
 from gslopes.stats.intervals import percentile
+from gslopes.stats.ols import line_slopes
 from gslopes.stats.resampling import multinomial_counts
 
 Array = NDArray[np.float64]
@@ -33,8 +38,8 @@ def pair_slope(
 ) -> PairSlope:
     """Draw people again: a pair weighs its person's weight times its opponent's.
 
-    A person stands in the sample twice, as the one who is moved and as somebody else's opponent; the one-sample t
-    interval over persons knows the first alone. Resampling both ways is conservative for crossed samples.
+    A person is in the sample twice, as the one who is edited and as an opponent of others; the one-sample t interval
+    over persons covers the first alone. Resampling both ways is conservative for crossed samples.
 
     slopes: (P,), NaN ones are left out.  person, opponent: (P,) codes below ``people``.
     count: draws.  Source: Owen 2007, "The pigeonhole bootstrap", doi 10.1214/07-AOAS122.
@@ -56,3 +61,33 @@ def pair_slope(
     low, high = percentile(all_draws)
     beyond = min(float((all_draws <= 0).mean()), float((all_draws >= 0).mean())) if len(all_draws) else float("nan")
     return PairSlope(float(slopes.mean()), low, high, min(1.0, max(2 * beyond, 1 / count)))
+
+
+def slope_intervals(
+    facing: pd.DataFrame,
+    slopes: pd.DataFrame,
+    person: Mapping[str, str],
+    values: Mapping[str, Sequence[float]],
+    config: CropsConfig,
+) -> pd.DataFrame:
+    """Rows of SWEEP_SLOPES.  facing: OPPONENTS.  slopes: SLOPES.  person: photo to person.  values: by attribute."""
+    code = {name: index for index, name in enumerate(sorted(set(person.values())))}
+    of_photo = {photo: code[name] for photo, name in person.items()}
+    by_pair = dict(iter(facing.groupby(["classifier", "attribute", "label"])))
+    rows = []
+    for row in slopes[slopes["estimator"] == "photo-score"].to_dict("records"):
+        key = {name: row[name] for name in ("classifier", "attribute", "label")}
+        of_pair = by_pair.get(tuple(key.values()), facing.iloc[:0])
+        steps = np.asarray(values[str(row["attribute"])], dtype=np.float64)
+        wide = of_pair.pivot_table(index=["photo", "opponent"], columns="step", values="share")
+        wide = wide.reindex(columns=range(len(steps)))
+        people = [wide.index.get_level_values(n).map(of_photo).to_numpy(np.int64) for n in ("photo", "opponent")]
+        by_pair_slopes = line_slopes(wide.to_numpy(np.float64), steps)
+        drawn = pair_slope(by_pair_slopes, people[0], people[1], len(code), config.bootstrap, config.seed)
+        wider = drawn.high - drawn.low > row["ci_high"] - row["ci_low"]
+        low, high = (drawn.low, drawn.high) if wider else (row["ci_low"], row["ci_high"])
+        counts = {"photos": int(row["n"]), "people": len(np.unique(np.concatenate(people))), "pairs": len(wide)}
+        ends = {"t_low": row["ci_low"], "t_high": row["ci_high"], "boot_low": drawn.low, "boot_high": drawn.high}
+        p = row["p"] if np.isnan(drawn.p) else np.maximum(row["p"], drawn.p)
+        rows.append({**key, **counts, "slope": row["slope"], **ends, "ci_low": low, "ci_high": high, "p": p})
+    return pd.DataFrame(rows, columns=SWEEP_SLOPES.columns)
