@@ -44,7 +44,7 @@ def show_picture(
     symmetry: Version = "program",
     symmetric_crop: Middle = "sideways",
 ) -> list[dict[str, Any]]:
-    """Draw one row a cropper (picture with points 1 to 3 and crops; its map beside it) into a PNG file.
+    """Draw one row a cropper (picture with points 1 to 3 and crops; its map on the right) into a PNG file.
 
     Returns one entry a cropper and ratio: cropper, ratio, left, top, width, height, pixels of the picture.
 

@@ -38,7 +38,7 @@ class Portrait:
 class People:
     """All people who are compared.
 
-    portraits: in the table's order.  columns: as asked for.  groups: column (crossed ones too) to group to persons.
+    portraits: in the table's order.  columns: as given.  groups: column (crossed ones too) to group to persons.
     left_out: column to why to how many persons.
     """
 

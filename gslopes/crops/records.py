@@ -23,7 +23,7 @@ class SaliencyMap:
 
 @dataclass(frozen=True, slots=True)
 class Crop:
-    """What a cropper keeps of a picture: int pixels; point: the focal point x, y if it tells one."""
+    """What a cropper keeps of a picture: int pixels; point: the focal point x, y if it has one."""
 
     left: int
     top: int

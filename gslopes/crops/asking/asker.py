@@ -169,10 +169,9 @@ class Asker:
 
     def _rectangles(self, pictures: Pictures, out: Path, tick: Tick, ratios: Sequence[float]) -> Iterator[Answer]:
         """A cropper over a network is asked about all pictures before the first answer is given out."""
-        cropper, everything = cast("Cropper", self.model), pictures.tolist()
-        remote = isinstance(cropper, RemoteCropper)
-        if isinstance(cropper, RemoteCropper):
-            cropper.ask_about(out, lambda: (self.picture(photos)[0] for photos in everything), tick)
+        everything = pictures.tolist()
+        if remote := isinstance(self.model, RemoteCropper):
+            cast("RemoteCropper", self.model).ask_about(out, lambda: (self.picture(one)[0] for one in everything), tick)
         for row, photos in enumerate(everything):
             picture, plan = self.picture(photos)
             try:

@@ -37,7 +37,7 @@ _MEMORY = 768 << 20  # bytes of decoded photos that are kept
 
 @dataclass(slots=True, eq=False)
 class ScaledPhotos:
-    """Decoded photos, scaled as the joining wants them; the least recently used go first.
+    """Decoded photos at the size in which they are joined; the least recently used are dropped first.
 
     paths: of the photos, in the order of their numbers.
     """
@@ -93,7 +93,7 @@ def scaled_size(width: int, height: int, config: CropsConfig) -> tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class PortraitWork:
-    """Looks at the photos of a part; the people table is the commit marker."""
+    """Finds faces in the photos of a part, and asks about each; the people table is the commit marker."""
 
     stage: Stage
     portraits: tuple[Portrait, ...]
@@ -150,30 +150,24 @@ class PortraitWork:
                 check_map(found, pixels.shape[1], pixels.shape[0], model.name, row["path"])
             except AnswerError:
                 continue  # the pairs of this photo say why
-            rows.append(self._summary(model, found, scale, photo, row, pixels))
+            key = {"cropper": model.name, "photo": photo.id, "scale": scale}
+            rows.append(key | self._summary(found, photo, row["head"], photo.pixels.shape[0] / pixels.shape[0]))
         return rows
 
-    def _summary(
-        self, model: Saliency, found: SaliencyMap, scale: str, photo: Photo, row: dict[str, Any], pixels: ByteArray
-    ) -> dict[str, Any]:
-        factor = photo.pixels.shape[0] / pixels.shape[0]
+    def _summary(self, found: SaliencyMap, photo: Photo, head: Any, factor: float) -> dict[str, Any]:
+        """A photo's own map in numbers.  factor: pixels of the photo for one of the picture that was asked about."""
         x, y = focal_point(found)
-        ends = np.percentile(found.scores, [100, 95, 90, 75, 50, 25])
-        head = None if row["head"] is None else Box(*row["head"])
-        version = self.config.symmetry
-        seen = found.scores if version == "saliency" else photo.pixels
+        names = ("max", "p95", "p90", "p75", "median", "p25")
+        ends = np.percentile(found.scores, [100, 95, 90, 75, 50, 25]).astype(np.float32)
+        seen = found.scores if self.config.symmetry == "saliency" else photo.pixels
         return {
-            "cropper": model.name,
-            "photo": photo.id,
-            "scale": scale,
-            "columns": found.scores.shape[1],
-            "rows": found.scores.shape[0],
+            **dict(zip(("rows", "columns"), found.scores.shape, strict=True)),
             "x": int(x * factor),
             "y": int(y * factor),
-            **dict(zip(("max", "p95", "p90", "p75", "median", "p25"), ends.astype(np.float32), strict=True)),
+            **dict(zip(names, ends, strict=True)),
             "mean": np.float32(found.scores.mean()),
-            "symmetric": is_symmetric(seen, version),
-            "on_head": None if head is None else head.holds(x * factor, y * factor),
+            "symmetric": is_symmetric(seen, self.config.symmetry),
+            "on_head": None if head is None else Box(*head).holds(x * factor, y * factor),
             "values": found.scores.ravel().astype(np.float32) if self.config.keep_maps else None,
         }
 

@@ -64,7 +64,7 @@ class RemoteCropper:
             prepare_classifier(one)
 
     def requests(self, pictures: int) -> list[Any]:
-        """What asking about so many pictures takes at most: an Estimate a ratio."""
+        """The most that asking about ``pictures`` pictures takes: an Estimate a ratio."""
         return [
             estimate(one.name, one.limits, one.batch, [pictures] if pictures else [], 0) for one in self._at.values()
         ]

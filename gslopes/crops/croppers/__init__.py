@@ -43,7 +43,7 @@ class Request:
 
     name: the whole text, as given.  argument: what stands after the first colon, such as a path.
     options: key=value pairs.  finder: finds faces, for croppers that need them.  device: as torch names it.
-    seed: of croppers that draw by lot.  trust: which files that are programs may run.
+    seed: of croppers that draw at random.  trust: which files that are programs may run.
     """
 
     name: str

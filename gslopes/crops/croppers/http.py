@@ -148,20 +148,21 @@ class HttpAtRatio(HttpClassifier):
         if "found" in entry:
             left, top, right, bottom = (float(value) for value in entry["found"])
             return self._sides(left, top, right, bottom, wide, tall)
-        at = _inside(entry["answer"], self._options.at)
-        across, down = (1.0, 1.0) if self._options.units == "shares" else (1 / wide, 1 / tall)
-        if self._options.answer == "point":
-            x, y = _number(at, self._options.x) * across, _number(at, self._options.y) * down
+        options = self._options
+        at = _inside(entry["answer"], options.at)
+        across, down = (1.0, 1.0) if options.units == "shares" else (1 / wide, 1 / tall)
+        if options.answer == "point":
+            x, y = _number(at, options.x) * across, _number(at, options.y) * down
             if not (0 <= x <= 1 and 0 <= y <= 1):
                 raise AnswerError(f"{self.name} answers with the point {x:.4f}, {y:.4f}, outside of the picture.")
             return Answer("answered", (("x", x), ("y", y)))
-        sides = {side: _side(at, side, getattr(self._options, side)) for side in _WORDS}
+        sides = {side: _side(at, side, getattr(options, side)) for side in _WORDS}
         left, right = _ends(sides["left"], sides["width"], sides["right"], "left, width or right")
         top, bottom = _ends(sides["top"], sides["height"], sides["bottom"], "top, height or bottom")
         return self._sides(left * across, top * down, right * across, bottom * down, wide, tall)
 
     def rectangle(self, labels: dict[str, float], width: int, height: int) -> Crop:
-        """What the labels say of a picture of so many pixels."""
+        """The labels as a rectangle of a picture of this size."""
         if "x" in labels:
             x, y = (min(int(labels[name] * side), side - 1) for name, side in (("x", width), ("y", height)))
             return crop_rectangle(width, height, x, y, self._ratio)

@@ -17,7 +17,7 @@ import numpy as np
 from gslopes.core.errors import AnswerError, ConfigError, ModelError
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.crops.croppers import Request
-from gslopes.crops.croppers.opencv import centres
+from gslopes.crops.croppers.opencv import grid_map
 from gslopes.crops.croppers.packages import needed
 from gslopes.crops.pictures.joining import Resample, fitted
 from gslopes.crops.records import SaliencyMap
@@ -115,8 +115,7 @@ class _ModelFile(ABC):
             scores = scores.reshape([side for side in scores.shape if side != 1] or [1, 1])
             if scores.ndim != 2:
                 raise AnswerError(f"{self.name} answers with an array of shape {scores.shape}: a map is rows, columns.")
-            height, width = picture.shape[:2]
-            found.append(SaliencyMap(scores, *centres(width, height, scores.shape[1], scores.shape[0])))
+            found.append(grid_map(scores, picture))
         return found
 
 

@@ -16,7 +16,7 @@ Sizes = tuple[tuple[int, int], ...]  # (width, height) of photos that are joined
 
 
 class SpectralResidual:
-    """Spectral residual, by OpenCV: what of a picture's spectrum an average of its neighbourhood does not tell.
+    """Spectral residual, by OpenCV: what of a picture's spectrum departs from the average of its neighbourhood.
 
     It sees the picture as 64 x 64 gray pixels and works on the whole of them at once. But its own
     shrink (bilinear, in whole numbers) takes the pixels next to each sample alone: two photos of one size, shrunk to
@@ -32,12 +32,9 @@ class SpectralResidual:
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """(H, W, 3) uint8 RGB pictures to maps of 64 x 64 cells; a picture of one colour gives a constant map."""
-        found = []
-        for picture in pictures:
-            height, width = picture.shape[:2]
-            scores = self.maps_of_shrunk(self.shrink(picture, GRID, GRID)[None])[0]
-            found.append(SaliencyMap(scores, *centres(width, height, GRID, GRID)))
-        return found
+        return [
+            grid_map(self.maps_of_shrunk(self.shrink(picture, GRID, GRID)[None])[0], picture) for picture in pictures
+        ]
 
     def view(self, sizes: Sizes, *, vertical: bool = False) -> tuple[int, int] | None:
         """(width, height) to which photos are shrunk that are joined side by side; None if that is not the same.
@@ -69,8 +66,8 @@ class SpectralResidual:
 class FineGrained:
     """Fine-grained saliency, by OpenCV: differences between centre and surround on several scales.
 
-    size: the picture is fitted into a square of so many pixels first (320): neighbourhoods are counted in pixels, so
-    without this a large photo would be judged by finer detail than a small one.
+    size: side of the square that the picture is fitted into first, pixels (320): neighbourhoods are counted in pixels,
+        so without this a large photo would be judged by finer detail than a small one.
 
     Source: Montabone & Soto 2010, doi 10.1016/j.imavis.2009.06.006.
     """
@@ -88,12 +85,9 @@ class FineGrained:
 
         A cell is the mean of 4 x 4 pixels: single edge pixels would decide otherwise.
         """
-        found = []
-        for picture in pictures:
-            height, width = picture.shape[:2]
-            scores = self.maps_of_shrunk(fitted(picture, self.size, "area")[None])[0]
-            found.append(SaliencyMap(scores, *centres(width, height, scores.shape[1], scores.shape[0])))
-        return found
+        return [
+            grid_map(self.maps_of_shrunk(fitted(picture, self.size, "area")[None])[0], picture) for picture in pictures
+        ]
 
     def view(self, sizes: Sizes, *, vertical: bool = False) -> tuple[int, int] | None:
         """(width, height) to which photos are shrunk that are joined side by side; None if that is not the same.
@@ -122,6 +116,11 @@ class FineGrained:
             scores = model.computeSaliency(np.ascontiguousarray(picture[..., ::-1]))[1]
             result[index] = cv2.resize(scores, (columns, rows), interpolation=cv2.INTER_AREA)
         return result
+
+
+def grid_map(scores: FloatArray, picture: ByteArray) -> SaliencyMap:
+    """Scores of a grid over the whole of a picture as its map.  scores: (rows, columns)."""
+    return SaliencyMap(scores, *centres(picture.shape[1], picture.shape[0], *scores.shape[::-1]))
 
 
 def centres(width: int, height: int, columns: int, rows: int) -> tuple[FloatArray, FloatArray]:

@@ -49,7 +49,7 @@ class VipsAttention:
         self.version = ".".join(str(self._vips.version(part)) for part in range(3))
 
     def crop(self, picture: ByteArray, ratio: float) -> Crop:
-        """(H, W, 3) uint8 RGB to a rectangle; attention tells its point, too."""
+        """(H, W, 3) uint8 RGB to a rectangle; attention gives its point, too."""
         height, width = picture.shape[:2]
         wide, tall = (width, round(width * ratio)) if height / width > ratio else (round(height / ratio), height)
         wide, tall = min(max(wide, 1), width), min(max(tall, 1), height)

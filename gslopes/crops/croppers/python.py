@@ -15,7 +15,7 @@ import numpy as np
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
 from gslopes.core.records import ByteArray
 from gslopes.crops.croppers import Request
-from gslopes.crops.croppers.opencv import centres
+from gslopes.crops.croppers.opencv import grid_map
 from gslopes.crops.records import Crop, Cropper, Saliency, SaliencyMap
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
@@ -64,9 +64,7 @@ def as_cropper(given: Saliency | Cropper | Callable[..., Any]) -> Saliency | Cro
             one.default is one.empty and one.kind in _POSITIONAL for one in signature(given).parameters.values()
         )
     except (TypeError, ValueError) as error:
-        raise UsageError(
-            f"It cannot be told what {name} takes: {error}.", "Give a function written in Python."
-        ) from error
+        raise UsageError(f"It is unknown what {name} takes: {error}.", "Give a function written in Python.") from error
     if takes not in (1, 2):
         hint = "A function of pictures answers with maps, one of pictures and a ratio with rectangles."
         raise UsageError(f"{name} takes {takes} arguments.", hint)
@@ -98,8 +96,7 @@ class Maps:
             scores = np.asarray(answer, dtype=np.float32)
             if scores.ndim != 2:
                 raise AnswerError(f"{self.name} answers with an array of shape {scores.shape}: a map is rows, columns.")
-            height, width = picture.shape[:2]
-            found.append(SaliencyMap(scores, *centres(width, height, scores.shape[1], scores.shape[0])))
+            found.append(grid_map(scores, picture))
         return found
 
 

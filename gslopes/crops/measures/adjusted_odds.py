@@ -1,4 +1,4 @@
-"""Does being favoured go with contrast, light or size? A description beside the shares, not an excuse for them."""
+"""Is being favoured associated with contrast, light or size? A description, which justifies nothing."""
 
 from __future__ import annotations
 

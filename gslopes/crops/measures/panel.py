@@ -24,7 +24,7 @@ class Panel:
 
     @classmethod
     def of(cls, people: pd.DataFrame) -> Panel:
-        """From the people table; photos that were skipped have nobody."""
+        """From the people table; skipped photos have no person."""
         used = people[people["status"] == "used"]
         persons = tuple(dict.fromkeys(used["person"]))
         number = {name: index for index, name in enumerate(persons)}

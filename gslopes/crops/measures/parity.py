@@ -2,7 +2,7 @@
 
 P(a over b) = (1/mn) sum_i sum_j h_ij with h_ij in [0, 1] the share of the answers about persons i of a and j of b that
 favoured i. People are the sample: pairs that share a person are not independent, and a thousand draws from the same
-forty people tell no more than these forty. The standard error is DeLong's, from the m row means and n column means.
+forty people add nothing to these forty. The standard error is DeLong's, from the m row means and n column means.
 """
 
 from __future__ import annotations
@@ -61,9 +61,8 @@ def parity(h: Array, confidence: float = 0.95) -> Parity:
     asked = ~np.isnan(h)
     pairs = int(asked.sum())
     m, n = h.shape if pairs else (0, 0)
-    nothing = math.nan
     if not pairs:
-        return Parity(nothing, 0, 0, 0, nothing, nothing, nothing, nothing, nothing, nothing)
+        return Parity(math.nan, 0, 0, 0, *[math.nan] * 6)
     filled = np.where(asked, h, 0.0)
     p = float(filled.sum() / pairs)
     # influence of each person: how far its own pairs lie from P, in proportion to how many they are
@@ -74,7 +73,7 @@ def parity(h: Array, confidence: float = 0.95) -> Parity:
     df = float(welch_satterthwaite(parts[0], m, parts[1], n))
     low, high = logit_interval(p, se, df, min(m, n), confidence)
     t = (p - 0.5) / se if se > 0 else math.nan
-    p_value = float(t_test(t, df)) if se > 0 and min(m, n) > 1 else nothing
+    p_value = float(t_test(t, df)) if se > 0 and min(m, n) > 1 else math.nan
     return Parity(p, m, n, pairs, se, df, low, high, t, p_value)
 
 
@@ -123,9 +122,9 @@ def hanley_mcneil(p: float, persons: int, others: int) -> float:
 
 
 def draws_half(p: float, draws: int) -> float:
-    """Two standard errors of so many independent draws from a fixed set of people: the published kind of interval.
+    """Two standard errors of independent draws from a fixed set of people: the published kind of interval.
 
-    It tells how well the draws know the share among these people, nothing about other people.
+    It covers the randomness of the draws among these people, not other people.
 
     >>> round(draws_half(0.635, 10_000), 4)
     0.0096

@@ -37,7 +37,7 @@ class Box:
         return Box(x0, y0, min(self.x1, other.x1), min(self.y1, other.y1)).area
 
     def shifted(self, x: float, y: float) -> Box:
-        """The same box, so many pixels to the right and down."""
+        """The same box, moved right by x and down by y pixels."""
         return Box(self.x0 + x, self.y0 + y, self.x1 + x, self.y1 + y)
 
     def scaled(self, factor: float) -> Box:

@@ -27,7 +27,7 @@ class Layout:
     """Where the photos lie in a joined picture.
 
     width, height: of the joined picture, pixels.  photos: one box a photo.
-    territories: one box a photo: the photo with the padding beside it (and a gap after it); together they are the
+    territories: one box a photo: the photo with its padding (and a gap after it); together they are the
         picture.
     """
 

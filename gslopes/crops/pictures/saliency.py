@@ -67,7 +67,7 @@ def owners(x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> NDAr
 
 
 def maxima(scores: NDArray[np.floating], owner: NDArray[np.int64], people: int) -> Array:
-    """(B, people) of each person's highest score; minus infinity where nobody's cell is there.
+    """(B, people) of each person's highest score; minus infinity for a person without a cell.
 
     scores: (B, rows, columns).  owner: (rows, columns).
     """

@@ -75,7 +75,7 @@ def regions_crops(
     """Where do croppers look on photos of people of different groups?  Called again, it resumes.
 
     photos, out, people, config, croppers, finder, cost_limits, trust: as ``crops.audit.audit_crops``.
-    per_group: photos of each group, drawn by lot.  tall: least height/width.  mask: see ``crops.regions.segmentation``.
+    per_group: random photos of each group.  tall: least height/width.  mask: see ``crops.regions.segmentation``.
     review: a CSV of marks, ``photo,region,kind`` as the review page saves it, or ``photo,x0,y0,x1,y1,kind`` in pixels,
         photos by their path or sha256; RUN/review.csv if it is there.
 
@@ -147,7 +147,7 @@ def _measured(
 def choose(
     seen: pd.DataFrame, table: People, tall: float, per_group: int, seed: int
 ) -> tuple[pd.DataFrame, dict[str, int]]:
-    """The photos that are looked at, so many of each crossed group by lot, and why others are not: reason to photos.
+    """The photos asked about, at most ``per_group`` random ones of each crossed group, and why others are not.
 
     Raises: UsageError if none is left.
     """
@@ -171,7 +171,7 @@ def choose(
         positions = np.sort(generator.permutation(len(members))[:per_group])
         drawn.append(members.iloc[positions])
     chosen = pd.concat(drawn, ignore_index=True)
-    counts["left out by lot"] = len(headed) - len(chosen)
+    counts["left out at random"] = len(headed) - len(chosen)
     return chosen, {why: count for why, count in counts.items() if count}
 
 

@@ -1,4 +1,4 @@
-"""Shares of photos whose point, or crop, leaves the head, with their intervals over people, group beside group."""
+"""Shares of photos whose point, or crop, leaves the head, and their differences between groups, with intervals."""
 
 from __future__ import annotations
 
@@ -96,17 +96,7 @@ def _kinds(seen: pd.DataFrame, regions: pd.DataFrame) -> list[dict[str, Any]]:
         for kind, of_kind in named.items():
             with_one = int(of_kind["photo"].nunique())
             low, high = wilson(with_one / photos, photos)
-            rows.append(
-                {
-                    "group": group,
-                    "kind": kind,
-                    "regions": len(of_kind),
-                    "of_regions": len(in_group),
-                    "photos": with_one,
-                    "of_photos": photos,
-                    "share": with_one / photos,
-                    "ci_low": low,
-                    "ci_high": high,
-                }
-            )
+            counts = {"regions": len(of_kind), "of_regions": len(in_group), "photos": with_one, "of_photos": photos}
+            ends = {"share": with_one / photos, "ci_low": low, "ci_high": high}
+            rows.append({"group": group, "kind": kind, **counts, **ends})
     return rows

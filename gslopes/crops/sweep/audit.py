@@ -35,7 +35,6 @@ from gslopes.run.config import CostLimits
 
 QUIET = OneProcess()
 IDENTITY = ("kind", "sweep", "inputs", "config", "croppers")
-EVERYBODY = "everybody"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +132,7 @@ def _subjects(
 ) -> Subjects:
     ids: dict[str, str] = dict(photos.drop_duplicates("photo")[["photo", "path"]].itertuples(index=False))
     if people is None:
-        return Subjects({photo: photo for photo in ids}, {EVERYBODY: list(ids)})
+        return Subjects({photo: photo for photo in ids}, {"all": list(ids)})
     people = Path(people)
     folder = Path(str(manifest.get("config", {}).get("photos", ".")))
     table = read_people(
