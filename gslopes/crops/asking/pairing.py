@@ -24,11 +24,11 @@ def all_pairs(groups: Mapping[str, Sequence[int]]) -> Pairs:
 
     groups: name to indices of persons, in the order in which pairs of groups are listed.
     """
-    found = [
+    pairs = [
         np.stack([np.repeat(groups[a], len(groups[b])), np.tile(groups[b], len(groups[a]))], axis=1)
         for a, b in combinations(groups, 2)
     ]
-    return np.concatenate(found).astype(np.int64) if found else np.empty((0, 2), dtype=np.int64)
+    return np.concatenate(pairs).astype(np.int64) if pairs else np.empty((0, 2), dtype=np.int64)
 
 
 def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0) -> Pairs:
@@ -46,15 +46,15 @@ def balanced_pairs(groups: Mapping[str, Sequence[int]], most: int, seed: int = 0
         return all_pairs(groups)
     if most < len(couples):
         raise ConfigError(f"{most} pairs are fewer than the {len(couples)} pairs of groups.", "Raise --pairs.")
-    found = []
+    pairs = []
     for (a, b), size in whole.items():
         first, second = (generator.permutation(np.asarray(groups[name], dtype=np.int64)) for name in (a, b))
         wanted = max(1, min(size, round(most * size / total)))
         turn = np.arange(wanted)
         # (t mod m, t mod n) meets every pair once in lcm(m, n) turns of each coset; each lap begins one further on
         lap = turn // np.lcm(len(first), len(second))
-        found.append(np.stack([first[turn % len(first)], second[(turn + lap) % len(second)]], axis=1))
-    return np.concatenate(found)
+        pairs.append(np.stack([first[turn % len(first)], second[(turn + lap) % len(second)]], axis=1))
+    return np.concatenate(pairs)
 
 
 def published_draws(groups: Mapping[str, Sequence[int]], draws: int = 10_000, seed: int = 42) -> Pairs:
@@ -63,11 +63,11 @@ def published_draws(groups: Mapping[str, Sequence[int]], draws: int = 10_000, se
     Source: Yee et al. 2021, section 4.
     """
     generator = np.random.default_rng([seed, 5])
-    found = [
+    pairs = [
         np.stack([generator.choice(np.asarray(groups[name], dtype=np.int64), draws) for name in couple], axis=1)
         for couple in combinations(groups, 2)
     ]
-    return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
+    return np.concatenate(pairs) if pairs else np.empty((0, 2), dtype=np.int64)
 
 
 def one_per_group(groups: Mapping[str, Sequence[int]], count: int, seed: int = 0) -> Pairs:
@@ -113,7 +113,7 @@ def opponents(
     queues = {name: generator.permutation(np.asarray(members, dtype=np.int64)) for name, members in groups.items()}
     used = dict.fromkeys(queues, 0)
     names = list(queues)
-    found = []
+    pairs = []
     for turn, photo in enumerate(photos):
         met: set[int] = {photo}
         for step in range(count):
@@ -124,9 +124,9 @@ def opponents(
                 used[name] += 1
                 if other not in met and (person is None or person[other] != person[photo]):
                     met.add(other)
-                    found.append((photo, other))
+                    pairs.append((photo, other))
                     break
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 def pairs_of(table: People, numbers: Numbers, config: CropsConfig) -> NDArray[np.int64]:
@@ -165,7 +165,7 @@ def _numbered(table: People, numbers: Numbers) -> dict[str, list[int]]:
 
 def by_person(persons: list[str]) -> dict[str, list[int]]:
     """Person to indices in the list."""
-    found: dict[str, list[int]] = {}
+    indices: dict[str, list[int]] = {}
     for number, person in enumerate(persons):
-        found.setdefault(person, []).append(number)
-    return found
+        indices.setdefault(person, []).append(number)
+    return indices

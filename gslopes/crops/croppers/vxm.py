@@ -68,10 +68,10 @@ def read(path: Path | str) -> Model:
 
 def parse(data: bytes, name: str = "the file") -> Model:
     """The same from the file's bytes."""
-    found = records(data, name)
-    count = _integer(found, "layerCount", name)
-    layers = tuple(_layer(found, index, name) for index in range(count))
-    extra = [key for key in found if key.removesuffix("Type").isdigit() and int(key.removesuffix("Type")) >= count]
+    entries = records(data, name)
+    count = _integer(entries, "layerCount", name)
+    layers = tuple(_layer(entries, index, name) for index in range(count))
+    extra = [key for key in entries if key.removesuffix("Type").isdigit() and int(key.removesuffix("Type")) >= count]
     if extra:
         raise ModelError(f"{name} has a layer {extra[0]!r} beyond its {count} layers.", _HINT)
     _check_chain(layers, name)
@@ -94,7 +94,7 @@ def records(data: bytes, name: str = "the file") -> dict[str, bytes]:
         return data[place - count : place]
 
     (number,) = struct.unpack("<I", take(4, "the number of records"))
-    found: dict[str, bytes] = {}
+    entries: dict[str, bytes] = {}
     for _ in range(number):
         start = place
         (length,) = struct.unpack("<I", take(4, "a key's length"))
@@ -102,52 +102,52 @@ def records(data: bytes, name: str = "the file") -> dict[str, bytes]:
         if not raw.endswith(b"\0") or not raw[:-1].isascii():
             raise ModelError(f"{name} has a key at offset {start} that is no text with a final NUL.")
         key = raw[:-1].decode("ascii")
-        if key in found:
+        if key in entries:
             raise ModelError(f"{name} has the key {key!r} twice, again at offset {start}.")
         (length,) = struct.unpack("<I", take(4, f"the length of {key!r}"))
-        found[key] = take(length, f"the value of {key!r}")
+        entries[key] = take(length, f"the value of {key!r}")
     if place != len(data):
         raise ModelError(f"{name} has {len(data) - place} bytes after its last record, at offset {place}.")
-    return found
+    return entries
 
 
-def _layer(found: Mapping[str, bytes], index: int, name: str) -> Layer:
-    kind = _integer(found, f"{index}Type", name)
+def _layer(entries: Mapping[str, bytes], index: int, name: str) -> Layer:
+    kind = _integer(entries, f"{index}Type", name)
     if kind == POOL:
         return Layer(POOL)
     if kind == SMOOTH:
-        size, sigma = (_integer(found, f"{index}{key}", name) for key in ("KernelSize", "Std"))
+        size, sigma = (_integer(entries, f"{index}{key}", name) for key in ("KernelSize", "Std"))
         return Layer(SMOOTH, size=size, sigma=sigma)
     if kind != CONVOLUTION:
         raise ModelError(f"{name} has the unknown type {kind} in {index}Type.", "Known: 0, 2 and 3.")
-    activation = _integer(found, f"{index}Act", name)
-    weight, bias = _array(found, f"{index}w", 4, name), _array(found, f"{index}b", 1, name)
+    activation = _integer(entries, f"{index}Act", name)
+    weight, bias = _array(entries, f"{index}w", 4, name), _array(entries, f"{index}b", 1, name)
     if weight.shape[0] != len(bias):
         raise ModelError(f"{name}: {index}w has {weight.shape[0]} outputs, {index}b {len(bias)}.")
     if weight.shape[2] % 2 == 0 or weight.shape[3] % 2 == 0:
         raise ModelError(f"{name}: {index}w has a window of {weight.shape[2]} x {weight.shape[3]}; both must be odd.")
-    alpha = float(_array(found, f"{index}alpha", 1, name)[0]) if activation == PARAMETRIC else 0.0
+    alpha = float(_array(entries, f"{index}alpha", 1, name)[0]) if activation == PARAMETRIC else 0.0
     return Layer(CONVOLUTION, weight, bias, activation, alpha)
 
 
-def _integer(found: Mapping[str, bytes], key: str, name: str) -> int:
-    value = found.get(key)
+def _integer(entries: Mapping[str, bytes], key: str, name: str) -> int:
+    value = entries.get(key)
     if value is None or len(value) != 4:
         raise ModelError(f"{name} has no number {key!r}." if value is None else f"{name}: {key!r} is no int32.")
     return int(struct.unpack("<i", value)[0])
 
 
-def _array(found: Mapping[str, bytes], key: str, dims: int, name: str) -> NDArray[np.float32]:
+def _array(entries: Mapping[str, bytes], key: str, dims: int, name: str) -> NDArray[np.float32]:
     for part in (key, f"{key}.dtype", f"{key}.shape"):
-        if part not in found:
+        if part not in entries:
             raise ModelError(f"{name} has no record {part!r}.")
-    if found[f"{key}.dtype"] != b"float32":
-        raise ModelError(f"{name}: {key} is of the type {found[f'{key}.dtype']!r}, not float32.")
-    raw = found[f"{key}.shape"]
+    if entries[f"{key}.dtype"] != b"float32":
+        raise ModelError(f"{name}: {key} is of the type {entries[f'{key}.dtype']!r}, not float32.")
+    raw = entries[f"{key}.shape"]
     shape = struct.unpack(f"<{len(raw) // 4}i", raw) if len(raw) % 4 == 0 else ()
-    if len(shape) != dims or min(shape, default=0) < 1 or 4 * prod(shape) != len(found[key]):
-        raise ModelError(f"{name}: {key} has {len(found[key])} bytes, which is not the shape {list(shape)}.")
-    return np.frombuffer(found[key], "<f4").reshape(shape).astype(np.float32)
+    if len(shape) != dims or min(shape, default=0) < 1 or 4 * prod(shape) != len(entries[key]):
+        raise ModelError(f"{name}: {key} has {len(entries[key])} bytes, which is not the shape {list(shape)}.")
+    return np.frombuffer(entries[key], "<f4").reshape(shape).astype(np.float32)
 
 
 def _check_chain(layers: tuple[Layer, ...], name: str) -> None:

@@ -16,13 +16,13 @@ Ties = Literal["half", "first"]
 TIE = 1e-6
 
 
-def check_map(found: SaliencyMap, width: int, height: int, cropper: str, picture: str) -> SaliencyMap:
+def check_map(saliency: SaliencyMap, width: int, height: int, cropper: str, picture: str) -> SaliencyMap:
     """The map, if it makes sense.
 
     Raises: AnswerError naming cropper and picture if it has no cell, a number that is none, or coordinates that lie
         outside of the picture or do not increase.
     """
-    scores = np.asarray(found.scores)
+    scores = np.asarray(saliency.scores)
     wrong = ""
     if scores.ndim != 2 or not scores.size:
         wrong = f"has the shape {scores.shape}: it needs rows and columns"
@@ -30,8 +30,8 @@ def check_map(found: SaliencyMap, width: int, height: int, cropper: str, picture
         wrong = "holds NaN or infinity"
     else:
         for name, coordinates, count, side in (
-            ("x", found.x, scores.shape[1], width),
-            ("y", found.y, scores.shape[0], height),
+            ("x", saliency.x, scores.shape[1], width),
+            ("y", saliency.y, scores.shape[0], height),
         ):
             if len(coordinates) != count:
                 wrong = f"has {len(coordinates)} coordinates {name} for {count} cells"
@@ -41,18 +41,18 @@ def check_map(found: SaliencyMap, width: int, height: int, cropper: str, picture
                 wrong = f"has coordinates {name} outside of the picture ({side} pixels)"
     if wrong:
         raise AnswerError(f"The map of {cropper} for {picture} {wrong}.", "Repair the cropper; other pairs go on.")
-    return found
+    return saliency
 
 
-def is_constant(found: SaliencyMap) -> bool:
+def is_constant(saliency: SaliencyMap) -> bool:
     """Whether nothing is salient: no focal point."""
-    return float(np.ptp(found.scores)) == 0.0
+    return float(np.ptp(saliency.scores)) == 0.0
 
 
-def focal_point(found: SaliencyMap) -> tuple[int, int]:
+def focal_point(saliency: SaliencyMap) -> tuple[int, int]:
     """The pixel x, y of the first maximum in row-major order, truncated."""
-    row, column = np.unravel_index(int(np.argmax(found.scores)), found.scores.shape)
-    return int(found.x[column]), int(found.y[row])
+    row, column = np.unravel_index(int(np.argmax(saliency.scores)), saliency.scores.shape)
+    return int(saliency.x[column]), int(saliency.y[row])
 
 
 def owners(x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> NDArray[np.int64]:

@@ -34,7 +34,7 @@ class Region:
 
 
 def salient_regions(
-    found: SaliencyMap,
+    saliency: SaliencyMap,
     width: int,
     height: int,
     mask: Mask = "grid",
@@ -44,13 +44,13 @@ def salient_regions(
 
     width, height: of the photo, pixels.  min_area: share of the photo; of the published mask it is 1000 pixels.
     """
-    if np.ptp(found.scores) == 0:
+    if np.ptp(saliency.scores) == 0:
         return []
     if mask == "published":
-        return _of_pixels(found, width, height)
-    rows, columns = found.scores.shape
+        return _of_pixels(saliency, width, height)
+    rows, columns = saliency.scores.shape
     cell = width / columns * height / rows
-    bright = found.scores > np.percentile(found.scores, PERCENTILE)
+    bright = saliency.scores > np.percentile(saliency.scores, PERCENTILE)
     labels, count = ndimage.label(bright, structure=_NEIGHBOURS)
     regions = []
     for index, where in enumerate(ndimage.find_objects(labels, count), start=1):
@@ -62,8 +62,8 @@ def salient_regions(
     return _sorted([region for region in regions if region.area >= min_area * width * height])
 
 
-def _of_pixels(found: SaliencyMap, width: int, height: int) -> list[Region]:
-    chance = special.expit(found.scores.astype(np.float64))
+def _of_pixels(saliency: SaliencyMap, width: int, height: int) -> list[Region]:
+    chance = special.expit(saliency.scores.astype(np.float64))
     chance[chance <= np.percentile(chance, PERCENTILE)] = 0.0
     picture = cv2.resize(np.ceil(255 * chance).astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST_EXACT)
     stored = through_jpeg(np.asarray(picture, np.uint8), 75)
