@@ -50,7 +50,7 @@ def vendor_cut(classifier: str) -> Cut:
     if listed is None:
         return Cut(0.5) if base == "transformers" and _answers_in_words(items) else ALL
     feature = items[0] if items and "=" not in items[0] else ""
-    score, most = listed.presence.get(feature, listed.presence.get("", (0.0, 0)))
+    score, most = listed.presence.get(feature, listed.presence.get("other", (0.0, 0)))
     return Cut(score, most)
 
 

@@ -22,7 +22,7 @@ from gslopes.run.config import CostLimits, CostOptions, GateConfig, RunConfig, R
 from gslopes.run.gate.judge import load_reader
 from gslopes.run.outcome import Audit
 from gslopes.run.plan import Plan, make_plan
-from gslopes.score.classifiers.function import Function, FunctionClassifier
+from gslopes.score.classifiers.python import Function, FunctionClassifier
 
 if TYPE_CHECKING:
     from gslopes.run.validation import Summary

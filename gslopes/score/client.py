@@ -24,7 +24,7 @@ from gslopes.score.answers import asked_rows, failed_answer, score_rows
 from gslopes.score.cache import AnswerCache
 from gslopes.score.cost import Budget, UsageStats
 from gslopes.score.limits import limits_of
-from gslopes.score.payload import fit_pictures
+from gslopes.score.pictures import fit_pictures
 from gslopes.score.questions import PartProgress, digest, ordered, read_picture
 from gslopes.score.retry import RetryPolicy
 from gslopes.score.worker import ClassifierCache, Worker

@@ -14,7 +14,7 @@ class Limits:
     """The limits and the price of a classifier; the defaults are those of a local one: none.
 
     requests_per_second, pictures_per_second: of one account; 0 is no limit.  concurrency: requests in flight at once.
-    picture_bytes: of one encoded picture; 0 is no limit.  Larger ones are encoded again, and it is said.
+    picture_bytes: of one encoded picture; 0 is no limit.  Larger ones are encoded again, with a note.
     request_bytes: of all encoded pictures of one request together, before any base64; 0 is no limit.
     max_pixels: of one picture; 0 is no limit. Larger ones are scaled down.
     min_side, max_side: pixels; smaller pictures are refused without asking, larger ones are scaled down.

@@ -126,7 +126,7 @@ def usage(cls: type[Dataclass]) -> tuple[str, ...]:
 
 
 def _require_no_secret(base: str, values: Iterable[str]) -> None:
-    """A name stands in tables, caches and folder names.  Raises: ConfigError, which repeats nothing of the address."""
+    """A name is stored in tables and caches.  Raises: ConfigError, which repeats nothing of the address."""
     for value in values:
         if found := secret_in_address(value):
             hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."

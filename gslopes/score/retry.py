@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import random
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
 
 from gslopes.core.errors import AnswerError, GslopesError, Throttled, Unavailable, Unfinished
 from gslopes.core.records import Classifier
@@ -42,6 +42,12 @@ class RetryPolicy:
         """For the halves of a request that was given up."""
         return replace(self, max_attempts=min(self.max_attempts, 2))
 
+    def delay(self, error: Throttled | Unavailable, attempt: int) -> float:
+        """Seconds to wait after an attempt (1, 2, ...) that ended in this error."""
+        if error.retry_after is None or math.isnan(error.retry_after):
+            return random.uniform(0, min(self.max_delay, self.base_delay * 2.0 ** min(attempt - 1, 60)))
+        return min(max(error.retry_after, 0.0), self.max_retry_after)
+
 
 class RequestSender:
     """Sends requests to one classifier; shared by its threads.
@@ -67,32 +73,21 @@ class RequestSender:
         store: called with the responses of one request, sha256 to raw answer or ClassifierError.
         Raises: Throttled or Unavailable after the last attempt; Stopped; whatever else ``ask`` raises.
         """
-        exponential = wait_random_exponential(multiplier=retry.base_delay, max=retry.max_delay)
-
-        def pause(state: RetryCallState) -> float:
-            error = state.outcome.exception() if state.outcome else None
-            asked_for = getattr(error, "retry_after", None)
-            if asked_for is None or math.isnan(asked_for):
-                seconds = float(exponential(state))
-            else:
-                seconds = min(max(float(asked_for), 0.0), retry.max_retry_after)
-            with self._usage.lock:
-                self._usage.throttled += isinstance(error, Throttled)
-                self._usage.longest_wait = max(self._usage.longest_wait, asked_for or 0.0)
-            if isinstance(error, Throttled):
-                self._rate_limiter.pause(seconds)
-            return seconds
-
-        def enough(state: RetryCallState) -> bool:
-            error = state.outcome.exception() if state.outcome else None
-            return state.attempt_number >= (retry.max_throttled if isinstance(error, Throttled) else retry.max_attempts)
-
-        for attempt in Retrying(
-            retry=retry_if_exception_type(RETRYABLE), wait=pause, stop=enough, sleep=self._sleep, reraise=True
-        ):
-            with attempt:
-                self._usage.add(retries=attempt.retry_state.attempt_number > 1)
+        for attempt in itertools.count(1):
+            try:
                 self._once(pictures, store)
+                return
+            except RETRYABLE as error:
+                throttled, seconds = isinstance(error, Throttled), retry.delay(error, attempt)
+                self._usage.add(throttled=throttled)
+                with self._usage.lock:
+                    self._usage.longest_wait = max(self._usage.longest_wait, error.retry_after or 0.0)
+                if throttled:
+                    self._rate_limiter.pause(seconds)
+                if attempt >= (retry.max_throttled if throttled else retry.max_attempts):
+                    raise
+            self._sleep(seconds)
+            self._usage.add(retries=1)
 
     def _sleep(self, seconds: float) -> None:
         if self._halt.wait(seconds):

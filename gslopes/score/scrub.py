@@ -12,7 +12,7 @@ from urllib.parse import quote, quote_plus
 
 from gslopes.core.secrets import MIN_LENGTH, SHAPE, WORD, secret_values
 
-LIMIT = 300  # characters of a reason; the rest of a long message (a request's body, say) helps nobody in a table
+LIMIT = 300  # characters of a reason; the rest of a long message (a request's body, say) is of no use in a table
 
 _HIDDEN = "***"
 _REMEMBERED: set[str] = set()

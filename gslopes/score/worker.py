@@ -24,7 +24,7 @@ MAX_OUTAGES = 2  # requests given up one after the other, with no answer in betw
 class ClassifierCache:
     """The answers of one classifier that are there already, and the place where new ones are kept at once.
 
-    cache: of all runs, for classifiers whose version tells all; it holds answers as the service sent them.
+    cache: of all runs, for classifiers whose version identifies their answers, which are kept as they were sent.
     journal: of one run, for the others, so that a run that is killed asks nothing again; it holds answers as they were
         understood, since what such a classifier returns need not be JSON.
     """
@@ -175,7 +175,7 @@ def cache_version(classifier: Classifier) -> str:
 
 
 def is_cached(classifier: Classifier) -> bool:
-    """Services always; a model on this machine if it says so, since only it knows whether its version tells all."""
+    """Services always; a model on this machine if it says that its version identifies its answers."""
     return limits_of(classifier).remote or bool(getattr(classifier, "cached", False))
 
 

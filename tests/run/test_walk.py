@@ -7,7 +7,7 @@ import gslopes
 from gslopes.core.errors import UsageError
 from gslopes.run import walk
 from gslopes.run.config import RunOptions
-from gslopes.score.classifiers.function import FunctionClassifier
+from gslopes.score.classifiers.python import FunctionClassifier
 
 
 def test_examples_in_the_docstrings_hold() -> None:

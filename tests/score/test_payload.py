@@ -8,7 +8,7 @@ from PIL import Image
 
 from gslopes.core.errors import PhotoError, Refused
 from gslopes.score.limits import Limits
-from gslopes.score.payload import fit_pictures
+from gslopes.score.pictures import fit_pictures
 
 
 def noise(seed: int, size: tuple[int, int] = (240, 160), kind: str = "PNG") -> bytes:

@@ -106,7 +106,7 @@ def list_classifiers() -> list[ClassifierEntry]:
 
 
 def canonical_name(text: str) -> str:
-    """The one spelling of a classifier's name with its parameters, as it stands in the tables; loads no weights.
+    """The one spelling of a classifier's name with its parameters, as the tables have it; loads no weights.
 
     Raises: UnknownName, ConfigError, UsageError (its extra is not installed).
     """

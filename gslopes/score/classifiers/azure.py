@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 from urllib.parse import urlsplit
 
 from gslopes.core.errors import CredentialsError
@@ -23,13 +23,6 @@ from gslopes.score.names import ARGUMENT, OPERATIONAL
 
 ENTRA = ("AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET")  # or a managed identity, or az login
 _AZURE_HOSTS = (".cognitiveservices.azure.com", ".api.cognitive.microsoft.com", ".services.ai.azure.com")
-# What Azure says inside a 400 when the picture is to blame.
-PICTURES = wire.declared(
-    {
-        "refused": "InvalidImageFormat InvalidImageSize InvalidImageDimension InvalidImageData NotSupportedImage "
-        "UnsupportedMediaType ResponsibleAIPolicyViolation ContentFiltered"
-    }
-)
 
 
 class AzureService(Service):
@@ -40,22 +33,6 @@ class AzureService(Service):
 
     SERVICE, CREDENTIALS = "azure", ("VISION_ENDPOINT", "VISION_KEY")
     CLIENT = ("azure.ai.vision.imageanalysis", "ImageAnalysisClient")
-    # Errors with an HTTP status are told apart by it; here are all others.
-    ERRORS: ClassVar[wire.Kinds] = {
-        **wire.declared(
-            {
-                "failed": "AzureError HttpResponseError SerializationError",
-                "unavailable": "ServiceRequestError",  # the request did not leave
-                # it did, and no whole answer came
-                "lost": "ServiceResponseError DecodeError StreamConsumedError StreamClosedError ResponseNotReadError "
-                "DeserializationError",
-                "credentials": "ClientAuthenticationError",
-                "service": "ResourceNotFoundError TooManyRedirectsError",
-            },
-            "azure.core.exceptions",
-        ),
-        "json.decoder.JSONDecodeError": "lost",
-    }
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
         super().__init__(name, options, device)
@@ -119,7 +96,7 @@ class AzureService(Service):
         inner = getattr(outer, "innererror", None)
         codes = {str(getattr(outer, "code", "")), str(inner.get("code", "")) if isinstance(inner, dict) else ""}
         if kind == "failed" and isinstance(status, int):
-            kind = "refused" if codes & set(PICTURES) else wire.kind_of_status(status)
+            kind = "refused" if codes & set(wire.codes_of("azure")) else wire.kind_of_status(status)
         if type(error).__name__ == "JSONDecodeError":
             return kind, "the reply is not JSON"
         return kind, str(getattr(outer, "message", None) or f"{type(error).__name__}: {error}")

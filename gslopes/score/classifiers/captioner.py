@@ -3,8 +3,8 @@
     captioner:MODEL_FOLDER                                    an image-to-text model of the transformers library
     captioner-python:module:function                          a function of yours, arrays to texts or None
 
-Those behind an address are in ``captioner_services``. Prompt and decoding stand in the name, and so do parser, sense
-rule and hypernyms; but raw captions are kept without these, so that reading them again costs no call.
+Those behind an address are in ``captioner_services``. Prompt and decoding are part of the name, and so are parser,
+sense rule and hypernyms; but raw captions are kept without these, so that reading them again costs no call.
 """
 
 from __future__ import annotations

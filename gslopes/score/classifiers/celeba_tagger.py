@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gslopes.networks.mtcnn import Mtcnn
 
-# Faces are looked for in a picture of at most this many pixels a side, and down to this many pixels.
+# Pixels: side of the picture in which faces are detected, at most, and of the smallest face.
 LOOK, MIN_FACE = 640, 20
 
 

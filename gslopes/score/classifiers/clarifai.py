@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from gslopes.core.errors import ConfigError, CredentialsError, GslopesError
 from gslopes.core.records import Answer
@@ -25,17 +25,6 @@ _SUCCESS, _MIXED, _FAILURE = 10000, 10010, 10020
 _DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
 _ANSWERED = (_SUCCESS, *_DEPRECATED)
 
-# gRPC's status codes by name. What is said about a whole message is never about one picture.
-STATUSES = wire.declared(
-    {
-        "lost": "CANCELLED DEADLINE_EXCEEDED DATA_LOSS",
-        "unavailable": "UNKNOWN ABORTED INTERNAL UNAVAILABLE",
-        "failed": "INVALID_ARGUMENT ALREADY_EXISTS FAILED_PRECONDITION OUT_OF_RANGE",
-        "service": "NOT_FOUND UNIMPLEMENTED",
-        "credentials": "PERMISSION_DENIED UNAUTHENTICATED",
-        "throttled": "RESOURCE_EXHAUSTED",
-    }
-)
 # Clarifai's own codes: the first range that holds a code decides, https://docs.clarifai.com.
 CODES: tuple[tuple[int, int, wire.Kind], ...] = (
     (10030, 10030, "unavailable"),  # try again
@@ -88,17 +77,6 @@ class Clarifai(Service):
     Options = ClarifaiOptions
     SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "clarifai", (KEY,), ("CLARIFAI_GRPC_BASE",)
     batch = 128
-    ERRORS: ClassVar[wire.Kinds] = {
-        **wire.declared(
-            {
-                "lost": "grpc.FutureTimeoutError grpc.FutureCancelledError",
-                "unavailable": "grpc.RpcError grpc._channel._InactiveRpcError",  # by their status: see STATUSES
-            }
-        ),
-        "clarifai_grpc.channel.exceptions.ClarifaiException": "failed",
-        "clarifai_grpc.channel.errors.ApiError": "unavailable",
-        "clarifai_grpc.channel.errors.UsageError": "service",
-    }
 
     def parse(self, raw: object) -> Answer:
         """Names and values of the concepts."""
@@ -187,4 +165,4 @@ def _grpc_kind(name: str, said: str) -> wire.Kind:
         return "lost"
     if name == "RESOURCE_EXHAUSTED" and "larger than max" in text:
         return "failed"
-    return STATUSES.get(name, "unavailable")
+    return wire.codes_of("clarifai").get(name, "unavailable")

@@ -9,38 +9,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from gslopes.core.errors import ConfigError, ModelError, UnknownName
 from gslopes.score.classifiers.model_file import digest_of, existing, first_words
-from gslopes.score.classifiers.zero_shot import ZeroShotModel, check_zero_shot
+from gslopes.score.classifiers.zero_shot import ZeroShotModel, ZeroShotOptions
 from gslopes.score.names import ARGUMENT
 
 
-@dataclass(frozen=True, slots=True)
-class ClipOptions:
-    """What to look for, and what counts as found.
+@dataclass(frozen=True, kw_only=True)
+class ClipOptions(ZeroShotOptions):
+    """What to look for, and with which model.
 
     model: the name in open_clip.  pretrained: its weights there; a tag of open_clip's list.
     weights: a local file instead.  config: a file that describes a model that open_clip does not know, named as it.
-    labels: ``occupations``, ``traits``, or a text file, one label a line.
-    template: prompts with ``{}`` for the label, ``|`` between several; empty: those of the list, or "a photo of a {}".
-    top_k, threshold: as in ``torch_model.LibraryOptions``.
-    activation: ``auto``: sigmoid for a model that was trained with it and has a bias (SigLIP), else softmax.
     """
 
     model: str = field(metadata=ARGUMENT)
     pretrained: str = ""
     weights: str = ""
     config: str = ""
-    labels: str = "occupations"
-    template: str = ""
-    top_k: int = 5
-    threshold: float = 0.0
-    activation: Literal["auto", "softmax", "sigmoid"] = "auto"
 
     def __post_init__(self) -> None:
-        check_zero_shot(self.top_k, self.threshold, self.template)
+        super().__post_init__()
         if bool(self.pretrained) == bool(self.weights):
             raise ConfigError("clip needs one of pretrained and weights.", "Such as pretrained=laion2b_s34b_b79k.")
 

@@ -1,4 +1,4 @@
-"""Faces and moderation as labels: what services say beside labels, each a score in [0, 1].
+"""Faces and moderation as labels: what services say in addition, each a score in [0, 1].
 
 A face's answer is about the largest face. What is said as yes or no with a confidence c becomes c or 1 - c; an age in
 years is divided by 100; a likelihood or a severity is its place on the service's scale. Without a face there is the one
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 NO_FACE = "no face"
-YEARS = 100.0  # an age of so many years is the score 1
+YEARS = 100.0  # the age whose score is 1
 _LIKELIHOODS = ("VERY_UNLIKELY", "UNLIKELY", "POSSIBLE", "LIKELY", "VERY_LIKELY")
 _SEVEREST = 6.0  # of Azure's four levels 0, 2, 4, 6
 

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from gslopes.core.errors import ConfigError, CredentialsError
 from gslopes.core.records import Answer
@@ -24,10 +24,6 @@ from gslopes.score.scrub import remember_secret
 
 VARIABLE, API_KEY = "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_API_KEY"
 FEATURES = {"labels": "LABEL_DETECTION", "faces": "FACE_DETECTION", "safe-search": "SAFE_SEARCH_DETECTION"}
-# What is said about one picture of a request: canonical codes, google.rpc.Code.
-_CODES: wire.Kinds = wire.declared(
-    {"refused": "3 7 9 11", "throttled": "8", "unavailable": "1 2 4 10 13 14 15", "credentials": "16"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,33 +56,6 @@ class Google(Service):
     Options = GoogleOptions
     SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "google", (VARIABLE,), ("GOOGLE_VISION_ENDPOINT",)
     batch = 16
-    # google.api_core's errors with an HTTP status are told apart by it; here are all others.
-    ERRORS: ClassVar[wire.Kinds] = {
-        **wire.declared(
-            {
-                "failed": "GoogleAPIError",
-                "credentials": "DuplicateCredentialArgs",
-                "unavailable": "RetryError",
-                "lost": "ResumableTransferError",
-                "service": "AsyncRestUnsupportedParameterError",
-            },
-            "google.api_core.exceptions",
-        ),
-        **wire.declared(
-            {"credentials": "GoogleAuthError", "unavailable": "TransportError TimeoutError ResponseError"},
-            "google.auth.exceptions",
-        ),
-        **wire.declared(
-            {
-                "lost": "RequestException",  # also a body that ends too early
-                "unavailable": "ConnectTimeout ProxyError",
-                "service": "SSLError URLRequired MissingSchema InvalidSchema InvalidURL TooManyRedirects",
-                "credentials": "InvalidHeader",
-            },
-            "requests.exceptions",
-        ),
-        "google.protobuf.json_format.Error": "lost",  # a reply that is no JSON, or other JSON
-    }
 
     def __init__(self, name: str, options: GoogleOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
@@ -142,7 +111,7 @@ class Google(Service):
         from google.protobuf.json_format import MessageToDict
 
         if response.error.code:
-            return self._error(_CODES.get(str(response.error.code), "failed"), response.error.message)
+            return self._error(wire.codes_of("google").get(str(response.error.code), "failed"), response.error.message)
         return MessageToDict(type(response).pb(response))
 
     @classmethod

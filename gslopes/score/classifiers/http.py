@@ -22,7 +22,7 @@ from gslopes.core.errors import ConfigError, CredentialsError
 from gslopes.core.records import Answer
 from gslopes.core.secrets import secrets_within
 from gslopes.score.classifiers import wire
-from gslopes.score.classifiers.service import HTTPX_ERRORS, Service
+from gslopes.score.classifiers.service import Service
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 from gslopes.score.scrub import remember_secret, scrub
@@ -55,15 +55,12 @@ class HttpOptions(ServiceOptions):
 class HttpClassifier(Service):
     """A ``records.Classifier`` over a team's own endpoint.
 
-    Raises: ConfigError if a token would travel unencrypted to another machine, or stands in the address.
+    Raises: ConfigError if a token would travel unencrypted to another machine, or is part of the address.
     """
 
     Options: ClassVar[type[HttpOptions]] = HttpOptions
     SERVICE = "http"
-    ERRORS: ClassVar[wire.Kinds] = {
-        **HTTPX_ERRORS,
-        **wire.declared({"lost": "ValueError KeyError TypeError AttributeError"}, "builtins"),  # another form of reply
-    }
+    ERRORS = ("httpx", "http")
 
     def __init__(self, name: str, options: HttpOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from gslopes.core.errors import ConfigError, CredentialsError, ServiceError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
-from gslopes.score.classifiers.service import HTTPX_ERRORS, Service
+from gslopes.score.classifiers.service import Service
 from gslopes.score.limits import ServiceOptions
 
 HOST = "https://api.imagga.com"
@@ -45,8 +45,7 @@ class Imagga(Service):
 
     Options = ImaggaOptions
     SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "imagga", ("IMAGGA_API_KEY", "IMAGGA_API_SECRET"), ("IMAGGA_ENDPOINT",)
-    # JSON, but not what is documented
-    ERRORS: ClassVar[wire.Kinds] = {**HTTPX_ERRORS, "builtins.KeyError": "lost", "builtins.TypeError": "lost"}
+    ERRORS = ("httpx", "imagga")
 
     def parse(self, raw: object) -> Answer:
         """Tags in the language that was asked for, and confidences divided by 100."""

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Literal, cast
 from gslopes.core.errors import ConfigError, GslopesError, ServiceError, Unfinished
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
-from gslopes.score.classifiers.llm_prompt import Prompted
+from gslopes.score.classifiers.llm_prompt import Prompted, check_repeats
 from gslopes.score.classifiers.llm_reply import REFUSED, letters, reading, scores
 from gslopes.score.classifiers.openai_client import KEY, OpenAIService, data_url, refusal_of, unknown_parameter
 from gslopes.score.limits import Limits, RequestUsage, ServiceOptions
@@ -41,7 +41,7 @@ class LlmOptions(ServiceOptions):
     scores: ``logprobs``: the options' probabilities; ``repeats``: shares of answers; ``auto``: the first if given.
     repeats: answers a picture where shares count.  n: of them, asked for in one request, if the server can.
     temperature, seed: sent with each request; the seed also draws the order of the options.
-    max_tokens: of an answer.  side: pictures are scaled to at most so many pixels; 0: not.  detail: of the protocol.
+    max_tokens: of an answer.  side: pictures are scaled to at most this many pixels; 0: not.  detail: of the protocol.
     snapshot: what the server must report as its model; empty: whatever answers.
     price_in, price_out: USD per million tokens.  image_tokens: tokens of a picture, for the estimate.
     timeout: seconds to an answer.
@@ -71,10 +71,7 @@ class LlmOptions(ServiceOptions):
             raise ConfigError("llm's n must be from 1 to repeats, its max_tokens and timeout above 0.")
         if not 0 <= self.temperature <= 2 or min(self.side, self.price_in, self.price_out, self.image_tokens) < 0:
             raise ConfigError("llm's temperature must be in [0, 2], its side, prices and image_tokens not negative.")
-        if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
-            raise ConfigError(
-                "At temperature 0 all repeats give the same answer.", "Write repeats=1, or a temperature."
-            )
+        check_repeats(self.scores, self.repeats, self.temperature)
 
 
 class Llm(Prompted, OpenAIService):

@@ -33,7 +33,7 @@ from gslopes.core.errors import ConfigError
 from gslopes.score.classifiers.zero_shot import label_list
 
 SHIPPED = ("caption", "doctor-nurse", "hireability", "labels", "occupation", "trait")
-LETTERS = 20  # options; servers give the probabilities of at most so many tokens
+LETTERS = 20  # options; servers give the probabilities of at most this many tokens
 KEYS: Mapping[str, str] = {"choice": "answer", "labels": "labels", "caption": "caption"}
 
 
@@ -41,7 +41,7 @@ KEYS: Mapping[str, str] = {"choice": "answer", "labels": "labels", "caption": "c
 class Prompt:
     """One question, the same for every picture.
 
-    name: stands in messages.  kind: of answer.  question, system: sent as they are.
+    name: for messages.  kind: of answer.  question, system: sent as they are.
     options: of a choice, in the file's order.  options_list: a shipped list, or a text file with one option a line.
     """
 
@@ -142,6 +142,12 @@ def load_prompt(name: str) -> Prompt:
         near = Path(name).expanduser().parent / listed  # next to the prompt file, as a user puts it
         content["options"] = list(label_list(str(near) if near.is_file() else listed))
     return from_dict(Prompt, content, where=f"the prompt {name}")
+
+
+def check_repeats(scores: str, repeats: int, temperature: float) -> None:
+    """Raises: ConfigError if answers are repeated that cannot differ."""
+    if temperature == 0 and repeats > 1 and scores == "repeats":
+        raise ConfigError("At temperature 0 all repeats give the same answer.", "Write repeats=1, or a temperature.")
 
 
 class Prompted:

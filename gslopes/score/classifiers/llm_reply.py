@@ -1,4 +1,4 @@
-"""What a language model's replies mean: options, free labels or words; refusals and unusable answers beside them.
+"""What a language model's replies mean: options, free labels or words; refusals and unusable answers.
 
 A refusal says something about the model, and so does an answer that is none of those allowed: each is a label of its
 own (``REFUSED``, ``UNUSABLE``) with its own slope, and its picture stays in the fit.
@@ -24,7 +24,7 @@ _SORRY = re.compile(
 )
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-# Words without content: articles, prepositions, pronouns that tell nothing, auxiliaries. "he" and "she" stay.
+# Words without content: articles, prepositions, pronouns without gender, auxiliaries. "he" and "she" stay.
 _EMPTY = frozenset(
     re.findall(
         r"\w+",

@@ -92,7 +92,7 @@ class ModelFile:
         return Answer("answered", choose(self.labels, scores, self._options.threshold, self._options.top_k))
 
     def _other_files(self) -> list[Path]:
-        """Files beside the model's that hold its weights."""
+        """Further files that hold the model's weights."""
         return []
 
     def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:

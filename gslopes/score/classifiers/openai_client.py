@@ -6,7 +6,7 @@ import base64
 import os
 import re
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from gslopes.core.errors import CredentialsError
 from gslopes.score.classifiers import wire
@@ -14,14 +14,6 @@ from gslopes.score.classifiers.service import Service
 from gslopes.score.scrub import remember_secret
 
 KEY = "OPENAI_API_KEY"
-CODES: wire.Kinds = wire.declared(
-    {
-        "service": "insufficient_quota billing_hard_limit_reached model_not_found",
-        "credentials": "invalid_api_key",
-        "refused": "image_parse_error invalid_image invalid_image_format invalid_base64_image unsupported_image "
-        "image_too_large image_too_small",
-    }
-)
 _POLICY = frozenset({"content_filter", "content_policy_violation", "moderation_blocked", "responsible_ai_policy"})
 _OPTIONAL = ("response_format", "top_logprobs", "logprobs", "temperature", "max_tokens", "seed", "n")
 _AFTER_SENDING = ("ReadError", "RemoteProtocolError", "WriteError", "ReadTimeout", "WriteTimeout")  # of httpx
@@ -31,23 +23,7 @@ class OpenAIService(Service):
     """A service that is asked through the ``openai`` client, one picture a request."""
 
     SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "openai", (KEY,), ("OPENAI_BASE_URL",)
-    # Errors with an HTTP status are told apart by it and by their code; here are all others.
-    ERRORS: ClassVar[wire.Kinds] = {
-        **wire.declared(
-            {
-                "service": "OpenAIError InvalidWebhookSignatureError",
-                "lost": "APIError APITimeoutError APIResponseValidationError LengthFinishReasonError "
-                "ContentFilterFinishReasonError WebSocketConnectionClosedError",
-                "failed": "APIStatusError",
-                "unavailable": "APIConnectionError WebSocketQueueFullError",
-                "credentials": "OAuthError",
-            },
-            "openai",
-        ),
-        # a reply that is no such JSON
-        "json.decoder.JSONDecodeError": "lost",
-        **wire.declared({"lost": "AttributeError TypeError KeyError"}, "builtins"),
-    }
+    ERRORS = ("openai",)
 
     def _client_with(
         self, variable: str, *, key_needed: bool = True, timeout: float = wire.TIMEOUT
@@ -68,7 +44,7 @@ class OpenAIService(Service):
         status, code = getattr(error, "status_code", None), str(getattr(error, "code", "") or "")
         if kind == "failed" and isinstance(status, int):
             by_status = wire.kind_of_status(status)
-            kind = CODES.get(code) or ("service" if by_status == "failed" else by_status)
+            kind = wire.codes_of("openai").get(code) or ("service" if by_status == "failed" else by_status)
         if kind == "unavailable" and type(error.__cause__).__name__ in _AFTER_SENDING:
             kind = "lost"  # the request may have reached the server
         return kind, str(getattr(error, "message", None) or f"{type(error).__name__}: {error}")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -23,11 +23,13 @@ from typing import Any, ClassVar, cast
 
 from gslopes.core.errors import AnswerError, ClassifierError, ConfigError, UsageError
 from gslopes.core.records import Answer
-from gslopes.score.classifiers.python_source import source_digest
+from gslopes.score.classifiers.python_source import function_digest, source_digest
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 from gslopes.score.pictures import decoded
 
 REFUSED = "the function returned None"
+
+Function = Callable[[list[Any]], Sequence[Mapping[str, float] | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,24 @@ class PythonClassifier:
         if raw is None:
             return Answer("refused", (), REFUSED)
         return Answer("answered", tuple(sorted(cast("dict[str, float]", raw).items(), key=lambda pair: -pair[1])))
+
+
+class FunctionClassifier(PythonClassifier):
+    """A function as a classifier; another text is another classifier.
+
+    Its version is a digest of its source, and of the functions and plain values of its own module that it names.
+
+    Answers are kept in the run folder alone: a function may depend on what its source does not show.
+    """
+
+    def __init__(self, function: Function) -> None:
+        name = "".join(char if char.isalnum() or char in "_-" else "-" for char in function.__name__).strip("-")
+        self.name = name or "function"
+        self.version = function_digest(function)[:16]
+        self.cached = False
+        self.batch = 32
+        self._function = function
+        self._answered = False
 
 
 def _found(path: str) -> Callable[[list[Any]], Any]:

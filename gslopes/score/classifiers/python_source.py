@@ -1,12 +1,15 @@
-"""The digest of a Python function's source: its own file, and the files that it imports from its own folder."""
+"""Digests of what a Python function is made of: its own source, or its file and what that imports from its folder."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import CellType, CodeType, FunctionType
+from typing import Any
 
 
 def source_digest(module: str) -> str:
@@ -68,3 +71,42 @@ def _files(name: str, root: Path) -> Iterator[Path]:
         for file in (place / "__init__.py", place.with_name(f"{place.name}.py")):
             if part and file.is_file():
                 yield file.resolve() if file.resolve().is_relative_to(root) else file
+
+
+# -- a function in this process ---------------------------------------------------------------------------------------
+
+
+def function_digest(function: Callable[..., Any]) -> str:
+    """sha256 over a function's source, and that of the functions and plain values of its own module that it names."""
+    return hashlib.sha256("\0".join(_sources(function, set())).encode()).hexdigest()
+
+
+def _sources(function: Any, seen: set[int]) -> Iterator[str]:
+    """The source of a function, and of what it names: functions of its own module, and plain values."""
+    seen.add(id(function))
+    yield _source(function)
+    code, here = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    if code is None:
+        return
+    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+    for value in [*(here[name] for name in _names(code) if name in here), *cells]:
+        if isinstance(value, FunctionType) and value.__module__ == function.__module__ and id(value) not in seen:
+            yield from _sources(value, seen)
+        elif isinstance(value, (str, int, float, tuple)):
+            yield repr(value)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Names that a function's code looks up outside of it, in its comprehensions too."""
+    yield from code.co_names
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _names(part)
+
+
+def _source(function: Callable[..., Any]) -> str:
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):  # typed into a console, or compiled
+        code = getattr(function, "__code__", None)
+        return repr(function) if code is None else f"{code.co_code!r} {code.co_consts!r} {code.co_names!r}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 from gslopes.core.errors import ConfigError, CredentialsError, ServiceError
 from gslopes.core.records import Answer
@@ -24,21 +24,6 @@ _KEPT = {  # of a reply: the answer itself, and the model's version where there 
     "faces": ("FaceDetails",),
     "moderation": ("ModerationLabels", "ModerationModelVersion"),
 }
-
-CODES: wire.Kinds = wire.declared(
-    {
-        "throttled": "ThrottlingException Throttling ThrottledException ProvisionedThroughputExceededException "
-        "RequestLimitExceeded RequestThrottled RequestThrottledException TooManyRequestsException SlowDown",
-        "credentials": "AccessDeniedException AccessDenied AuthFailure ExpiredToken ExpiredTokenException "
-        "IncompleteSignature IncompleteSignatureException InvalidAccessKeyId InvalidClientTokenId "
-        "InvalidSignatureException MissingAuthenticationToken MissingAuthenticationTokenException NotAuthorized "
-        "OptInRequired RequestExpired SignatureDoesNotMatch SubscriptionRequiredException UnauthorizedOperation "
-        "UnrecognizedClientException",
-        "refused": "ImageTooLargeException InvalidImageFormatException",
-        "failed": "InvalidParameterException InvalidS3ObjectException",
-        "unavailable": "InternalServerError",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +56,6 @@ class Rekognition(Service):
     Options = RekognitionOptions
     SERVICE, CREDENTIALS = "rekognition", ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
     ENDPOINT_VARIABLES = ("AWS_ENDPOINT_URL_REKOGNITION", "AWS_ENDPOINT_URL")
-    # What botocore says by itself. Whatever is not named here is about how it is used: no picture will be answered.
-    ERRORS: ClassVar[wire.Kinds] = {
-        **wire.declared(
-            {
-                "service": "BotoCoreError UndefinedModelAttributeError SSLError",
-                "failed": "ClientError",  # by its code: see CODES
-                "lost": "HTTPClientError IncompleteReadError ChecksumError FlexibleChecksumError",
-                "unavailable": "ConnectionError MetadataRetrievalError CapacityNotAvailableError",
-                "credentials": "NoCredentialsError PartialCredentialsError CredentialRetrievalError "
-                "UnknownCredentialError NoAuthTokenError TokenRetrievalError UnknownTokenProviderError "
-                "RefreshWithMFAUnsupportedError ProfileNotFound SSOError LoginError",
-            },
-            "botocore.exceptions",
-        ),
-        **wire.declared({"service": "Boto3Error", "unavailable": "RetriesExceededError"}, "boto3.exceptions"),
-        # a reply that is no JSON
-        **wire.declared({"lost": "eventstream.ParserError parsers.ResponseParserError"}, "botocore"),
-    }
 
     def parse(self, raw: object) -> Answer:
         """Names, and confidences divided by 100; parents are not added, since Amazon lists them as labels as well."""
@@ -146,5 +113,5 @@ class Rekognition(Service):
         code = str(response["Error"].get("Code", ""))
         # Amazon names every error; boto3 reads half a reply as one without a name.
         cut_short = status == 400 and code in ("", "400")
-        kind = CODES.get(code) or ("lost" if cut_short else wire.kind_of_status(status))
+        kind = wire.codes_of("rekognition").get(code) or ("lost" if cut_short else wire.kind_of_status(status))
         return kind, f"{code}: {response['Error'].get('Message', '')}"

@@ -1,7 +1,7 @@
 """The one base of every classifier over a service: address, limits, client, batches, and our errors for the vendor's.
 
-A subclass declares where the service is, which variables hold its credentials and of which *kind* (see ``wire``) each
-exception of its client is; it makes the client, sends one picture (or one batch) and parses the reply.
+A subclass says where the service is and which variables hold its credentials; it makes the client, sends one picture
+(or one batch) and parses the reply. The *kind* of each exception of its client is in errors.toml (see ``wire``).
 """
 
 from __future__ import annotations
@@ -16,26 +16,13 @@ from gslopes.score.classifiers.catalogue import LOCALS, SERVICES
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.scrub import guard_logs
 
-HTTPX_ERRORS: wire.Kinds = {
-    **wire.declared(
-        {
-            "lost": "HTTPError StreamError",
-            "unavailable": "ConnectError ConnectTimeout PoolTimeout ProxyError",
-            "service": "UnsupportedProtocol TooManyRedirects InvalidURL CookieConflict",
-            "failed": "LocalProtocolError HTTPStatusError",  # the latter by its status
-        },
-        "httpx",
-    ),
-    "json.decoder.JSONDecodeError": "lost",
-}
-
 
 class Service:
     """A ``records.Classifier`` over a service, without ``parse``.
 
     SERVICE: its name in messages.  CREDENTIALS: that hold its credentials.
     ENDPOINT_VARIABLES: variables that may hold another address, where the option ``ENDPOINT_OPTION`` is empty.
-    ERRORS: ``module.Class`` to kind, of every exception that its client may raise.
+    ERRORS: sections of errors.toml with the exceptions of its client; empty: that of the service's name.
 
     Raises: ConfigError if the address is not safe to send credentials to.
     """
@@ -45,7 +32,7 @@ class Service:
     CREDENTIALS: ClassVar[Sequence[str]] = ()
     ENDPOINT_VARIABLES: ClassVar[Sequence[str]] = ()
     ENDPOINT_OPTION: ClassVar[str] = "endpoint"
-    ERRORS: ClassVar[wire.Kinds] = {}
+    ERRORS: ClassVar[Sequence[str]] = ()
     batch = 1
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
@@ -94,7 +81,7 @@ class Service:
 
         variables: that hold the credentials; empty: ``CREDENTIALS``.
         """
-        kind = wire.kind_of(error, cls.ERRORS)
+        kind = wire.kind_of(error, wire.classes_of(*(cls.ERRORS or (cls.SERVICE,))))
         if kind is None:
             raise error
         kind, text = cls._details(error, kind)

@@ -35,7 +35,7 @@ class TimmClassifier(TorchModel):
         labels = labels_of(options, _labels(module))
         data: Any = import_module("timm.data")
         transform = data.create_transform(**data.resolve_model_data_config(module), is_training=False)
-        super().__init__(name, version, module, transform, labels, options, device)
+        super().__init__(name, version, module, transform, labels, options, options.activation, device)
 
 
 def _from_hub(timm: Any, name: str) -> Any:

@@ -57,6 +57,7 @@ class TorchModel:
     """A ``records.Classifier`` over a torch module, batched on the device.
 
     module: (B, 3, H, W) to (B, L).  transform: a PIL picture to (3, H, W).  labels: L of them.
+    options: with ``top_k`` and ``threshold``.  activation: what makes scores of the outputs.
     """
 
     cached = True
@@ -69,7 +70,8 @@ class TorchModel:
         module: Any,
         transform: Callable[[Any], Any],
         labels: Sequence[str],
-        options: LibraryOptions,
+        options: Any,
+        activation: str,
         device: str,
     ) -> None:
         self.name = name
@@ -78,6 +80,7 @@ class TorchModel:
         self._module = module.eval().to(device)
         self._transform = transform
         self._options = options
+        self._activation = ACTIVATIONS[activation]
         self._device = device
 
     def ask(self, pictures: list[bytes]) -> list[object]:
@@ -110,7 +113,7 @@ class TorchModel:
         return self._module(batch)
 
     def _pairs(self, logits: Any) -> list[list[float]]:
-        scores = np.round(ACTIVATIONS[self._options.activation](logits), 7)
+        scores = np.round(self._activation(logits), 7)
         order = np.argsort(-scores, kind="stable")
         few = max(FEW, self._options.top_k)
         least = min(SMALL, self._options.threshold or SMALL)

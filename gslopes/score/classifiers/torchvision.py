@@ -33,7 +33,7 @@ class TorchvisionClassifier(TorchModel):
             version = load_weights(module, options.weights)
         else:
             module, version = _from_hub(models, options.model, pretrained), str(pretrained.url).rpartition("/")[2]
-        super().__init__(name, version, module, pretrained.transforms(), labels, options, device)
+        super().__init__(name, version, module, pretrained.transforms(), labels, options, options.activation, device)
 
 
 def _from_hub(models: Any, name: str, pretrained: Any) -> Any:
@@ -45,5 +45,5 @@ def _from_hub(models: Any, name: str, pretrained: Any) -> Any:
 
 
 def _quiet(name: str) -> dict[str, Any]:
-    """These two warn unless it is said how their weights begin, which does not matter here."""
+    """These two warn unless ``init_weights`` is given, which does not matter here."""
     return {"init_weights": False} if name in ("googlenet", "inception_v3") else {}

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from gslopes.core.errors import ModelError
-from gslopes.score.classifiers.torch_model import LibraryOptions, TorchModel
+from gslopes.score.classifiers.torch_model import TorchModel
 from gslopes.score.classifiers.transformers_loading import TransformersOptions, loaded, task_of, version_of
 from gslopes.score.classifiers.transformers_text import ImageText
 from gslopes.score.classifiers.zero_shot import ZeroShotModel
@@ -42,9 +42,8 @@ class ImageClassifier(TorchModel):
         labels = [str(config.id2label[number]) for number in range(config.num_labels)]
         independent = config.problem_type == "multi_label_classification"
         activation = options.activation if options.activation != "auto" else "sigmoid" if independent else "softmax"
-        rule = LibraryOptions(options.model, top_k=options.top_k, threshold=options.threshold, activation=activation)
         version = version_of(options.model, config)
-        super().__init__(name, version, module, _transform(processor), labels, rule, device)
+        super().__init__(name, version, module, _transform(processor), labels, options, activation, device)
 
     def _forward(self, batch: Any) -> Any:
         return self._module(pixel_values=batch).logits

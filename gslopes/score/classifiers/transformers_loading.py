@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from gslopes.core.errors import ConfigError, ModelError
+from gslopes.score.classifiers.llm_prompt import check_repeats
 from gslopes.score.classifiers.model_file import digest_of, first_words
-from gslopes.score.classifiers.zero_shot import check_zero_shot
+from gslopes.score.classifiers.zero_shot import ZeroShotOptions
 from gslopes.score.names import ARGUMENT
 
 Task = Literal["auto", "classify", "zero-shot", "text"]
@@ -19,26 +20,20 @@ _ZERO_SHOT = ("CLIPModel", "ChineseCLIPModel", "AltCLIPModel", "SiglipModel", "S
 _KINDS = (".json", ".safetensors", ".bin", ".jinja", ".txt", ".model")  # of a folder's files, in its version
 
 
-@dataclass(frozen=True, slots=True)
-class TransformersOptions:
+@dataclass(frozen=True, kw_only=True)
+class TransformersOptions(ZeroShotOptions):
     """A model by its name on the hub, or a folder that ``save_pretrained`` has written.
 
     model: the name or folder.  revision: of the hub's model; empty: the newest.
     task: ``classify``, ``zero-shot`` or ``text``; ``auto``: what a folder's config.json says, else ``classify``.
-    top_k, threshold: as in ``torch_model.LibraryOptions``; not of ``text``.
+    top_k, threshold: not of ``text``.  labels, template: of ``zero-shot``.
     activation: ``auto``: sigmoid where the model says that its labels are independent (SigLIP's are), else softmax.
-    labels, template: of ``zero-shot``, as for ``clip:``.
     prompt, scores, repeats, temperature, seed, max_tokens: of ``text``, as for ``llm:``.
     """
 
     model: str = field(metadata=ARGUMENT)
     revision: str = ""
     task: Task = "auto"
-    top_k: int = 5
-    threshold: float = 0.0
-    activation: Literal["auto", "softmax", "sigmoid"] = "auto"
-    labels: str = "occupations"
-    template: str = ""
     prompt: str = "occupation"
     scores: Literal["auto", "logprobs", "repeats"] = "auto"
     repeats: int = 5
@@ -47,13 +42,10 @@ class TransformersOptions:
     max_tokens: int = 200
 
     def __post_init__(self) -> None:
-        check_zero_shot(self.top_k, self.threshold, self.template)
+        super().__post_init__()
         if self.repeats < 1 or self.max_tokens < 1 or self.temperature < 0 or self.seed < 0:
             raise ConfigError("repeats and max_tokens must be 1 or more, temperature and seed not negative.")
-        if self.temperature == 0 and self.repeats > 1 and self.scores == "repeats":
-            raise ConfigError(
-                "At temperature 0 all repeats give the same answer.", "Write repeats=1, or a temperature."
-            )
+        check_repeats(self.scores, self.repeats, self.temperature)
 
 
 def task_of(model: str) -> Task:

@@ -1,6 +1,6 @@
 """What the classifiers over a commercial service share: addresses, answers, and what a vendor's error means to us.
 
-Every error of a vendor's client is of one *kind*; ``error_of`` makes ours of it:
+Every error of a vendor's client is of one *kind*, declared in errors.toml; ``error_of`` makes ours of it:
 
     throttled    too many requests at the moment
     unavailable  the service or the way to it failed before the picture was judged
@@ -15,10 +15,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from gslopes.core import http
+from gslopes.core.config import read_toml
 from gslopes.core.errors import (
     ClassifierError,
     ConfigError,
@@ -103,20 +107,27 @@ def error_of(service: str, kind: Kind, text: str, variables: Iterable[str], wait
     return ClassifierError(f"{service} failed: {said}.")
 
 
-def declared(kinds: Mapping[Kind, str], module: str = "") -> dict[str, Kind]:
-    """Name to kind, from the names of each kind with spaces between them.
+@cache
+def classes_of(*vendors: str) -> Kinds:
+    """Class to kind, as ``module.Class`` or ``package.Class``, of the exceptions of these sections of errors.toml."""
+    tables = [_errors()[vendor] for vendor in vendors]
+    return {name: kind for table in tables for kind in get_args(Kind) for name in table.get(kind, ())}
 
-    module: to which the names belong, if they are those of exception classes.
-    """
-    prefix = f"{module}." if module else ""
-    return {f"{prefix}{name}": kind for kind, names in kinds.items() for name in names.split()}
+
+@cache
+def codes_of(vendor: str) -> Kinds:
+    """Code to kind, of the codes in a section of errors.toml."""
+    table = _errors()[vendor]["codes"]
+    return {code: kind for kind in get_args(Kind) for code in table.get(kind, ())}
+
+
+@cache
+def _errors() -> dict[str, Any]:
+    return read_toml(Path(str(files("gslopes.score") / "classifiers" / "errors.toml")))
 
 
 def kind_of(error: BaseException, table: Kinds) -> Kind | None:
-    """The kind of the nearest class of an error that the table names; None if there is none.
-
-    table: ``module.Class``, or ``package.Class`` where a package keeps its classes in private modules, to kind.
-    """
+    """The kind of the nearest class of an error that the table names; None if there is none."""
     parts = [(one.__module__, one.__module__.partition(".")[0], one.__qualname__) for one in type(error).__mro__]
     names = (f"{place}.{name}" for module, package, name in parts for place in (module, package))
     return next((table[name] for name in names if name in table), None)

@@ -9,18 +9,41 @@ therefore depend on the list: they compare its labels with one another. A SigLIP
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
 
 from gslopes.core.errors import ConfigError
 from gslopes.score.classifiers.model_file import digest_of_texts, existing, read_labels
-from gslopes.score.classifiers.torch_model import LibraryOptions, TorchModel, check_presence
+from gslopes.score.classifiers.torch_model import TorchModel, check_presence
 
 SHIPPED = ("occupations", "traits")
 TEMPLATES = {
     "occupations": "a photo of a {}|a photo of a person who works as a {}",
     "traits": "a photo of a {} person",
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZeroShotOptions:
+    """What to look for, and what counts as found.
+
+    labels: ``occupations``, ``traits``, or a text file, one label a line.
+    template: prompts with ``{}`` for the label, ``|`` between several; empty: those of the list, or "a photo of a {}".
+    top_k, threshold: as in ``torch_model.LibraryOptions``.
+    activation: ``auto``: sigmoid for a model that was trained with it and has a bias (SigLIP), else softmax.
+    """
+
+    labels: str = "occupations"
+    template: str = ""
+    top_k: int = 5
+    threshold: float = 0.0
+    activation: Literal["auto", "softmax", "sigmoid"] = "auto"
+
+    def __post_init__(self) -> None:
+        check_presence(self.top_k, self.threshold)
+        if self.template and not all("{}" in one for one in self.template.split("|")):
+            raise ConfigError("Every template needs {} where the label goes.", "Such as: a photo of a {}.")
 
 
 class ZeroShotModel(TorchModel):
@@ -48,11 +71,10 @@ class ZeroShotModel(TorchModel):
         self._weights = (module.logit_scale.exp().detach() * text).to(device)
         bias = getattr(module, "logit_bias", None)
         self._bias = 0.0 if bias is None else float(bias.detach())
-        trained_with: Literal["softmax", "sigmoid"] = "softmax" if bias is None else "sigmoid"
+        trained_with = "softmax" if bias is None else "sigmoid"
         activation = trained_with if options.activation == "auto" else options.activation
-        rule = LibraryOptions(options.model, top_k=options.top_k, threshold=options.threshold, activation=activation)
         version = f"{weights_version} labels {digest_of_texts([*labels, '', *templates])}"
-        super().__init__(name, version, module, transform, labels, rule, device)
+        super().__init__(name, version, module, transform, labels, options, activation, device)
 
     def _forward(self, batch: Any) -> Any:
         image = self._embedded(batch)
@@ -61,13 +83,6 @@ class ZeroShotModel(TorchModel):
     def _embedded(self, batch: Any) -> Any:
         """(B, 3, H, W) to image embeddings, (B, D)."""
         raise NotImplementedError
-
-
-def check_zero_shot(top_k: int, threshold: float, template: str) -> None:
-    """Raises: ConfigError unless there is one rule of presence, and every template has a place for the label."""
-    check_presence(top_k, threshold)
-    if template and not all("{}" in one for one in template.split("|")):
-        raise ConfigError("Every template needs {} where the label goes.", "Such as: a photo of a {}.")
 
 
 def label_list(name: str) -> tuple[str, ...]:

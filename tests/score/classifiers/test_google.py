@@ -9,7 +9,7 @@ from PIL import Image
 
 from gslopes.core.errors import ClassifierError, ConfigError, CredentialsError
 from gslopes.score.classifiers import load_classifier
-from gslopes.score.payload import fit_pictures
+from gslopes.score.pictures import fit_pictures
 from tests.fake_provider import FURNITURE, FakeProvider, paint
 from tests.fake_provider.google import PIXELS
 

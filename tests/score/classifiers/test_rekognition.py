@@ -19,7 +19,7 @@ import pytest
 from gslopes.core.errors import ConfigError, Refused, ServiceError, Unavailable
 from gslopes.score.classifiers import load_classifier
 from gslopes.score.classifiers.rekognition import Rekognition
-from gslopes.score.payload import fit_pictures
+from gslopes.score.pictures import fit_pictures
 from tests.fake_provider import FakeProvider, paint
 
 

@@ -23,7 +23,7 @@ from gslopes.core.errors import (
     Throttled,
     Unavailable,
 )
-from gslopes.score.classifiers import clarifai, rekognition
+from gslopes.score.classifiers import clarifai, wire
 from gslopes.score.classifiers.azure import AzureService
 from gslopes.score.classifiers.clarifai import Clarifai
 from gslopes.score.classifiers.google import Google
@@ -108,7 +108,7 @@ def test_every_error_that_amazon_declares_for_detect_labels_is_decided():
     declared = {shape.name for shape in client.meta.service_model.operation_model("DetectLabels").error_shapes}
     client.close()
     assert len(declared) >= 8
-    assert declared <= set(rekognition.CODES)
+    assert declared <= set(wire.codes_of("rekognition"))
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ class _Status(grpc.RpcError):
 
 def test_every_status_of_grpc_is_decided():
     names = {status.name for status in grpc.StatusCode} - {"OK"}
-    assert names == set(clarifai.STATUSES)
+    assert names == set(wire.codes_of("clarifai"))
 
 
 @pytest.mark.parametrize(
