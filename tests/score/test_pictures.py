@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 from PIL import Image
 
-from gslopes.core.errors import PhotoError
-from gslopes.score.pictures import batch_of, normalise, prepare
+from gslopes.core.errors import PhotoError, Refused
+from gslopes.score.limits import Limits
+from gslopes.score.pictures import batch_of, fit_pictures, normalise, prepare
 
 
 def test_the_middle_square_is_what_is_kept():
@@ -66,3 +69,75 @@ def test_a_batch_holds_pictures_of_any_size(picture):
 def test_bytes_that_are_no_picture_are_a_photo_error():
     with pytest.raises(PhotoError, match="not a picture"):
         batch_of([b"hello"], 8)
+
+
+# -- files within a service's limits --
+
+
+def noise(seed: int, size: tuple[int, int] = (240, 160), kind: str = "PNG") -> bytes:
+    """A picture that compresses badly."""
+    pixels = np.random.default_rng(seed).integers(0, 256, (size[1], size[0], 3), np.uint8)
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, kind)
+    return buffer.getvalue()
+
+
+def opened(data: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(data))
+
+
+def test_what_fits_goes_as_it_is():
+    pictures = [noise(0), noise(1)]
+    limits = Limits(picture_bytes=max(map(len, pictures)), max_side=240, min_side=160, formats=("PNG",))
+    assert fit_pictures(pictures, limits) == (pictures, "")
+    assert fit_pictures([b"no picture"], Limits()) == ([b"no picture"], "")
+
+
+def test_one_that_is_too_heavy_has_all_of_its_photo_encoded_alike(picture):
+    light, heavy = picture((9, 9, 9), (240, 160)), noise(1)
+    fitted, how = fit_pictures([light, heavy], Limits(picture_bytes=60_000))
+    assert how.startswith("JPEG of quality ")
+    assert len(light) < 60_000 < len(heavy)
+    assert [opened(data).format for data in fitted] == ["JPEG", "JPEG"]
+    assert len({opened(data).size for data in fitted}) == 1
+    assert max(map(len, fitted)) <= 60_000
+
+
+def test_quality_goes_before_size():
+    size = [len(fit_pictures([noise(0)], Limits(picture_bytes=limit))[0][0]) for limit in (80_000, 20_000, 3_000)]
+    sides = [opened(fit_pictures([noise(0)], Limits(picture_bytes=limit))[0][0]).width for limit in (80_000, 3_000)]
+    assert size[0] > size[1] > size[2]
+    assert sides[0] == 240 > sides[1]
+
+
+def test_too_many_pixels_are_scaled_down_with_their_proportions():
+    (fitted,), how = fit_pictures([noise(0)], Limits(max_side=120))
+    assert opened(fitted).size == (120, 80)
+    assert "longer side 120 pixels" in how
+
+
+def test_a_format_that_the_service_does_not_take_becomes_jpeg():
+    (fitted,), how = fit_pictures([noise(0, kind="BMP")], Limits(formats=("JPEG", "PNG")))
+    assert (opened(fitted).format, opened(fitted).size) == ("JPEG", (240, 160))
+    assert how
+
+
+def test_too_small_is_refused_in_pixels_and_what_never_fits_as_well():
+    with pytest.raises(Refused, match="240 x 49 pixels; the service needs sides of at least 50"):
+        fit_pictures([noise(0), noise(1, (240, 49))], Limits(min_side=50))
+    with pytest.raises(Refused, match="small enough"):
+        fit_pictures([noise(0)], Limits(picture_bytes=100))
+
+
+def test_a_damaged_picture_is_a_photo_error():
+    with pytest.raises(PhotoError):
+        fit_pictures([noise(0)[:30]], Limits(max_side=10))
+
+
+def test_a_picture_of_too_many_pixels_is_scaled():
+    limits = Limits(max_pixels=50_000)
+    (smaller,), how = fit_pictures([noise(0, (480, 320))], limits)
+    width, height = Image.open(io.BytesIO(smaller)).size
+    assert 48_000 < width * height <= 50_000
+    assert width / height == pytest.approx(1.5, abs=0.05)
+    assert how

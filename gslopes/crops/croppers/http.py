@@ -29,7 +29,6 @@ from gslopes.crops.pictures.locate import locate
 from gslopes.crops.records import Crop
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.http import HttpClassifier
-from gslopes.score.classifiers.service import HTTPX_ERRORS
 from gslopes.score.limits import Limits, ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL, canonical, read
 from gslopes.score.scrub import scrub
@@ -129,10 +128,7 @@ class HttpAtRatio(HttpClassifier):
     """The cropper at one ratio, a ``records.Classifier``: labels are left, top, right and bottom, or x and y."""
 
     Options: ClassVar[Any] = HttpCropOptions
-    ERRORS: ClassVar[wire.Kinds] = {
-        **HTTPX_ERRORS,
-        **wire.declared({"lost": "ValueError RecursionError"}, "builtins"),  # cut short, or no JSON
-    }
+    ERRORS = ("httpx", "json")
 
     def __init__(self, cropper: Http, ratio: float) -> None:
         self._options, self._ratio, self._url = cropper.options, ratio, cropper.options.url

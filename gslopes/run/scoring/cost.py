@@ -13,10 +13,10 @@ from gslopes.core.records import Classifier
 from gslopes.executors import Executor
 from gslopes.run.config import CostLimits, ScoreConfig
 from gslopes.run.plan import Plan
+from gslopes.score.classifier_cache import ClassifierCache
 from gslopes.score.cost import Estimate, estimate
 from gslopes.score.limits import limits_of
 from gslopes.score.questions import digest, read_picture
-from gslopes.score.worker import ClassifierCache
 
 
 def estimate_parts(

@@ -27,13 +27,13 @@ from gslopes.run.gate.judge import SweepSelection
 from gslopes.run.scoring.cost import confirm_cost, estimate_parts
 from gslopes.run.scoring.progress_bars import ProgressBars
 from gslopes.score.cache import AnswerCache
+from gslopes.score.classifier_cache import ClassifierCache, is_cached
 from gslopes.score.classifiers import prepare_classifier
 from gslopes.score.client import Client
 from gslopes.score.cost import Budget, UsageStats
 from gslopes.score.limits import limits_of
 from gslopes.score.questions import PartProgress
 from gslopes.score.retry import RetryPolicy
-from gslopes.score.worker import ClassifierCache, is_cached
 
 REFRESH = 0.2  # seconds between updates of the progress lines
 

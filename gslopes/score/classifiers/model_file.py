@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.errors import ConfigError, ModelError
+from gslopes.core.errors import ClassifierError, ConfigError, ModelError
 from gslopes.core.files import sha256_of
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
@@ -96,11 +96,7 @@ class ModelFile:
         return []
 
     def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
-        """The model's outputs, (B, ...), for its input."""
-        raise NotImplementedError
-
-    def _misfit(self, error: Exception) -> str:
-        """What to say of an error with a picture of the right size; empty if it is another error."""
+        """The model's outputs, (B, ...), for its input.  Raises: ClassifierError."""
         raise NotImplementedError
 
     def _outputs(self, batch: ByteArray) -> NDArray[Any]:
@@ -115,11 +111,8 @@ class ModelFile:
         options = self._options
         try:
             outputs = self._outputs(np.full((1, self._size, self._size, 3), 128, np.uint8))[0]
-        except Exception as error:
-            said = self._misfit(error)
-            if not said:
-                raise
-            message = f"The model {options.file} does not take a picture of {self._size} pixels: {said}"
+        except ClassifierError as error:
+            message = f"The model {options.file} does not take a picture of {self._size} pixels. {error.message}"
             raise ModelError(message, "Check its size and layout.") from None
         if len(outputs) != len(self.labels):
             message = f"The model {options.file} has {len(outputs)} outputs, {options.labels} has {len(self.labels)} "
@@ -172,7 +165,7 @@ def digest_of_texts(texts: Sequence[str]) -> str:
 
 def first_words(error: Exception) -> str:
     """What a library says of an error, on one line of at most 200 characters."""
-    return " ".join(str(error).split())[:200]
+    return " ".join(str(error).split())[:200].rstrip(".")
 
 
 # --- scores ---

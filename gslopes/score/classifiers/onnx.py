@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.core.errors import ConfigError, ModelError
+from gslopes.core.errors import ClassifierError, ConfigError, ModelError
 from gslopes.core.files import inside
 from gslopes.core.records import ByteArray
-from gslopes.score.classifiers.model_file import ModelFile, ModelFileOptions
+from gslopes.score.classifiers.model_file import ModelFile, ModelFileOptions, first_words
 
 _KINDS: Mapping[str, type[np.generic]] = {
     "tensor(float)": np.float32,
@@ -55,10 +55,10 @@ class OnnxClassifier(ModelFile):
 
     def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
         values = np.rint(values) if self._kind is np.uint8 else values
-        return np.asarray(self._session.run([self._output], {self._input.name: values.astype(self._kind)})[0])
-
-    def _misfit(self, error: Exception) -> str:
-        return f"{_first_line(error)}."  # onnxruntime has many exception classes and no base of its own
+        try:
+            return np.asarray(self._session.run([self._output], {self._input.name: values.astype(self._kind)})[0])
+        except Exception as error:  # onnxruntime has many exception classes and no base of its own
+            raise ClassifierError(f"{first_words(error)}.") from None
 
 
 def external_files(file: Path) -> list[Path]:
@@ -117,9 +117,8 @@ def _session(file: Path, device: str) -> Any:
     try:
         return runtime.InferenceSession(str(file), options, providers=providers)
     except Exception as error:  # onnxruntime has many exception classes and no base of its own
-        raise ModelError(
-            f"onnxruntime cannot load {file}: {_first_line(error)}.", "Check that it is a complete ONNX model."
-        ) from None
+        message = f"onnxruntime cannot load {file}: {first_words(error)}."
+        raise ModelError(message, "Check that it is a complete ONNX model.") from None
 
 
 def _check_input(file: Path, inputs: list[Any]) -> type[np.generic]:
@@ -140,7 +139,3 @@ def _declared_size(shape: list[Any], options: ModelFileOptions) -> int:
         message = f"The model {options.file} declares pictures of {width} by {height}."
         raise ConfigError(message, "Only squares can be asked about; check layout=nchw or nhwc.")
     return height
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -65,8 +65,3 @@ class TorchScriptClassifier(ModelFile):
             shape = outputs.shape
             raise ProgramError(f"The model {self._options.file} answers {len(values)} pictures with shape {shape}.")
         return outputs
-
-    def _misfit(self, error: Exception) -> str:
-        from gslopes.zoo.program import ProgramError
-
-        return error.message if isinstance(error, ProgramError) else ""

@@ -14,9 +14,9 @@ from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
 from gslopes.language.labels import labeller
 from gslopes.score.cache import AnswerCache
+from gslopes.score.classifier_cache import ClassifierCache
 from gslopes.score.classifiers import load_classifier
 from gslopes.score.classifiers.captioner import answer_of
-from gslopes.score.worker import ClassifierCache
 from tests.fake_provider import FakeProvider, paint
 
 STEPS = np.linspace(-2, 2, 7)
