@@ -55,7 +55,9 @@ class AuditOptions:
     absent_location: float = option(1.0, help="S2: distance of what is not there.", metavar="D", advanced=True)
     salience_bootstrap: int = option(1000, help="S2: bootstrap resamples.", metavar="B", advanced=True)
     min_people_area: float = option(0.1, help="D2: share of the image.", metavar="SHARE", advanced=True)
-    mentioned_as: Literal["any", "group"] = option("any", help="D2: a mention of any person, or of the group.", advanced=True)
+    mentioned_as: Literal["any", "group"] = option(
+        "any", help="D2: a mention of any person, or of the group.", advanced=True
+    )
     age: str = option(
         "require-adult", help="D3: require-adult, assume-adult or a column.", metavar="RULE", advanced=True
     )

@@ -13,7 +13,7 @@ from scipy import sparse
 from gslopes.captions.config import PerImage
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
-from gslopes.language.tagger import Token
+from gslopes.language.pos_tagger import Token
 
 
 @dataclass(frozen=True, slots=True)

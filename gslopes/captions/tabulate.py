@@ -18,8 +18,8 @@ from gslopes.core.reasons import Reason, SkipReason
 from gslopes.datasets.caption_tables import StageRows
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
+from gslopes.language.pos_tagger import LONGEST
 from gslopes.language.senses import ROLES, Sense, Senses, overrides
-from gslopes.language.tagger import LONGEST
 
 LABELS = ("human-labels", "system-labels")
 SIDES = ["x0", "y0", "x1", "y1", "score"]

@@ -13,8 +13,8 @@ from functools import cache
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
 from gslopes.language.phrases import Phrase, noun_phrase, preposition
+from gslopes.language.pos_tagger import PosTagger, Token, hanta, sentences
 from gslopes.language.senses import Senses, compounds
-from gslopes.language.tagger import Tagger, Token, hanta, sentences
 from gslopes.language.wordlists import shipped
 from gslopes.language.wordnet import WordNet, wordnet
 
@@ -32,7 +32,7 @@ class Chunks:
     animate: whether a noun's base form is a person or an animal; decides what a bare participle belongs to.
     """
 
-    def __init__(self, tagger: Tagger, wordnet: WordNet, animate: Callable[[str], bool]) -> None:
+    def __init__(self, tagger: PosTagger, wordnet: WordNet, animate: Callable[[str], bool]) -> None:
         self.name = f"{VERSION}+{tagger.name}"
         self.tagger = tagger
         self.wordnet = wordnet

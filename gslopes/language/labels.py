@@ -20,7 +20,7 @@ LISTS = ("judgment-adjectives", "attractiveness-adjectives", "occupation-adjecti
 NOUNS = ("female", "male")
 
 
-class Labeller:
+class CaptionLabels:
     """Captions to labels, under one parser and sense rule.
 
     up: how many hypernyms of each synset are labels, too.
@@ -76,11 +76,11 @@ class Labeller:
 
 
 @cache
-def labeller(rule: Rule = "overrides", up: int = 0, parser: str = "chunks") -> Labeller:
-    """The labeller with a parser, made once a process.
+def caption_labels(rule: Rule = "overrides", up: int = 0, parser: str = "chunks") -> CaptionLabels:
+    """Labels by a parser and a sense rule, made once a process.
 
     parser: ``chunks``, ``spacy:FOLDER`` or ``factual:FOLDER``.
 
     Raises: UnknownName; UsageError, ModelError if the parser, HanTa or WordNet's tables are not as they should be.
     """
-    return Labeller(find_parser(parser), Senses(wordnet(), rule), up)
+    return CaptionLabels(find_parser(parser), Senses(wordnet(), rule), up)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gslopes.language.tagger import Token
+from gslopes.language.pos_tagger import Token
 from gslopes.language.wordnet import WordNet
 
 MULTIWORD = tuple(

@@ -18,7 +18,7 @@ from gslopes.captions import parse
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.sweep import TABLE, measure_sweep
 from gslopes.core.killpoints import KILL_POINTS
-from gslopes.language.labels import labeller
+from gslopes.language.labels import caption_labels
 from gslopes.run import stages as walk
 from gslopes.run.config import FitConfig
 from tests.core.test_killpoints import in_a_child, kept_answers
@@ -125,7 +125,7 @@ def questions(run: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def captioned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the function, with an undisturbed run of it for each way of keeping answers."""
-    labeller()  # read once, here: children are copies of this process
+    caption_labels()  # read once, here: children are copies of this process
     folder = tmp_path_factory.mktemp("captioned")
     (folder / "logged_captions.py").write_text(SOURCE)
     before = Path.cwd()

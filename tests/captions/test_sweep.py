@@ -25,7 +25,7 @@ from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
-from gslopes.language.labels import labeller
+from gslopes.language.labels import caption_labels
 
 
 def audited(run: Path, classifier: str, labels: Callable[[float], Iterable[str]]) -> Path:
@@ -46,7 +46,9 @@ def audited(run: Path, classifier: str, labels: Callable[[float], Iterable[str]]
 
 
 def test_r2_of_a_captioner_that_switches_at_the_centre(tmp_path: Path):
-    labels = {side: labeller().labels(f"A {word} on a bench.") for side, word in ((True, "man"), (False, "woman"))}
+    labels = {
+        side: caption_labels().labels(f"A {word} on a bench.") for side, word in ((True, "man"), (False, "woman"))
+    }
     run = audited(tmp_path / "run", "captioner-python:a:b", lambda value: labels[bool(value > 0.1)])
     assert is_audit(run)
     found = measure_sweep(run).set_index("concept")

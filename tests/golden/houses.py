@@ -42,7 +42,7 @@ from gslopes.crops.regions.audit import regions_crops
 from gslopes.crops.sweep.audit import sweep_crops
 from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
-from gslopes.language.labels import labeller
+from gslopes.language.labels import caption_labels
 from gslopes.run.components import Components
 from gslopes.validate.gate import Measured
 
@@ -366,7 +366,7 @@ def draw_captions(folder: Path) -> Path:
 def draw_answers(run: Path) -> Path:
     """An audit of twelve photos by a captioner that says man from some value on."""
     name, asked, scores = "captioner-python:a:b", [], []
-    said = {side: labeller().labels(f"A {word} on a bench.") for side, word in ((True, "man"), (False, "woman"))}
+    said = {side: caption_labels().labels(f"A {word} on a bench.") for side, word in ((True, "man"), (False, "woman"))}
     for photo in range(12):
         for step, value in enumerate(np.linspace(-2, 2, 7)):
             key = (f"{photo:064x}", "gender", step)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from gslopes.captions.measures.rows import Recorder
 from gslopes.language.mentions import Mentions
-from gslopes.language.tagger import Token
+from gslopes.language.pos_tagger import Token
 
 CONTRAST = {"female": ("man", "men"), "male": ("woman", "women")}
 

@@ -13,7 +13,7 @@ import numpy as np
 from gslopes.captions.material import Box, Caption, Coverage, Material, Pair
 from gslopes.language.graph import Fact
 from gslopes.language.mentions import Mentions
-from gslopes.language.tagger import Token
+from gslopes.language.pos_tagger import Token
 
 TARGET, TRUTH, HUMAN = "system-captions", "human-labels", "human-captions"
 PAIR = Pair("skin", "darker", "lighter")

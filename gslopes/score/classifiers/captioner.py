@@ -24,7 +24,7 @@ from gslopes.score.names import ARGUMENT, OPERATIONAL, PARSING, canonical
 from gslopes.score.pictures import decoded
 
 if TYPE_CHECKING:
-    from gslopes.language.labels import Labeller
+    from gslopes.language.labels import CaptionLabels
 
 PROMPT = "Describe this picture in one sentence."
 LONGEST = 20_000  # characters; more is no caption
@@ -58,19 +58,19 @@ class Captioning:
     version: str
 
     def __init__(self, name: str, options: Any, device: str = "cpu") -> None:
-        from gslopes.language.labels import labeller
+        from gslopes.language.labels import caption_labels
 
         super().__init__(name, options, device)  # type: ignore[call-arg]
-        self._labeller = labeller(options.senses, options.up, options.parser)
+        self._caption_labels = caption_labels(options.senses, options.up, options.parser)
         self.asked_as = canonical(name.partition(":")[0], options, parsing=False)
         self.asked_version = self.version
-        self.version = f"{self.version} {self._labeller.name}".strip()
+        self.version = f"{self.version} {self._caption_labels.name}".strip()
 
     def _labels_of(self, texts: Sequence[str | None], version: str = "") -> Answer:
-        return answer_of(texts, self._labeller, version)
+        return answer_of(texts, self._caption_labels, version)
 
 
-def answer_of(texts: Sequence[str | None], labeller: Labeller, version: str = "") -> Answer:
+def answer_of(texts: Sequence[str | None], caption_labels: CaptionLabels, version: str = "") -> Answer:
     """The labels of one picture's captions, each with the share of the captions that have it.
 
     texts: None where a caption was refused.
@@ -84,7 +84,7 @@ def answer_of(texts: Sequence[str | None], labeller: Labeller, version: str = ""
     for text in said:
         if not text.strip() or len(text) > LONGEST:
             raise AnswerError(f"The captioner returned {len(text):,} characters, which is not a caption.")
-        counts.update(labeller.labels(text))
+        counts.update(caption_labels.labels(text))
     labels = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
     return Answer("answered", tuple((label, count / len(said)) for label, count in labels), version=version)
 

@@ -12,7 +12,7 @@ from gslopes.core import tables
 from gslopes.core.errors import AnswerError, ConfigError, ModelError, UnknownName
 from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
-from gslopes.language.labels import labeller
+from gslopes.language.labels import caption_labels
 from gslopes.score.cache import AnswerCache
 from gslopes.score.classifier_cache import ClassifierCache
 from gslopes.score.classifiers import load_classifier
@@ -29,7 +29,7 @@ def slopes(captions: list[list[str]]) -> pd.DataFrame:
         for step, caption in enumerate(row):
             key = (f"{photo:064x}", "gender", step)
             asked.append((*key, "captioner", "answered", "", ""))
-            scores += [(*key, STEPS[step], "captioner", label, 1.0) for label in labeller().labels(caption)]
+            scores += [(*key, STEPS[step], "captioner", label, 1.0) for label in caption_labels().labels(caption)]
     frames = [
         pd.DataFrame(rows, columns=table.columns) for rows, table in ((asked, tables.ASKED), (scores, tables.SCORES))
     ]
@@ -50,19 +50,19 @@ def test_golden_66_two_words_of_one_synset():
 
 
 def test_labels_of_a_caption():
-    found = set(labeller().labels("A beautiful woman in a red dress is holding a gun."))
+    found = set(caption_labels().labels("A beautiful woman in a red dress is holding a gun."))
     assert {"mention:person", "mention:woman", "word:dress", "relation:hold", "list:weapon"} <= found
     assert "attribute:beautiful of person" in found
     assert "attribute:red of person" not in found
     assert "list:attractiveness-adjectives" in found
-    assert "synset:adult.n.01" in set(labeller(up=1).labels("A woman."))
+    assert "synset:adult.n.01" in set(caption_labels(up=1).labels("A woman."))
 
 
 def test_none_is_a_refusal_and_an_empty_text_an_error():
-    assert answer_of([None], labeller()).status == "refused"
+    assert answer_of([None], caption_labels()).status == "refused"
     for text in ("", " ", "x" * 50_000):
         with pytest.raises(AnswerError, match="not a caption"):
-            answer_of([text], labeller())
+            answer_of([text], caption_labels())
 
 
 def test_the_chat_captioner_against_the_fake_server(provider: FakeProvider):
@@ -92,9 +92,9 @@ def test_a_function_of_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_listed_words_are_labels_under_every_bound():
-    assert {"list:demeaning estimate", "list:demeaning upper"} <= set(labeller().labels("A lazy man."))
-    assert "list:demeaning lower" not in labeller().labels("A lazy man.")
-    assert not [label for label in labeller().labels("A tall man.") if label.startswith("list:demeaning")]
+    assert {"list:demeaning estimate", "list:demeaning upper"} <= set(caption_labels().labels("A lazy man."))
+    assert "list:demeaning lower" not in caption_labels().labels("A lazy man.")
+    assert not [label for label in caption_labels().labels("A tall man.") if label.startswith("list:demeaning")]
 
 
 def test_reading_anew_costs_no_call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -37,7 +37,7 @@ class Token:
     tag: str
 
 
-class Tagger(Protocol):
+class PosTagger(Protocol):
     """Whatever tags a sentence; ``name`` becomes part of a run's identity."""
 
     name: str

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from gslopes.core.errors import ModelError, UsageError
-from gslopes.language import tagger
-from gslopes.language.tagger import HanTa, hanta, sentences
+from gslopes.language import pos_tagger
+from gslopes.language.pos_tagger import HanTa, hanta, sentences
 
 
 def test_sentences_and_tokens():
@@ -26,19 +26,19 @@ def test_a_file_of_its_models_name_in_the_working_folder_is_not_opened(tmp_path:
 
 
 def test_another_model_is_never_opened(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tagger, "DIGEST", "0" * 64)
+    monkeypatch.setattr(pos_tagger, "DIGEST", "0" * 64)
     with pytest.raises(ModelError, match="not opened"):
         HanTa()
 
 
 def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tagger, "VERSION", "0.1")
+    monkeypatch.setattr(pos_tagger, "VERSION", "0.1")
     with pytest.raises(UsageError, match="pip install"):
         HanTa()
 
 
 def test_a_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tagger.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(pos_tagger.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="pip install 'gslopes\\[captions\\]'"):
         HanTa()
 
