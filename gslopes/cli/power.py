@@ -60,7 +60,7 @@ def power(
     import numpy as np
 
     from gslopes.fit import power as planning
-    from gslopes.report import words
+    from gslopes.report import numbers
 
     if photos is None and slope is None:
         raise click.UsageError("Give --photos, --slope or both.")
@@ -78,13 +78,13 @@ def power(
         print_json({**plan, **known, "deviation": design.deviation(plan["slope"] or 0.0)})
         return 0
     slope_shown = abs(plan["slope"] or 0)
-    size = "less than 0.1" if 0 < slope_shown < 0.05 else words.points(slope_shown).lstrip("+")
+    size = "less than 0.1" if 0 < slope_shown < 0.05 else numbers.size(slope_shown)
     correlation = "the worst" if within is None else f"{within:g}"
     click.echo(
         f"{plan['photos']:,} photos show a slope of {size} percentage points per unit with a chance of "
-        f"{words.share(plan['power'])},\nfor a label on {words.share(rate)} of the photos. Two-sided t of the photos' "
-        f"slopes, alpha {alpha:g},\ncorrelation within photos: {correlation}, true slopes with a standard deviation of "
-        f"{spread:g} times their mean."
+        f"{numbers.share(plan['power'])},\nfor a label on {numbers.share(rate)} of the photos. "
+        f"Two-sided t of the photos' slopes, alpha {alpha:g},\ncorrelation within photos: {correlation}, "
+        f"true slopes with a standard deviation of {spread:g} times their mean."
     )
     if (plan["photos"] or 0) * rate < 10:
         click.echo("Fewer than 10 photos would have the label: the fit would call it too rare to judge.")

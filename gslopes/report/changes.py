@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from gslopes.report import words
+from gslopes.report import numbers, words
 from gslopes.report.terminal import Column, table
 
 COLUMNS = (
@@ -48,12 +48,12 @@ def print_changes(changes: pd.DataFrame, *, limit: int = 60) -> str:
 def _cells(row: pd.Series) -> list[str]:
     return [
         words.shorten(words.printable(row["label"]), 24),
-        words.points(row["slope"]),
-        words.points(row["other_slope"]),
-        words.points(row["difference"]),
-        words.points_interval(row["ci_low"], row["ci_high"]),
-        words.probability(row["p"]),
-        words.probability(row["q"]),
+        numbers.points(row["slope"]),
+        numbers.points(row["other_slope"]),
+        numbers.points(row["difference"]),
+        numbers.interval(row["ci_low"], row["ci_high"]),
+        numbers.probability(row["p"]),
+        numbers.probability(row["q"]),
         f"{row['active']:,} of {row['n']:,}",
         "yes" if row["q"] < 0.05 else "no",
     ]

@@ -10,10 +10,9 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core import runfolder
-from gslopes.report import pictures, words
+from gslopes.report import numbers, pictures, words
 from gslopes.report.changes import PAIR
-from gslopes.report.findings import numbers
-from gslopes.report.page import environment, scripted
+from gslopes.report.inline import render
 from gslopes.report.pictures import Wanted
 
 MOST_LABELS = 40
@@ -64,19 +63,17 @@ def write_changes(
     groups = changes.groupby(PAIR, sort=True)
     pairs = [_pair(words.both(str(old), str(new)), str(a), part) for (old, new, a), part in groups]
     strips = [(one, files[key][0]) for one in photos if (key := (one.sweep.photo, one.sweep.attribute)) in files]
-    data = {"changes": [{"ends": pair.ends, "rows": pair.rows} for pair in pairs], "decisions": {}}
-    html = (
-        environment()
-        .get_template("changes.html.j2")
-        .render(
-            **scripted(("base", "plots", "changes"), data),
-            pairs=pairs,
-            photos=[(one, file, _cells(one)) for one, file in strips],
-            first=words.printable(names[0]),
-            second=words.printable(names[1]),
-            level=LEVEL,
-            most=MOST_LABELS,
-        )
+    html = render(
+        "changes.html.j2",
+        scripts=("page-base.js", "page-plots.js", "page-changes.js"),
+        data={"changes": [{"ends": pair.ends, "rows": pair.rows} for pair in pairs], "decisions": {}},
+        plots=True,
+        pairs=pairs,
+        photos=[(one, file, _cells(one)) for one, file in strips],
+        first=words.printable(names[0]),
+        second=words.printable(names[1]),
+        level=LEVEL,
+        most=MOST_LABELS,
     )
     page = out / "index.html"
     runfolder.write_bytes(page, html.encode("utf-8", "backslashreplace"))
@@ -91,23 +88,23 @@ def _pair(classifiers: str, attribute: str, part: pd.DataFrame) -> Pair:
     perceived = words.perceived(attribute)
     if len(changed):
         first = changed.iloc[changed["difference"].abs().to_numpy().argmax()]
-        size = f"{words.points(first['slope'])} to {words.points(first['other_slope'])} points per unit"
-        interval = words.points_interval(first["ci_low"], first["ci_high"])
+        size = f"{numbers.points(first['slope'])} to {numbers.points(first['other_slope'])} points per unit"
+        interval = numbers.interval(first["ci_low"], first["ci_high"])
         sentence = (
             f"The slope of “{words.printable(first['label'])}” went from {size}, a change of "
-            f"{words.points(first['difference'])} {interval}; {len(changed):,} of {len(judged):,} labels changed."
+            f"{numbers.points(first['difference'])} {interval}; {len(changed):,} of {len(judged):,} labels changed."
         )
     else:
         sentence = f"None of {len(judged):,} labels changed its slope along {perceived} more than chance explains."
     title = f"{classifiers} along {perceived}"
-    return Pair(title, words.ends(attribute), sentence.replace("-", "−"), rows, len(part) - len(rows))
+    return Pair(title, words.ends(attribute), sentence, rows, len(part) - len(rows))
 
 
 def _row(row: pd.Series) -> dict[str, Any]:
-    slope, other, difference, low, high, q = numbers(
+    slope, other, difference, low, high, q = numbers.rounded(
         [row[name] for name in ("slope", "other_slope", "difference", "ci_low", "ci_high", "q")], 8
     )
-    texts = [words.points(row["slope"]), words.points(row["other_slope"]), words.points(row["difference"])]
+    texts = [numbers.points(row["slope"]), numbers.points(row["other_slope"]), numbers.points(row["difference"])]
     return {
         "label": words.printable(row["label"]),
         "slope": slope,
@@ -116,15 +113,15 @@ def _row(row: pd.Series) -> dict[str, Any]:
         "low": low,
         "high": high,
         "changed": bool(q is not None and q < LEVEL),
-        "texts": [text.replace("-", "−") for text in texts],
-        "interval": words.points_interval(row["ci_low"], row["ci_high"]).replace("-", "−"),
-        "q": words.probability(row["q"]).replace("e-", "e−"),
+        "texts": texts,
+        "interval": numbers.interval(row["ci_low"], row["ci_high"]),
+        "q": numbers.probability(row["q"]),
         "n": int(row["n"]),
     }
 
 
 def _cells(one: ChangedPhoto) -> list[tuple[str, str, str]]:
     """(value, score in the first run, score in the second) as texts."""
-    scores = [["–" if score is None else f"{score:.2f}" for score in side] for side in (one.first, one.second)]
-    values = [f"{value:+.2g}".replace("-", "−") if value else "0" for value in one.values]
-    return list(zip(values, *scores, strict=True))
+    values = [numbers.value(value, sign=True) for value in one.values]
+    first, second = (map(numbers.decimal, side) for side in (one.first, one.second))
+    return list(zip(values, first, second, strict=True))

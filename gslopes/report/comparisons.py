@@ -11,8 +11,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from gslopes.core import placebo, runfolder, tables
-from gslopes.report import findings, tally, words
-from gslopes.report.findings import numbers
+from gslopes.report import findings, numbers, tally, words
 
 _SHAPE = ("inner_slope", "inner_low", "inner_high", "inner_p", "curvature", "curvature_low", "curvature_high")
 _SHAPE_P = ("curvature_p", "lack_of_fit_p")
@@ -57,7 +56,7 @@ def differences(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     for row in frame[frame["ci_low"].notna()].to_dict("records"):
         if row["label"] in index:
             texts = [words.printable(row[name]) for name in ("column", "group", "other")]
-            figures = numbers([row[name] for name in ("difference", "ci_low", "ci_high", "p", "q")])
+            figures = numbers.rounded([row[name] for name in ("difference", "ci_low", "ci_high", "p", "q")])
             rows.append([index[row["label"]], *texts, *figures, words.printable(row["note"] or "")])
     return rows
 
@@ -94,7 +93,7 @@ def beside(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     rows = []
     for row in frame.to_dict("records"):
         if row["label"] in index:
-            figures = numbers([row[name] for name in names])
+            figures = numbers.rounded([row[name] for name in names])
             note = words.printable(row["note"] or "")
             rows.append([index[row["label"]], words.perceived(row["other"]), *figures, int(row["n"]), note])
     return rows
@@ -110,7 +109,9 @@ def shape(run: Path, classifier: str, attribute: str, labels: Sequence[str]) -> 
     if frame.empty:
         return {}
     by_label = frame.drop_duplicates("label").set_index("label").reindex(list(labels))
-    columns: dict[str, list[Any]] = {name: numbers(by_label[name].to_numpy(float)) for name in (*_SHAPE, *_SHAPE_P)}
+    columns: dict[str, list[Any]] = {
+        name: numbers.rounded(by_label[name].to_numpy(float)) for name in (*_SHAPE, *_SHAPE_P)
+    }
     return columns | {"reading": [words.printable(text) for text in by_label["reading"].fillna("")]}
 
 

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
-from gslopes.report import terminal, words
-from gslopes.report.figures import FAINT, INK, to_png
+from gslopes.report import numbers, terminal, words
+from gslopes.report.charts import LIGHT, dots, new_figure, render, tidy
 
 NOTE = (
     "Perceived gender: how the face nearest the centre is read, not who a person is. Share: of photos\n"
@@ -61,7 +59,7 @@ def print_table3(table: pd.DataFrame) -> str:
             f"{row['n']:,}",
             f"{row['answered']:,}",
             *(_cell(row, value) for value in ("female", "male")),
-            words.share(row["women"]),
+            numbers.share(row["women"]),
         ]
         for _, row in table.iterrows()
     ]
@@ -75,42 +73,35 @@ def draw_women(table: pd.DataFrame, source: str) -> bytes:
     """
     shown = table[table["n"] > 0].assign(gap=lambda t: (t["female"] - t["women"]).abs().fillna(-1))
     shown = shown.sort_values("gap", ascending=False).head(_MOST_BARS).sort_values("female")
-    figure = Figure(figsize=(8.6, 1.6 + 0.27 * max(len(shown), 3)), dpi=150, facecolor="white")
-    FigureCanvasAgg(figure)
+    figure = new_figure(8.6, 1.6 + 0.27 * max(len(shown), 3))
     axes = figure.subplots()
-    positions = np.arange(len(shown))
-    axes.hlines(positions, 0, 1, color="#eef0f3", linewidth=0.8, zorder=0)
-    axes.hlines(positions, shown["female"], shown["women"].fillna(shown["female"]), color=FAINT, linewidth=1, zorder=1)
-    ends = np.abs(np.stack([shown["female"] - shown["female_low"], shown["female_high"] - shown["female"]]))
-    axes.errorbar(
-        *(shown["female"], positions),
-        xerr=ends,
-        fmt="o",
-        color="#8f1414",
-        markersize=5,
-        elinewidth=2,
-        label="photos: perceived female, 95 % interval",
-    )
-    axes.plot(
-        shown["women"], positions, "D", color="#123f7a", markersize=5, label="people employed: women (BLS)", zorder=3
-    )
-    axes.set_yticks(positions, [words.shorten(words.printable(name), 30) for name in shown["occupation"]])
+    tidy(axes, size=10)
+    at = np.arange(len(shown))
+    axes.hlines(at, 0, 1, color=LIGHT.shade, linewidth=0.8, zorder=0)
+    axes.hlines(at, shown["female"], shown["women"].fillna(shown["female"]), color=LIGHT.faint, linewidth=1, zorder=1)
+    columns = ("female", "female_low", "female_high")
+    name = "photos: perceived female, 95 % interval"
+    dots(axes, at, shown, columns, colour=LIGHT.negative[0], label=name, size=5, across=True)
+    women = {"color": LIGHT.positive[0], "markersize": 5, "label": "people employed: women (BLS)", "zorder": 3}
+    axes.plot(shown["women"], at, "D", **women)
+    axes.set_yticks(at, [words.shorten(words.printable(name), 30) for name in shown["occupation"]])
     axes.set_xlim(-0.01, 1.01)
-    axes.set_xticks(np.linspace(0, 1, 6), [f"{share:.0%}" for share in np.linspace(0, 1, 6)])
-    axes.tick_params(length=0, labelcolor=INK)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.set_title("Who is shown at work, and who does the work", loc="left", color=INK, fontsize=12, weight="bold")
+    axes.set_xticks(np.linspace(0, 1, 6), [numbers.share(share, 0) for share in np.linspace(0, 1, 6)])
+    axes.tick_params(length=0)
+    axes.spines["left"].set_visible(False)
+    title = "Who is shown at work, and who does the work"
+    axes.set_title(title, loc="left", color=LIGHT.ink, fontsize=12, weight="bold")
     height = figure.get_figheight()
     axes.legend(loc="lower left", bbox_to_anchor=(-0.01, -0.95 / height), ncols=2, frameon=False, fontsize=9)
     note = f"A face as it is read in a photo is not a person's gender. {source}."
-    figure.text(0.02, 0.12 / height, note, fontsize=7.5, color=FAINT, parse_math=False)
+    figure.text(0.02, 0.12 / height, note, fontsize=7.5, color=LIGHT.faint, parse_math=False)
     longest = max((len(label.get_text()) for label in axes.get_yticklabels()), default=8)
     figure.subplots_adjust(left=0.05 + 0.0105 * longest, right=0.97, top=1 - 0.4 / height, bottom=0.95 / height)
-    return to_png(figure)
+    return render(figure)
 
 
 def _cell(row: pd.Series, value: str) -> str:
     if pd.isna(row[value]):
-        return "-"
-    low, high = (words.share(row[f"{value}_{end}"]).removesuffix(" %") for end in ("low", "high"))
-    return f"{words.share(row[value])} [{low}, {high}]"
+        return numbers.NONE
+    low, high = (numbers.share(row[f"{value}_{end}"]).removesuffix(" %") for end in ("low", "high"))
+    return f"{numbers.share(row[value])} [{low}, {high}]"

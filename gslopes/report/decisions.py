@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from gslopes.core import placebo
-from gslopes.report import words
+from gslopes.report import numbers, words
 
 LEVEL = 0.05
 FINDING, PLACEBO, OPEN, NONE, UNJUDGED = CODES = ("finding", "placebo", "open", "none", "unjudged")
@@ -72,7 +72,7 @@ def _decide(row: pd.Series, beside: pd.DataFrame | None, compared: bool) -> Deci
     if _text(row["note"]) or pd.isna(row["slope"]):
         return Decision(UNJUDGED, _text(row["note"]) or "no slope")
     if not row["q"] < LEVEL:
-        return Decision(NONE, f"q {words.probability(row['q'])}")
+        return Decision(NONE, f"q {numbers.probability(row['q'])}")
     if not compared:
         return Decision(OPEN, "no placebo sweeps in this run")
     for _, other in () if beside is None else beside.iterrows():
@@ -81,7 +81,7 @@ def _decide(row: pd.Series, beside: pd.DataFrame | None, compared: bool) -> Deci
             kind = {"same": "the same picture", "light": "light alone", "random": "a random change"}.get(
                 placebo.split(other["attribute"])[1], "a placebo"
             )
-            return Decision(PLACEBO, f"{kind}: {words.points(other['slope'])} {words.points_interval(*ends)}")
+            return Decision(PLACEBO, f"{kind}: {numbers.points(other['slope'])} {numbers.interval(*ends)}")
     return Decision(FINDING, "")
 
 

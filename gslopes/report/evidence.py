@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core import placebo, tables
-from gslopes.report import decisions, tally, words
+from gslopes.report import decisions, numbers, tally, words
 from gslopes.report.decisions import Decision
 from gslopes.report.funnel import Funnel
 from gslopes.report.headline import headline
@@ -92,9 +92,9 @@ def print_groups(run: Path, *, limit: int = 40) -> str:
             [
                 str(row["label"]),
                 f"{row['column']}: {row['group']}" + (f" − {row['other']}" if between else ""),
-                words.points(row[name]),
-                words.points_interval(row["ci_low"], row["ci_high"]),
-                words.probability(row["q"]),
+                numbers.points(row[name]),
+                numbers.interval(row["ci_low"], row["ci_high"]),
+                numbers.probability(row["q"]),
                 "" if between else f"{row['active']:,} of {row['n']:,}",
             ]
             for row in shown.to_dict("records")
@@ -141,16 +141,16 @@ def _table(judged: pd.DataFrame, found: Mapping[str, Decision], floor: pd.DataFr
     rows = []
     for _, row in shown.iterrows():
         cells = [
-            words.points(row["slope"]),
-            words.points_interval(row["ci_low"], row["ci_high"]),
+            numbers.points(row["slope"]),
+            numbers.interval(row["ci_low"], row["ci_high"]),
             decisions.SHOWN[found[str(row["label"])].code],
-            words.probability(row["q"]),
+            numbers.probability(row["q"]),
         ]
         if cuts:
-            cells.append(f"{words.points(row['slope_lower'])} … {words.points(row['slope_higher'])}")
+            cells.append(f"{numbers.points(row['slope_lower'])} … {numbers.points(row['slope_higher'])}")
         if ends is not None:
             low, high = ends.loc[row["label"]] if row["label"] in ends.index else (0.0, 0.0)
-            cells.append(f"{words.points(low)} to {words.points(high)}")
+            cells.append(f"{numbers.points(low)} to {numbers.points(high)}")
         rows.append([*cells, f"{row['active']:,} of {row['n']:,}"])
     wide = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     room = max(WIDTH - sum(wide) - 2 * (len(heads) + 1), 12)  # one line a label: its name is cut, nothing else

@@ -2,65 +2,22 @@
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from gslopes.report import words
+from gslopes.report import numbers, words
+from gslopes.report.charts import LIGHT, MARKERS, Theme, fitted_line, new_figure, spread, sweep_axis, tidy
 from gslopes.report.decisions import Decision
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Theme:
-    """Colours of a figure; in each row of labels they differ by lightness too, and by marker."""
-
-    ink: str
-    faint: str
-    shade: str
-    ground: str
-    negative: tuple[str, ...]
-    positive: tuple[str, ...]
-
-
-# Red for the labels pulled to the negative end, blue for the positive.
-LIGHT = Theme(
-    ink="#1d2430",
-    faint="#8a93a1",
-    shade="#f1f3f6",
-    ground="white",
-    negative=("#8f1414", "#c8371f", "#e0762f", "#a8516e", "#d9908a", "#6b4a3a"),
-    positive=("#123f7a", "#1f6fc0", "#1b97a6", "#5a5fb8", "#7fb2dc", "#3c5a66"),
-)
-DARK = Theme(
-    ink="#e7e9ee",
-    faint="#77818f",
-    shade="#262b34",
-    ground="#1c2027",
-    negative=("#ff8f80", "#ffb199", "#f0a35e", "#e58fb0", "#ffc9c2", "#c79a85"),
-    positive=("#82b9ff", "#5fd0dd", "#a9acff", "#b9dcff", "#8fb6c4", "#6aa5ff"),
-)
-REDS, BLUES, INK, FAINT, SHADE = LIGHT.negative, LIGHT.positive, LIGHT.ink, LIGHT.faint, LIGHT.shade
 WIDTHS = {"": 7.0, "-narrow": 3.3}  # inches: two columns of a journal, and one
-_MARKERS = "osD^vP"
-Form = Literal["png", "pdf", "svg"]
-FORMS: tuple[Form, ...] = ("png", "pdf", "svg")
-_NAMELESS: dict[Form, dict[str, None]] = {
-    "png": {"Software": None},
-    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
-    "svg": {"Creator": None, "Date": None},
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,82 +68,60 @@ def curves_figure(
     theme: Theme = LIGHT,
     width: float = WIDTHS[""],
 ) -> Figure:
-    """Draw the shares over the values with bands and fitted lines, one panel for each end, each label named beside it.
+    """Draw the shares over the values with bands and fitted lines, one panel for each end, labels at their lines.
 
     curves: of one classifier and attribute, in the order in which they take their colours.  values: (K,).
     photos: over which the shares are.  width: inches; below 5 the panels stand one above the other.
     """
     narrow = width < 5
-    figure = Figure(figsize=(width, 5.2 if narrow else 3.3), dpi=200, facecolor=theme.ground)
-    FigureCanvasAgg(figure)
+    figure = new_figure(width, 5.2 if narrow else 3.3, dpi=200, theme=theme)
     axes = figure.subplots(2, 1) if narrow else figure.subplots(1, 2, sharey=True)
     wide = {"left": 0.075, "right": 0.8, "top": 0.78, "bottom": 0.19, "wspace": 0.75}
     room = {"left": 0.15, "right": 0.6, "top": 0.84, "bottom": 0.11, "hspace": 0.55} if narrow else wide
     figure.subplots_adjust(**room)
-    for axis, sign, colours in zip(axes, (-1, 1), (theme.negative, theme.positive), strict=True):
-        side = [curve for curve in curves if np.sign(curve.slope) == sign]
-        end = words.ends(attribute)[0 if sign < 0 else 1]
+    sides = [
+        (axis, [curve for curve in curves if np.sign(curve.slope) == sign], colours)
+        for axis, sign, colours in zip(axes, (-1, 1), (theme.negative, theme.positive), strict=True)
+    ]
+    for (axis, side, colours), end in zip(sides, words.ends(attribute), strict=True):
         _panel(axis, side, values, attribute, colours, f"More often toward {end}", theme)
     for axis in axes if narrow else axes[:1]:
         axis.set_ylabel("photos with the label (%)", color=theme.ink, fontsize=7)
-    for axis, sign, colours in zip(axes, (-1, 1), (theme.negative, theme.positive), strict=True):
-        _name_lines(axis, [curve for curve in curves if np.sign(curve.slope) == sign], values, colours, narrow, theme)
+    for axis, side, colours in sides:
+        _name_lines(axis, side, values, colours, narrow, theme)
     name = words.shorten(words.printable(classifier), 38 if narrow else 60)
     about = f"{words.perceived(attribute)}, {photos:,} photos"
-    title = name if narrow else f"{name} · {about}"
-    note = "slopes in percentage points per unit, 95 % intervals"
-    lines = [(title, "bold", 8.0, theme.ink), *([(about, "normal", 7.0, theme.ink)] if narrow else [])]
-    for place, (text, weight, size, colour) in enumerate([*lines, (note, "normal", 6.5, theme.faint)]):
+    lines = [(name if narrow else f"{name} · {about}", "bold", 8.0, theme.ink)]
+    lines += [(about, "normal", 7.0, theme.ink)] if narrow else []
+    lines += [("slopes in percentage points per unit, 95 % intervals", "normal", 6.5, theme.faint)]
+    for place, (line, weight, size, colour) in enumerate(lines):
         height = 1 - (0.17 + 0.15 * place) / figure.get_figheight()
-        figure.text(room["left"], height, text, fontsize=size, weight=weight, color=colour, parse_math=False)
+        figure.text(room["left"], height, line, fontsize=size, weight=weight, color=colour, parse_math=False)
     return figure
-
-
-def to_png(figure: Figure) -> bytes:
-    """Render a figure as PNG; see ``render``."""
-    return render(figure, "png")
-
-
-def render(figure: Figure, form: Form) -> bytes:
-    """The bytes of a figure; the same figure gives the same bytes, which name no program and no date.
-
-    In PDF and SVG texts stay texts, of fonts that are embedded (PDF) or named (SVG).
-    """
-    buffer = io.BytesIO()
-    fonts: dict[Any, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "gslopes"}
-    with warnings.catch_warnings(), rc_context(fonts):
-        # a label may be in a script that the font lacks: a box in the picture, the right name in the tables
-        warnings.filterwarnings("ignore", message=".*[Gg]lyph.*missing from")
-        figure.savefig(buffer, format=form, metadata=_NAMELESS[form])
-    return buffer.getvalue()
 
 
 def _panel(
     axes: Axes, curves: list[Curve], values: Array, attribute: str, colours: tuple[str, ...], title: str, theme: Theme
 ) -> None:
-    axes.set_facecolor(theme.ground)
-    axes.axvspan(-1, 1, color=theme.shade, zorder=0, linewidth=0)
-    ends = np.array([values[0], values[-1]])
+    tidy(axes, size=6.5, theme=theme)
+    sweep_axis(axes, values, _ticks(values), theme)
     for index, curve in enumerate(curves):
         colour = colours[index % len(colours)]
         axes.fill_between(values, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0, zorder=2)
-        axes.plot(
-            ends, curve.line[0] + curve.line[1] * ends, color=colour, linewidth=0.9, linestyle=(0, (4, 2)), zorder=3
-        )
+        fitted_line(axes, values, *curve.line, colour)
         axes.plot(
             values,
             curve.share,
             color=colour,
-            marker=_MARKERS[index % len(_MARKERS)],
+            marker=MARKERS[index % len(colours)],
             markersize=2.6,
             linewidth=1.2 if curve.moves else 0.7,
             markerfacecolor=colour if curve.moves else theme.ground,
             zorder=4,
         )
-    negative, positive = words.ends(attribute)
-    ticks = _ticks(values)
-    axes.set_xticks(ticks, [f"{value:.3g}".replace("-", "−") for value in ticks])
     axes.set_xlabel(words.perceived(attribute), color=theme.ink, fontsize=7, parse_math=False)
+    axes.xaxis.labelpad = 10  # below the names of the ends
+    negative, positive = words.ends(attribute)
     for text, place, align in ((f"← {negative}", 0.0, "left"), (f"{positive} →", 1.0, "right")):
         at: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "ha": align, "va": "top"}
         axes.annotate(
@@ -194,16 +129,10 @@ def _panel(
         )
     heading = title if curves else "No label in this direction"
     axes.set_title(heading, loc="left", fontsize=7.5, color=colours[0], parse_math=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    for spine in axes.spines.values():
-        spine.set_color(theme.faint)
-    axes.tick_params(colors=theme.ink, labelsize=6.5, width=0.6, length=2.5)
     axes.tick_params(axis="x", pad=1.5)
     axes.grid(axis="y", color=theme.shade, linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.set_xlim(values[0] - 0.03 * np.ptp(values), values[-1] + 0.03 * np.ptp(values))
     axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if curves else 0.0)
-    axes.xaxis.labelpad = 10  # below the names of the ends
 
 
 def _ticks(values: Array) -> Array:
@@ -215,23 +144,22 @@ def _ticks(values: Array) -> Array:
 def _name_lines(
     axes: Axes, curves: list[Curve], values: Array, colours: tuple[str, ...], narrow: bool, theme: Theme
 ) -> None:
-    """Name every curve beside its last point, pushed apart where names would overlap."""
+    """Name every curve at its last point, pushed apart where names would overlap."""
     low, high = axes.get_ylim()
     gap = (high - low) * (0.19 if narrow else 0.14)
     heights = spread([float(curve.share[-1]) for curve in curves], gap, low + gap / 2, high - gap / 2)
-    edge = axes.get_xlim()[1]
+    edge, wide = axes.get_xlim()[1], float(np.ptp(values))
     for index, (curve, height) in enumerate(zip(curves, heights, strict=True)):
         colour = colours[index % len(colours)]
+        lead = ([values[-1], edge + 0.05 * wide], [curve.share[-1], height])
+        axes.plot(*lead, color=colour, linewidth=0.6, clip_on=False)
+        marker = MARKERS[index % len(colours)]
+        axes.plot([edge + 0.07 * wide], [height], color=colour, marker=marker, markersize=3.0, clip_on=False)
         name = words.shorten(words.printable(curve.label), 22)
-        number = f"{words.points(curve.slope)} {words.points_interval(*curve.ends)}"
-        ends = ([values[-1], edge + 0.05 * np.ptp(values)], [curve.share[-1], height])
-        axes.plot(*ends, color=colour, linewidth=0.6, clip_on=False)
-        mark: dict[str, Any] = {"marker": _MARKERS[index % len(_MARKERS)], "markersize": 3.0, "clip_on": False}
-        axes.plot([edge + 0.07 * np.ptp(values)], [height], color=colour, **mark)
         axes.text(
-            edge + 0.1 * np.ptp(values),
+            edge + 0.1 * wide,
             height,
-            f"{name}\n{number.replace('-', '−')}",
+            f"{name}\n{numbers.with_interval(curve.slope, *curve.ends)}",
             color=theme.ink,
             fontsize=6.2,
             va="center",
@@ -240,30 +168,3 @@ def _name_lines(
             parse_math=False,
         )
     axes.set_ylim(low, high)
-
-
-def spread(heights: list[float], gap: float, low: float, high: float) -> list[float]:
-    """Heights moved as little as needed to lie ``gap`` apart and, if there is room, between ``low`` and ``high``.
-
-    >>> spread([1.0, 1.0, 3.0], 0.5, 0.0, 4.0)
-    [0.75, 1.25, 3.0]
-    """
-    order = sorted(range(len(heights)), key=lambda index: heights[index])
-    groups: list[tuple[float, int]] = []  # (lowest place, members), from the bottom up
-    for index in order:
-        start, size = max(heights[index], low), 1
-        # A group that reaches into the one below joins it, and both are centred on where their members want to be.
-        while groups and groups[-1][0] + groups[-1][1] * gap > start:
-            below, members = groups.pop()
-            middle = (below + (members - 1) * gap / 2) * members + (start + (size - 1) * gap / 2) * size
-            size += members
-            start = max(middle / size - (size - 1) * gap / 2, low)
-        groups.append((start, size))
-    positions = [start + offset * gap for start, size in groups for offset in range(size)]
-    for index in range(len(positions) - 1, -1, -1):
-        ceiling = high if index == len(positions) - 1 else positions[index + 1] - gap
-        positions[index] = min(positions[index], ceiling)
-    result = [0.0] * len(heights)
-    for index, place in zip(order, positions, strict=True):
-        result[index] = place
-    return result

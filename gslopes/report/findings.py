@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from gslopes.report import answers as matrix
 from gslopes.report import decisions, words
 from gslopes.report.answers import Answers
 from gslopes.report.decisions import Decision
+from gslopes.report.numbers import rounded
 
 READING, PAPER = "photo-rate", "paper"
 PHOTOS_A_FILE = 20
@@ -27,11 +28,6 @@ def script(name: str, content: Any) -> bytes:
     The content is JSON in ASCII; the page shows texts in it as text only.
     """
     return f"gslopes({json.dumps(name)},{json.dumps(content, separators=(',', ':'))});\n".encode("ascii")
-
-
-def numbers(column: Iterable[float], digits: int = 5) -> list[float | None]:
-    """Numbers to so many significant digits; None where there is none."""
-    return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in column]
 
 
 def finding(
@@ -55,7 +51,7 @@ def finding(
         "labels": [words.printable(label) for label in labels],
         "n": first["n"].tolist(),
         "active": first["active"].tolist(),
-        "centre": numbers(first["y_centre"]),
+        "centre": rounded(first["y_centre"]),
         "estimators": {name: _estimator(rows, labels) for name, rows in slopes.groupby("estimator", sort=True)},
         "floor": _floor(floor, labels),
         "decision": [decided[label].code if label in decided else decisions.UNJUDGED for label in labels],
@@ -75,7 +71,7 @@ def by_group(groups: pd.DataFrame, labels: Sequence[str]) -> dict[str, list[list
     for row in groups.itertuples():
         if row.label in index:
             texts = [words.printable(row.column), words.printable(row.group), int(row.n)]  # type: ignore[arg-type]
-            figures = numbers([row.slope, row.ci_low, row.ci_high, row.p, row.q])  # type: ignore[list-item]
+            figures = rounded([row.slope, row.ci_low, row.ci_high, row.p, row.q])  # type: ignore[list-item]
             rows.setdefault(str(index[str(row.label)]), []).append([*texts, *figures])
     return rows
 
@@ -111,7 +107,7 @@ def _estimator(rows: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
     by_label = rows.drop_duplicates("label").set_index("label").reindex(labels)
     unit = by_label["unit"].dropna()
     notes = by_label["note"].fillna("").astype(str).tolist()
-    columns = {name: numbers(by_label[name].to_numpy(float, na_value=np.nan), 8) for name in _NUMBERS}
+    columns = {name: rounded(by_label[name].to_numpy(float, na_value=np.nan), 8) for name in _NUMBERS}
     return {**columns, "unit": str(unit.iloc[0]) if len(unit) else "", "note": notes}
 
 
@@ -120,7 +116,7 @@ def _floor(floor: pd.DataFrame, labels: list[str]) -> dict[str, Any]:
     for attribute, rows in floor.groupby("attribute", sort=True):
         by_label = rows.drop_duplicates("label").set_index("label").reindex(labels)
         kind = placebo.split(str(attribute))[1]
-        result[kind] = {name: numbers(by_label[name].to_numpy(float), 8) for name in ("slope", "ci_low", "ci_high")}
+        result[kind] = {name: rounded(by_label[name].to_numpy(float), 8) for name in ("slope", "ci_low", "ci_high")}
     return result
 
 
@@ -131,7 +127,7 @@ def _curves(answers: Answers, labels: list[str]) -> dict[str, Any]:
     shares, low, high = matrix.curves(answers)
     columns = {"share": shares, "low": low, "high": high, "line": matrix.lines(answers, shares)}
     return {
-        name: [numbers(rows[index[label]]) if label in index else None for label in labels]
+        name: [rounded(rows[index[label]]) if label in index else None for label in labels]
         for name, rows in columns.items()
     }
 

@@ -17,6 +17,7 @@ from gslopes.core.files import csv_bytes
 from gslopes.core.reasons import explained
 from gslopes.report import (
     Watch,
+    charts,
     comparisons,
     credit,
     decisions,
@@ -80,17 +81,20 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
     numbered = paper_figures.write(report, source, pictures=options.embed != "none")
     if differs:
         runfolder.write_bytes(report / "method.md", method.to_markdown(differs).encode())
-    extras = _extras(source, entries, album, options)
-    extras = replace(
-        extras,
+    manifest = provenance.anonymous(source.manifest) if options.embed == "none" else source.manifest
+    html = page.render(
+        manifest,
+        _photos(source, options),
+        sections,
+        options=options,
+        **_parts(source, entries, album, options),
         method=differs,
         numbered=numbered,
         papers=papers,
         prints=sorted(path.name for path in report.glob("*.[ps][dv][fg]")),
+        commands=provenance.commands(manifest, options.p, options.slope),
+        screens=_ranked(screens),
     )
-    manifest = provenance.anonymous(source.manifest) if options.embed == "none" else source.manifest
-    extras = replace(extras, commands=provenance.commands(manifest, options.p, options.slope), screens=_ranked(screens))
-    html = page.render(manifest, _photos(source, options), sections, options=options, extras=extras)
     index = report / "index.html"
     runfolder.write_bytes(index, html.encode("utf-8", "backslashreplace"))
     runfolder.settle(sorted(path for path in report.iterdir() if path.is_file()))
@@ -153,7 +157,7 @@ def _draw(
             figure = figures.curves_figure(curves, finding.values, **facts, width=width)
             _save(report, f"curves{finding.suffix}{name}", figure)
         for name, width in reversed(figures.WIDTHS.items()):
-            dark = figures.curves_figure(curves, finding.values, **facts, theme=figures.DARK, width=width)
+            dark = figures.curves_figure(curves, finding.values, **facts, theme=charts.DARK, width=width)
             drawn["curves"] = _save_dark(report, f"curves{finding.suffix}{name}", dark)
     sweeps = []
     if options.embed != "none":
@@ -161,7 +165,7 @@ def _draw(
     if sweeps:
         light, dark = (
             sheets.sweeps_figure(sweeps, finding.values, attribute=finding.attribute, run=source.run, theme=theme)
-            for theme in (figures.LIGHT, figures.DARK)
+            for theme in (charts.LIGHT, charts.DARK)
         )
         _save(report, f"sweeps{finding.suffix}", light)
         drawn["sweeps"] = _save_dark(report, f"sweeps{finding.suffix}", dark)
@@ -188,13 +192,13 @@ def _curves(
 
 def _save(report: Path, name: str, figure: Figure) -> None:
     """Write a figure in all forms."""
-    for form in figures.FORMS:
-        runfolder.write_bytes(report / f"{name}.{form}", figures.render(figure, form))
+    for form in charts.FORMS:
+        runfolder.write_bytes(report / f"{name}.{form}", charts.render(figure, form))
 
 
 def _save_dark(report: Path, name: str, figure: Figure) -> str:
     """Write the variant for dark pages; the name of the light one."""
-    runfolder.write_bytes(report / f"{name}-dark.png", figures.to_png(figure))
+    runfolder.write_bytes(report / f"{name}-dark.png", charts.render(figure))
     return f"{name}.png"
 
 
@@ -268,9 +272,9 @@ def _credits(
 # -- what else the page shows -----------------------------------------------------------------------------------------
 
 
-def _extras(
+def _parts(
     source: Source, entries: list[dict[str, Any]], album: explorer.Album, options: ReportOptions
-) -> page.Extras:
+) -> dict[str, Any]:
     values = {name: numbers.tolist() for name, numbers in source.values.items()}
     sweeps = validity.sweeps(source.run, values)
     attributes = {
@@ -296,16 +300,15 @@ def _extras(
         "slope": options.slope,
         "readings": [{name: entry[name] for name in ("values", "curves", "likeness")} for entry in sweeps],
     }
-    return page.Extras(
-        data=data,
-        sweeps=sweeps,
-        floors=validity.floors(source.slopes[source.slopes["estimator"] == findings.READING]),
-        dropped=validity.dropped(source.run, names=options.embed != "none"),
-        calibration=planted.read(source.run),
-        cards=provenance.cards(source.manifest),
-        album=len(album.photos) if attributes else 0,
-        embed=options.embed,
-    )
+    return {
+        "data": data,
+        "sweeps": sweeps,
+        "floors": validity.floors(source.slopes[source.slopes["estimator"] == findings.READING]),
+        "dropped": validity.dropped(source.run, names=options.embed != "none"),
+        "calibration": planted.read(source.run),
+        "cards": provenance.cards(source.manifest),
+        "album": len(album.photos) if attributes else 0,
+    }
 
 
 def _dropped(source: Source) -> tuple[tuple[str, int], ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from gslopes.report import decisions, words
+from gslopes.report import decisions, numbers, words
 from gslopes.report.decisions import Decision
 
 
@@ -46,10 +46,11 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
     )
     first = order.iloc[0]
     end = words.ends(attribute)[0 if first["slope"] < 0 else 1]
-    size, ends = words.points(abs(first["slope"])).lstrip("+"), sorted(abs(first[x]) for x in ("ci_low", "ci_high"))
+    ends = sorted(abs(first[x]) for x in ("ci_low", "ci_high"))
     sign = first["ci_low"] * first["ci_high"] > 0
-    interval = f" [{', '.join(words.points(x).lstrip('+') for x in ends)}]" if sign else ""
-    text = f"“{words.printable(order.index[0])}” appears {size} points more often per step toward {end}{interval}; "
+    interval = f" {numbers.interval(*ends, numbers.size)}" if sign else ""
+    name, size = words.printable(order.index[0]), numbers.size(first["slope"])
+    text = f"“{name}” appears {size} points more often per step toward {end}{interval}; "
     text += f"{moves:,} of {_labels(judged)} move{'s' * (moves == 1)}"
     text += f", {judged - moves:,} do{'es' * (judged - moves == 1)} not" if judged > moves else ""
     if decisions.FINDING not in codes:

@@ -1,8 +1,9 @@
-"""What all pages share: their templates, data that cannot end its script, and the hashes that their policies let in."""
+"""How every page is made: one shell template, one style sheet, and a policy that lets in their hashes alone."""
 
 from __future__ import annotations
 
 import base64
+import io
 import json
 from collections.abc import Iterable
 from functools import cache
@@ -12,34 +13,99 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from PIL import Image
+
+from gslopes.report import numbers, words
 
 TEMPLATES = Path(__file__).parent / "templates"
+_VENDOR = Path(__file__).parent / "vendor"
+_LIBRARY = ("d3.min.js", "plot.umd.min.js")
+# The style that Observable Plot puts into each of its plots, so that the policy can let it in.
+_PLOT_STYLE = """\
+:where(.chart) {
+  --plot-background: white;
+  display: block;
+  height: auto;
+  height: intrinsic;
+  max-width: 100%;
+}
+:where(.chart text),
+:where(.chart tspan) {
+  white-space: pre;
+}"""
 
 
 @cache
-def templates(*folders: Path) -> Environment:
-    """The templates of all pages, and of ``folders``: everything is escaped, and an unknown name is an error."""
-    return Environment(
-        loader=FileSystemLoader([*folders, TEMPLATES]),
+def templates(house: Path | None = None) -> Environment:
+    """The templates of all pages and those in the folder ``house``: all is escaped, an unknown name is an error."""
+    found = Environment(
+        loader=FileSystemLoader([*([house] if house else []), TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    found.filters |= {
+        "printable": words.printable,
+        "thousands": lambda number: f"{number:,}",
+        "decimal": numbers.decimal,
+        "size": numbers.size,
+    }
+    return found
 
 
-def render(template: str, styles: Iterable[Path], *folders: Path, **known: Any) -> str:
-    """A page as text.
+def render(
+    template: str,
+    *,
+    house: Path | None = None,
+    styles: Iterable[str] = (),
+    scripts: Iterable[str] = (),
+    data: Any = None,
+    plots: bool = False,
+    **known: Any,
+) -> str:
+    """A page as text; its template extends ``shell.html.j2``.
 
-    styles: the style sheets, which are joined in order.  folders: of more templates.  known: what the template uses.
+    house: the folder of more templates, styles and scripts.  styles: after page.css.  scripts: joined in order.
+    data: what the scripts read as JSON.  plots: with the plotting library, and data files beside the page.
+    known: what the template uses.
     """
-    css = "".join(path.read_text("utf-8") for path in styles)
-    return templates(*folders).get_template(template).render(css=Markup(css), css_hash=csp_hash(css), **known)
+    css = "".join(_read(name, house) for name in ("page.css", *styles))
+    js = "".join(_read(name, house) for name in scripts)
+    code = [f'"use strict";\n(() => {{\n{js}}})();\n'] if js else []
+    if plots:
+        code.insert(0, "\n".join((_VENDOR / name).read_text(encoding="utf-8") for name in _LIBRARY))
+    return (
+        templates(house)
+        .get_template(template)
+        .render(
+            css=Markup(css),
+            scripts=[Markup(text) for text in code],
+            data=None if data is None else Markup(inline_json(data)),
+            policy=Markup(_policy([css, *[_PLOT_STYLE] * plots], code, plots)),
+            **known,
+        )
+    )
+
+
+def _read(name: str, house: Path | None) -> str:
+    path = house / name if house is not None and (house / name).is_file() else TEMPLATES / name
+    return path.read_text(encoding="utf-8")
+
+
+def _policy(styles: list[str], scripts: list[str], files: bool) -> str:
+    """Our own files and the library's: only their hashes are let in.  files: scripts in the folder too."""
+    style, script = (" ".join(f"'sha256-{csp_hash(text)}'" for text in texts) for texts in (styles, scripts))
+    script = f"{script} 'self' file:" if files else script or "'none'"
+    return (
+        f"default-src 'none'; img-src 'self' data: file:; script-src {script}; style-src {style}; "
+        "base-uri 'none'; form-action 'none'"
+    )
 
 
 def inline_json(content: Any) -> str:
-    r"""JSON without line breaks for a script element; texts of strangers cannot close the element.
+    r"""JSON without line breaks for a script element; untrusted text cannot close the element.
 
     >>> inline_json("</script>")
     '"\\u003c/script\\u003e"'
@@ -55,3 +121,15 @@ def csp_hash(text: str) -> str:
     'qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='
     """
     return base64.b64encode(sha256(text.encode()).digest()).decode()
+
+
+def data_uri(data: bytes, kind: str) -> str:
+    """An encoded picture as an address.  kind: png, jpeg."""
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+
+
+def jpeg_uri(picture: Image.Image, quality: int = 80) -> str:
+    """A picture as an address, encoded as JPEG."""
+    buffer = io.BytesIO()
+    picture.save(buffer, "JPEG", quality=quality)
+    return data_uri(buffer.getvalue(), "jpeg")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from gslopes.zoo.identity import editor_for
 from gslopes.zoo.spec import ModelSpec, read_spec
 
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
+VENDORS_OWN = "labels that the service returns as it comes"
 VALUES = {"gender": 7, "race": 5}  # K of the paper, section 4.3
 THRESHOLDS = (0.001, 0.03)  # of its tables: p below, |slope| above
 
@@ -79,51 +81,57 @@ def choices(
     presence: what ``presence.json`` holds; None if the run was not fitted yet.
     thresholds: p and slope of the report's tables.
     """
-    find, edit, compose = (config.get(name) or {} for name in ("find", "edit", "compose"))
-    fit, judged = config.get("fit") or {}, (config.get("gate") or {}).get("on")
+    texts = tomllib.loads((Path(__file__).parent / "data" / "method.toml").read_text("utf-8"))
+    edit = config.get("edit") or {}
     models = _editors(edit)
+    here = _here(config, models, presence, thresholds)
     return [
-        *_edits(edit),
-        *(choice for name, spec in models.items() for choice in _editor(name, spec)),
-        *_composed(compose, models),
-        Choice(
-            "smallest face",
-            "not said",
-            f"{find.get('min_face', 32)} pixels",
-            "A face of a few pixels cannot be edited; photos without a usable face are counted and named.",
+        *_values(texts["values"], edit),
+        *(
+            Choice(text["what"].format(name=name), text["paper"], value, reason or text["reason"])
+            for name, spec in models.items()
+            for text, (value, reason) in zip(texts["editor"], _editor(spec), strict=True)
         ),
-        Choice(
-            "gate",
-            "none",
-            "none" if judged is False else "sweeps that did not work are left out",
-            "A sweep whose face is lost, or that moves something else, would answer another question.",
-            "--no-gate",
-        ),
-        *_fits(fit, presence),
-        Choice(
-            "thresholds of the tables",
-            _past(THRESHOLDS),
-            _past(thresholds),
-            "Chosen for this report.",
-            f"gslopes report --p {THRESHOLDS[0]} --slope {THRESHOLDS[1]}",
-        ),
-        Choice(
-            "photos",
-            "64,500 images of Bing's search: 129 occupations, six keywords",
-            "the user's folder, or openly licensed photos that gslopes collect found",
-            "Bing's service has ended.",
-        ),
-        Choice(
-            "occupations",
-            "129 of the US Bureau of Labor Statistics, some of them printed",
-            "gslopes collect's bls-129: those that the paper prints, and our own choice of the others",
-            "The paper's list is not public; its column printed says which titles the paper has.",
-        ),
+        *(Choice(**{"here": here.get(text["what"], ""), **text}) for text in texts["choice"]),
     ]
 
 
-def _past(thresholds: tuple[float, float]) -> str:
-    return f"p < {thresholds[0]:g}, |slope| > {thresholds[1]:g}"
+def _here(
+    config: Mapping[str, Any],
+    models: Mapping[str, ModelSpec],
+    presence: Mapping[str, Any] | None,
+    thresholds: tuple[float, float],
+) -> dict[str, str]:
+    """What the run has, by choice."""
+    find, compose, fit, gate = (config.get(name) or {} for name in ("find", "compose", "fit", "gate"))
+    blend = str(compose.get("blend") or "auto")
+    if blend == "auto" and models:
+        blend = ", ".join(sorted({spec.blend for spec in models.values()}))
+    which = str((presence or fit).get("presence") or "vendor")
+    cuts = "; ".join(f"{name}: {cut}" for name, cut in sorted(((presence or {}).get("cuts") or {}).items()))
+    return {
+        "region": str(compose.get("region") or "face"),
+        "blend": blend,
+        "placebo sweeps": "three" if compose.get("placebo", True) else "none",
+        "smallest face": f"{find.get('min_face', 32)} pixels",
+        "gate": "none" if gate.get("on") is False else "sweeps that did not work are left out",
+        "presence": VENDORS_OWN if which == "vendor" else cuts or f"presence {which}",
+        "estimator": ", ".join(fit.get("estimators") or ()) or "paper, with photo-rate and others",
+        "thresholds of the tables": f"p < {thresholds[0]:g}, |slope| > {thresholds[1]:g}",
+    }
+
+
+def _values(text: Mapping[str, str], edit: Mapping[str, Any]) -> Iterator[Choice]:
+    low, high = edit.get("range") or [-2, 2]
+    for name in edit.get("attributes") or ["gender"]:
+        published = VALUES.get(name, 7)
+        yield Choice(
+            text["what"].format(name=name),
+            f"{published} from -2 to 2",
+            f"{edit.get('steps') or published} from {low:g} to {high:g}",
+            text["reason"],
+            text["option"].format(K=published),
+        )
 
 
 def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
@@ -170,27 +178,9 @@ def _edit_of(spec: ModelSpec) -> tuple[str, str]:
     return "the decoder's picture at each value", "As published."
 
 
-def _editor(name: str, spec: ModelSpec) -> list[Choice]:
-    return [
-        Choice(f"edit of {name}", "the decoder's picture at each value", *_edit_of(spec)),
-        Choice(
-            f"picture size of {name}",
-            "256 pixels",
-            f"{spec.size} pixels",
-            "The size that could be trained on small hardware; the change alone is scaled up to the photo.",
-        ),
-        Choice(
-            f"training data of {name}",
-            "CelebA",
-            ", ".join(spec.data) or "not said",
-            "Data that we could get and may use; hair to chin is seen, not the facial skin alone.",
-        ),
-        Choice(
-            f"loss of {name}",
-            "Fader Network, with a classifier of the attribute",
-            *_loss_of(spec),
-        ),
-    ]
+def _editor(spec: ModelSpec) -> list[tuple[str, str]]:
+    """Edit, picture size, training data and loss of an editor; with each its own reason, or none."""
+    return [_edit_of(spec), (f"{spec.size} pixels", ""), (", ".join(spec.data) or "not said", ""), _loss_of(spec)]
 
 
 def _loss_of(spec: ModelSpec) -> tuple[str, str]:
@@ -204,81 +194,6 @@ def _loss_of(spec: ModelSpec) -> tuple[str, str]:
         f"reconstruction and the latent adversary alone (training/{spec.recipe}.toml)",
         "A classifier that guides is satisfied by casts of colour before the face changes.",
     )
-
-
-def _edits(edit: Mapping[str, Any]) -> list[Choice]:
-    steps = edit.get("steps")
-    attributes = list(edit.get("attributes") or ["gender"])
-    spread = edit.get("range") or [-2, 2]
-    return [
-        Choice(
-            f"values of {name}",
-            f"{VALUES.get(name, 7)} from -2 to 2",
-            f"{steps or VALUES.get(name, 7)} from {spread[0]:g} to {spread[1]:g}",
-            "Chosen for this run.",
-            f"--steps {VALUES.get(name, 7)} --range -2,2",
-        )
-        for name in attributes
-    ]
-
-
-def _composed(compose: Mapping[str, Any], models: Mapping[str, ModelSpec]) -> list[Choice]:
-    region, blend = str(compose.get("region") or "face"), str(compose.get("blend") or "auto")
-    if blend == "auto" and models:
-        blend = ", ".join(sorted({spec.blend for spec in models.values()}))
-    return [
-        Choice(
-            "region",
-            "skin",
-            region,
-            "Brows, eyes and lips carry perceived gender as well; with the skin alone the cue moves less.",
-            "--region skin",
-        ),
-        Choice(
-            "blend",
-            "paste",
-            blend,
-            "The editor's change is added to the photo, whose own texture stays; a small network's face is smoother.",
-            "--blend paste",
-        ),
-        Choice(
-            "placebo sweeps",
-            "none",
-            "three" if compose.get("placebo", True) else "none",
-            "A slope is a finding only against sweeps that should move nothing.",
-            "--no-placebo",
-        ),
-    ]
-
-
-def _fits(fit: Mapping[str, Any], presence: Mapping[str, Any] | None) -> list[Choice]:
-    estimators = tuple(fit.get("estimators") or ())
-    cuts = (presence or {}).get("cuts") or {}
-    listed = "; ".join(f"{name}: {cut}" for name, cut in sorted(cuts.items()))
-    which = str((presence or fit).get("presence") or "vendor")
-    vendors = "labels that the service returns as it comes"
-    return [
-        Choice(
-            "presence",
-            vendors,
-            vendors if which == "vendor" else listed or f"presence {which}",
-            "Services were asked for all that one price buys; the cut comes afterwards, by default the vendor's own.",
-            "--presence vendor",
-        ),
-        Choice(
-            "estimator",
-            "paper",
-            ", ".join(estimators) or "paper, beside photo-rate and others",
-            "The line through K shares says nothing about the sampling of photos; the other estimators do.",
-            "--estimator paper",
-        ),
-        Choice(
-            "test",
-            "none is named",
-            "two-sided t with K - 2 degrees of freedom; permutations within photos",
-            "The paper prints p < 0.001 and names no test; this is the usual one of a least squares slope.",
-        ),
-    ]
 
 
 def print_method(found: list[Choice]) -> str:

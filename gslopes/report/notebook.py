@@ -10,7 +10,7 @@ import pandas as pd
 
 from gslopes.core import placebo
 from gslopes.core.result import page_link
-from gslopes.report import decisions, words
+from gslopes.report import decisions, numbers, words
 from gslopes.report.findings import READING
 from gslopes.report.funnel import Funnel, funnels
 from gslopes.report.headline import headline
@@ -60,10 +60,10 @@ def _finding(classifier: str, attribute: str, rows: pd.DataFrame, floor: pd.Data
     cells = [
         (
             words.printable(row["label"]),
-            words.points(row["slope"]),
-            words.points_interval(row["ci_low"], row["ci_high"]),
+            numbers.points(row["slope"]),
+            numbers.interval(row["ci_low"], row["ci_high"]),
             decisions.SHOWN[found[str(row["label"])].code],
-            words.probability(row["q"]),
+            numbers.probability(row["q"]),
         )
         for _, row in order.sort_values(["_plain", "_flat", "label"])[:MOST_ROWS].iterrows()
     ]

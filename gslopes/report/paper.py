@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from gslopes.core import runfolder
 from gslopes.core.files import csv_bytes
 from gslopes.core.tables.collection import COMPOSITION
-from gslopes.report import tally, words
+from gslopes.report import numbers, tally, words
 from gslopes.report.composition import table3
 from gslopes.report.tables import pulled
 
@@ -182,8 +182,8 @@ def _cell(column: str, value: object) -> str:
         if pd.isna(value):
             return "–" if column.strip() not in _TEXTS else ""
         if column.strip() == "Slope":
-            return words.signed(value).replace("-", "−")
-        return words.probability(value).replace("-", "−") if column in ("p", "q") else words.share(value)
+            return numbers.signed(value)
+        return numbers.probability(value) if column in ("p", "q") else numbers.share(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 

@@ -17,10 +17,18 @@ from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.report import answers as matrix
-from gslopes.report import figures, paper, sheets, tally, words
+from gslopes.report import charts, paper, sheets, tally, words
 from gslopes.report.findings import PAPER
 from gslopes.report.loading import Finding, Source
-from gslopes.report.paper_drawing import Answered, Line, Pipeline, Said, answers_figure, label_figure, pipeline_figure
+from gslopes.report.paper_drawing import (
+    Answered,
+    LabelCell,
+    Line,
+    Pipeline,
+    answers_figure,
+    label_figure,
+    pipeline_figure,
+)
 
 Array = NDArray[np.float64]
 PHOTOS, LABELS = 2, 6  # photos of Figure 3, and labels under each picture for each classifier
@@ -51,8 +59,8 @@ def write(report: Path, source: Source, *, pictures: bool) -> list[str]:
         if walked is not None:
             drawn["figure1"] = pipeline_figure(walked, here[0].values, attribute=attribute)
     for name, figure in drawn.items():
-        for form in figures.FORMS:
-            runfolder.write_bytes(report / f"{name}.{form}", figures.render(figure, form))
+        for form in charts.FORMS:
+            runfolder.write_bytes(report / f"{name}.{form}", charts.render(figure, form))
     return sorted(drawn)
 
 
@@ -118,7 +126,9 @@ def answered(run: Path, here: Sequence[Finding], plain: frozenset[str]) -> list[
     return found
 
 
-def labels_of(scores: pd.DataFrame, photo: str, values: Array, plain: frozenset[str]) -> list[tuple[list[Said], int]]:
+def labels_of(
+    scores: pd.DataFrame, photo: str, values: Array, plain: frozenset[str]
+) -> list[tuple[list[LabelCell], int]]:
     """For each picture of a photo its labels and how many more there are.
 
     Those that are not under every picture come first, and then the highest.
@@ -135,7 +145,7 @@ def labels_of(scores: pd.DataFrame, photo: str, values: Array, plain: frozenset[
         scored = wide[step].to_numpy(float)
         there = [row for row in np.lexsort((-scored, ~changing)).tolist() if not np.isnan(scored[row])]
         names = [(str(wide.index[row]), int(side[row])) for row in there[:LABELS]]
-        labels = [Said(name, way, name.casefold() in plain) for name, way in names]
+        labels = [LabelCell(name, way, name.casefold() in plain) for name, way in names]
         found.append((labels, max(0, len(there) - LABELS)))
     return found
 

@@ -1,4 +1,4 @@
-"""A calibration on the page: planted against recovered as a picture of dots, a table and the sentences beside it."""
+"""A calibration: planted against recovered slopes as a figure, as what the page draws, and as a table."""
 
 from __future__ import annotations
 
@@ -10,9 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from gslopes.core.files import read_json
-from gslopes.report import words
-from gslopes.report.planted_figure import NAMES, PANELS
+from gslopes.report import numbers, words
+from gslopes.report.charts import LIGHT, new_figure, render, tidy
+
+NAMES = {"": "no confounder", "hair": "hair", "background": "background", "smile": "smile"}
+# As the page's scripts colour them.
+COLOURS = {"": LIGHT.ink, "hair": LIGHT.negative[1], "background": LIGHT.positive[1], "smile": LIGHT.accent}
+PANELS = (("recovered", "the walk, per unit of the attribute"), ("naive", "comparing photos of men and women"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +38,38 @@ class Planted:
     kinds: tuple[tuple[str, str], ...]
 
 
+def draw_planted(labels: pd.DataFrame, reach: float) -> bytes:
+    """Draw the recovered slopes against their truth, one panel for the walk and one for the naive way.
+
+    labels: columns truth, recovered, naive, confounder.  reach: how far the edit moves the cue, drawn as a line.
+
+    Returns the bytes of a PNG.
+    """
+    figure = new_figure(10, 5, dpi=120, layout="constrained")
+    axes = figure.subplots(1, 2, sharex=True, sharey=True)
+    most = 1.1 * float(np.nanmax(np.abs(labels[["truth", "recovered", "naive"]].to_numpy())))
+    for axis, (column, title) in zip(axes, PANELS, strict=True):
+        tidy(axis)
+        axis.plot([-most, most], [-most, most], color=LIGHT.faint, linewidth=1)
+        axis.axhline(0, color=LIGHT.faint, linewidth=0.5)
+        for name, colour in COLOURS.items():
+            part = labels[labels["confounder"] == name]
+            axis.scatter(part["truth"], part[column], s=26, color=colour, label=NAMES[name], alpha=0.85)
+        axis.set_title(title, loc="left", fontsize=10, color=LIGHT.ink)
+        axis.set_xlabel("truth: the same faces drawn again, percentage points per unit")
+        axis.set_xlim(-most, most)
+        axis.set_ylim(-most, most)
+    axes[0].plot([-most, most], [-most * reach, most * reach], color=LIGHT.faint, linestyle=":", linewidth=1)
+    note = f"the edit moves the cue {numbers.decimal(reach)} times as far"
+    at = {"xytext": (4, 6), "textcoords": "offset points"}
+    axes[0].annotate(note, (-most, -most * reach), **at, color=LIGHT.faint, fontsize=8)
+    axes[0].set_ylabel("found, percentage points per unit")
+    axes[1].legend(loc="lower right", frameon=False, fontsize=8, title="planted besides the cue")
+    return render(figure)
+
+
 def read(run: Path) -> dict[str, Any] | None:
-    """The calibration in the run folder, if somebody put it there: the calibration.json that ``calibrate`` writes with
+    """The calibration in the run folder, None if there is none: the calibration.json that ``calibrate`` writes with
     the calibration.csv beside it, or what ``calibrate --json`` prints; the labels under ``labels`` either way.
     """
     try:
@@ -50,13 +88,13 @@ def read(run: Path) -> dict[str, Any] | None:
 
 
 def planted(content: Mapping[str, Any]) -> Planted | None:
-    """What the page shows of ``read``; None if it is not a calibration that we know."""
+    """What the page shows of ``read``; None if it is no such calibration."""
     summary = content.get("summary")
-    numbers: Mapping[str, Any] = {**content, **(summary if isinstance(summary, Mapping) else {})}
+    known: Mapping[str, Any] = {**content, **(summary if isinstance(summary, Mapping) else {})}
     listed = content.get("labels")
     labels = [row for row in listed if isinstance(row, Mapping)] if isinstance(listed, Sequence) else []
     labels = [row for row in labels if all(math.isfinite(_number(row, name)) for name in ("truth", "recovered"))]
-    facts = _facts(numbers)
+    facts = _facts(known)
     if not facts:
         return None
     found = [_number(row, name) for row in labels for name in ("truth", "recovered", "recovered_low", "recovered_high")]
@@ -66,19 +104,19 @@ def planted(content: Mapping[str, Any]) -> Planted | None:
     return Planted(
         facts=tuple(facts),
         rows=tuple(_row(row) for row in labels),
-        panels=tuple(_panel(labels, *panel, most, _number(numbers, "reach")) for panel in PANELS) if most > 0 else (),
+        panels=tuple(_panel(labels, *panel, most, _number(known, "reach")) for panel in PANELS) if most > 0 else (),
         kinds=tuple((kind or "none", NAMES[kind]) for kind in kinds),
     )
 
 
-def _facts(numbers: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _facts(known: Mapping[str, Any]) -> list[tuple[str, str]]:
     def size(name: str) -> str:
-        return "–" if math.isnan(_number(numbers, name)) else f"{_number(numbers, name):.2f}"
+        return numbers.decimal(_number(known, name))
 
     def share(name: str) -> str:
-        return "–" if math.isnan(_number(numbers, name)) else f"{_number(numbers, name):.0%}"
+        return numbers.share(_number(known, name), 0)
 
-    if math.isnan(_number(numbers, "reach")) or math.isnan(_number(numbers, "error")):
+    if math.isnan(_number(known, "reach")) or math.isnan(_number(known, "error")):
         return []
     return [
         ("How far the edit moves the drawn cue, drawing the face anew being 1", size("reach")),
@@ -101,13 +139,13 @@ def _facts(numbers: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Label, truth, recovered, interval, covered, flagged, naive, flagged."""
     known = [_number(row, name) for name in ("truth", "recovered", "naive")]
-    slopes = [words.points(slope).replace("-", "−") for slope in known]
+    slopes = [numbers.points(slope) for slope in known]
     ends = [_number(row, name) for name in ("recovered_low", "recovered_high")]
-    interval = "–" if math.isnan(sum(ends)) else words.points_interval(*ends)
+    interval = numbers.interval(*ends)
     shares = [_number(row, name) for name in ("covered", "flagged", "naive_flagged")]
-    covered, flagged, naive = ("–" if math.isnan(share) else f"{share:.0%}" for share in shares)
+    covered, flagged, naive = (numbers.share(share, 0) for share in shares)
     label = words.printable(row.get("label", ""))
-    return label, slopes[0], slopes[1], interval.replace("-", "−"), covered, flagged, slopes[2], naive
+    return label, slopes[0], slopes[1], interval, covered, flagged, slopes[2], naive
 
 
 def _panel(
@@ -139,7 +177,7 @@ def _panel(
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:
-    """A number of a file that a stranger may have written; NaN if it is none."""
+    """A number of an untrusted file; NaN if it is none."""
     value = row.get(name)
     if isinstance(value, bool) or value is None:
         return math.nan

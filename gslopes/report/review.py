@@ -8,11 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import quote
 
-from markupsafe import Markup
-
 from gslopes.report import words
 from gslopes.report.credit import link
-from gslopes.report.inline import TEMPLATES, csp_hash, inline_json, templates
+from gslopes.report.inline import render
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +66,11 @@ def render_review(items: Sequence[Item], answers: Sequence[Mapping[str, str]], c
     items: in the order in which they are shown.  answers: rows of the review's CSV so far; those about other photos are
     kept when it is saved again.  confidence: below which a photo is here.
     """
-    css, script = ((TEMPLATES / name).read_text(encoding="utf-8") for name in ("review.css", "review.js"))
-    data = {"items": [asdict(item) for item in items], "answers": [dict(row) for row in answers]}
-    return (
-        templates()
-        .get_template("review.html.j2")
-        .render(
-            css=Markup(css),  # our own files; their hashes are all that the policy lets in
-            script=Markup(script),
-            css_hash=csp_hash(css),
-            script_hash=csp_hash(script),
-            data=Markup(inline_json(data)),
-            count=len(items),
-            confidence=f"{confidence:.0%}".replace("%", " %"),
-        )
+    return render(
+        "review.html.j2",
+        styles=("review.css",),
+        scripts=("review-base.js", "review.js"),
+        data={"items": [asdict(item) for item in items], "answers": [dict(row) for row in answers]},
+        count=len(items),
+        confidence=f"{confidence:.0%}".replace("%", " %"),
     )

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from gslopes.report import answers as matrix
-from gslopes.report import decisions, words
+from gslopes.report import decisions, numbers, words
 from gslopes.report.answers import Answers
 from gslopes.report.credit import Credit
 from gslopes.report.decisions import Decision
 from gslopes.report.explorer import Album
-from gslopes.report.findings import READING, numbers
+from gslopes.report.findings import READING
 from gslopes.report.funnel import STEPS, Funnel
 from gslopes.report.headline import Headline, headline
 from gslopes.report.loading import Finding
@@ -104,10 +104,10 @@ def forest(finding: Finding, decided: Mapping[str, Decision]) -> list[list[Any]]
         [
             index[row["label"]],
             words.printable(row["label"]),
-            *numbers([row["slope"], row["ci_low"], row["ci_high"]], 8),
+            *numbers.rounded([row["slope"], row["ci_low"], row["ci_high"]], 8),
             decided[str(row["label"])].code,
             decided[str(row["label"])].why,
-            *numbers(ends.get(str(row["label"]), (np.nan, np.nan)), 8),
+            *numbers.rounded(ends.get(str(row["label"]), (np.nan, np.nan)), 8),
         ]
         for _, row in rows.iterrows()
     ]
@@ -122,8 +122,8 @@ def strip(finding: Finding, label: str, answers: Answers, album: Album, known: M
     files = album.files.get((photo, finding.attribute), [])
     if not files:
         return None
-    values = [f"{value:+.2g}".replace("-", "−") if value else "0" for value in finding.values]
-    scores = ["–" if np.isnan(score) else f"{score:.2f}" for score in answers.scores[row]]
+    values = [numbers.value(value, sign=True) for value in finding.values]
+    scores = map(numbers.decimal, answers.scores[row])
     cells = tuple(zip(values, scores, strict=True))
     return Strip(album.names[album.index[photo]], words.printable(label), tuple(files), cells, known.get(photo))
 

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 from PIL import Image, UnidentifiedImageError
 
-from gslopes.report import words
-from gslopes.report.figures import LIGHT, Theme
+from gslopes.report import charts, numbers, words
+from gslopes.report.charts import LIGHT, Theme, text
 from gslopes.report.tally import ChangedLabel, Sweep
 
 # All in units of one picture's side.
@@ -35,18 +34,23 @@ def sweeps_figure(
     sweeps: with K pictures each.  values: (K,).  run: the run folder; files outside it are not opened.
     """
     tall = [1 + _LINE * max(len(sweep.changed), 1) + 0.16 for sweep in sweeps]
-    across, down = _LEFT + len(values) * (1 + _GAP), _HEAD + sum(tall)
-    figure = Figure(figsize=(across * 1.35, down * 1.35), dpi=150, facecolor=theme.ground)
-    FigureCanvasAgg(figure)
-    axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_axis_off()
-    _heading(axes, values, attribute, theme)
+    lefts = [_LEFT + step * (1 + _GAP) for step in range(len(values))]
+    figure, axes = charts.new_sheet(lefts[-1] + 1 + _GAP, _HEAD + sum(tall), 1.35, theme=theme)
+    text(axes, 0.08, 0.2, words.perceived(attribute), weight="bold", size=10, colour=theme.ink)
+    charts.sweep_heads(axes, values, attribute, [left + 0.5 for left in lefts], theme)
     top = _HEAD
     for sweep, height in zip(sweeps, tall, strict=True):
-        _row(axes, sweep, top, run, theme)
+        text(axes, 0.08, top + 0.08, words.shorten(words.printable(sweep.name), 26), size=9, colour=theme.faint)
+        for left, file in zip(lefts, sweep.files, strict=True):
+            charts.picture(axes, picture(file, sweep.box, run), left, top, theme=theme)
+        if not sweep.changed:
+            text(axes, _LEFT, top + 1.1, "no label's score moved", size=8, colour=theme.faint)
+        for line, changed in enumerate(sweep.changed):
+            _scores(axes, changed, lefts, top + 1.1 + line * _LINE, theme)
         top += height
-    axes.set_xlim(0, across)
-    axes.set_ylim(down, 0)
+    # pictures set limits of their own
+    axes.set_xlim(0, lefts[-1] + 1 + _GAP)
+    axes.set_ylim(_HEAD + sum(tall), 0)
     return figure
 
 
@@ -83,68 +87,13 @@ def window(size: tuple[int, int], box: tuple[float, float, float, float] | None)
     return left, top, left + side, top + side
 
 
-def _heading(axes: Axes, values: NDArray[np.float64], attribute: str, theme: Theme) -> None:
-    negative, positive = words.ends(attribute)
-    notes = {0: f"← {negative}", len(values) // 2: "neutral", len(values) - 1: f"{positive} →"}
-    _text(axes, 0.08, 0.2, words.perceived(attribute), weight="bold", size=10, colour=theme.ink)
-    for step, value in enumerate(values):
-        middle = _left(step) + 0.5
-        _text(axes, middle, 0.13, notes.get(step, ""), align="center", size=9.5, colour=theme.faint)
-        _text(
-            axes,
-            middle,
-            0.29,
-            f"{value:.3g}".replace("-", "−"),
-            align="center",
-            size=9.5,
-            weight="bold",
-            colour=theme.ink,
-        )
-
-
-def _row(axes: Axes, sweep: Sweep, top: float, run: Path, theme: Theme) -> None:
-    _text(axes, 0.08, top + 0.08, words.shorten(words.printable(sweep.name), 26), size=9, colour=theme.faint)
-    for step, file in enumerate(sweep.files):
-        left = _left(step)
-        pixels = picture(file, sweep.box, run)
-        if pixels is None:
-            axes.add_patch(Rectangle((left, top), 1, 1, facecolor=theme.shade, edgecolor="none"))
-            _text(axes, left + 0.5, top + 0.5, "no picture", align="center", size=8, colour=theme.faint)
-        else:
-            axes.imshow(pixels, extent=(left, left + 1, top + 1, top), aspect="auto", interpolation="antialiased")
-    if not sweep.changed:
-        _text(axes, _left(0), top + 1.1, "no label's score moved", size=8, colour=theme.faint)
-    for line, changed in enumerate(sweep.changed):
-        _scores(axes, changed, top + 1.1 + line * _LINE, theme)
-
-
-def _scores(axes: Axes, changed: ChangedLabel, middle: float, theme: Theme) -> None:
+def _scores(axes: Axes, changed: ChangedLabel, lefts: list[float], middle: float, theme: Theme) -> None:
     colour = theme.positive[1] if changed.slope > 0 else theme.negative[1]
     name = words.shorten(words.printable(changed.label), 24)
-    _text(axes, _LEFT - 0.08, middle, name, align="right", size=9, colour=colour, weight="bold")
-    for step, score in enumerate(changed.scores):
-        left = _left(step)
-        if np.isnan(score):
-            _text(axes, left + 0.5, middle, "–", align="center", size=8, colour=theme.faint)
-            continue
-        bar = (left, middle - _LINE * 0.4), float(np.clip(score, 0, 1)), _LINE * 0.8
-        axes.add_patch(Rectangle(*bar, facecolor=colour, alpha=0.18, edgecolor="none"))
-        _text(axes, left + 0.5, middle, f"{score:.2f}", align="center", size=9, colour=theme.ink)
-
-
-def _left(step: int) -> float:
-    return _LEFT + step * (1 + _GAP)
-
-
-def _text(
-    axes: Axes,
-    x: float,
-    y: float,
-    text: str,
-    *,
-    size: float,
-    align: str = "left",
-    colour: str,
-    weight: str = "normal",
-) -> None:
-    axes.text(x, y, text, ha=align, va="center", fontsize=size, color=colour, weight=weight, parse_math=False)
+    text(axes, _LEFT - 0.08, middle, name, align="right", size=9, colour=colour, weight="bold")
+    for left, score in zip(lefts, changed.scores, strict=True):
+        if not np.isnan(score):
+            bar = (left, middle - _LINE * 0.4), float(np.clip(score, 0, 1)), _LINE * 0.8
+            axes.add_patch(Rectangle(*bar, facecolor=colour, alpha=0.18, edgecolor="none"))
+        ink = theme.faint if np.isnan(score) else theme.ink
+        text(axes, left + 0.5, middle, numbers.decimal(score), align="center", size=9, colour=ink)

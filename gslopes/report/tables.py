@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from gslopes.report import words
+from gslopes.report import numbers, words
 
 HEADER = ("label", "slope [95 % interval]", "p", "q", "n", "active", "centre")
 
@@ -56,22 +56,21 @@ def print_table(slopes: pd.DataFrame, *, p: float = 0.001, slope: float = 0.03, 
 
 def to_markdown(slopes: pd.DataFrame) -> str:
     """The rows as a Markdown table, labels escaped, numbers aligned to the right."""
-    rows = [[_escape(label), *numbers] for label, *numbers in (cells(row) for _, row in slopes.iterrows())]
+    rows = [[_escape(label), *others] for label, *others in (cells(row) for _, row in slopes.iterrows())]
     rule = ["---"] + ["---:"] * (len(HEADER) - 1)
     return "\n".join(f"| {' | '.join(row)} |" for row in [list(HEADER), rule, *rows])
 
 
 def cells(row: pd.Series) -> list[str]:
     """One row as text, in the columns of ``HEADER``."""
-    interval = f"[{words.signed(row['ci_low'])}, {words.signed(row['ci_high'])}]"
     return [
         words.printable(row["label"]),
-        "-" if pd.isna(row["slope"]) else f"{words.signed(row['slope'])} {interval}",
-        words.probability(row["p"]),
-        words.probability(row["q"]),
+        numbers.with_interval(row["slope"], row["ci_low"], row["ci_high"], numbers.signed),
+        numbers.probability(row["p"]),
+        numbers.probability(row["q"]),
         f"{row['n']:,}",
         f"{row['active']:,}",
-        words.share(row["y_centre"]),
+        numbers.share(row["y_centre"]),
     ]
 
 
@@ -115,8 +114,8 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     lines = []
     for row in rows:
         padding = [" " * (size - words.width(cell)) for size, cell in zip(widths, row, strict=True)]
-        numbers = [gap + cell for gap, cell in zip(padding[1:], row[1:], strict=True)]
-        lines.append("  ".join(["", row[0] + padding[0], *numbers]).rstrip())
+        others = [gap + cell for gap, cell in zip(padding[1:], row[1:], strict=True)]
+        lines.append("  ".join(["", row[0] + padding[0], *others]).rstrip())
     return lines
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from gslopes.core import placebo, tables
 from gslopes.core.files import read_json
 from gslopes.core.reasons import explained
-from gslopes.report import tally, words
+from gslopes.report import numbers, tally, words
 from gslopes.stats.intervals import normal_quantile
 
 NAMES = {
@@ -61,7 +61,7 @@ def sweeps(run: Path, values: Mapping[str, Sequence[float]]) -> list[dict[str, A
                 "found": float((looked["found"] == looked["looked"]).mean()) if len(looked) else None,
                 "off": _quartiles(of_group["off_target"].abs()),
                 "moved": side_effects.get(attribute, ()),
-                "off_readings": Counter(r for r in of_group["off_target_reading"] if r).most_common(4),
+                "off_readings": [NAMES.get(r, words.printable(r)) for r in of_group["off_target_reading"].mode() if r],
                 "values": list(values.get(attribute, ())),
                 "curves": _curves(readings[readings["attribute"] == attribute], attribute, values.get(attribute, ())),
                 "likeness": likeness(cosines[cosines["attribute"] == attribute], len(values.get(attribute, ()))),
@@ -82,7 +82,7 @@ def what_else_moves(run: Path) -> dict[str, list[tuple[str, str]]]:
             rows = []
             for name, share in one["leakage"].items():
                 if share["value"] is not None:
-                    text = words.ratio_interval(share["value"], share["low"], share["high"]).replace("-", "−")
+                    text = numbers.with_interval(share["value"], share["low"], share["high"], numbers.ratio)
                     rows.append((NAMES.get(name, words.printable(name)), text))
             found[str(one["attribute"])] = rows
     except (OSError, ValueError, KeyError, TypeError, AttributeError):

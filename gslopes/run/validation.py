@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
-from gslopes.report import words
+from gslopes.report import numbers
 from gslopes.run import manifest
 from gslopes.run.fitting import read_about
 from gslopes.run.likeness import likeness
@@ -218,13 +218,14 @@ def format_summary(summary: Summary) -> str:
     if summary.shift is None or summary.monotone is None:
         return "\n".join([*lines, "  the reader has no reading of this attribute"])
     means = "  ".join(
-        f"{value:+.2g}: {number.value:.2f}" for value, number in zip(summary.values, summary.means, strict=True)
+        f"{numbers.value(value, sign=True)}: {numbers.decimal(number.value)}"
+        for value, number in zip(summary.values, summary.means, strict=True)
     )
     lines += [f"  reading       {means}", f"  shift         {_interval(summary.shift)}"]
     lines += [f"  rises         {_interval(summary.monotone)} of sweeps, tau-b 0.8 or more"]
     for column, groups in summary.groups.items():
         each = "; ".join(
-            f"{name} {words.ratio(group.number.value)} (n {group.n:,})" for name, group in groups.each.items()
+            f"{name} {numbers.ratio(group.number.value)} (n {group.n:,})" for name, group in groups.each.items()
         )
         gap = f"; gap {_interval(groups.gap)}" if groups.gap else ""
         lines.append(f"  shift by {column}: {each}{gap}")
@@ -236,4 +237,6 @@ def format_summary(summary: Summary) -> str:
 
 
 def _interval(number: Estimate) -> str:
-    return "not known" if np.isnan(number.value) else words.ratio_interval(number.value, number.low, number.high)
+    if np.isnan(number.value):
+        return "not known"
+    return numbers.with_interval(number.value, number.low, number.high, numbers.ratio)

@@ -198,7 +198,7 @@ def write_sweep(run: Path, photo: Path, path: Path) -> Path:
 
 def write_pipeline(run: Path, photo: Path, path: Path) -> Path:
     """Figure 1 of the paper of a run's photo: found, edited, composed, scored, fitted."""
-    from gslopes.report import figures, paper_figures
+    from gslopes.report import charts, paper_figures
     from gslopes.report.loading import load
     from gslopes.report.paper_drawing import pipeline_figure
 
@@ -206,5 +206,5 @@ def write_pipeline(run: Path, photo: Path, path: Path) -> Path:
     found = paper_figures.pipeline(run, here, photo)
     if found is not None:
         figure = pipeline_figure(found, here[0].values, attribute=here[0].attribute)
-        runfolder.write_bytes(path, figures.render(figure, "png"))
+        runfolder.write_bytes(path, charts.render(figure))
     return path

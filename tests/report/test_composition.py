@@ -57,7 +57,7 @@ def test_photos_without_an_occupation_give_a_sentence_and_no_empty_table():
 
 def test_an_occupation_without_a_readable_face_is_a_dash():
     frame = composition(chef=0.25).assign(n=0, share=np.nan, ci_low=np.nan, ci_high=np.nan)
-    assert " - " in print_table3(table3(frame, {}))
+    assert " – " in print_table3(table3(frame, {}))
     assert draw_women(table3(frame, {}), "source")
 
 

@@ -24,7 +24,7 @@ def test_a_label_that_light_alone_moves_as_far_is_no_finding() -> None:
     light = rows(("Bushy_Eyebrows", -5.6, 0.001), ("Heavy_Makeup", 0.2, 0.9), attribute="gender-light", half=2.0)
     found = decisions.decide(edit, light)
     assert codes(found) == {"Bushy_Eyebrows": "placebo", "Heavy_Makeup": "finding"}
-    assert found["Bushy_Eyebrows"].why == "light alone: -5.6 [-7.6, -3.6]"
+    assert found["Bushy_Eyebrows"].why == "light alone: −5.6 [−7.6, −3.6]"
     assert not found["Bushy_Eyebrows"].moves
 
 

@@ -5,6 +5,7 @@ import pytest
 from gslopes.core import tables
 from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
+from gslopes.report import numbers
 from gslopes.report.evidence import print_evidence
 from gslopes.report.funnel import Funnel
 
@@ -37,10 +38,10 @@ def test_a_row_has_slope_interval_decision_q_and_photos_within_100_columns(slope
     text = print_evidence(slopes)
     known = slopes.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
     cells = row(text, "Falling")
-    assert cells[1:4] == [f"{known['slope']:+.1f}", f"[{known['ci_low']:+.1f},", f"{known['ci_high']:+.1f}]"]
+    assert " ".join(cells[1:4]) == numbers.with_interval(known["slope"], known["ci_low"], known["ci_high"])
     assert cells[4] == "open"  # there are no placebo sweeps to hold it against
     assert cells[-3:] == ["60", "of", "60"]
-    assert f"{known['q']:.2g}" in cells
+    assert numbers.probability(known["q"]) in cells
     assert max(map(len, text.splitlines())) <= 100
     for word in ("photo-rate", "t over photos", "exchangeable", "Benjamini and Hochberg", "percentage points"):
         assert word in text
@@ -89,7 +90,7 @@ def test_placebo_sweeps_stand_beside_the_finding_and_decide_about_it(slopes) -> 
     assert text.count("along perceived gender") == 1
     known = plain.query("estimator == 'photo-rate' and label == 'Falling'").iloc[0]
     cells = row(text, "Falling")
-    slope = f"{known['slope']:+.1f}"
+    slope = numbers.points(known["slope"])
     assert " ".join([slope, "to", slope]) in " ".join(cells)
     assert "like the placebo" in " ".join(cells)
     assert "placebos: least and greatest slope" in text

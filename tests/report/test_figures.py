@@ -1,16 +1,13 @@
-import doctest
 import io
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.text import Text
 from PIL import Image
 
-from gslopes.report import figures
+from gslopes.report import charts, figures
 from gslopes.report.decisions import Decision
 
 pytestmark = pytest.mark.figures
@@ -38,17 +35,13 @@ def drawn(table: pd.DataFrame, **options: Any) -> Image.Image:
             figures.Curve(row["label"], share, share - 5, share + 5, line, row["slope"], ends, bool(row["p"] < 0.001))
         )
     figure = figures.curves_figure(curves, VALUES, classifier="c", attribute="gender", photos=40, **options)
-    return Image.open(io.BytesIO(figures.to_png(figure))).convert("RGB")
+    return Image.open(io.BytesIO(charts.render(figure))).convert("RGB")
 
 
 def coloured(image: Image.Image, colour: str) -> np.ndarray:
     """Columns in which a colour occurs."""
     wanted = [int(colour[index : index + 2], 16) for index in (1, 3, 5)]
     return np.flatnonzero((np.abs(np.asarray(image).astype(int) - wanted).max(axis=2) <= 2).any(axis=0))
-
-
-def test_examples_in_the_docstrings_hold() -> None:
-    assert not doctest.testmod(figures).failed
 
 
 def test_steepest_labels_past_the_thresholds_come_first_for_each_end() -> None:
@@ -79,7 +72,7 @@ def test_at_most_six_labels_an_end_are_drawn() -> None:
 
 def test_red_is_left_and_blue_is_right() -> None:
     image = drawn(rows(("down", -8.0, 1e-5), ("up", 8.0, 1e-5)))
-    assert coloured(image, figures.REDS[0]).max() < coloured(image, figures.BLUES[0]).min()
+    assert coloured(image, charts.LIGHT.negative[0]).max() < coloured(image, charts.LIGHT.positive[0]).min()
 
 
 @pytest.mark.parametrize("label", ["$\\frac{", "口紅", "<script>", "a\nb\x1b", "x" * 300, "", "_^\\"])
@@ -89,28 +82,15 @@ def test_any_label_can_be_drawn(label: str) -> None:
 
 @pytest.mark.parametrize("table", [rows(), rows(("up only", 8.0, 1e-5))])
 def test_ends_without_labels_are_drawn_empty(table: pd.DataFrame) -> None:
-    assert coloured(drawn(table), figures.SHADE).max() > 1000
+    assert coloured(drawn(table), charts.LIGHT.shade).max() > 1000
 
 
 def test_figures_have_the_widths_of_journals_and_a_dark_variant() -> None:
     table = rows(("up", 8.0, 1e-5), ("down", -8.0, 1e-5))
     for width in figures.WIDTHS.values():
         assert drawn(table, width=width).width == round(200 * width)
-    dark = np.asarray(drawn(table, theme=figures.DARK))
+    dark = np.asarray(drawn(table, theme=charts.DARK))
     assert dark[0, 0].max() < 60
-
-
-@given(st.lists(st.floats(-1, 11), max_size=8))
-def test_spread_names_lie_apart_inside_and_in_order(heights: list[float]) -> None:
-    positions = figures.spread(heights, 1.0, 0.0, 10.0)
-    order = np.argsort(heights, kind="stable")
-    assert all(-1e-9 <= place <= 10 + 1e-9 for place in positions)
-    assert (np.diff(np.array(positions)[order]) >= 1 - 1e-9).all()
-
-
-@given(st.lists(st.integers(0, 20), unique=True, max_size=8))
-def test_names_with_room_stay_where_they_are(heights: list[int]) -> None:
-    assert figures.spread([float(height) for height in heights], 1.0, 0.0, 20.0) == heights
 
 
 @pytest.mark.parametrize("attribute", ["gender", "race"])

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from gslopes.core import tables
-from gslopes.report import page, words, write_report
+from gslopes.report import decisions, page, words, write_report
 from gslopes.report.loading import Finding, ReportOptions
 
 SCRIPT = "<script>alert(1)</script>"
@@ -171,10 +171,10 @@ def test_interval_that_reaches_beyond_its_strip_is_cut_and_dashed(one: Path) -> 
     rows.loc[0, ["ci_low", "ci_high", "p"]] = [-50.0, np.inf, 1e-9]
     section = page.section(finding(rows), {}, OPTIONS)
     shown = [row for side in section.pulled for row in side]
-    cut = next(row.whisker for row in shown if row.label == rows.loc[0, "label"])
+    cut = next(row["whisker"] for row in shown if row["label"] == rows.loc[0, "label"])
     assert cut is not None
     assert (cut.low, cut.high, cut.cut) == (2.0, 118.0, True)
-    assert sum(row.whisker.cut for row in shown if row.whisker) == 1
+    assert sum(row["whisker"].cut for row in shown if row["whisker"]) == 1
 
 
 def test_the_page_names_the_labels_on_which_the_papers_p_and_the_permutations_disagree(one: Path) -> None:
@@ -187,3 +187,9 @@ def test_the_page_names_the_labels_on_which_the_papers_p_and_the_permutations_di
     assert "disagree, at the level of the fit, on 1 label:" in text
     calm = page.section(finding(paper.assign(agreement="both")), {}, OPTIONS)
     assert "disagree" not in Reader(page.render({}, NO_PHOTOS, [calm], options=OPTIONS)).text
+
+
+def test_every_decision_and_the_words_of_the_page_are_explained_once(html: str) -> None:
+    words_explained = re.findall(r"<dt>([^<]*)</dt><dd>[^<]*\.</dd>", html)
+    assert len(words_explained) == len(set(words_explained))
+    assert {"reader", "placebo", "sweep", "slope", *decisions.SHOWN.values()} <= set(words_explained)

@@ -41,7 +41,7 @@ def test_dots_lie_where_truth_and_recovered_say() -> None:
     assert (second["low"], second["high"]) == (None, None)
     assert (walk["reach"], naive["reach"]) == (0.4, None)
     assert walk["most"] == naive["most"] > 15
-    assert dict(found.facts)["95 % intervals that hold what was planted"] == "12%"
+    assert dict(found.facts)["95 % intervals that hold what was planted"] == "13 %"
     assert found.rows[0][1:4] == ("+10.0", "+4.0", "[+3.0, +5.0]")
 
 

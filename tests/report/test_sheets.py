@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from gslopes.report import sheets
-from gslopes.report.figures import FORMS, render, to_png
+from gslopes.report.charts import FORMS, render
 from gslopes.report.tally import ChangedLabel, Sweep
 
 pytestmark = pytest.mark.figures
@@ -28,7 +28,7 @@ def sweep(files: tuple[Path, ...], *labels: str) -> Sweep:
 
 
 def sheet(*sweeps: Sweep, run: Path) -> np.ndarray:
-    png = to_png(sheets.sweeps_figure(list(sweeps), VALUES, attribute="gender", run=run))
+    png = render(sheets.sweeps_figure(list(sweeps), VALUES, attribute="gender", run=run))
     return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
 
 

@@ -51,7 +51,7 @@ def test_no_label_gives_two_empty_tables() -> None:
 def test_every_number_stands_beside_its_interval_null_and_estimator() -> None:
     text = print_table(slopes_table(EXAMPLE))
     row = next(line for line in text.splitlines() if line.startswith("  steep down"))
-    assert row.split()[2:] == ["-0.500", "[-0.520,", "-0.480]", "1e-05", "1e-05", "50", "20", "20.0", "%", "*"]
+    assert row.split()[2:] == ["−0.500", "[−0.520,", "−0.480]", "1e−05", "1e−05", "50", "20", "20.0", "%", "*"]
     for word in ("Estimator: paper", "Interval: 95 %", "null hypothesis: the slope is 0", "Benjamini"):
         assert word in text
     assert "p < 0.001 and |slope| > 0.03" in text
@@ -114,5 +114,5 @@ def test_classifiers_and_attributes_have_blocks_of_their_own(one: Path) -> None:
 )
 def test_markdown_escapes_labels(label: str, cell: str) -> None:
     lines = to_markdown(slopes_table([(label, -0.5, 1e-5)])).splitlines()
-    assert lines[2] == rf"| {cell} | -0.500 [-0.520, -0.480] | 1e-05 | 1e-05 | 50 | 20 | 20.0 % |"
+    assert lines[2] == rf"| {cell} | −0.500 [−0.520, −0.480] | 1e−05 | 1e−05 | 50 | 20 | 20.0 % |"
     assert lines[0].count("|") == lines[1].count("|")

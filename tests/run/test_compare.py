@@ -6,7 +6,7 @@ import pytest
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
-from gslopes.report import words
+from gslopes.report import numbers
 from gslopes.report.changes import print_changes
 from gslopes.run.compare import _changed_photos, compare_runs, write_page
 
@@ -85,7 +85,7 @@ def test_the_page_says_what_changed_and_holds_every_number_that_is_printed(tmp_p
     html = page.read_text("utf-8")
     row = found.iloc[0]
     assert "1 of 1 labels changed" in html
-    assert words.points(row["difference"]).replace("-", "−") in html
+    assert numbers.points(row["difference"]) in html
     assert "<b>model</b>" not in html
     assert "&lt;b&gt;model&lt;/b&gt;" in html
 

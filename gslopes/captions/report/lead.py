@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.language.wordlists import shipped
-from gslopes.report import words
+from gslopes.report import numbers, words
 
 STAGES = {
     "human-labels": "human labels",
@@ -109,17 +109,17 @@ def _sentence(row: Mapping[str, Any]) -> dict[str, str]:
         other=words.printable(row["other"]),
         more="more" if value > 0 else "less",
         widen="widen" if value > 0 else "narrow",
-        size=f"{abs(value):.1f}",
-        value=f"{value:+.2f}".replace("-", "−"),
+        size=numbers.size(value),
+        value=numbers.ratio(value),
     )
     low, high = (row.get(f"ci_{end}", float("nan")) for end in ("low", "high"))
     if pd.isna(low):
         low, high = row["boot_low"], row["boot_high"]
-    shown = f"[{low:+.1f}, {high:+.1f}]" if technique != "S2" else f"[{low:+.2f}, {high:+.2f}]"
-    q = "q < 0.001" if row["q"] < 0.001 else f"q = {row['q']:.3f}"
+    shown = numbers.interval(low, high, numbers.ratio if technique == "S2" else numbers.points)
+    q = "q < 0.001" if row["q"] < 0.001 else f"q = {numbers.decimal(row['q'], 3)}"
     return {
         "text": f"{text[:1].upper()}{text[1:]}.",
-        "interval": "" if pd.isna(low) else shown.replace("-", "−"),
+        "interval": "" if pd.isna(low) else shown,
         "q": q,
         "technique": technique,
         "reading": str(row["reading"]),

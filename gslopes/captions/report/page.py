@@ -13,7 +13,8 @@ from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.report.lead import GENDERS, findings, headline
 from gslopes.captions.report.review import HARMS, HERE, mask, render_review, review_items, sampled, word_and_text
 from gslopes.core import runfolder
-from gslopes.report import words
+from gslopes.report import numbers, words
+from gslopes.report.charts import whisker
 from gslopes.report.inline import render
 
 PUBLISHED = (
@@ -85,8 +86,9 @@ def render_page(
     ]
     return render(
         "captions.html.j2",
-        [HERE / "captions.css"],
-        HERE,
+        house=HERE,
+        styles=("captions.css",),
+        readings=READINGS,
         headline=headline(found, measures, len(frames["cases"])),
         findings=found,
         waiting=len(frames["cases"]),
@@ -99,7 +101,6 @@ def render_page(
         published=PUBLISHED,
         caveats=CAVEATS,
         lists=sorted({name for text in measures["lists"] for name in text.split(", ") if name}),
-        readings=READINGS,
     )
 
 
@@ -120,15 +121,13 @@ def _technique(name: str, rows: pd.DataFrame, show_words: bool) -> dict[str, Any
 
 
 def _forest(rows: pd.DataFrame, show_words: bool) -> list[dict[str, Any]]:
-    """Differences with the places of value and interval on an axis from 5 to 195, 0 at 100."""
+    """Differences with the places of value and interval in a strip."""
     low, high = (rows[f"ci_{end}"].fillna(rows[f"boot_{end}"]).fillna(rows["value"]) for end in ("low", "high"))
     ends = rows[["ci_low", "ci_high", "boot_low", "boot_high", "value"]].abs().max(axis=None)
     scale = max(1.0, float(ends)) if len(rows) else 1.0
-    places = pd.DataFrame({"x": rows["value"], "x0": low, "x1": high}) / scale
-    points = (100 + 95 * places.clip(-1, 1)).map("{:.1f}".format).to_dict("records")
     return [
-        {**cells(row, show_words), **point, "found": row["q"] < 0.05}
-        for row, point in zip(rows.to_dict("records"), points, strict=True)
+        {**cells(row, show_words), "place": whisker(*place, scale), "found": row["q"] < 0.05}
+        for row, place in zip(rows.to_dict("records"), zip(low, rows["value"], high, strict=True), strict=True)
     ]
 
 
@@ -160,27 +159,27 @@ def cells(row: Mapping[Any, Any], show_words: bool) -> dict[str, str]:
 
 
 def _format_value(value: float, unit: str) -> str:
-    if math.isnan(value):
-        return "–"
     if unit == "share":
-        return f"{100 * value:.1f} %"
+        return numbers.share(value)
     if unit == "count":
-        return f"{value:,.0f}"
-    return (words.points(value) if unit.startswith("pp") else f"{value:.3g}").replace("-", "−")
+        return numbers.NONE if math.isnan(value) else f"{value:,.0f}"
+    return numbers.points(value) if unit.startswith("pp") else numbers.value(value)
 
 
 def _interval(low: float, high: float, unit: str) -> str:
-    return "" if math.isnan(low) or math.isnan(high) else f"[{_format_value(low, unit)}, {_format_value(high, unit)}]"
+    if math.isnan(low) or math.isnan(high):
+        return ""
+    return numbers.interval(low, high, lambda end: _format_value(end, unit))
 
 
 def _p(value: float) -> str:
-    return "–" if math.isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}"
+    return "< 0.001" if value < 0.001 else numbers.decimal(value, 3)
 
 
 def _salience(row: Mapping[Any, Any]) -> dict[str, Any]:
     shown = {name: words.printable(row[name]) for name in ("stage", "column", "group", "other", "concept")}
-    numbers = ("coefficient", "boot_low", "boot_high", "split_low", "split_high")
-    shown |= {name: "–" if math.isnan(row[name]) else f"{row[name]:+.2f}" for name in numbers}
+    coefficients = ("coefficient", "boot_low", "boot_high", "split_low", "split_high")
+    shown |= {name: numbers.ratio(row[name]) for name in coefficients}
     shown |= {name: _p(row[name]) for name in ("p", "q")}
     return shown | {name: row[name] for name in ("n", "mentioned", "finding", "finding_paper")}
 
@@ -189,11 +188,11 @@ def _confirmed(row: Mapping[str, Any]) -> dict[str, Any]:
     read = int(row["read"])
     text = f"upper bound {row['cases']:,}, none read yet"
     if read:
-        ends = f"{100 * row['low']:.0f}, {100 * row['high']:.0f}"
-        text = f"upper bound {row['cases']:,}, of {read:,} read {100 * row['share']:.0f} % [{ends}] confirmed"
+        ends = numbers.interval(100 * row["low"], 100 * row["high"], lambda end: numbers.decimal(end, 0))
+        text = f"upper bound {row['cases']:,}, of {read:,} read {numbers.share(row['share'], 0)} {ends} confirmed"
         causes = ", ".join(f"{name} {count}" for name, count in row["causes"].items())
         text += f"; the others: {causes}" if causes else ""
-        text += "" if math.isnan(row["kappa"]) else f"; Cohen's kappa {row['kappa']:.2f}"
+        text += "" if math.isnan(row["kappa"]) else f"; Cohen's kappa {numbers.decimal(row['kappa'])}"
     return {"technique": row["technique"], "text": text}
 
 

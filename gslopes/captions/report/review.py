@@ -11,10 +11,9 @@ from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
-from markupsafe import Markup
 
 from gslopes.report import words
-from gslopes.report.inline import csp_hash, inline_json, templates
+from gslopes.report.inline import render
 
 HERE = Path(__file__).parents[1] / "templates"
 HARMS = {
@@ -100,17 +99,11 @@ def _link(images: Path | None, image: str, out: Path) -> str:
 
 def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[str, str]]) -> str:
     """The review as text; it asks no server.  items: of ``review_items``.  answers: rows of earlier reviews."""
-    css, script = ((HERE / f"captions-review.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
-    data = {"items": list(items), "answers": [dict(row) for row in answers]}
-    return (
-        templates(HERE)
-        .get_template("captions-review.html.j2")
-        .render(
-            css=Markup(css),
-            script=Markup(script),
-            css_hash=csp_hash(css),
-            script_hash=csp_hash(script),
-            data=Markup(inline_json(data)),
-            count=len(items),
-        )
+    return render(
+        "captions-review.html.j2",
+        house=HERE,
+        styles=("review.css",),
+        scripts=("review-base.js", "captions-review.js"),
+        data={"items": list(items), "answers": [dict(row) for row in answers]},
+        count=len(items),
     )

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from gslopes.report import words
-from gslopes.report.figures import FORMS, INK, Form, render
+from gslopes.report.charts import FORMS, LIGHT, MARKERS, Form, dots, new_figure, render, tidy
 
 TITLES = {
     "inferred": "RQ1: what is inferred in each context, by self-report",
@@ -26,11 +25,10 @@ TITLES = {
     "sweep": "Share inferred woman along the edit, one line a background, the plain canvas in black",
     "interaction": "Context and face: what each moves alone, in points",
 }
-WOMAN, MAN, NEUTRAL = "#c8371f", "#1f6fc0", "#c9ced6"
+WOMAN, MAN, NEUTRAL = LIGHT.negative[1], LIGHT.positive[1], LIGHT.neutral
 GENDERS = (("woman", "women", WOMAN), ("man", "men", MAN))
-INFERRED = {"all": INK, "woman": WOMAN, "man": MAN, "neutral": "#6b7480"}
-SERIES = (("demographics", "#7a5195"), ("abstract", "#2f4b7c"), ("concrete", "#9aa5b1"))
-_MARKERS = "osD^vP*X"
+INFERRED = {"all": LIGHT.ink, "woman": WOMAN, "man": MAN, "neutral": LIGHT.faint}
+SERIES = (("demographics", LIGHT.series[4]), ("abstract", LIGHT.series[0]), ("concrete", NEUTRAL))
 Series = tuple[pd.DataFrame, float, dict[str, Any]]
 
 
@@ -64,9 +62,7 @@ def draw_all(results: Mapping[str, pd.DataFrame]) -> dict[str, dict[Form, bytes]
 
 def _figure(height: float) -> Figure:
     """A figure as wide as the page.  height: inches."""
-    figure = Figure(figsize=(11, height), dpi=130, facecolor="white", layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+    return new_figure(11, height, dpi=130, layout="constrained")
 
 
 def _shown(text: Any, length: int = 24) -> str:
@@ -80,8 +76,7 @@ def _unique(names: Any) -> list[Any]:
 
 def _title(panel: Axes, text: str, size: int = 8) -> None:
     panel.set_title(text, fontsize=9, parse_math=False)
-    panel.tick_params(labelsize=size)
-    panel.spines[["top", "right"]].set_visible(False)
+    tidy(panel, size=size)
 
 
 def panels(rows: pd.DataFrame, height: float) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
@@ -119,7 +114,6 @@ def by_gender(rows: pd.DataFrame, height: float, title: str) -> tuple[Figure, li
             part = rows[(rows["classifier"] == name) & (rows["gender"] == gender)]
             parts.append((panel, part, panel is line[0]))
             _title(panel, f"{_shown(name, 40)}: {title.format(plural)}")
-            panel.tick_params(colors=INK)
     return figure, parts
 
 
@@ -135,17 +129,15 @@ def _points(
         for subset, offset, look in series(part):
             cell = subset.set_index("context").reindex(contexts)
             at = np.arange(len(contexts)) + offset
-            panel.vlines(at, cell["ci_low"], cell["ci_high"], color=look["color"], linewidth=1.4)
-            panel.plot(at, cell[value], **{"linestyle": "", "marker": "o", "markersize": 4, **look})
+            dots(panel, at, cell, (value, "ci_low", "ci_high"), **look)
         panel.set_ylabel(label, fontsize=9)
     parts[0][0].legend(**{"fontsize": 8, **legend})
     return figure
 
 
-def _horizontal(panel: Axes, at: Any, rows: pd.DataFrame, value: str, colour: str, label: str) -> None:
-    """Points with their intervals, one for each row, at these heights."""
-    panel.hlines(at, rows[f"{value}_low"], rows[f"{value}_high"], color=colour, linewidth=1.6)
-    panel.plot(rows[value], at, "o", color=colour, markersize=4, label=label)
+def _ends(name: str) -> tuple[str, str, str]:
+    """Columns of a value and its interval."""
+    return name, f"{name}_low", f"{name}_high"
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------
@@ -182,8 +174,8 @@ def changes(rows: pd.DataFrame) -> Figure | None:
         for offset, (word, _, colour) in zip((-0.15, 0.15), GENDERS, strict=True):
             drawn = part[part["inferred"] == word]
             at = np.array([contexts.index(context) for context in drawn["context"]]) + offset
-            _horizontal(panel, at, drawn, "change", colour, f"inferred {word}")
-        panel.axvline(0, color=INK, linewidth=0.8)
+            dots(panel, at, drawn, _ends("change"), colour=colour, label=f"inferred {word}", across=True)
+        panel.axvline(0, color=LIGHT.ink, linewidth=0.8)
         panel.set_yticks(range(len(contexts)), contexts, fontsize=8)
         panel.set_xlabel("points", fontsize=8)
         if left_one:
@@ -197,7 +189,7 @@ def recognised(rows: pd.DataFrame) -> Figure | None:
 
     def series(part: pd.DataFrame) -> Iterator[Series]:
         for index, (given, colour) in enumerate(INFERRED.items()):
-            yield part[part["given"] == given], 0.14 * (index - 1.5), {"color": colour, "label": given}
+            yield part[part["given"] == given], 0.14 * (index - 1.5), {"colour": colour, "label": given}
 
     figure = _points(rows, "share", "share recognised", series, title="inferred", title_fontsize=8)
     for panel in figure.axes if figure is not None else ():
@@ -210,7 +202,7 @@ def accuracy(rows: pd.DataFrame) -> Figure | None:
 
     def series(part: pd.DataFrame) -> Iterator[Series]:
         for offset, (gender, _, colour) in zip((-0.08, 0.08), GENDERS, strict=True):
-            yield part[part["gender"] == gender], offset, {"color": colour, "label": gender}
+            yield part[part["gender"] == gender], offset, {"colour": colour, "label": gender}
 
     return _points(rows, "f1", "F1", series)
 
@@ -222,8 +214,8 @@ def distances(rows: pd.DataFrame) -> Figure | None:
         cells = _unique(zip(part["gender"], part["group"], strict=True))
         groups = sorted({group for _, group in cells})
         for index, (gender, group) in enumerate(cells):
-            look = {"color": {"woman": WOMAN, "man": MAN}.get(gender, NEUTRAL), "label": _shown(f"{gender} {group}")}
-            look["marker"] = _MARKERS[groups.index(group) % len(_MARKERS)]
+            look = {"colour": {"woman": WOMAN, "man": MAN}.get(gender, NEUTRAL), "label": _shown(f"{gender} {group}")}
+            look["marker"] = MARKERS[groups.index(group) % len(MARKERS)]
             subset = part[(part["gender"] == gender) & (part["group"] == group)]
             yield subset, 0.8 * ((index + 0.5) / len(cells) - 0.5), look
 
@@ -287,7 +279,7 @@ def shares(results: Mapping[str, pd.DataFrame]) -> Figure | None:
         for index, (series, colour) in enumerate(SERIES):
             means = part.groupby("cell")[series].mean().reindex(cells)
             panel.bar(np.arange(len(cells)) + 0.27 * (index - 1), means, 0.26, color=colour, label=series)
-        panel.axhline(0, color=INK, linewidth=0.8)
+        panel.axhline(0, color=LIGHT.ink, linewidth=0.8)
         _title(panel, words.printable(context), 7)
         panel.set_xticks(range(len(cells)), [_shown(cell) for cell in cells], rotation=35, ha="right", fontsize=7)
     for panel in axes[len(order) :]:
@@ -302,7 +294,7 @@ def sweep(rows: pd.DataFrame) -> Figure:
     figure, parts = panels(rows, 3.2)
     for panel, part in parts:
         for key, line in part.groupby("background"):
-            style = {"color": INK, "linewidth": 2.4, "zorder": 3} if key == "canvas" else {"linewidth": 1.1}
+            style = {"color": LIGHT.ink, "linewidth": 2.4, "zorder": 3} if key == "canvas" else {"linewidth": 1.1}
             panel.plot(line["value"], 100 * line["share"], label=words.printable(key), **style)
         panel.set_xlabel("value of the edit: feminine to masculine", fontsize=8)
         panel.set_ylabel("inferred woman, %", fontsize=9)
@@ -319,9 +311,19 @@ def interaction(rows: pd.DataFrame) -> Figure | None:
     for panel, part in parts:
         part = part.sort_values("background")
         at = np.arange(len(part))
-        _horizontal(panel, at - 0.15, part, "effect", "#b7791f", "context, against the plain canvas")
-        _horizontal(panel, at + 0.15, part, "face", INK, "perceived gender, from -1 to 1")
-        panel.axvline(0, color=INK, linewidth=0.8)
+        dots(
+            panel,
+            at - 0.15,
+            part,
+            _ends("effect"),
+            colour=LIGHT.series[3],
+            label="context, against the plain canvas",
+            across=True,
+        )
+        dots(
+            panel, at + 0.15, part, _ends("face"), colour=LIGHT.ink, label="perceived gender, from -1 to 1", across=True
+        )
+        panel.axvline(0, color=LIGHT.ink, linewidth=0.8)
         panel.set_yticks(at, part["background"], fontsize=8)
         panel.invert_yaxis()
         panel.set_xlabel("points of pictures inferred woman", fontsize=9)

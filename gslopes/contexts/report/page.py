@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from gslopes.contexts.report.words import LIMITS, context_and_face, counts, cred
 from gslopes.core import tables as files
 from gslopes.core.runfolder import write_bytes
 from gslopes.report import words
-from gslopes.report.inline import TEMPLATES, csp_hash, inline_json, render
+from gslopes.report.inline import data_uri, render
 
 HERE = Path(__file__).parents[1] / "templates"
 _SECTIONS = (
@@ -73,31 +72,23 @@ def write_page(
     for name, forms in figures.draw_all(results).items():
         for form, data in forms.items():
             write_bytes(folder / "figures" / f"{name}.{form}", data)
-        inline = f"data:image/png;base64,{base64.b64encode(forms['png']).decode()}"
-        pictures[name] = f"figures/{name}.png" if embed == "none" else inline
+        pictures[name] = f"figures/{name}.png" if embed == "none" else data_uri(forms["png"], "png")
     write_bytes(folder / "cutouts.html", _cutouts(results["cutouts"], _names(run)).encode())
     known = {
         **_pictures(run, results, embed),
         "hero": Markup(slopes_plot(results)),
-        "headline": headline(results),
+        "answer": headline(results),
         "context_and_face": context_and_face(results),
         "counts": counts(results),
         "credits": credit_line(results),
-        "limits": LIMITS,
-        "notes": [*typologies(results), *(words.printable(note) for note in notes)],
+        "limits": [*LIMITS, *typologies(results), *(words.printable(note) for note in notes)],
         "sections": _sections(papers, pictures),
         "facts": facts,
         "command": command,
     }
-    write_bytes(folder / "index.html", _render("contexts", **known).encode())
+    text = render("contexts.html.j2", house=HERE, styles=("contexts.css",), scripts=("contexts.js",), **known)
+    write_bytes(folder / "index.html", text.encode())
     return folder / "index.html"
-
-
-def _render(name: str, **known: Any) -> str:
-    """A page of the house, from its template, style sheet and script of one name."""
-    js = (HERE / f"{name}.js").read_text("utf-8")
-    styles = (TEMPLATES / "page.css", HERE / f"{name}.css")
-    return render(f"{name}.html.j2", styles, HERE, js=Markup(js), js_hash=csp_hash(js), **known)
 
 
 def _names(run: Path) -> dict[str, str]:
@@ -122,7 +113,15 @@ def _cutouts(cutouts: pd.DataFrame, names: Mapping[str, str]) -> str:
         text = words.printable(f"{name}{row['method']}, {row['status']}{why}")
         cells.append({"photo": row["photo"], "status": row["status"], "src": quote(f"../{row['file']}"), "text": text})
     flagged, missing = int((shown["status"] == "flagged").sum()), len(cutouts) - len(shown)
-    return _render("cutouts", shown=cells, flagged=flagged, missing=missing)
+    return render(
+        "cutouts.html.j2",
+        house=HERE,
+        styles=("cutouts.css",),
+        scripts=("review-base.js", "cutouts.js"),
+        shown=cells,
+        flagged=flagged,
+        missing=missing,
+    )
 
 
 def _pictures(run: Path, results: Mapping[str, pd.DataFrame], embed: str) -> dict[str, Any]:
@@ -135,7 +134,7 @@ def _pictures(run: Path, results: Mapping[str, pd.DataFrame], embed: str) -> dic
         "strip": grid.people[len(grid.people) // 2] if grid.people else None,
         "genders": sorted({person.gender for person in grid.people}),
         "groups": sorted({person.group for person in grid.people if person.group}),
-        "answers": Markup(inline_json(answers)),
+        "data": answers,
     }
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ from PIL import Image
 from gslopes.core import tables
 from gslopes.core.errors import ConfigError
 from gslopes.report import words
+from gslopes.report.inline import data_uri, jpeg_uri
 
 MOST_PEOPLE = 8
 EMBED = ("thumbs", "full", "none")
@@ -104,15 +103,12 @@ def _address(path: Path, embed: str, link: str) -> str:
     """The address of an image: the file's, or the picture itself, small or whole."""
     if embed == "none" or not path.is_file():
         return link
-    data, kind = path.read_bytes(), "png" if path.suffix == ".png" else "jpeg"
     if embed == "thumbs":
         with Image.open(path) as whole:
             small = whole.convert("RGB")
         small.thumbnail((_THUMB, _THUMB), Image.Resampling.LANCZOS)
-        file = io.BytesIO()
-        small.save(file, "JPEG", quality=82)
-        data, kind = file.getvalue(), "jpeg"
-    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+        return jpeg_uri(small, 82)
+    return data_uri(path.read_bytes(), "png" if path.suffix == ".png" else "jpeg")
 
 
 def _answers(run: Path, rows: pd.DataFrame, results: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], Answers]:

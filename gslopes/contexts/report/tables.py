@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.core.files import csv_bytes
-from gslopes.report import words
+from gslopes.report import numbers, words
 from gslopes.report.paper import latex
 
 TITLES = {
@@ -79,8 +79,9 @@ def _unsigned(text: str) -> str | float:
     >>> [_unsigned(text) for text in ("-0.0120", "+1.20 points", "-1.20 points [-2.00, -0.40]", "=cmd")]
     [-0.012, '1.20 points', '−1.20 points [-2.00, -0.40]', '=cmd']
     """
-    if re.fullmatch(r"-\d+(\.\d+)?", text):
-        return float(text)
+    plain = text.replace("\N{MINUS SIGN}", "-")
+    if re.fullmatch(r"-\d+(\.\d+)?|[\d.]+e-\d+", plain):
+        return float(plain)
     return re.sub(r"^\+(?=\d)", "", re.sub(r"^-(?=\d)", "\N{MINUS SIGN}", text))
 
 
@@ -101,7 +102,7 @@ def _span(row: Row, middle: str, low: str, high: str, form: str = "+.1f") -> str
 
 
 def _q(row: Row) -> str:
-    return words.probability(row["q"])
+    return numbers.probability(row["q"])
 
 
 def _listed(rows: pd.DataFrame, same: str, cells: Mapping[str, Callable[[Row], Any]]) -> pd.DataFrame:
@@ -196,7 +197,7 @@ def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
         "n": lambda row: row["n"],
         "slope": lambda row: f"{row['slope']:+.2f} {'tags' if row['measure'] == 'n_tags' else 'points'}",
         "95 %": lambda row: f"[{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]",
-        "p": lambda row: words.probability(row["p"] if math.isnan(row["p_perm"]) else row["p_perm"]),
+        "p": lambda row: numbers.probability(row["p"] if math.isnan(row["p_perm"]) else row["p_perm"]),
         "q": _q,
     })  # fmt: skip
 
@@ -230,7 +231,7 @@ def _interaction(rows: pd.DataFrame) -> pd.DataFrame:
 def _anova(rows: pd.DataFrame) -> pd.DataFrame:
     return _listed(rows[rows["term"] != "residual"], "classifier context term", {
         "F": lambda row: _number(row["F"], ".2f"),
-        "p": lambda row: words.probability(row["p"]) + "*" * bool(row["paper_significant"]),
+        "p": lambda row: numbers.probability(row["p"]) + "*" * bool(row["paper_significant"]),
         "q": _q,
         "partial η²": lambda row: _share(row["eta_sq"]),
     })  # fmt: skip
@@ -241,7 +242,7 @@ def _tukey(rows: pd.DataFrame) -> pd.DataFrame:
         return f"{row['one']} − {row['other']}: " + _span(row, "difference", "ci_low", "ci_high", "+.4f")
 
     kept = rows[rows["paper_significant"].astype(bool)]
-    cells = {"difference": difference, "p": lambda row: words.probability(row["p"])}
+    cells = {"difference": difference, "p": lambda row: numbers.probability(row["p"])}
     return _listed(kept, "classifier context factor", cells)
 
 
@@ -261,7 +262,7 @@ def _rounded(rows: pd.DataFrame) -> pd.DataFrame:
     shown = rows.copy()
     for column in shown.columns:
         if column == "p":
-            shown[column] = [words.probability(p) for p in rows[column]]
+            shown[column] = [numbers.probability(p) for p in rows[column]]
         elif shown[column].dtype.kind == "f":
             shown[column] = [re.sub(r"\.?0+$", "", _number(number, ".3f", "")) for number in rows[column]]
     return shown

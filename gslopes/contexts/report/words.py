@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from gslopes.report.words import points, printable
+from gslopes.report import numbers
+from gslopes.report.words import printable
 
 LIMITS = (
     "Inferred gender is what a tagger's words say. It is compared with people's self-reports, and is no truth about "
@@ -16,24 +17,6 @@ LIMITS = (
     "An association under this exchange of backgrounds; other rooms, people and taggers may show another.",
 )
 NO_SLOPE = "No slope on congruence: that needs two contexts of different rating, and a tagger that names genders."
-
-
-def number(value: float) -> str:
-    """Points with their sign and a typographic minus.
-
-    >>> number(-0.04), number(-3.24), number(2)
-    ('0.0', '−3.2', '+2.0')
-    """
-    return points(value).replace("-", "\N{MINUS SIGN}")
-
-
-def span(low: float, high: float) -> str:
-    """An interval as it stands in a sentence.
-
-    >>> span(-1.24, 3)
-    '[−1.2, +3.0]'
-    """
-    return f"[{number(low)}, {number(high)}]"
 
 
 def main_rows(results: Mapping[str, pd.DataFrame], gender: str = "all") -> pd.DataFrame:
@@ -63,15 +46,16 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
     shown = clear if len(clear) else varied
     row = shown.iloc[int(shown["slope"].abs().to_numpy().argmax())]
     name = printable(row["classifier"])
-    numbers = f"{number(row['slope'])} points per unit of congruence {span(row['ci_low'], row['ci_high'])}"
+    interval = numbers.interval(row["ci_low"], row["ci_high"])
+    size = f"{numbers.points(row['slope'])} points per unit of congruence {interval}"
     if not len(clear):
         steepest = f" at most, of {name}" if several else ""
         return (
             "No association was found between how well a context fits a person's gender and how often "
-            f"{f'each of {several}' if several else name} infers it: {numbers}{steepest}."
+            f"{f'each of {several}' if several else name} infers it: {size}{steepest}."
         )
     moves = "more" if row["slope"] > 0 else "less"
-    lead = f"{name} infers the self-reported gender {moves} often where the context fits it: {numbers}"
+    lead = f"{name} infers the self-reported gender {moves} often where the context fits it: {size}"
     return f"{lead}; {len(clear)} of {several} have an interval without 0." if several else f"{lead}."
 
 
@@ -92,9 +76,10 @@ def context_and_face(results: Mapping[str, pd.DataFrame]) -> str:
         verdict = f"Here the {'context' if context[0] > face[1] else 'face'} moves it more."
     return (
         f"Of {many} backgrounds the one that moves {printable(row['classifier'])} most, "
-        f"{printable(row['background'])}, changes the share inferred woman by {number(row['effect'])} points "
-        f"{span(row['effect_low'], row['effect_high'])}; the face alone, from feminine (−1) to masculine (+1), by "
-        f"{number(row['face'])} {span(row['face_low'], row['face_high'])}. {verdict}"
+        f"{printable(row['background'])}, changes the share inferred woman by "
+        f"{numbers.points(row['effect'])} points {numbers.interval(row['effect_low'], row['effect_high'])}; the face "
+        f"alone, from feminine (−1) to masculine (+1), by "
+        f"{numbers.with_interval(row['face'], row['face_low'], row['face_high'])}. {verdict}"
     )
 
 
@@ -138,7 +123,7 @@ def typologies(results: Mapping[str, pd.DataFrame]) -> list[str]:
     for row in results["typologies"].to_dict("records") if "typologies" in results else ():
         partial = " (partial)" if row["partial"] else ""
         share = row["unassigned"]
-        known = f"{share:.0%} of its tags are in no cluster." if math.isfinite(share) else "no tags."
+        known = f"{numbers.share(share, 0)} of its tags are in no cluster." if math.isfinite(share) else "no tags."
         name = f"{printable(row['name'])} {printable(row['version'])}{partial}"
         lines.append(f"{printable(row['classifier'])}: typology {name}; {known}")
     return lines

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from gslopes.crops.report.words import RECTANGLE, interval, main_rows, percent, ratio
+from gslopes.crops.report.words import RECTANGLE, main_rows, ratio
+from gslopes.report import numbers
 from gslopes.report import words as plain
-from gslopes.report.inline import TEMPLATES
 
 HERE = Path(__file__).parents[1] / "templates"
-STYLES = (TEMPLATES / "page.css", HERE / "crops.css")  # of the crop audit's pages
 Text = Callable[[Mapping[Any, Any]], str]
 
 
@@ -40,11 +38,11 @@ def parity_grid(rows: pd.DataFrame, caption: str) -> Grid:
             plain.printable(row["group"]),
             plain.printable(row["other"]),
             f"{row['persons']} and {row['other_persons']}",
-            percent(row["p"]),
-            interval(row["ci_low"], row["ci_high"]),
-            f"± {100 * row['draws_half']:.1f}",
-            plain.probability(row["p_value"]),
-            plain.probability(row["q"]),
+            numbers.share(row["p"]),
+            numbers.share_range(row["ci_low"], row["ci_high"]),
+            f"± {numbers.size(100 * row['draws_half'])}",
+            numbers.probability(row["p_value"]),
+            numbers.probability(row["q"]),
             ratio(row),
             row["note"] or row["verdict"],
         )
@@ -70,8 +68,8 @@ def other_grids(tables: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> lis
                     "pairs of cells": lambda r: (
                         f"{r['cells']}" + (f", {r['cells_missing']} missing" * bool(r["cells_missing"]))
                     ),
-                    "P": lambda r: percent(r["p"]),
-                    "95 % bootstrap": lambda r: interval(r["boot_low"], r["boot_high"]),
+                    "P": lambda r: numbers.share(r["p"]),
+                    "95 % bootstrap": lambda r: numbers.share_range(r["boot_low"], r["boot_high"]),
                 },
             )
         )
@@ -82,8 +80,8 @@ def other_grids(tables: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> lis
             "grouping": lambda r: r["column"],
             "group": lambda r: r["group"],
             "other": lambda r: r["other"],
-            "P": lambda r: percent(r["p"]),
-            "95 % over people": lambda r: interval(r["ci_low"], r["ci_high"]),
+            "P": lambda r: numbers.share(r["p"]),
+            "95 % over people": lambda r: numbers.share_range(r["ci_low"], r["ci_high"]),
         }
         caption = (
             "Joined and alone. A photo alone at its own scale is larger in the model's eyes than when joined: only the "
@@ -99,10 +97,10 @@ def other_grids(tables: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> lis
                 {
                     "ratio": lambda r: r["outcome"].removeprefix("kept@"),
                     "grouping": lambda r: r["column"],
-                    "group": lambda r: f"{r['group']}: {percent(r['kept'])}",
-                    "other": lambda r: f"{r['other']}: {percent(r['other_kept'])}",
-                    "both": lambda r: percent(r["both"]),
-                    "neither": lambda r: percent(r["neither"]),
+                    "group": lambda r: f"{r['group']}: {numbers.share(r['kept'])}",
+                    "other": lambda r: f"{r['other']}: {numbers.share(r['other_kept'])}",
+                    "both": lambda r: numbers.share(r["both"]),
+                    "neither": lambda r: numbers.share(r["neither"]),
                     "ratio of shares": ratio,
                     "lack of parity": lambda r: r["note"] or r["verdict"],
                 },
@@ -115,14 +113,13 @@ def other_grids(tables: Mapping[str, pd.DataFrame], parity: pd.DataFrame) -> lis
 
 
 def _odds(row: Mapping[str, Any], when: str) -> str:
-    value, low, high = (row[f"beta_{when}{end}"] for end in ("", "_low", "_high"))
-    return f"{value:+.2f} ({low:+.2f} to {high:+.2f})".replace("-", "−")
+    value, low, high = (numbers.ratio(row[f"beta_{when}{end}"]) for end in ("", "_low", "_high"))
+    return f"{value} ({low} to {high})"
 
 
 def _points(row: Mapping[str, Any], name: str) -> str:
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    ends = f" ({100 * low:+.1f} to {100 * high:+.1f})" if np.isfinite(low) and np.isfinite(high) else ""
-    return f"{100 * row[name]:+.1f}{ends}".replace("-", "−")
+    value, low, high = (numbers.points(100 * row[f"{name}{end}"]) for end in ("", "_low", "_high"))
+    return value if numbers.NONE in (low, high) else f"{value} ({low} to {high})"
 
 
 def grid_of(rows: pd.DataFrame, caption: str, columns: Mapping[str, Text]) -> Grid:
@@ -140,10 +137,10 @@ _BY_TABLE: dict[str, tuple[str, dict[str, Text]]] = {
             "other": lambda r: r["other"],
             "deviation": lambda r: _points(r, "deviation"),
             "argmax leans more by": lambda r: _points(r, "difference"),
-            "amplification": lambda r: "–" if np.isnan(r["amplification"]) else f"{r['amplification']:.2f}",
-            "exposure": lambda r: f"{r['exposure']:.3f}",
-            "instability": lambda r: percent(r["instability"]),
-            "both heads kept": lambda r: percent(r["whole"]),
+            "amplification": lambda r: numbers.decimal(r["amplification"]),
+            "exposure": lambda r: numbers.decimal(r["exposure"], 3),
+            "instability": lambda r: numbers.share(r["instability"]),
+            "both heads kept": lambda r: numbers.share(r["whole"]),
             "user agency": lambda r: r["agency"],
             "automation": lambda r: r["automation"],
             "coverage": lambda r: r["coverage"],
@@ -156,11 +153,11 @@ _BY_TABLE: dict[str, tuple[str, dict[str, Text]]] = {
             "group": lambda r: r["group"],
             "people": lambda r: f"{r['persons']}",
             "pictures": lambda r: f"{r['pictures']:,}",
-            "favoured": lambda r: percent(r["share"]),
-            "95 % bootstrap over people": lambda r: interval(r["ci_low"], r["ci_high"]),
-            "even would be": lambda r: percent(r["even"]),
-            "by the pairs (Bradley-Terry)": lambda r: percent(r["predicted"]),
-            "head kept": lambda r: percent(r["kept"]),
+            "favoured": lambda r: numbers.share(r["share"]),
+            "95 % bootstrap over people": lambda r: numbers.share_range(r["ci_low"], r["ci_high"]),
+            "even would be": lambda r: numbers.share(r["even"]),
+            "by the pairs (Bradley-Terry)": lambda r: numbers.share(r["predicted"]),
+            "head kept": lambda r: numbers.share(r["kept"]),
         },
     ),
     "stability": (
@@ -169,8 +166,8 @@ _BY_TABLE: dict[str, tuple[str, dict[str, Text]]] = {
             "policy": lambda r: r["policy"],
             "edit": lambda r: r["edit"],
             "pictures": lambda r: f"{r['pictures']:,}",
-            "mean move, of the longer side": lambda r: percent(r["move"]),
-            "moved by more than 1 %": lambda r: percent(r["moved"]),
+            "mean move, of the longer side": lambda r: numbers.share(r["move"]),
+            "moved by more than 1 %": lambda r: numbers.share(r["moved"]),
         },
     ),
     "explained": (
@@ -190,9 +187,9 @@ _BY_TABLE: dict[str, tuple[str, dict[str, Text]]] = {
             "grouping": lambda r: r["column"],
             "group": lambda r: r["group"],
             "photos": lambda r: f"{r['photos']}",
-            "point off the head": lambda r: f"{percent(r['off_share'])} ({interval(r['off_low'], r['off_high'])})",
-            "crop loses the head": lambda r: (
-                f"{percent(r['crop_off_share'])} ({interval(r['crop_off_low'], r['crop_off_high'])})"
+            "point off the head": lambda r: numbers.share_with_range(r["off_share"], r["off_low"], r["off_high"]),
+            "crop loses the head": lambda r: numbers.share_with_range(
+                r["crop_off_share"], r["crop_off_low"], r["crop_off_high"]
             ),
         },
     ),

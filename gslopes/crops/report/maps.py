@@ -10,6 +10,8 @@ from matplotlib import colormaps
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from gslopes.report.charts import LIGHT
+
 Array = NDArray[np.float64]
 STRIP = 44  # pixels of the line of scores
 
@@ -40,8 +42,8 @@ def with_map(drawn: Image.Image, plain: Image.Image, row: Mapping[Any, Any]) -> 
 def _line(pen: ImageDraw.ImageDraw, levels: Array, width: int, bottom: int) -> None:
     rows = len(levels)
     for row in range(1, rows) if rows <= width // 6 else ():
-        pen.line([(width * row / rows, bottom - STRIP + 2), (width * row / rows, bottom)], fill="#cccccc")
+        pen.line([(width * row / rows, bottom - STRIP + 2), (width * row / rows, bottom)], fill=LIGHT.neutral)
     flat = levels.ravel()
     across = (np.arange(len(flat)) + 0.5) * width / len(flat)
     down = bottom - 3 - (STRIP - 8) * flat
-    pen.line([(float(x), float(y)) for x, y in zip(across, down, strict=True)], fill="#1d5fa8")
+    pen.line([(float(x), float(y)) for x, y in zip(across, down, strict=True)], fill=LIGHT.positive[1])

@@ -17,11 +17,13 @@ from gslopes.core.files import csv_bytes
 from gslopes.core.tables import Table
 from gslopes.crops import tables as schemas
 from gslopes.crops.report import charts, pictures
-from gslopes.crops.report.grids import HERE, STYLES, Grid, other_grids, parity_grid
+from gslopes.crops.report.grids import HERE, Grid, other_grids, parity_grid
 from gslopes.crops.report.selection_bias import selected
-from gslopes.crops.report.words import LIMITS, RECTANGLE, favours, headline, in_order, main_rows, percent, side_effect
+from gslopes.crops.report.words import LIMITS, RECTANGLE, favours, headline, in_order, main_rows, side_effect
 from gslopes.crops.tables import DRAWN_MAPS
+from gslopes.report import numbers
 from gslopes.report import words as plain
+from gslopes.report.charts import FRAMES
 from gslopes.report.inline import render
 from gslopes.report.paper import to_latex, to_markdown
 
@@ -67,8 +69,8 @@ def write_crops_report(run: Path | str, *, photos: Mapping[str, Path] | None = N
     ]
     text = render(
         "crops.html.j2",
-        STYLES,
-        HERE,
+        house=HERE,
+        styles=("crops.css",),
         sections=sections,
         headline=headline(main_rows(found["parity"])),
         groups=_groups(found, manifest),
@@ -219,9 +221,7 @@ def _draw_pairs(
             section.pictures.append((title, drawn))
     section.mapped = bool(maps)
     ratios = sorted(manifest["config"]["ratios"])
-    section.legend = [
-        (f"{value:g}", pictures.COLOURS[index % len(pictures.COLOURS)]) for index, value in enumerate(ratios)
-    ]
+    section.legend = [(f"{value:g}", FRAMES[index % len(FRAMES)]) for index, value in enumerate(ratios)]
 
 
 # -- the whole --------------------------------------------------------------------------------------------------------
@@ -254,8 +254,9 @@ def _left_out(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) ->
         share = row["ties"] / max(row["pictures"], 1)
         warning = " More than a fifth: the audit says little about this cropper." if share > 0.2 else ""
         lines.append(
-            f"{plain.printable(row['cropper'])}: {row['ties']:,} ties, {percent(row['on_padding'])} of focal points on "
-            f"padding, {row['refused']:,} refused and {row['failed']:,} failed of "
+            f"{plain.printable(row['cropper'])}: {row['ties']:,} ties, "
+            f"{numbers.share(row['on_padding'])} of focal points on padding, "
+            f"{row['refused']:,} refused and {row['failed']:,} failed of "
             f"{row['pictures'] + row['failed'] + row['refused']:,} pictures.{warning}"
         )
         lines += _selection(row["cropper"], found, manifest)

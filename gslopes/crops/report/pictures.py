@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +12,11 @@ import pandas as pd
 from PIL import Image, ImageDraw
 
 from gslopes.crops.report.maps import with_map
+from gslopes.report import numbers
+from gslopes.report.charts import FOCUS, FRAMES
+from gslopes.report.inline import jpeg_uri
 
 WIDTHS = {"thumbs": 360, "full": 900}
-COLOURS = ("#ffcc33", "#33ddff", "#ff66cc", "#66ff66", "#ff8844", "#bb99ff")
 MOST = 6
 
 
@@ -91,20 +91,18 @@ def draw(
         inset = index * 2
         x0, y0, x1, y1 = (float(value) * scale for value in box)
         pen.rectangle(
-            [x0 + inset, y0 + inset, x1 - 1 - inset, y1 - 1 - inset], outline=COLOURS[index % len(COLOURS)], width=2
+            [x0 + inset, y0 + inset, x1 - 1 - inset, y1 - 1 - inset], outline=FRAMES[index % len(FRAMES)], width=2
         )
         captions.append(f"{crop['ratio']:g} keeps {_who(crop, names)}")
     x, y = float(row["x"]) * scale, float(row["y"]) * scale
     if x >= 0:
         pen.ellipse([x - 6, y - 6, x + 6, y + 6], outline="white", width=3)
-        pen.ellipse([x - 3, y - 3, x + 3, y + 3], fill="#d0021b")
+        pen.ellipse([x - 3, y - 3, x + 3, y + 3], fill=FOCUS)
     if map_ is not None:
         canvas = with_map(canvas, plain, map_)
-    buffer = io.BytesIO()
-    canvas.save(buffer, "JPEG", quality=80)
-    uri = "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+    uri = jpeg_uri(canvas)
     margin = row["margin"]
-    shown = f"{margin:.3g}" if isinstance(margin, float) and np.isfinite(margin) else ""
+    shown = numbers.value(margin) if isinstance(margin, float) and np.isfinite(margin) else ""
     alt = f"{names[0]} beside {names[1]}; ratio {', '.join(captions)}"
     return Picture(uri, alt, shown)
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 from PIL import Image, ImageDraw, ImageOps
 
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError
 from gslopes.crops.regions.review import MARKS
-from gslopes.crops.report.grids import HERE, STYLES, Grid, grid_of
-from gslopes.crops.report.words import LIMITS, interval, percent
+from gslopes.crops.report.grids import HERE, Grid, grid_of
+from gslopes.crops.report.words import LIMITS
 from gslopes.crops.tables import GAZE, GAZE_GAPS, GLANCES, KINDS, PEOPLE, REGIONS
+from gslopes.report import numbers
 from gslopes.report import words as plain
-from gslopes.report.inline import csp_hash, render
+from gslopes.report.charts import FOCUS, FRAMES
+from gslopes.report.inline import jpeg_uri, render
 
 WIDTHS = {"thumbs": 240, "full": 640}
-_FRAME, _HEAD = "#ffcc33", "#33ddff"
+_FRAME, _HEAD = FRAMES[:2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +72,18 @@ def write_regions_report(
         page.parent.mkdir(exist_ok=True)
     shared["headline"] = headline
     text = render(
-        "crops-regions.html.j2", STYLES, HERE, sections=sections, cards=cards, left_out=left_out_lines, **shared
+        "crops-regions.html.j2",
+        house=HERE,
+        styles=("crops.css",),
+        sections=sections,
+        cards=cards,
+        left_out=left_out_lines,
+        **shared,
     )
     runfolder.write_bytes(page, text.encode())
-    script = (HERE / "crops-review.js").read_text("utf-8")
-    more = {"script": Markup(script), "script_hash": csp_hash(script), "marks": MARKS}
-    runfolder.write_bytes(review, render("crops-review.html.j2", STYLES, HERE, cards=cards, **more).encode())
+    scripts = ("review-base.js", "crops-review.js")
+    text = render("crops-review.html.j2", house=HERE, styles=("crops.css",), scripts=scripts, cards=cards, marks=MARKS)
+    runfolder.write_bytes(review, text.encode())
     return page, review
 
 
@@ -93,7 +98,7 @@ def gaze_headline(gaze: pd.DataFrame, gaps: pd.DataFrame) -> str:
     best = max(shown.to_dict("records"), key=lambda row: abs(row["difference"]))
     one, other = (best["group"], best["other"]) if best["difference"] > 0 else (best["other"], best["group"])
     share = gaze[(gaze["cropper"] == best["cropper"]) & (gaze["column"] == best["column"])].set_index("group")
-    first, second = (percent(float(share.loc[name, f"{best['what']}_share"]), 0) for name in (one, other))
+    first, second = (numbers.share(float(share.loc[name, f"{best['what']}_share"]), 0) for name in (one, other))
     what = "looks off the head" if best["what"] == "off" else "crops the head off"
     return plain.printable(f"{best['cropper']} {what} on {first} of the photos of {one}, on {second} of {other}.")
 
@@ -102,7 +107,8 @@ def _grids(found: Mapping[str, pd.DataFrame], cropper: str) -> list[Grid]:
     tables = {name: frame[frame["cropper"] == cropper] for name, frame in found.items()}
 
     def share(row: Mapping[str, Any], name: str, count: str) -> str:
-        return f"{row[count]}: {percent(row[f'{name}_share'])} ({interval(row[f'{name}_low'], row[f'{name}_high'])})"
+        shown = numbers.share_with_range(*(row[f"{name}_{part}"] for part in ("share", "low", "high")))
+        return f"{row[count]}: {shown}"
 
     names = {"off": "point off the head", "crop_off": "crop of ratio 1 loses the head"}
     grids = [
@@ -125,8 +131,8 @@ def _grids(found: Mapping[str, pd.DataFrame], cropper: str) -> list[Grid]:
                 "what": lambda r: names[r["what"]],
                 "group": lambda r: r["group"],
                 "less": lambda r: r["other"],
-                "difference": lambda r: f"{100 * r['difference']:+.1f}".replace("-", "−"),
-                "95 %": lambda r: f"{100 * r['ci_low']:+.1f} to {100 * r['ci_high']:+.1f}".replace("-", "−"),
+                "difference": lambda r: numbers.points(100 * r["difference"]),
+                "95 %": lambda r: numbers.interval(100 * r["ci_low"], 100 * r["ci_high"]),
             },
         ),
         grid_of(
@@ -138,7 +144,7 @@ def _grids(found: Mapping[str, pd.DataFrame], cropper: str) -> list[Grid]:
                 "kind": lambda r: r["kind"],
                 "regions": lambda r: f"{r['regions']} of {r['of_regions']}",
                 "photos": lambda r: f"{r['photos']} of {r['of_photos']}",
-                "share of photos": lambda r: f"{percent(r['share'])} ({interval(r['ci_low'], r['ci_high'])})",
+                "share of photos": lambda r: numbers.share_with_range(r["share"], r["ci_low"], r["ci_high"]),
             },
         ),
     ]
@@ -168,9 +174,8 @@ def _cards(found: Mapping[str, pd.DataFrame], people: pd.DataFrame, folder: Path
                 (int(r["region"]), _where(r["on_head"]), str(r["kind"])) for r in photo_regions.to_dict("records")
             )
             off = {None: "tells no point", False: "point on the head", True: "point off the head"}[row["off_head"]]
-            alt = (
-                f"{len(photo_regions)} salient regions, {off}, {percent(float(row['kept']), 0)} of the head in the crop"
-            )
+            kept = numbers.share(float(row["kept"]), 0)
+            alt = f"{len(photo_regions)} salient regions, {off}, {kept} of the head in the crop"
             cards.append(Card(plain.printable(row["cropper"]), str(row["photo"]), uri, alt, marks))
     return cards
 
@@ -199,23 +204,23 @@ def _drawn(file: Path, glance: Mapping[Any, Any], regions: pd.DataFrame, head: S
         pen.text((x0 + 7, y0 + 7), str(row["region"]), fill="black", anchor="mm")
     if glance["x"] >= 0:
         x, y = glance["x"] * scale, glance["y"] * scale
-        pen.ellipse([x - 4, y - 4, x + 4, y + 4], outline="white", width=2, fill="#d0021b")
-    buffer = io.BytesIO()
-    canvas.save(buffer, "JPEG", quality=80)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode()
+        pen.ellipse([x - 4, y - 4, x + 4, y + 4], outline="white", width=2, fill=FOCUS)
+    return jpeg_uri(canvas)
 
 
 def print_gaze(gaze: pd.DataFrame, gaps: pd.DataFrame) -> str:
     """What the terminal shows."""
     lines = []
     for row in gaze.to_dict("records"):
-        off = f"{row['off_head']} off the head ({interval(row['off_low'], row['off_high'])})"
+        off = f"{row['off_head']} off the head ({numbers.share_range(row['off_low'], row['off_high'])})"
         off = "tells no point" if pd.isna(row["off_share"]) else off
-        crop = f"{row['crop_off_head']} crops lose it ({interval(row['crop_off_low'], row['crop_off_high'])})"
+        crop = (
+            f"{row['crop_off_head']} crops lose it ({numbers.share_range(row['crop_off_low'], row['crop_off_high'])})"
+        )
         where = f"{plain.printable(row['cropper'])}, {plain.printable(row['column'])} {plain.printable(row['group'])}"
         lines.append(f"{where}: of {row['photos']} photos {off}, {crop}")
     for row in gaps.dropna(subset=["difference"]).to_dict("records"):
-        gap, low, high = (f"{100 * row[name]:+.1f}".replace("-", "−") for name in ("difference", "ci_low", "ci_high"))
+        gap, low, high = (numbers.points(100 * row[name]) for name in ("difference", "ci_low", "ci_high"))
         what = "crop" if row["what"] == "crop_off" else "point"
         pair = f"{plain.printable(row['group'])} less {plain.printable(row['other'])}"
         lines.append(f"{plain.printable(row['cropper'])}, {pair}: {what} off the head {gap} points ({low} to {high})")

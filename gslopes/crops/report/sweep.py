@@ -13,9 +13,10 @@ from markupsafe import Markup
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.crops.report import charts
-from gslopes.crops.report.grids import HERE, STYLES, Grid
+from gslopes.crops.report.grids import HERE, Grid
 from gslopes.crops.report.words import LIMITS
 from gslopes.crops.tables import DUELS, SWEEP_SLOPES
+from gslopes.report import numbers
 from gslopes.report import words as plain
 from gslopes.report.inline import render
 
@@ -42,8 +43,8 @@ def write_sweep_report(run: Path) -> Path:
             sections.append(_section(classifier, attribute, scores, slopes, duels))
     text = render(
         "crops-sweep.html.j2",
-        STYLES,
-        HERE,
+        house=HERE,
+        styles=("crops.css",),
         sections=sections,
         headline=sweep_headline(slopes),
         inputs=manifest["inputs"],
@@ -77,7 +78,7 @@ def sweep_headline(slopes: pd.DataFrame) -> str:
         both = f"{_points(best['slope'])} and {_points(like['slope'])} points per unit"
         return plain.printable(f"{cropper} follows {what} no more than a placebo: {both}.")
     end = plain.ends(best["attribute"])[1 if best["slope"] > 0 else 0]
-    size = f"{100 * abs(best['slope']):.2f}"
+    size = numbers.size(100 * best["slope"], 2)
     return plain.printable(f"{cropper} favours a face more the more {end} it looks: {size} points per unit.")
 
 
@@ -127,7 +128,7 @@ def _section(
             _ends(row, "ci"),
             _ends(row, "t"),
             _ends(row, "boot"),
-            plain.probability(row["p"]),
+            numbers.probability(row["p"]),
         )
         for row in family.sort_values(["label", "attribute"]).to_dict("records")
     ]
@@ -142,8 +143,8 @@ def _section(
         (
             named[row["attribute"]],
             f"{row['persons']:,}",
-            f"{row['p']:+.3f}",
-            f"{row['ci_low']:+.3f} to {row['ci_high']:+.3f}",
+            numbers.signed(row["p"]),
+            numbers.interval(row["ci_low"], row["ci_high"], numbers.signed),
         )
         for row in both[both["attribute"].isin(list(named))].to_dict("records")
     ]
@@ -151,7 +152,7 @@ def _section(
     answer = (
         f"Along {plain.perceived(attribute)}, from {negative} to {positive}, the chance to be favoured changes by "
         f"{_points(main['slope'])} points per unit ({_points(main['ci_low'])} to {_points(main['ci_high'])}, "
-        f"p {plain.probability(main['p'])}): the association under this edit. "
+        f"p {numbers.probability(main['p'])}): the association under this edit. "
         "Read it against the placebos, whose edits change no perceived attribute."
     )
     like = _placebo_as_steep(main.to_dict(), slopes)
@@ -160,7 +161,6 @@ def _section(
             f" {_named(like['attribute']).capitalize()} reaches {_points(like['slope'])}: the edit is not told from it."
         )
     title = f"Chance to be favoured (%) along {plain.perceived(attribute)}, {negative} (−) to {positive} (+)"
-    minus = str.maketrans("-", "−")
     return {
         "cropper": plain.printable(cropper),
         "attribute": plain.perceived(attribute),
@@ -171,7 +171,7 @@ def _section(
             Grid(
                 "Duels: a person's own picture at two values side by side; D is 1 if the larger value always wins",
                 ("sweep", "persons", "D, −1 to 1", "95 % over people"),
-                tuple(tuple(cell.translate(minus) if i > 1 else cell for i, cell in enumerate(row)) for row in duel),
+                tuple(duel),
             ),
         ],
     }
@@ -184,11 +184,11 @@ def _named(attribute: str) -> str:
 
 def _ends(row: Mapping[Hashable, Any], name: str) -> str:
     low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return "–" if math.isnan(low) else f"{_points(low)} to {_points(high)}"
+    return numbers.NONE if math.isnan(low) else f"{_points(low)} to {_points(high)}"
 
 
 def _points(value: float) -> str:
-    return "–" if math.isnan(value) else f"{100 * value:+.2f}".replace("-", "−")
+    return numbers.points(100 * value, 2)
 
 
 def print_sweep(slopes: pd.DataFrame, duels: pd.DataFrame) -> str:
@@ -198,9 +198,9 @@ def print_sweep(slopes: pd.DataFrame, duels: pd.DataFrame) -> str:
     for row in chosen.sort_values(["classifier", "attribute"]).to_dict("records"):
         cropper = row["classifier"].removeprefix("crop:")
         both = duels[(duels["cropper"] == cropper) & (duels["attribute"] == row["attribute"]) & duels["low"].isna()]
-        duel = "" if both.empty else f"; duels D {both['p'].iloc[0]:+.3f}".replace("-", "−")
+        duel = "" if both.empty else f"; duels D {numbers.signed(both['p'].iloc[0])}"
         lines.append(
             f"{plain.printable(cropper)}, {plain.printable(row['attribute'])}: {_points(row['slope'])} points per unit "
-            f"({_ends(row, 'ci')}), p {plain.probability(row['p'])}, {row['photos']} photos{duel}"
+            f"({_ends(row, 'ci')}), p {numbers.probability(row['p'])}, {row['photos']} photos{duel}"
         )
     return "\n".join(lines)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from gslopes.report.words import printable, probability
+from gslopes.report import numbers
+from gslopes.report.words import printable
 
 RECTANGLE = "rectangle"
 LIMITS = (
@@ -41,7 +42,7 @@ def favours(row: Mapping[Any, Any]) -> str:
     one, other, p, low, high = (row[name] for name in ("group", "other", "p", "ci_low", "ci_high"))
     if p < 0.5:
         one, other, p, low, high = other, one, 1 - p, 1 - high, 1 - low
-    return f"{one} over {other} {percent(p)} ({interval(low, high)})"
+    return f"{one} over {other} {numbers.share(p)} ({numbers.share_range(low, high)})"
 
 
 def headline(head: pd.DataFrame) -> str:
@@ -59,7 +60,7 @@ def headline(head: pd.DataFrame) -> str:
     best = min(shown.to_dict("records"), key=lambda row: (row["q"], -abs(row["p"] - 0.5)))
     one, other = (best["group"], best["other"]) if best["p"] >= 0.5 else (best["other"], best["group"])
     return printable(
-        f"{best['cropper']} favours {one} over {other}, in {percent(max(best['p'], 1 - best['p']), 0)} of pairs."
+        f"{best['cropper']} favours {one} over {other}, in {numbers.share(max(best['p'], 1 - best['p']), 0)} of pairs."
     )
 
 
@@ -67,25 +68,15 @@ def side_effect(left: float) -> str:
     """Whether it matters on which side a person stands.  left: share of wins on the left, less a half."""
     if round(1000 * left) == 0:
         return "The left person wins half of the time"
-    return f"The left person wins {abs(100 * left):.1f} points {'more' if left > 0 else 'less'} often than half"
-
-
-def percent(value: float, digits: int = 1) -> str:
-    """A share in per cent; a dash where there is none."""
-    return "–" if math.isnan(value) else f"{100 * value:.{digits}f} %".replace("-", "−")
-
-
-def interval(low: float, high: float) -> str:
-    """Both ends in per cent."""
-    return "" if math.isnan(low) or math.isnan(high) else f"{100 * low:.1f} to {100 * high:.1f} %".replace("-", "−")
+    return f"The left person wins {numbers.size(100 * left)} points {'more' if left > 0 else 'less'} often than half"
 
 
 def ratio(row: Mapping[Any, Any]) -> str:
     """Disparate impact with its interval."""
     if math.isnan(row["ratio"]):
-        return "–"
-    unknown = math.isnan(row["ratio_low"]) or math.isnan(row["ratio_high"])
-    return f"{row['ratio']:.2f}" + ("" if unknown else f" ({row['ratio_low']:.2f} to {row['ratio_high']:.2f})")
+        return numbers.NONE
+    low, high = (numbers.decimal(row[f"ratio_{end}"]) for end in ("low", "high"))
+    return numbers.decimal(row["ratio"]) + (f" ({low} to {high})" if numbers.NONE not in (low, high) else "")
 
 
 def print_parity(parity: pd.DataFrame, positions: pd.DataFrame) -> str:
@@ -96,16 +87,18 @@ def print_parity(parity: pd.DataFrame, positions: pd.DataFrame) -> str:
         for row in rows.to_dict("records"):
             verdict = row["note"] or f"lack of parity {row['verdict']}"
             lines.append(
-                f"  {printable(row['group'])} over {printable(row['other'])}: {percent(row['p'])} "
-                f"({interval(row['ci_low'], row['ci_high'])} over {row['persons']} and {row['other_persons']} people), "
-                f"p {probability(row['p_value'])}, q {probability(row['q'])}, ratio {ratio(row)}: {verdict}"
+                f"  {printable(row['group'])} over {printable(row['other'])}: {numbers.share(row['p'])} "
+                f"({numbers.share_range(row['ci_low'], row['ci_high'])} "
+                f"over {row['persons']} and {row['other_persons']} people), "
+                f"p {numbers.probability(row['p_value'])}, q {numbers.probability(row['q'])}, "
+                f"ratio {ratio(row)}: {verdict}"
             )
         lines.append("")
     for row in positions.to_dict("records"):
         side = side_effect(float(row["left"]))
         lines.append(
             f"{printable(row['cropper'])}: {side[0].lower()}{side[1:]} "
-            f"({interval(row['ci_low'], row['ci_high'])}); {row['ties']:,} ties, {row['failed']:,} failed of "
-            f"{row['pictures'] + row['failed']:,} pictures"
+            f"({numbers.share_range(row['ci_low'], row['ci_high'])}); {row['ties']:,} ties, "
+            f"{row['failed']:,} failed of {row['pictures'] + row['failed']:,} pictures"
         )
     return "\n".join(lines)

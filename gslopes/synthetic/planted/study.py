@@ -22,7 +22,7 @@ from gslopes.edit.steps import values_for
 from gslopes.executors import Executor
 from gslopes.fit.analysis import analyse
 from gslopes.fit.options import FitOptions
-from gslopes.report.planted_figure import draw_planted
+from gslopes.report.planted import draw_planted
 from gslopes.run import stages, walk
 from gslopes.run.components import rendered_components
 from gslopes.stats.ols import line_weights

@@ -9,19 +9,14 @@ from gslopes.crops.report.words import (
     favours,
     headline,
     in_order,
-    interval,
     main_rows,
-    percent,
     print_parity,
     ratio,
     side_effect,
 )
 
 
-def test_numbers_and_their_absence():
-    assert percent(0.6171) == "61.7 %"
-    assert percent(math.nan) == "–"
-    assert interval(0.1, 0.25) == "10.0 to 25.0 %"
+def test_a_ratio_and_its_absence():
     assert ratio({"ratio": 0.62, "ratio_low": 0.512, "ratio_high": 0.751}) == "0.62 (0.51 to 0.75)"
     assert ratio({"ratio": math.nan}) == "–"
 

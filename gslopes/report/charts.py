@@ -1,0 +1,280 @@
+"""What all charts share: the palette, which is the page's own, axes, dots with intervals, and parts of an SVG."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gslopes.report import numbers, words
+from gslopes.report.inline import TEMPLATES
+
+if TYPE_CHECKING:  # matplotlib takes its time, and pages of SVG do without
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+Form = Literal["png", "pdf", "svg"]
+FORMS: tuple[Form, ...] = ("png", "pdf", "svg")
+MARKERS = "osD^vPX*"
+DASHED = (0, (4, 2))
+# Frames on photos: bright, whatever lies below them.
+FRAMES = ("#ffcc33", "#33ddff", "#ff66cc", "#66ff66", "#ff8844", "#bb99ff")
+FOCUS = "#d0021b"
+_NAMELESS: dict[Form, dict[str, None]] = {
+    "png": {"Software": None},
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    "svg": {"Creator": None, "Date": None},
+}
+
+
+# -- the palette ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Theme:
+    """Colours of a figure.
+
+    negative, positive: of labels pulled to either end, red and blue; they differ by lightness too.
+    series: of things without a direction.
+    """
+
+    ink: str
+    faint: str
+    shade: str
+    ground: str
+    neutral: str
+    accent: str
+    negative: tuple[str, ...]
+    positive: tuple[str, ...]
+    series: tuple[str, ...]
+
+
+def _theme(block: str) -> Theme:
+    """The theme of one ``:root`` of the style sheet."""
+    colours = dict(re.findall(r"--([\w-]+): (#\w+)", block))
+
+    def ramp(name: str, many: int) -> tuple[str, ...]:
+        return tuple(colours[f"{name}-{place}"] for place in range(1, many + 1))
+
+    plain = (colours[name] for name in ("ink", "edge", "shade", "card", "neutral", "like"))
+    return Theme(*plain, ramp("neg", 6), ramp("pos", 6), ramp("series", 8))
+
+
+LIGHT, DARK = map(_theme, re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[:2])
+
+
+# -- figures ----------------------------------------------------------------------------------------------------------
+
+
+def new_figure(width: float, height: float, *, dpi: int = 150, theme: Theme = LIGHT, layout: Any = None) -> Figure:
+    """An empty figure that needs no display.  width, height: inches."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), dpi=dpi, facecolor=theme.ground, layout=layout)
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def new_sheet(
+    across: float, down: float, inches: float, *, dpi: int = 150, theme: Theme = LIGHT
+) -> tuple[Figure, Axes]:
+    """A figure whose only axes fill it, without ticks, y downwards.  across, down: in units of ``inches``."""
+    figure = new_figure(across * inches, down * inches, dpi=dpi, theme=theme)
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.set_xlim(0, across)
+    axes.set_ylim(down, 0)
+    return figure, axes
+
+
+def render(figure: Figure, form: Form = "png") -> bytes:
+    """The bytes of a figure; the same figure gives the same bytes, which name no program and no date.
+
+    In PDF and SVG texts stay texts, of fonts that are embedded (PDF) or named (SVG).
+    """
+    from matplotlib import rc_context
+
+    buffer = io.BytesIO()
+    fonts: dict[Any, Any] = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "gslopes"}
+    with warnings.catch_warnings(), rc_context(fonts):
+        # a label may be in a script that the font lacks: a box in the picture, the right name in the tables
+        warnings.filterwarnings("ignore", message=".*[Gg]lyph.*missing from")
+        figure.savefig(buffer, format=form, metadata=_NAMELESS[form])
+    return buffer.getvalue()
+
+
+def tidy(axes: Axes, *, size: float = 8, theme: Theme = LIGHT) -> None:
+    """Two spines, small ticks, the theme's colours.  size: of tick labels, points."""
+    axes.set_facecolor(theme.ground)
+    axes.spines[["top", "right"]].set_visible(False)
+    for spine in axes.spines.values():
+        spine.set_color(theme.faint)
+    axes.tick_params(colors=theme.ink, labelsize=size, width=0.6, length=2.5)
+
+
+def text(
+    axes: Axes,
+    x: float,
+    y: float,
+    content: str,
+    *,
+    size: float,
+    colour: str = LIGHT.ink,
+    align: str = "left",
+    weight: str = "normal",
+) -> None:
+    """Untrusted text, middle line at y; nothing in it is taken for mathematics."""
+    axes.text(x, y, content, ha=align, va="center", fontsize=size, color=colour, weight=weight, parse_math=False)
+
+
+def dots(
+    axes: Axes,
+    at: Any,
+    rows: Any,
+    columns: tuple[str, str, str],
+    *,
+    colour: str,
+    label: str = "",
+    marker: str = "o",
+    size: float = 4,
+    scale: float = 1,
+    across: bool = False,
+) -> None:
+    """A dot with its interval for each row.
+
+    at: (n,) places on the other axis.  rows: a data frame.  columns: of value, low and high end.
+    scale: that the numbers are multiplied by.  across: intervals lie along x, not y.
+    """
+    middle, low, high = (scale * rows[name].to_numpy(float) for name in columns)
+    (axes.hlines if across else axes.vlines)(at, low, high, color=colour, linewidth=1.5)
+    axes.plot(*((middle, at) if across else (at, middle)), marker, color=colour, markersize=size, label=label)
+
+
+def sweep_axis(axes: Axes, values: Array, ticks: Array, theme: Theme = LIGHT) -> None:
+    """The values of an attribute along x; shaded: the range that the editor saw in training."""
+    axes.axvspan(-1, 1, color=theme.shade, zorder=0, linewidth=0)
+    axes.set_xticks(ticks, [numbers.value(tick) for tick in ticks])
+    reach = 0.03 * float(np.ptp(values))
+    axes.set_xlim(values[0] - reach, values[-1] + reach)
+
+
+def fitted_line(axes: Axes, values: Array, intercept: float, slope: float, colour: str) -> None:
+    """A dashed line over the whole sweep."""
+    ends = np.array([values[0], values[-1]])
+    axes.plot(ends, intercept + slope * ends, color=colour, linewidth=0.9, linestyle=DASHED, zorder=3)
+
+
+def sweep_heads(axes: Axes, values: Array, attribute: str, middles: Sequence[float], theme: Theme = LIGHT) -> None:
+    """Above the columns of a sheet, whose middles are (K,): each value, and what both ends and the middle are."""
+    negative, positive = words.ends(attribute)
+    notes = {0: f"← {negative}", len(values) // 2: "neutral", len(values) - 1: f"{positive} →"}
+    for step, (value, middle) in enumerate(zip(values, middles, strict=True)):
+        text(axes, middle, 0.13, notes.get(step, ""), size=9, align="center", colour=theme.faint)
+        text(axes, middle, 0.29, numbers.value(value), size=9.5, align="center", weight="bold", colour=theme.ink)
+
+
+def picture(
+    axes: Axes, pixels: NDArray[np.uint8] | None, left: float, top: float, side: float = 1.0, theme: Theme = LIGHT
+) -> None:
+    """A square picture (S, S, 3) uint8 RGB on a sheet; a grey square that says so where there is none."""
+    from matplotlib.patches import Rectangle
+
+    if pixels is None:
+        axes.add_patch(Rectangle((left, top), side, side, facecolor=theme.shade, edgecolor="none"))
+        text(axes, left + side / 2, top + side / 2, "no picture", size=8, align="center", colour=theme.faint)
+    else:
+        axes.imshow(pixels, extent=(left, left + side, top + side, top), aspect="auto", interpolation="antialiased")
+
+
+def spread(heights: list[float], gap: float, low: float, high: float) -> list[float]:
+    """Heights moved as little as needed to lie ``gap`` apart and, if there is room, between ``low`` and ``high``.
+
+    >>> spread([1.0, 1.0, 3.0], 0.5, 0.0, 4.0)
+    [0.75, 1.25, 3.0]
+    """
+    order = sorted(range(len(heights)), key=lambda index: heights[index])
+    groups: list[tuple[float, int]] = []  # (lowest place, members), from the bottom up
+    for index in order:
+        start, size = max(heights[index], low), 1
+        # A group that reaches into the one below joins it, and both are centred on where their members want to be.
+        while groups and groups[-1][0] + groups[-1][1] * gap > start:
+            below, members = groups.pop()
+            middle = (below + (members - 1) * gap / 2) * members + (start + (size - 1) * gap / 2) * size
+            size += members
+            start = max(middle / size - (size - 1) * gap / 2, low)
+        groups.append((start, size))
+    positions = [start + offset * gap for start, size in groups for offset in range(size)]
+    for index in range(len(positions) - 1, -1, -1):
+        ceiling = high if index == len(positions) - 1 else positions[index + 1] - gap
+        positions[index] = min(positions[index], ceiling)
+    return [place for _, place in sorted(zip(order, positions, strict=True))]
+
+
+# -- SVG in a page: colours are the page's variables, so that it follows light and dark -------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Whisker:
+    """An interval in a strip 120 wide, 0 in the middle: both ends, the value, whether an end is cut."""
+
+    low: float
+    high: float
+    at: float
+    cut: bool
+
+
+def whisker(low: float, at: float, high: float, scale: float) -> Whisker:
+    """Where an interval lies in its strip, whose ends are -scale and scale."""
+    left, right, middle = (round(60 + 58 * float(np.clip(x / scale, -1, 1)), 1) for x in (low, high, at))
+    return Whisker(left, right, middle, cut=max(abs(low), abs(high)) > scale)
+
+
+def svg(width: float, height: float, description: str, parts: Iterable[str]) -> str:
+    """A whole picture.  description: the same in words."""
+    size = f'viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}"'
+    return f'<svg {size} role="img" aria-label="{escape(description)}">{"".join(parts)}</svg>'
+
+
+def svg_text(x: float, y: float, content: object, anchor: str = "start", size: int = 12, colour: str = "ink") -> str:
+    """Untrusted text.  anchor: start, middle or end.  colour: a variable of the palette."""
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="var(--{colour})"'
+    return f"<text {place}>{escape(str(content))}</text>"
+
+
+def svg_line(
+    x0: float, y0: float, x1: float, y1: float, colour: str = "ink", width: float = 1, dash: str = "", end: str = ""
+) -> str:
+    """A straight line.  dash: lengths, as SVG has them.  end: the id of a marker."""
+    more = f' stroke-dasharray="{dash}"' if dash else ""
+    more += f' marker-end="url(#{end})"' if end else ""
+    return (
+        f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="var(--{colour})" '
+        f'stroke-width="{width:g}"{more}/>'
+    )
+
+
+def svg_rect(
+    x: float, y: float, width: float, height: float, colour: str, opacity: float = 1, rounding: float = 0
+) -> str:
+    """A filled rectangle."""
+    place = f'x="{x:.1f}" y="{y:.1f}" width="{max(width, 0):.1f}" height="{height:g}" rx="{rounding:g}"'
+    return f'<rect {place} fill="var(--{colour})" fill-opacity="{opacity:g}"/>'
+
+
+def svg_dot(x: float, y: float, colour: str, radius: float = 5) -> str:
+    """A filled circle."""
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="var(--{colour})"/>'
+
+
+def series(index: int) -> str:
+    """The variable of the n-th series' colour, starting again after the last."""
+    return f"series-{index % len(LIGHT.series) + 1}"

@@ -1,0 +1,170 @@
+"""How numbers are written in every table, figure and page: with a true minus, and a dash where there is none.
+
+The scripts of the pages write them alike, see templates/page-base.js.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from decimal import ROUND_HALF_UP, Decimal
+
+import numpy as np
+
+NONE = "–"
+Format = Callable[[float], str]
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")
+
+
+def _half_up(number: float | Decimal, digits: int) -> Decimal:
+    """Rounded, halves away from 0, as the pages' scripts round them."""
+    return Decimal(number).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+
+
+def signed(number: float | None) -> str:
+    """A slope that is not in percentage points (the paper's, log odds), with its sign.
+
+    >>> signed(0.12345), signed(-12.3), signed(-0.0004), signed(1234.5), signed(float("nan"))
+    ('+0.123', '−12.300', '0.000', '+1.23e+03', '–')
+    """
+    if number is None or math.isnan(number):
+        return NONE
+    if abs(number) < 0.0005:
+        return "0.000"
+    return _minus(f"{number:+.3f}" if abs(number) < 100 else f"{number:+.3g}")
+
+
+def points(number: float | None, digits: int = 1) -> str:
+    """Percentage points, per unit or not, with the sign.
+
+    >>> points(17.46), points(-24.197), points(-0.04), points(2.25), points(float("nan"))
+    ('+17.5', '−24.2', '0.0', '+2.3', '–')
+    """
+    if number is None or math.isnan(number):
+        return NONE
+    if math.isinf(number):
+        return "+inf" if number > 0 else "−inf"
+    rounded = _half_up(float(number), digits)
+    return _minus(f"{rounded:+}") if rounded else f"{abs(rounded)}"
+
+
+def size(number: float | None, digits: int = 1) -> str:
+    """Percentage points without the sign.
+
+    >>> size(-24.197)
+    '24.2'
+    """
+    return points(number, digits).lstrip("+−")
+
+
+def ratio(number: float | None) -> str:
+    """A change of a probability, a cosine or a share of another slope, with its sign.
+
+    >>> ratio(0.694), ratio(-0.0049), ratio(-1.0774), ratio(float("nan"))
+    ('+0.69', '0.00', '−1.08', '–')
+    """
+    if number is None or math.isnan(number):
+        return NONE
+    return _minus(f"{number:+.2f}") if abs(number) >= 0.005 else "0.00"
+
+
+def interval(low: float | None, high: float | None, write: Format = points) -> str:
+    """Both ends in brackets; a dash where one is not known.
+
+    >>> interval(-14.94, 20.16), interval(0.1, float("nan"))
+    ('[−14.9, +20.2]', '–')
+    """
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        return NONE
+    return f"[{write(low)}, {write(high)}]"
+
+
+def with_interval(number: float, low: float, high: float, write: Format = points) -> str:
+    """A number and, where it is known, its interval.
+
+    >>> with_interval(0.694, -0.001, 0.73, ratio), with_interval(2, float("nan"), float("nan"))
+    ('+0.69 [0.00, +0.73]', '+2.0')
+    """
+    ends = interval(low, high, write)
+    return write(number) if ends == NONE else f"{write(number)} {ends}"
+
+
+def share(number: float | None, digits: int = 1) -> str:
+    """A share in [0, 1] in per cent.
+
+    >>> share(0.8235), share(0.0), share(0.5, 0), share(float("nan"))
+    ('82.4 %', '0.0 %', '50 %', '–')
+    """
+    if number is None or math.isnan(number):
+        return NONE
+    rounded = _half_up(100 * Decimal(float(number)), digits)
+    return _minus(f"{rounded if rounded else abs(rounded)} %")
+
+
+def share_range(low: float, high: float) -> str:
+    """Both ends of a share's interval in per cent; empty where one is not known.
+
+    >>> share_range(0.123, 0.4567)
+    '12.3 to 45.7 %'
+    """
+    if math.isnan(low) or math.isnan(high):
+        return ""
+    return f"{share(low).removesuffix(' %')} to {share(high)}"
+
+
+def share_with_range(number: float, low: float, high: float) -> str:
+    """A share in per cent with its interval.
+
+    >>> share_with_range(0.3, 0.123, 0.4567)
+    '30.0 % (12.3 to 45.7 %)'
+    """
+    return f"{share(number)} ({share_range(low, high)})"
+
+
+def decimal(number: float | None, digits: int = 2) -> str:
+    """A plain number with as many decimals as ``digits`` says.
+
+    >>> decimal(-0.1234), decimal(2, 3), decimal(None)
+    ('−0.12', '2.000', '–')
+    """
+    if number is None or math.isnan(number):
+        return NONE
+    text = f"{number:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else _minus(text)
+
+
+def value(number: float, sign: bool = False) -> str:
+    """A value of the attribute, or another setting: three digits, no zeros at the end.
+
+    >>> value(-0.6667), value(2.0), value(1.3333, sign=True)
+    ('−0.667', '2', '+1.33')
+    """
+    return _minus(f"{number:+.3g}" if sign and number else f"{number:.3g}")
+
+
+def probability(number: float | None) -> str:
+    """A p- or q-value.
+
+    >>> probability(0.04321), probability(3.21e-5), probability(1e-40), probability(0.0)
+    ('0.043', '3.2e−05', '<1e−15', '0')
+    """
+    if number is None or math.isnan(number):
+        return NONE
+    return "<1e−15" if 0 < number < 1e-15 else _minus(f"{number:.2g}")
+
+
+def count(part: int, whole: int) -> str:
+    """How many of how many.
+
+    >>> count(3, 1200)
+    '3 of 1,200'
+    """
+    return f"{part:,} of {whole:,}"
+
+
+def rounded(column: Iterable[float], digits: int = 5) -> list[float | None]:
+    """Numbers for the pages' scripts, to ``digits`` significant digits; None where there is none."""
+    return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in column]
