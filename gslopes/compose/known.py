@@ -18,8 +18,7 @@ class KnownMasker:
     """A records.Masker that reads ``folder/<the photo's name below photos_root>.png`` and carries it into the chip.
 
     folder: of 8-bit gray pictures as large as their photos; 255 is inside of the region, 0 outside.
-    photos_root: the folder that the photos' names are relative to.
-    size: side of the chips and of the masks, pixels.
+    photos_root: the folder that the photos' names are relative to.  size: side of the chips and of the masks, pixels.
     sigma, border: of the mask's edge, in chip pixels; see ``soft_mask``.
 
     Raises: UsageError if the folder is not there, holds no mask for any of the photos, or one that is no gray picture.

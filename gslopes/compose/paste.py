@@ -79,8 +79,7 @@ def compose(
     gray: whether the photo is gray; the edit is then reduced to its luminance, and the results are gray.
     edited: (K, S, S, 3) float32 RGB, 0 to 255, the decoder's pictures.
     neutral: (S, S, 3) float32 RGB, 0 to 255, the decoder's picture at the photo's own value.
-    mask: (S, S) float32 in [0, 1], chip frame.
-    matrix: (2, 3), photo frame to chip frame.
+    mask: (S, S) float32 in [0, 1], chip frame.  matrix: (2, 3), photo frame to chip frame.
     blend: with m the mask in the photo, ``difference``: photo + m·(edited - neutral); ``ratio``, for skin tones:
         photo·exp(m·log(edited / neutral)), all offset by ``OFFSET`` levels;
         ``paste``: m·edited + (1 - m)·photo. The result is rounded and clipped once.

@@ -44,8 +44,7 @@ BLUR, FADE = 1 / 16, 1 / 24
 def region_classes(region: str | Iterable[str | int], labels: tuple[str, ...] = CLASSES) -> tuple[int, ...]:
     """Indices of the classes that make up a region, ascending.
 
-    region: ``face``, ``skin``, ``head``, or any classes by name or index.
-    labels: the parser's class names, in order.
+    region: ``face``, ``skin``, ``head``, or any classes by name or index.  labels: the parser's class names, in order.
 
     Raises: UnknownName for a region or class that there is not; ConfigError for no class at all.
 
@@ -73,10 +72,8 @@ def _class(item: str | int, labels: tuple[str, ...]) -> int:
 class ParserMasker:
     """A records.Masker on a face parser.
 
-    parser: from the zoo, see ``zoo.parsing``.
-    region: as in ``region_classes``.
-    size: side of the chips and of the masks, pixels.
-    device: where the parser is, as torch names it.
+    parser: from the zoo, see ``zoo.parsing``.  region: as in ``region_classes``.
+    size: side of the chips and of the masks, pixels.  device: where the parser is, as torch names it.
 
     A parser sees what it was trained on. One whose spec says ``chip`` gets the chips. Any other gets its own framing,
     cut from the photo at its own resolution along the face's matrix: the chip ends at the chin, where a

@@ -21,8 +21,7 @@ ByteArray = NDArray[np.uint8]
 class Photo:
     """One decoded photo.
 
-    id: sha256 of the file's bytes, 64 hex digits.
-    path: where it was read from.
+    id: sha256 of the file's bytes, 64 hex digits.  path: where it was read from.
     pixels: (H, W, 3) uint8, RGB order, EXIF orientation applied; a gray photo has three equal channels.
     gray: whether the file held a grayscale picture (its counterfactuals are then gray as well).
     icc: the embedded ICC profile of ``pixels``' colour space, or None.
@@ -55,8 +54,7 @@ class Face:
     """The one face of a photo that is edited, in the photo frame.
 
     box: (4,) float32, x0 y0 x1 y1.  points: (5, 2) float32.  score: the detector's confidence in [0, 1].
-    faces: how many faces the photo has.
-    matrix: (2, 3) float64, the similarity that maps photo frame to chip frame.
+    faces: how many faces the photo has.  matrix: (2, 3) float64, the similarity that maps photo frame to chip frame.
     """
 
     box: FloatArray

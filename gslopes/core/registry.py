@@ -48,8 +48,7 @@ class Target:
 class Registry:
     """One kind of named thing.
 
-    kind: the word for it in messages, such as ``classifier``.
-    table: name to ``module:Class``, of gslopes itself.
+    kind: the word for it in messages, such as ``classifier``.  table: name to ``module:Class``, of gslopes itself.
     group: the entry-point group by which other packages add names.
     """
 
@@ -62,10 +61,7 @@ class Registry:
         object.__setattr__(self, "_built_in", {name: Target(name, path) for name, path in self.table.items()})
 
     def targets(self) -> list[Target]:
-        """Every target, sorted by name; imports none of them.
-
-        Raises: ConfigError if two packages claim one name.
-        """
+        """Every target, sorted by name; imports none of them.  Raises: ConfigError if two packages claim one name."""
         return [self._only(name, claims) for name, claims in sorted(self._claims().items())]
 
     def find(self, name: str) -> Target:

@@ -142,10 +142,7 @@ def _put(fresh: Path, path: Path) -> None:
 
 
 def read_manifest(run: Path) -> dict[str, Any]:
-    """The content of ``run.json``.
-
-    Raises: UsageError if this is no run folder.
-    """
+    """The content of ``run.json``.  Raises: UsageError if this is no run folder."""
     path = run / MANIFEST
     try:
         manifest = read_json(path)

@@ -16,9 +16,7 @@ from gslopes.core.errors import DataMissing
 class LabelledPhotos:
     """Photos of one set and what is known of them.
 
-    set: the set's short name.
-    paths: n files.
-    names: the columns of ``values``.
+    set: the set's short name.  paths: n files.  names: the columns of ``values``.
     values: (n, len(names)) float32; 1 and 0 for yes and no, years for ages, NaN where unknown.
     """
 

@@ -59,10 +59,7 @@ class Portable(Protocol):
 
 
 def pack(work: Work | Portable) -> RemoteTask:
-    """What another process needs to do a work.
-
-    Raises: UsageError if it cannot be sent to another process.
-    """
+    """What another process needs to do a work.  Raises: UsageError if it cannot be sent to another process."""
     if not hasattr(work, "remote_task"):
         raise UsageError("This stage cannot be sent to other processes.", "Use the engine one.")
     task: RemoteTask = work.remote_task()

@@ -25,8 +25,7 @@ MOTION = 3.0  # pixels of a chip of 128 a unit, at most
 class EditFieldConfig:
     """Shape of an edit field's network, and how its editor uses it.
 
-    attributes: what the editor knows, the edited one first.
-    size: side of the chip, pixels; a multiple of 16.
+    attributes: what the editor knows, the edited one first.  size: side of the chip, pixels; a multiple of 16.
     widths: channels at the chip's side, and at its half, quarter, eighth and sixteenth.
     colours: 2 for an edit with colour, red and blue; 0 for one of lightness alone.
     lightness: log-odds of luminance that the whole face moves a unit besides the field, see ``edit.template``.
@@ -42,8 +41,7 @@ class EditFieldConfig:
     evenly: share of darkening that is uniform over light and shade.
     slow: share of what varies slowly in the field's lightness that stays where the tone darkens.
     darker_form: factor of the field's lightness where the tone darkens.  darker_motion: the same of its motion.
-    colour: share of the field's colour that stays.
-    motion: share of its motion that stays.
+    colour: share of the field's colour that stays.  motion: share of its motion that stays.
     steady_eyes: share of the motion of eyes and brows that is left out of a face whose own value is 1; of others less,
         and none at -1.
     downward: factor of units towards -1, so that dark and light faces follow equally.

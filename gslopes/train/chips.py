@@ -28,8 +28,7 @@ from gslopes.zoo.framing import FRAMES
 class Chips:
     """Aligned faces of a labelled set.
 
-    photos: the set, only the photos that have a chip.
-    pixels: (n, size, size, 3) uint8 RGB, memory-mapped.
+    photos: the set, only the photos that have a chip.  pixels: (n, size, size, 3) uint8 RGB, memory-mapped.
     outside: (n,) share of each chip that lies outside its picture and was mirrored in.
     """
 

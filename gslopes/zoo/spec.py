@@ -15,12 +15,9 @@ from gslopes.zoo import home
 class ModelSpec:
     """One model.
 
-    name: its folder in models/ and weights/.
-    summary: one sentence.
-    network: which architecture of gslopes.networks.
+    name: its folder in models/ and weights/.  summary: one sentence.  network: which architecture of gslopes.networks.
     config: that architecture's own options.
-    edits: the attribute whose default editor this is; empty for every other model.
-    size: side of its input, pixels.
+    edits: the attribute whose default editor this is; empty for every other model.  size: side of its input, pixels.
     mean, std: of RGB in [0, 1]; the network sees (rgb - mean) / std.
     labels: what its outputs mean, in order; for an editor the attributes that it knows, the edited one first.
     crop: which part of a photo it sees: ``chip`` (the editors' aligned chip), ``portrait`` (CelebA's own framing)

@@ -123,7 +123,7 @@ def moving() -> Composite:
 
 def test_random_moves_parts_by_as_much_as_the_edit_and_with_nothing_of_its_motion(moving):
     motion = moving.motion
-    fields = [placebo._shaken(moving, motion, VALUES, np.random.default_rng(seed)) for seed in range(8)]
+    fields = [placebo._random_motion(moving, motion, VALUES, np.random.default_rng(seed)) for seed in range(8)]
     for field in fields:
         assert np.linalg.norm(field) == pytest.approx(np.linalg.norm(motion.field), rel=1e-3)
         assert abs((field * motion.field).sum()) < 1e-3 * (motion.field**2).sum()

@@ -56,8 +56,7 @@ class Census:
 
     out: its folder.  photos: looked at.  read: with a reading.  queue: to be reviewed, unanswered.
     answered, excluded: by people.  composition: core.tables.collection.COMPOSITION.
-    women: occupation to the BLS share.
-    page: the review.
+    women: occupation to the BLS share.  page: the review.
     """
 
     out: Path

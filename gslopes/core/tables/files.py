@@ -64,18 +64,12 @@ def write(table: Table, frame: pd.DataFrame, path: Path) -> None:
 
 
 def read(table: Table, path: Path) -> pd.DataFrame:
-    """Read and check a table.
-
-    Raises: TableError if the file is missing, no Parquet, or of another schema.
-    """
+    """Read and check a table.  Raises: TableError if the file is missing, no Parquet, or of another schema."""
     return _read(table, path, []).to_pandas()
 
 
 def read_columns(table: Table, path: Path, columns: list[str], where: pc.Expression | None = None) -> pd.DataFrame:
-    """Some columns and rows of a table, without reading the others.
-
-    Raises: TableError as ``read``.
-    """
+    """Some columns and rows of a table, without reading the others.  Raises: TableError as ``read``."""
     try:
         if pq.read_schema(path).equals(table.schema, check_metadata=False):
             found: pd.DataFrame = pq.read_table(path, columns=columns, filters=where).to_pandas()
