@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from gslopes.train import sets  # noqa: E402
-from gslopes.train.packed import write_packed  # noqa: E402
+from gslopes.train.training_set import write_packed  # noqa: E402
 from gslopes.zoo.spec import find_spec  # noqa: E402
 
 

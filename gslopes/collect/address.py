@@ -15,7 +15,7 @@ from typing import Any
 
 import httpcore
 
-from gslopes.collect.deadline import Exchange, WatchedStream
+from gslopes.collect.timing import Exchange, WatchedStream
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -69,7 +69,7 @@ def _unwrapped(address: Address) -> Address:
 class PublicNetwork(httpcore.NetworkBackend):
     """Opens connections to public addresses alone; what is read from them keeps to the exchange's deadline.
 
-    exchange: see ``deadline.Exchange``.  allowed: ``host:port`` of servers that are exempt, for tests.
+    exchange: see ``timing.Exchange``.  allowed: ``host:port`` of servers that are exempt, for tests.
     resolve: as ``socket.getaddrinfo``.
     """
 

@@ -17,8 +17,7 @@ import httpcore
 import httpx
 
 from gslopes.collect.address import ForbiddenAddress, PublicNetwork
-from gslopes.collect.deadline import DeadlineExceeded, Exchange
-from gslopes.collect.rate import HostRateLimiter
+from gslopes.collect.timing import DeadlineExceeded, Exchange, HostRateLimiter
 from gslopes.core.http import seconds_to_wait
 from gslopes.core.reasons import Reason, SkipReason
 

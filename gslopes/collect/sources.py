@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gslopes.collect.keyed_sources import Bing, Google
-from gslopes.collect.open_sources import Openverse, Wikimedia
 from gslopes.collect.source import Source
 from gslopes.collect.user_sources import Folder, Urls
+from gslopes.collect.web_sources import Bing, Google, Openverse, Wikimedia
 from gslopes.collect.wikidata import Wikidata
 from gslopes.core.errors import ConfigError, UnknownName
 from gslopes.core.secrets import secret_in_address

@@ -15,14 +15,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from gslopes.collect.lists import DATA, Query, read_rows
-from gslopes.collect.open_sources import plain
 from gslopes.collect.source import Candidate, FetchJson, Source, Terms, text
+from gslopes.collect.web_sources import commons_file
 from gslopes.core.errors import ConfigError, ServiceError, UsageError
 from gslopes.core.files import read_regular
 from gslopes.core.runfolder import show
@@ -219,19 +219,13 @@ def _last(uri: str) -> str:
 
 
 def _candidate(row: Shown, info: Mapping[str, Any], people: int) -> Candidate:
-    fields = {key: plain(value.get("value")) for key, value in (info.get("extmetadata") or {}).items()}
+    candidate, fields = commons_file(info)
     year = _year(row.taken) or _year(fields.get("DateTimeOriginal", ""))
     traits = {"gender": row.gender, "ethnic_group": row.group, "loc_aid": row.loc_aid, "taken": year}
     # given here: the others may lie beyond the photos that are wanted
     traits["people"] = str(people) if people > 1 else ""
-    return Candidate(
-        url=text(info.get("thumburl") or info.get("url")),
-        page=text(info.get("descriptionurl")),
-        title=" ".join([row.human, *(f"{name}={_SEPARATOR.sub('', one)}" for name, one in traits.items() if one)]),
-        creator=fields.get("Artist", ""),
-        licence=fields.get("LicenseShortName", ""),
-        licence_url=fields.get("LicenseUrl", ""),
-    )
+    title = " ".join([row.human, *(f"{name}={_SEPARATOR.sub('', one)}" for name, one in traits.items() if one)])
+    return replace(candidate, title=title)
 
 
 def traits_of(title: str) -> dict[str, str]:

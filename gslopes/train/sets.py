@@ -19,8 +19,7 @@ from gslopes.datasets import celeba, celebamask, drawn, utkface
 from gslopes.datasets.labelled import LabelledPhotos, held_out
 from gslopes.train.augment import to_float
 from gslopes.train.chips import Chips, aligned, cache_folder, find_points, read_rgb, resized
-from gslopes.train.packed import packed
-from gslopes.train.training_set import TrainingSet
+from gslopes.train.training_set import TrainingSet, packed
 from gslopes.zoo import ModelSpec, load
 from gslopes.zoo.framing import CHIP, FRAMES
 

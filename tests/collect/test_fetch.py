@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from gslopes.collect.fetch import DownloadError, Fetcher, FetchPolicy
-from gslopes.collect.rate import Stopped
 from gslopes.collect.robots import Robots
+from gslopes.collect.timing import Stopped
 from tests.collect.server import PhotoServer, serving
 
 

@@ -5,9 +5,8 @@ import pytest
 
 from gslopes.core.errors import DataMissing
 from gslopes.datasets import drawn as rendered
-from gslopes.train.packed import packed, write_packed
 from gslopes.train.sets import drawn_chips
-from gslopes.train.training_set import TrainingSet
+from gslopes.train.training_set import TrainingSet, packed, write_packed
 from gslopes.zoo.spec import find_spec
 
 
