@@ -74,17 +74,13 @@ def load_folder(folder: Path, device: str | torch.device = "cpu") -> LoadedModel
     module = build(spec)
     try:
         missing, unexpected = module.load_state_dict(state, strict=False)
+        lost = [key for key in missing if not key.endswith("num_batches_tracked")]
+        wrong = f"{', '.join([*lost, *unexpected][:3])} …." if lost or unexpected else ""
     except RuntimeError as error:  # torch's word for a tensor of another shape
-        raise ModelError(
-            f"{folder} does not fit its own spec: {str(error).splitlines()[-1].strip()}",
-            "Copy the whole folder again: its files belong together.",
-        ) from error
-    lost = [key for key in missing if not key.endswith("num_batches_tracked")]
-    if lost or unexpected:
-        raise ModelError(
-            f"{folder} does not fit its own spec: {', '.join([*lost, *unexpected][:3])} ….",
-            "Copy the whole folder again: its files belong together.",
-        )
+        wrong = str(error).splitlines()[-1].strip()
+    if wrong:
+        hint = "Copy the whole folder again: its files belong together."
+        raise ModelError(f"{folder} does not fit its own spec: {wrong}", hint)
     return LoadedModel(module.to(device).eval().requires_grad_(False), spec, digest)
 
 
