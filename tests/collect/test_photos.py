@@ -20,6 +20,7 @@ from gslopes.cli import main
 from gslopes.collect import collector
 from gslopes.collect.fetch import FetchPolicy
 from gslopes.collect.photos import CollectConfig, CollectPlan, collect, plan_collection
+from gslopes.collect.web_sources import Bing, Google, Openverse, Wikimedia
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import ConfigError, CredentialsError, RunFolderMismatch, ServiceError, StorageError
 from gslopes.core.reasons import Reason
@@ -49,9 +50,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         return dataclasses.replace(kind(self), seconds=20, max_attempts=2, backoff=0.01, max_bytes=1 << 20)
 
     monkeypatch.setattr(CollectConfig, "policy", policy)
-    for name in ("open_sources.Openverse", "open_sources.Wikimedia", "keyed_sources.Google", "keyed_sources.Bing"):
-        module, _, class_name = name.partition(".")
-        source = getattr(__import__(f"gslopes.collect.{module}", fromlist=[class_name]), class_name)
+    for source in (Openverse, Wikimedia, Google, Bing):
         terms = "anonymous" if hasattr(source, "anonymous") else "terms"  # Openverse has others with a token
         monkeypatch.setattr(source, terms, dataclasses.replace(getattr(source, terms), gap=0.0))
 
