@@ -54,7 +54,8 @@ def audit(
     from gslopes.executors import OneProcess
     from gslopes.run.walk import carry_out, plan_audit
 
-    plan = plan_audit(configure(photos, options), out)
+    config = configure(photos, options)
+    plan = plan_audit(config, out)
     if dry_run:
         return print_plan(plan, as_json)
     result = carry_out(plan, executor=OneProcess(progress=True), trust=trust)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from gslopes.core.commands import print_json, rows
+from gslopes.core.commands import print_json
 
 if TYPE_CHECKING:
     from gslopes.run.outcome import Audit
@@ -62,21 +61,13 @@ def _size(plan: Plan) -> str:
 def print_audit(audit: Audit, as_json: bool) -> int:
     """The slopes on stdout, what became of the photos and where everything is on stderr; the exit code."""
     from gslopes.core.runfolder import show
-    from gslopes.report.evidence import print_evidence
-    from gslopes.report.funnel import funnels
 
     run, code = audit.folder, 3 if audit.errors else 0
-    slopes = audit.tables["slopes"] if audit.fitted else None
-    funnel = funnels(run) if audit.fitted else []
     if as_json:
-        counts = {"found": audit.photos, "used": audit.used, "skipped": audit.skipped, "errors": audit.errors}
-        counts |= {"dropped": audit.dropped} if audit.dropped else {}
-        content = {"run": str(run), "page": None if audit.page is None else str(audit.page), "photos": counts}
-        content |= {"funnel": [asdict(one) for one in funnel], "slopes": None if slopes is None else rows(slopes)}
-        print_json(content)
+        print_json(audit.facts)
         return code
-    if slopes is not None:
-        click.echo(print_evidence(slopes, funnels=funnel))
+    if audit.fitted:
+        click.echo(str(audit))
     lines = ["", f"photos     {audit.used:,} edited of {audit.photos:,}"]
     lines += [f"           {count:,} skipped: {reason}" for reason, count in audit.skipped.items()]
     lines += [f"           {count:,} dropped: {reason}" for reason, count in audit.dropped.items()]

@@ -182,25 +182,37 @@ def build(config: type[T], options: Mapping[str, Any], *, base: Path | None = No
 def merged(config: type, options: Mapping[str, Any], *, base: Path | None = None) -> dict[str, Any]:
     """The mapping of which ``build`` makes the configuration: sections, fields and plain values."""
     file = options.get("config")
-    mapping: dict[str, Any] = {}
-    if file:
-        _merge(config, read_toml(Path(file)), mapping, Path(file).parent)
-    _merge(config, {name: value for name, value in options.items() if name != "config"}, mapping, base)
-    return mapping
+    given = _merged(config, {name: value for name, value in options.items() if name != "config"}, base)
+    if not file:
+        return given
+    return _over(given, _merged(config, read_toml(Path(file)), Path(file).parent))
 
 
-def _merge(config: type, given: Mapping[str, Any], into: dict[str, Any], base: Path | None) -> None:
+def _merged(config: type, given: Mapping[str, Any], base: Path | None) -> dict[str, Any]:
+    """Options by name as the sections, fields and plain values that ``from_dict`` takes."""
     sections = {one.name for one in dataclasses.fields(config) if "section" in one.metadata}
+    made: dict[str, Any] = {}
     for name, value in given.items():
         if name in sections and isinstance(value, Mapping):
-            _merge(config, {f"{name}.{key}": inner for key, inner in value.items()}, into, base)
+            inner = {f"{name}.{key}": entry for key, entry in value.items()}
+            made = _over(_merged(config, inner, base), made)
         elif name in sections and dataclasses.is_dataclass(value):
-            into[name] = value
+            made[name] = value
         elif name in sections and name not in options_of(config):
             raise ConfigError(f"{name} must be a section [{name}], not {value!r}.")
         elif value is not None and value != ():
             found = find_option(config, name)
-            put(into, found.path, _plain(found, value, base))
+            put(made, found.path, _plain(found, value, base))
+    return made
+
+
+def _over(first: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Both mappings in one, section by section; where both have a value, that of the first."""
+    both = {**other, **first}
+    for name, value in first.items():
+        if isinstance(value, dict) and isinstance(other.get(name), dict):
+            both[name] = _over(value, other[name])
+    return both
 
 
 def find_option(config: type, name: str) -> Option:

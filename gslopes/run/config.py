@@ -27,6 +27,7 @@ from typing import Any, Literal, TypedDict
 from gslopes.core.config import from_dict, to_dict
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import check, extent, merged, option, options_of, put, section
+from gslopes.core.runtime import check_device
 from gslopes.fit.options import DEFAULT, Correction, FitOptions
 from gslopes.validate.gate import Thresholds
 
@@ -71,6 +72,24 @@ class EditConfig:
             raise ConfigError(f"The number of steps cannot be {self.steps}.", hint)
         if self.range is not None and not (all(map(math.isfinite, self.range)) and self.range[0] < self.range[1]):
             raise ConfigError(f"The range {self.range} must go from a smaller to a larger number.", "Try -2,2.")
+
+    def sweeps(self, placebos: bool = False) -> dict[str, list[float]]:
+        """Attribute to its K values; its placebo sweeps after it, if asked for.
+
+        Raises: UnknownName for an attribute that no editor knows; UsageError for a bad number of steps or range.
+        """
+        from gslopes.core import placebo
+        from gslopes.edit.steps import values_for
+        from gslopes.zoo import editor_for
+
+        found: dict[str, list[float]] = {}
+        for name in self.attributes:
+            if not self.model:
+                editor_for(name)
+            # the shortest decimal of each float32: what is printed is what is meant
+            values = [float(str(value)) for value in values_for(name, steps=self.steps, extent=self.range)]
+            found |= dict.fromkeys((name, *(placebo.names(name) if placebos else ())), values)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +273,7 @@ class RunConfig:
 
     def __post_init__(self) -> None:
         check(self)
+        check_device(self.device)
 
     def identity(self) -> dict[str, Any]:
         """The part of the configuration that ``run.json`` keeps: what must be the same when a run is resumed."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
-from gslopes.core import tables
+from gslopes.core import runfolder, tables
 from gslopes.core.reasons import Reason
 from gslopes.core.result import AuditResult
-from gslopes.run.gate.judge import dropped
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,28 @@ class Audit(AuditResult):
         """Whether it is the result of a whole audit, with slopes and a page."""
         return self.page is not None
 
+    def __str__(self) -> str:
+        """The evidence for a terminal; before the fit, how many photos were edited."""
+        from gslopes.report.evidence import print_evidence
+        from gslopes.report.funnel import funnels
+
+        if not self.fitted:
+            return f"{self.used:,} photos edited of {self.photos:,}"
+        return print_evidence(self.tables["slopes"], funnels=funnels(self.folder))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Everything as JSON has it: run, page, photos, funnel and slopes."""
+        from gslopes.core.commands import rows
+        from gslopes.report.funnel import funnels
+
+        counts = {"found": self.photos, "used": self.used, "skipped": self.skipped, "errors": self.errors}
+        counts |= {"dropped": self.dropped} if self.dropped else {}
+        content = {"run": str(self.folder), "page": str(self.page) if self.page else None, "photos": counts}
+        if not self.fitted:
+            return {**content, "funnel": [], "slopes": None}
+        return {**content, "funnel": list(map(asdict, funnels(self.folder))), "slopes": rows(self.tables["slopes"])}
+
     def _repr_html_(self) -> str:
         """The finding and its labels, for a notebook."""
         from gslopes.report.notebook import audit_html
@@ -55,7 +77,17 @@ def of_audit(run: Path) -> Audit:
 
     slopes = tables.read(tables.SLOPES, run / f"{tables.SLOPES.name}.parquet")
     page = run / "report" / "index.html"
-    return replace(of_photos(run), summary=summary(slopes), page=page, dropped=dropped(run))
+    return replace(of_photos(run), summary=summary(slopes), page=page, dropped=_dropped(run))
+
+
+def _dropped(run: Path) -> dict[str, int]:
+    """Reason to number of sweeps that the last asking left out; empty if the gate was off or dropped none."""
+    applied = runfolder.read_manifest(run).get("gate", {}).get("applied")
+    path = run / "verdicts.parquet"
+    if not applied or not path.exists():
+        return {}
+    frame = tables.read(tables.VERDICTS, path)
+    return dict(Counter(frame.loc[~frame["kept"], "reason"]).most_common())
 
 
 def answers(run: Path) -> dict[str, dict[str, int]]:

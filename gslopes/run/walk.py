@@ -211,9 +211,10 @@ def prepare(
     components: Components | None,
 ) -> stages.AuditRun:
     """An audit with all checked that can be known beforehand.  Raises: as ``audit``."""
+    executor = _engine(plan, executor)
     classifiers = (*load_classifiers(plan.classifiers, plan.config.device, Trust(trust, plan.run)), *ready)
     manifest.check_versions(plan.run, classifiers)
-    run = stages.AuditRun(plan, _engine(plan, executor), components, classifiers, plan.config.score)
+    run = stages.AuditRun(plan, executor, components, classifiers, plan.config.score)
     if plan.done == plan.parts:
         return run
     if run.gated:

@@ -6,7 +6,7 @@ import pytest
 
 from gslopes.core.errors import ConfigError, GslopesError, UnknownName, UsageError
 from gslopes.run.config import RunConfig, configure
-from gslopes.run.plan import make_plan, sweep_values
+from gslopes.run.plan import make_plan
 
 
 def test_flat_options_land_in_the_sections_of_their_rooms():
@@ -114,11 +114,11 @@ def test_names_and_devices_are_checked_before_anything_is_done(home, draw, tmp_p
 
 def test_an_unknown_attribute_names_the_nearest(home):
     with pytest.raises(UnknownName, match="Did you mean 'race'"):
-        sweep_values(configure("p", {"attribute": "rase"}).edit)
+        configure("p", {"attribute": "rase"}).edit.sweeps()
 
 
 def test_values_are_the_shortest_decimals_of_what_the_tables_hold(home):
-    values = sweep_values(configure("p", {"attribute": ("gender", "race")}).edit)
+    values = configure("p", {"attribute": ("gender", "race")}).edit.sweeps()
     assert values["race"] == [-2.0, -1.0, 0.0, 1.0, 2.0]
     assert str(values["gender"][1]) == "-1.3333334"
 

@@ -7,7 +7,6 @@ keeps its pictures, but no classifier is asked about it, and its answers, if the
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import partial
@@ -281,13 +280,3 @@ def _sweeps(rows: pd.DataFrame) -> Iterator[tuple[tuple[str, str], str]]:
 def _sample(photos: Iterable[str], most: int, seed: int) -> list[str]:
     """At most so many of the photos, drawn at random, the same ones whenever they are asked for."""
     return sorted(photos, key=lambda photo: hashlib.sha256(f"{seed}:sample:{photo}".encode()).digest())[:most]
-
-
-def dropped(run: Path) -> dict[str, int]:
-    """Reason to number of sweeps that the last asking left out; empty if the gate was off or dropped none."""
-    manifest = runfolder.read_manifest(run)
-    path = run / "verdicts.parquet"
-    if not manifest.get("gate", {}).get("applied") or not path.exists():
-        return {}
-    frame = tables.read(tables.VERDICTS, path)
-    return dict(Counter(frame.loc[~frame["kept"], "reason"]).most_common())
