@@ -99,16 +99,17 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Code
 
     answers: over all photos asked about, dropped sweeps among them.  gate: of the same photos.
     """
-    frames = []
-    sampled = int((~gate.kept).sum())
+    kept, sampled = (gate.total - gate.dropped) / max(gate.total, 1), int((~gate.kept).sum())
     complete = sampled > 0 or gate.dropped == 0
+    note = ""
+    if kept < LEAST_KEPT:
+        advice = "; read the ungated slope too" if complete else ", and no dropped one was asked about"
+        note = f"the gate kept {kept:.0%} of the sweeps{advice}"
+    frames = []
     for estimator in (name for name in options.estimators if name in TESTED):
-        kind = KINDS[estimator]
-        line, even, odd = (
-            _matrix(answers, kind, weights) for weights in (line_weights(answers.values), *halves(answers.values))
-        )
-        ones = gate.kept.astype(np.float64)
-        estimates = {"gated": [(line, ones)], "ungated": [(line, gate.weights)]}
+        each = (line_weights(answers.values), *halves(answers.values))
+        line, even, odd = (_matrix(answers, KINDS[estimator], weights) for weights in each)
+        estimates = {"gated": [(line, gate.kept.astype(np.float64))], "ungated": [(line, gate.weights)]}
         if np.isfinite(even.data).all() and np.isfinite(odd.data).all():
             estimates["crossfit"] = [(even, gate.weights * gate.odd), (odd, gate.weights * gate.even)]
         columns: dict[str, Array] = {}
@@ -119,22 +120,8 @@ def gating_rows(answers: Answers, gate: Gate, options: FitOptions, cluster: Code
             for key, value in (("", mean), ("_low", mean - half), ("_high", mean + half)):
                 shown = known & (se > 0) if key else known  # answers that never vary have no interval
                 columns[name + key] = np.where(shown, value, np.nan)
-        frames.append(
-            pd.DataFrame(
-                {
-                    "classifier": answers.classifier,
-                    "attribute": answers.attribute,
-                    "estimator": estimator,
-                    "label": answers.labels,
-                    "n": int(gate.kept.sum()),
-                    "dropped": gate.dropped,
-                    "sampled": sampled,
-                    "kept": (gate.total - gate.dropped) / max(gate.total, 1),
-                    **columns,
-                    "note": _note(gate, complete),
-                }
-            )
-        )
+        counts = {"n": int(gate.kept.sum()), "dropped": gate.dropped, "sampled": sampled, "kept": kept}
+        frames.append(answers.frame(estimator=estimator, **counts, **columns, note=note))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
 
@@ -143,11 +130,3 @@ def _matrix(answers: Answers, kind: Kind, weights: Array) -> sparse.csr_array:
     slopes = SCALE[kind] * (profile.numbers.astype(np.float64) @ weights)
     shape = (profile.labels, len(profile.sizes))
     return sparse.csr_array((slopes, (profile.label, profile.unit)), shape=shape)
-
-
-def _note(gate: Gate, complete: bool) -> str:
-    kept = (gate.total - gate.dropped) / max(gate.total, 1)
-    if kept >= LEAST_KEPT:
-        return ""
-    sentence = f"the gate kept {kept:.0%} of the sweeps; read the ungated slope beside the gated one"
-    return sentence if complete else f"the gate kept {kept:.0%} of the sweeps, and no dropped one was asked about"

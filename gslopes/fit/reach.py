@@ -110,20 +110,7 @@ def reach_rows(
         for estimator in (name for name in options.estimators if name in TESTED):
             units = unit_slopes(part, KINDS[estimator], None if cluster is None else codes)
             found = fieller(units, unit_reach, confidence=options.confidence)
-            note = FEW_UNITS if len(unit_reach) < 3 else UNREACHED
-            frames.append(
-                pd.DataFrame(
-                    {
-                        "classifier": answers.classifier,
-                        "attribute": answers.attribute,
-                        "estimator": estimator,
-                        "column": column,
-                        "group": group,
-                        "label": answers.labels,
-                        "n": int(keep.sum()),
-                        **found,
-                        "note": np.where(np.isnan(found["ratio"]), note, ""),
-                    }
-                )
-            )
+            note = np.where(np.isnan(found["ratio"]), FEW_UNITS if len(unit_reach) < 3 else UNREACHED, "")
+            head = {"estimator": estimator, "column": column, "group": group, "n": int(keep.sum())}
+            frames.append(answers.frame(**head, **found, note=note))
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

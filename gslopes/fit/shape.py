@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -34,25 +36,14 @@ def shape(sums: Moments, values: Array, *, tested: NDArray[np.bool_], confidence
     inner = _contrast(_inner_weights(values), means, sums, confidence)
     statistic, p = hotelling_t2(100 * _rest(values), sums)
     frame = pd.DataFrame(
-        {
-            "slope": whole.slope,
-            "ci_low": whole.low,
-            "ci_high": whole.high,
-            "inner_slope": inner.slope,
-            "inner_low": inner.low,
-            "inner_high": inner.high,
-            "inner_p": inner.p,
-            "curvature": curvature.slope,
-            "curvature_low": curvature.low,
-            "curvature_high": curvature.high,
-            "curvature_p": curvature.p,
-            "lack_of_fit": statistic,
-            "lack_of_fit_p": p,
-            "within": within(sums),
-        }
+        {"slope": whole.slope, "ci_low": whole.low, "ci_high": whole.high}
+        | {f"inner_{name}": getattr(inner, name) for name in ("slope", "low", "high", "p")}
+        | {"curvature": curvature.slope}
+        | {f"curvature_{name}": getattr(curvature, name) for name in ("low", "high", "p")}
+        | {"lack_of_fit": statistic, "lack_of_fit_p": p, "within": within(sums)}
     )
     frame.loc[~tested, [name for name in frame if name not in ("slope", "inner_slope", "curvature", "within")]] = np.nan
-    return frame.assign(reading=[_reading(row) for row in frame.itertuples(index=False)])
+    return frame.assign(reading=[_reading(row) for row in frame.to_dict("records")])
 
 
 def hotelling_t2(weights: Array, sums: Moments) -> tuple[Array, Array]:
@@ -117,14 +108,13 @@ def _rest(values: Array) -> Array:
     return np.asarray(np.linalg.svd(np.vander(values, 2))[0][:, 2:], dtype=np.float64)
 
 
-def _reading(row: object) -> str:
+def _reading(row: dict[Any, Any]) -> str:
     """What the inner range says about the slope over all values."""
-    whole, low, high, inner = (getattr(row, name) for name in ("slope", "ci_low", "ci_high", "inner_slope"))
-    bottom, top = getattr(row, "inner_low"), getattr(row, "inner_high")  # noqa: B009 (a row of any frame)
-    if np.isnan(low) or np.isnan(bottom):
+    if np.isnan(row["ci_low"]) or np.isnan(row["inner_low"]):
         return "not judged"
-    if low <= 0 <= high:
+    if row["ci_low"] <= 0 <= row["ci_high"]:
         return "no finding over the whole range"
-    if bottom <= 0 <= top:
+    if row["inner_low"] <= 0 <= row["inner_high"]:
         return "open: inside [-1, 1] the interval holds 0"
-    return "holds inside [-1, 1]" if np.sign(inner) == np.sign(whole) else "turned round inside [-1, 1]"
+    same = np.sign(row["inner_slope"]) == np.sign(row["slope"])
+    return "holds inside [-1, 1]" if same else "turned round inside [-1, 1]"
