@@ -71,12 +71,9 @@ def _test(
 def _statistic(matrices: list[sparse.csr_array], sizes: Array, members: Array) -> Array:
     """(L, b) absolute Welch t of (U, b) memberships."""
     first = [matrix @ members for matrix in matrices]
-    whole = [np.asarray(matrix.sum(axis=1)).reshape(-1, 1) for matrix in matrices]
+    second = [np.asarray(matrix.sum(axis=1)).reshape(-1, 1) - one for matrix, one in zip(matrices, first, strict=True)]
     means, spreads = [], []
-    for (total, weighted, squares), part in (
-        (first, members),
-        ([all_of_it - one for all_of_it, one in zip(whole, first, strict=True)], 1 - members),
-    ):
+    for (total, weighted, squares), part in ((first, members), (second, 1 - members)):
         photos, units = np.maximum(sizes @ part, 1), part.sum(axis=0)
         mean = total / photos
         spread = squares - 2 * mean * weighted + mean**2 * (np.square(sizes) @ part)
@@ -93,15 +90,15 @@ def _memberships(first: NDArray[np.bool_], within: Codes | None, count: int, see
     size = max(1, min(count, _BLOCK // max(labels, len(first))))
     blocks = range(0, count, size)
     member = first.astype(np.float64)
-    order = None if within is None else np.argsort(within, kind="stable")
+    ordered = None if within is None else member[np.argsort(within, kind="stable")]
     for start, source in zip(blocks, np.random.SeedSequence([seed, 7]).spawn(len(blocks)), strict=True):
         generator = np.random.default_rng(source)
         number = min(size, count - start)
-        if within is None or order is None:
+        if ordered is None:
             yield generator.permuted(np.broadcast_to(member, (number, len(member))), axis=1).T
             continue
         drawn = np.empty((len(member), number))
         for column in range(number):
             shuffled = np.lexsort((generator.random(len(member)), within))
-            drawn[shuffled, column] = member[order]
+            drawn[shuffled, column] = ordered
         yield drawn

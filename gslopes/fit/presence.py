@@ -70,28 +70,13 @@ def present(scores: pa.Table, cuts: Mapping[str, Cut]) -> pa.Table:
         # Scores are stored with 24 bits: one that was cut at 0.55 by the service is not lost to rounding here.
         kept = score[rows] >= np.float32(cut.score)
         if cut.most:
-            kept &= _ranks(scores, rows, score) <= cut.most
+            kept &= _ranks(scores, rows) <= cut.most
         keep[rows[~kept]] = False
     return scores.filter(pa.array(keep))
 
 
-def _ranks(scores: pa.Table, rows: NDArray[np.int64], score: NDArray[np.float32]) -> NDArray[np.int64]:
+def _ranks(scores: pa.Table, rows: NDArray[np.int64]) -> NDArray[np.float64]:
     """(rows,) place of each label among its picture's, from 1; tied labels have the best place of them."""
-    taken = scores.take(pa.array(rows))
-    picture = np.zeros(len(rows), dtype=np.int64)
-    for name in ("photo", "attribute", "step"):
-        column = taken.column(name)
-        column = column.cast(pa.string()) if name != "step" else column
-        codes = column.combine_chunks().dictionary_encode()
-        codes = codes.chunk(0) if isinstance(codes, pa.ChunkedArray) else codes
-        picture = picture * len(codes.dictionary) + codes.indices.to_numpy()
-    order = np.lexsort((-score[rows], picture))
-    ordered, values = picture[order], score[rows][order]
-    first = np.r_[True, ordered[1:] != ordered[:-1]]
-    start = np.maximum.accumulate(np.where(first, np.arange(len(rows)), 0))
-    tied = ~first & (np.r_[np.nan, values[:-1]] == values)
-    place = np.where(tied, 0, np.arange(len(rows)) - start + 1)
-    best = np.maximum.accumulate(np.where(tied, 0, np.arange(len(rows))))
-    ranks = np.empty(len(rows), dtype=np.int64)
-    ranks[order] = place[best]
-    return ranks
+    frame = scores.take(pa.array(rows)).select(["photo", "attribute", "step", "score"]).to_pandas()
+    pictures = frame.groupby(["photo", "attribute", "step"], observed=True, sort=False)["score"]
+    return pictures.rank(method="min", ascending=False).to_numpy(np.float64)

@@ -68,9 +68,7 @@ def asked_about(
     asked: pa.Table, classifier: str, attribute: str, values: Array, photos: Collection[str] | None = None
 ) -> Asked:
     """One classifier's questions along one attribute; with ``photos``, those photos alone."""
-    rows = asked.filter(
-        pc.and_(pc.equal(asked.column("classifier"), classifier), pc.equal(asked.column("attribute"), attribute))
-    )
+    rows = _rows_of(asked, classifier, attribute)
     names = np.array(rows.column("photo").cast(pa.string()).to_pylist(), dtype=object)
     status = np.array([STATUS.index(text) + 1 for text in rows.column("status").to_pylist()], dtype=np.int8)
     step = rows.column("step").to_numpy().astype(np.int64)
@@ -124,28 +122,28 @@ def bounds(present: Array, found: Asked) -> tuple[Array, Array, Array, Array]:
     missing = total - answered
     known = present @ weights
     worst = [(known + float(missing @ side)) / total for side in (np.minimum(weights, 0), np.maximum(weights, 0))]
-    least = int(answered.min(initial=total))
-    if not least:
-        gap = np.full(len(present), np.nan)
-        return worst[0], worst[1], gap, gap
+    least = int(answered.min(initial=total)) or np.nan  # no photo left: no trimmed bounds
     fewest = np.maximum(present - (answered - least), 0) / least
     most = np.minimum(present, least) / least
-    low = np.where(weights > 0, fewest, most) @ weights
-    high = np.where(weights > 0, most, fewest) @ weights
-    return worst[0], worst[1], low, high
+    ends = [np.where(weights > 0, one, other) @ weights for one, other in ((fewest, most), (most, fewest))]
+    return worst[0], worst[1], ends[0], ends[1]
 
 
 def label_counts(scores: pa.Table, classifier: str, attribute: str, labels: NDArray[np.object_], found: Asked) -> Array:
     """(L, K) answered pictures with each label, photos that drop out of the slopes among them."""
-    rows = scores.filter(
-        pc.and_(pc.equal(scores.column("classifier"), classifier), pc.equal(scores.column("attribute"), attribute))
+    pairs = _rows_of(scores, classifier, attribute).group_by(["photo", "label", "step"]).aggregate([])
+    photo, label = (
+        pd.Index(known).get_indexer(pairs.column(name).cast(pa.string()).to_pylist())
+        for name, known in (("photo", found.photos), ("label", labels))
     )
-    pairs = rows.select(["photo", "label", "step"]).group_by(["photo", "label", "step"]).aggregate([])
-    photo = pd.Index(found.photos).get_indexer(pairs.column("photo").cast(pa.string()).to_pylist())
-    label = pd.Index(labels).get_indexer(pairs.column("label").cast(pa.string()).to_pylist())
     step = pairs.column("step").to_numpy().astype(np.int64)
     counts = np.zeros((len(labels), len(found.values)))
     keep = (photo >= 0) & (label >= 0)
     keep[keep] &= found.status[photo[keep], step[keep]] == 1
     np.add.at(counts, (label[keep], step[keep]), 1)
     return counts
+
+
+def _rows_of(table: pa.Table, classifier: str, attribute: str) -> pa.Table:
+    chosen = (pc.field("classifier") == classifier) & (pc.field("attribute") == attribute)
+    return table.filter(chosen)
