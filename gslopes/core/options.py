@@ -261,7 +261,7 @@ def keyword_type(one: Option) -> Any:
     for kind in _alternatives(one.kind):
         if typing.get_origin(kind) is tuple and typing.get_args(kind)[-1] is ...:
             inner = typing.get_args(kind)[0]
-            kinds += [inner, Sequence[inner]]
+            kinds += [inner, types.GenericAlias(Sequence, (inner,))]
         elif typing.get_origin(kind) is dict and Path in typing.get_args(kind):
             kinds.append(Mapping[str, str | Path])
         else:

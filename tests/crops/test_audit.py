@@ -177,7 +177,7 @@ def test_left_orders_alone_mistake_the_side_for_the_group(portraits, tmp_path):
     left = run(portraits, tmp_path / "left", LeftBonus(), orders="left")
     fair, wrong = (row(found, "left-bonus", policy="argmax", outcome="favoured") for found in (both, left))
     assert wrong["p"] > fair["p"] + 0.1
-    position = both.positions.set_index("cropper").loc["left-bonus"]
+    position = both.tables["positions"].set_index("cropper").loc["left-bonus"]
     assert position["left"] > 0
     assert position["ci_low"] > 0
     assert 0.5 < fair["p"] <= truth(portraits)  # two orders do not take sides; the bonus only hides some of the effect

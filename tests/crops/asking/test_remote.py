@@ -45,7 +45,7 @@ def test_json_picture_and_in_process_answers_give_the_same_tables(service, portr
     as_json = run(portraits, tmp_path / "json", service.url, Lighter())
     image = service.url.replace("/crop", "/image") + ",answer=image"
     as_image = run(portraits, tmp_path / "image", image)
-    names = [name for name in as_json.parity["cropper"].unique() if name.startswith("http:")]
+    names = [name for name in as_json.tables["parity"]["cropper"].unique() if name.startswith("http:")]
     assert names == [f"http:{service.url}"]
     inside, outside = said(as_json, "lighter"), said(as_json, names[0])
     pd.testing.assert_frame_equal(inside, outside)
