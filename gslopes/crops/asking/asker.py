@@ -171,7 +171,7 @@ class Asker:
         """A cropper over a network is asked about all pictures before the first answer is given out."""
         everything = pictures.tolist()
         if remote := isinstance(self.model, RemoteCropper):
-            cast("RemoteCropper", self.model).ask_about(out, lambda: (self.picture(one)[0] for one in everything), tick)
+            self.model.ask_about(out, lambda: (self.picture(one)[0] for one in everything), tick)
         for row, photos in enumerate(everything):
             picture, plan = self.picture(photos)
             try:

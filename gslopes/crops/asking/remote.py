@@ -79,8 +79,9 @@ class RemoteCropper:
         self._answers, self._sizes = {}, {}
         with AnswerCache(cache_folder(self._cost_limits.cache)) as cache:
             for place, (ratio, service) in enumerate(self._at.items(), start=1):
-                shared = {"cache": cache, "budget": self._budget, "usage": self.usage}
-                client = Client(service, **shared, seed=self._seed, retry=self._retry)
+                client = Client(
+                    service, cache=cache, budget=self._budget, usage=self.usage, seed=self._seed, retry=self._retry
+                )
                 with RequestFolder(out / "parts" / "asked") as requests:
                     listener = self._listener(service, ratio, requests, tick, last=place == len(self._at))
                     client.ask_parts(self._parts(requests, pictures()), requests.folder, listener)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +47,7 @@ class StabilityWork:
         """As ``executors.Work``."""
         asker, config = self.asker, self.asker.config
         if remote := isinstance(asker.model, RemoteCropper):
-            cast("RemoteCropper", asker.model).ask_about(self.stage.out, self._everything, tick)
+            asker.model.ask_about(self.stage.out, self._everything, tick)
         moves: dict[tuple[str, str], list[float]] = {}
         draw = np.random.default_rng([config.seed, 12]).random(len(self.pictures))
         for row, photos in enumerate(self.pictures.tolist()):

@@ -223,7 +223,7 @@ class GlanceWork:
             answer = cast("Cropper", self.model).crop(pixels, 1.0)
             crop, point = checked_crop(answer, width, height, 1.0, self.model.name)[0], answer.point
         x, y = point or (-1, -1)
-        record = {"x": x, "y": y, "left": crop.left, "top": crop.top, "crop_width": crop.width}
+        record: dict[str, Any] = {"x": x, "y": y, "left": crop.left, "top": crop.top, "crop_width": crop.width}
         record |= {"crop_height": crop.height, "off_head": None if point is None else not head.holds(x, y)}
         record |= {"kept": np.float32(share_inside(head, crop)), "regions": len(found)}
         return record, [_region_row(one, head) for one in found]

@@ -23,6 +23,7 @@ from gslopes.crops.asking.remote import ready_croppers
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.parts import Stage, write_tables
 from gslopes.crops.people import read_people
+from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.pictures.heads import head_box
 from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.sweep.asking import PHOTOS_A_PART, SweepWork
@@ -169,7 +170,8 @@ def _ask(
         return
     scaled_photos = ScaledPhotos([run / name for name in wide.to_numpy().ravel()], config)
     known = photos.drop_duplicates("photo").set_index("photo")
-    sizes, heads = [], {}
+    sizes: list[tuple[int, int]] = []
+    heads: dict[int, Box] = {}
     for index, photo in enumerate(ids):
         row = known.loc[photo]
         width, height = int(row["width"]), int(row["height"])
