@@ -25,8 +25,8 @@ from gslopes.crops.pictures.saliency import check_map, focal_point, is_constant
 from gslopes.crops.pictures.symmetry import Middle, Version, is_symmetric, symmetric_point
 from gslopes.crops.policies import find_peaks
 from gslopes.crops.records import Crop, Cropper, Saliency
-from gslopes.crops.report.pictures import COLOURS
 from gslopes.datasets.folder import open_photo
+from gslopes.report.charts import FRAMES
 from gslopes.run.config import CostLimits
 
 WIDTH = 640
@@ -115,7 +115,7 @@ def _panel(
         box = (crop.left, crop.top, crop.left + crop.width - 1, crop.top + crop.height - 1)
         inset = 3 * index
         x0, y0, x1, y1 = (float(value) * scale for value in box)
-        pen.rectangle([x0 + inset, y0 + inset, x1 - inset, y1 - inset], outline=COLOURS[index % len(COLOURS)], width=3)
+        pen.rectangle([x0 + inset, y0 + inset, x1 - inset, y1 - inset], outline=FRAMES[index % len(FRAMES)], width=3)
     for rank, (across, down, _) in enumerate(points, start=1):
         place = (across * scale, down * scale)
         pen.ellipse([place[0] - 11, place[1] - 11, place[0] + 11, place[1] + 11], fill="white", outline="black")
