@@ -46,7 +46,7 @@ gslopes' own are in ``catalogue``; their libraries are imported when one is load
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -55,7 +55,7 @@ from gslopes.core.errors import ClassifierError, GslopesError, UsageError
 from gslopes.core.registry import Registry, Target
 from gslopes.core.runtime import pick_device
 from gslopes.score import names
-from gslopes.score.classifiers.catalogue import LOCALS, SERVICES, Listed
+from gslopes.score.classifiers.catalogue import CATALOGUE
 from gslopes.score.limits import LOCAL, Limits
 from gslopes.score.scrub import scrub, scrub_text
 
@@ -87,9 +87,7 @@ class ClassifierEntry:
     price: float | None = 0.0
 
 
-_BUILT_IN: Mapping[str, Listed] = {**LOCALS, **SERVICES}
-
-_REGISTRY = Registry("classifier", {name: listed.path for name, listed in _BUILT_IN.items()}, "gslopes.classifiers")
+_REGISTRY = Registry("classifier", {name: listed.path for name, listed in CATALOGUE.items()}, "gslopes.classifiers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +148,9 @@ def prepare_classifier(classifier: Classifier) -> None:
 
 def _device(base: str, factory: Any, device: str) -> str:
     """The device there is, unless none is needed, or not yet: torch is imported to find out."""
-    remote = base in _BUILT_IN and _BUILT_IN[base].limits.remote
-    return device if remote or getattr(factory, "picks_device", False) else pick_device(device)
+    listed = CATALOGUE.get(base)
+    unneeded = (listed is not None and listed.limits.remote) or getattr(factory, "picks_device", False)
+    return device if unneeded else pick_device(device)
 
 
 @contextmanager
@@ -169,7 +168,7 @@ def _loading(name: str) -> Iterator[None]:
 
 
 def _entry(target: Target) -> ClassifierEntry:
-    listed = _BUILT_IN.get(target.name)
+    listed = CATALOGUE.get(target.name)
     if listed is None:
         return ClassifierEntry(target.name, target.summary, target.package, True, ())
     missing = listed.missing_credentials
@@ -188,7 +187,7 @@ def _entry(target: Target) -> ClassifierEntry:
 def _resolve(text: str) -> tuple[str, Any, Any]:
     base, items = names.split(text)
     target = _REGISTRY.find(base)
-    listed = _BUILT_IN.get(base)
+    listed = CATALOGUE.get(base)
     if listed and (missing := listed.missing_modules):
         message = f"The classifier {base!r} needs {' and '.join(missing)}, which is not installed."
         raise UsageError(message, f"Run: pip install '{listed.extra}'.")

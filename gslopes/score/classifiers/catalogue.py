@@ -84,3 +84,4 @@ def _listed(kind: str) -> dict[str, Listed]:
 
 
 LOCALS, SERVICES = _listed("local"), _listed("service")
+CATALOGUE = {**LOCALS, **SERVICES}

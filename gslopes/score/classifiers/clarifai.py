@@ -25,27 +25,6 @@ _SUCCESS, _MIXED, _FAILURE = 10000, 10010, 10020
 _DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
 _ANSWERED = (_SUCCESS, *_DEPRECATED)
 
-# Clarifai's own codes: the first range that holds a code decides, https://docs.clarifai.com.
-CODES: tuple[tuple[int, int, wire.Kind], ...] = (
-    (10030, 10030, "unavailable"),  # try again
-    (11003, 11003, "throttled"),  # by the hour
-    (11005, 11005, "throttled"),
-    (11004, 11006, "service"),  # by the month, or by the plan
-    (11000, 11009, "credentials"),
-    (11200, 11200, "credentials"),
-    (11100, 11199, "failed"),
-    (21200, 21200, "service"),
-    (21201, 21201, "credentials"),
-    (21350, 21355, "unavailable"),  # not deployed yet, loading, busy
-    (30000, 30003, "unavailable"),
-    (30100, 30399, "refused"),
-    (39996, 39998, "unavailable"),  # connection, maintenance
-    (40010, 40037, "unavailable"),  # database, remote calls
-    (60000, 69999, "service"),  # licence, billing
-    (98000, 98999, "unavailable"),  # internal
-    (99001, 99009, "unavailable"),
-)
-
 
 @dataclass(frozen=True, slots=True)
 class ClarifaiOptions(ServiceOptions):
@@ -153,7 +132,7 @@ class Clarifai(Service):
 
 def kind_of_code(code: int) -> wire.Kind:
     """The kind of one of Clarifai's own status codes."""
-    return next((kind for first, last, kind in CODES if first <= code <= last), "failed")
+    return next((kind for first, last, kind in wire.ranges_of("clarifai") if first <= code <= last), "failed")
 
 
 def _grpc_kind(name: str, said: str) -> wire.Kind:

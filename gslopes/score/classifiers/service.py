@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 
 from gslopes.core.errors import GslopesError
 from gslopes.score.classifiers import wire
-from gslopes.score.classifiers.catalogue import LOCALS, SERVICES
-from gslopes.score.limits import ServiceOptions
+from gslopes.score.classifiers.catalogue import CATALOGUE
+from gslopes.score.limits import LOCAL, ServiceOptions
 from gslopes.score.scrub import guard_logs
 
 
 class Service:
     """A ``records.Classifier`` over a service, without ``parse``.
 
-    SERVICE: its name in messages.  CREDENTIALS: that hold its credentials.
+    SERVICE: its name in messages.  CREDENTIALS: variables that hold its credentials.
     ENDPOINT_VARIABLES: variables that may hold another address, where the option ``ENDPOINT_OPTION`` is empty.
     ERRORS: sections of errors.toml with the exceptions of its client; empty: that of the service's name.
 
@@ -43,8 +43,8 @@ class Service:
         given = getattr(options, self.ENDPOINT_OPTION, "")
         self._address = wire.address(given, *self._endpoint_variables)
         self.version = wire.version_at(given, self._address)
-        listed = {**LOCALS, **SERVICES}[name.partition(":")[0]]
-        self.limits = listed.limits.adjusted(options)
+        listed = CATALOGUE.get(name.partition(":")[0])  # none for another package's
+        self.limits = (listed.limits if listed else LOCAL).adjusted(options)
         self._client: Any = None
 
     def prepare(self) -> None:

@@ -121,6 +121,11 @@ def codes_of(vendor: str) -> Kinds:
     return {code: kind for kind in get_args(Kind) for code in table.get(kind, ())}
 
 
+def ranges_of(vendor: str) -> list[tuple[int, int, Kind]]:
+    """First and last code to kind, of the ranges in a section of errors.toml; the first that holds a code decides."""
+    return [(first, last, kind) for first, last, kind in _errors()[vendor]["ranges"]]
+
+
 @cache
 def _errors() -> dict[str, Any]:
     return read_toml(Path(str(files("gslopes.score") / "classifiers" / "errors.toml")))

@@ -25,7 +25,7 @@ from gslopes.score.classifiers.catalogue import SERVICES
 from tests.score.local_models import MAKERS
 
 load_classifier = partial(load_any_classifier, trust=Trust(given=True))
-BUILT_IN = sorted(classifiers._BUILT_IN)
+BUILT_IN = sorted(catalogue.CATALOGUE)
 COLOURS = [(255, 0, 0), (0, 255, 0), (10, 20, 30), (255, 255, 255)]
 
 
