@@ -129,16 +129,16 @@ def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Comp
         if len(composites.photos) < GALLERY:
             composites.photos += default
     for (what, *key), pieces in parts.items():
-        values = np.concatenate(pieces)
+        joined = np.concatenate(pieces)
         match what:
             case "readings":
-                composites.readings.setdefault(key[0], {})[key[1]] = values
+                composites.readings.setdefault(key[0], {})[key[1]] = joined
             case "edges":
-                composites.edges = values
+                composites.edges = joined
             case "found":
-                composites.found = values[values[:, 0], 1:]
+                composites.found = joined[joined[:, 0], 1:]
             case _:
-                getattr(composites, what)[key[0]] = values
+                getattr(composites, what)[key[0]] = joined
     composites.photos = composites.photos[:GALLERY]
     return composites
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gslopes.core.skin_tone import typology_angle_of
 from gslopes.evaluate.tables import Table, cell
+from gslopes.stats.resampling import Rows
 from gslopes.train.measure import region_counts
 from gslopes.train.sets import SETS
 from gslopes.validate import estimates
@@ -38,7 +39,7 @@ def evaluate_face_parser(model: LoadedModel, data: Path, most: int | None, devic
     for region, counts in region_counts(model, held, device).items():
         both, either = counts.T
 
-        def share(chosen: estimates.Rows, both: Counts = both, either: Counts = either) -> float:
+        def share(chosen: Rows, both: Counts = both, either: Counts = either) -> float:
             return float(both[chosen].sum() / either[chosen].sum())
 
         thirds = estimates.by_group(share, names)
