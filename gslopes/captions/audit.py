@@ -105,7 +105,11 @@ def reanalyse(run: Path, config: CaptionsConfig) -> Captions:
     if manifest.get("kind") != "captions":
         raise UsageError(f"{show(run)} is no run of gslopes captions.", "Give a folder of stages.")
     old = from_dict(CaptionsConfig, manifest["config"])
-    shown = {"review": config.review, "show_words": config.show_words, "images": config.images or old.images}
+    shown: dict[str, Any] = {
+        "review": config.review,
+        "show_words": config.show_words,
+        "images": config.images or old.images,
+    }
     config = replace(old, **shown)
     with runfolder.locked(run):
         return _measure(run, config, mentions_of(config), [])

@@ -146,7 +146,7 @@ def captions_of(
     facts: dict[tuple[str, str, int], list[Fact]] = {}
     parts = [tuples[name].tolist() for name in _KEY_AND_FACT]
     for image, stage, source, *values in zip(*parts, strict=True):
-        key = tuple(None if value is None or value != value else value for value in values)
+        key: tuple[Any, ...] = tuple(None if value is None or value != value else value for value in values)
         fact = known[key] if key in known else known.setdefault(key, Fact(*key))
         facts.setdefault((image, stage, source), []).append(fact)
     wanted = set(images)

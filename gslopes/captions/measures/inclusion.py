@@ -241,7 +241,13 @@ def _inclusions(recorder: Recorder, counts: _Counts, sides: NDArray[np.int8], pa
         negatives, mentions = counts.n - len(held), len(counts.mentions[kind, concept])
         fpr = len(flagged - held) / negatives if negatives else math.nan
         low, high = wilson(fpr, negatives)
-        row = {"stage": recorder.stage, "truth": recorder.truth, "scenario": scenario, "kind": kind, "concept": concept}
+        row: Row = {
+            "stage": recorder.stage,
+            "truth": recorder.truth,
+            "scenario": scenario,
+            "kind": kind,
+            "concept": concept,
+        }
         row |= {"column": pair.column, "flagged": len(flagged), "negatives": negatives, "mentions": mentions}
         row |= {"fpr": fpr, "fpr_low": low, "fpr_high": high, "fdr": len(flagged) / mentions, "rank": None}
         row |= {"association": linked.value, "phi": linked.phi, "towards": linked.towards}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,16 +41,11 @@ class Salience:
     valid: int
     eligible: bool
     coefficient: float
-    splits: Array
-    boot: Array
+    splits: Array = field(default_factory=lambda: np.empty(0))
+    boot: Array = field(default_factory=lambda: np.empty(0))
     accuracy: float = math.nan
     balanced: float = math.nan
     majority: float = math.nan
-
-    @property
-    def split_interval(self) -> tuple[float, float]:
-        """The published interval: percentiles over counting splits."""
-        return percentile(self.splits)
 
     @property
     def p(self) -> float:
@@ -62,7 +57,7 @@ class Salience:
 
 
 def normal_interval(values: Array) -> tuple[float, float]:
-    """The mean ± 1.96 standard deviations.
+    """The mean ± 1.96 standard deviations; NaN of fewer than two values.
 
     >>> normal_interval(np.array([1.0, 2.0, 3.0]))
     (0.04, 3.96)
@@ -97,35 +92,32 @@ def fit(
 
     features: (n, F) sizes and locations.  group: (n,) +½ or −½.  mentioned: (n,).
     """
-    n = len(group)
+    n, y = len(group), mentioned.astype(np.float64)
     generator = np.random.default_rng([options.seed, 6])
     masks = _splits(n, options.splits, generator)
-    y = mentioned.astype(np.float64)
-    positive = masks.T @ y
-    counts = (positive > 0) & (positive < masks.sum(axis=0))
-    valid = int(counts.sum())
-    eligible = is_eligible(valid, options.splits, options.valid_share)
+    masks = masks[:, _has_both(masks, y)]
+    counts = n, int(y.sum()), masks.shape[1]
     if not 0 < y.sum() < n:
-        return Salience(n, int(y.sum()), valid, False, math.nan, np.empty(0), np.empty(0))
+        return Salience(*counts, False, math.nan)
     rotated, back = _rotate(_standard(features), group)
-    whole = fit_ridge(rotated, y, np.ones((n, 1)), options.ridge)
-    coefficient = float(back @ whole[1:, 0])
-    if not eligible:
-        return Salience(n, int(y.sum()), valid, False, coefficient, np.empty(0), np.empty(0))
-    masks = masks[:, counts]
+    coefficient = float(back @ fit_ridge(rotated, y, np.ones((n, 1)), options.ridge)[1:, 0])
+    if not is_eligible(masks.shape[1], options.splits, options.valid_share):
+        return Salience(*counts, False, coefficient)
     if options.exact:
         betas, logits = _exact(features, group, y, masks, options.ridge)
     else:
         fitted = fit_ridge(rotated, y, masks, options.ridge, tolerance=CLOSE)
         betas, logits = back @ fitted[1:], rotated @ fitted[1:] + fitted[0]
     draws = _draws(n, options.salience_bootstrap, generator, clusters)
-    mentions = draws.T @ y
-    both = (mentions > 0) & (mentions < draws.sum(axis=0))
-    boot = np.empty(0)
-    if both.any():
-        boot = back @ fit_ridge(rotated, y, draws[:, both], options.ridge, tolerance=CLOSE)[1:]
-    accuracy = _accuracy(logits, y, masks)
-    return Salience(n, int(y.sum()), valid, True, coefficient, betas, np.asarray(boot), *accuracy)
+    draws = draws[:, _has_both(draws, y)]
+    boot = back @ fit_ridge(rotated, y, draws, options.ridge, tolerance=CLOSE)[1:]
+    return Salience(*counts, True, coefficient, betas, np.asarray(boot), *_accuracy(logits, y, masks))
+
+
+def _has_both(weights: Array, y: Array) -> NDArray[np.bool_]:
+    """(R,) whether images of both answers have weight."""
+    mentions = weights.T @ y
+    return np.asarray((mentions > 0) & (mentions < weights.sum(axis=0)))
 
 
 def _draws(n: int, count: int, generator: np.random.Generator, clusters: NDArray[np.int64] | None) -> Array:
@@ -252,7 +244,7 @@ def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str], absent: float =
 
 
 def _row(result: Salience, concept: str, stage: str, pair: Pair, interval: str) -> Row:
-    low, high = result.split_interval if interval == "percentile" else normal_interval(result.splits)
+    low, high = (percentile if interval == "percentile" else normal_interval)(result.splits)
     boot_low, boot_high = percentile(result.boot)
     note = "" if result.eligible else "too few splits have both answers"
     if result.mentioned in (0, result.n):

@@ -51,7 +51,7 @@ def recover_once(
     options = options_of(seed)
     results = {name: run_technique(name, material, *stages, options) for name, stages in STAGES.items()}
     dog, umbrella, bench = (mentions.senses.of(word, "object").synset for word in ("dog", "umbrella", "bench"))
-    rows = {
+    rows: dict[str, tuple[str, dict[str, Any]]] = {
         "S1 umbrella, pp": ("S1", {"concept": f"hallucination:{umbrella}", "unit": "pp"}),
         "S3 dog in human captions, pp": ("S3", {"concept": dog, "unit": "pp", "kind": "object"}),
         "S4 change of dog, pp": ("S4", {"concept": dog, "kind": "object"}),

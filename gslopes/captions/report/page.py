@@ -123,8 +123,8 @@ def _technique(name: str, rows: pd.DataFrame, show_words: bool) -> dict[str, Any
 def _forest(rows: pd.DataFrame, show_words: bool) -> list[dict[str, Any]]:
     """Differences with the places of value and interval in a strip."""
     low, high = (rows[f"ci_{end}"].fillna(rows[f"boot_{end}"]).fillna(rows["value"]) for end in ("low", "high"))
-    ends = rows[["ci_low", "ci_high", "boot_low", "boot_high", "value"]].abs().max(axis=None)
-    scale = max(1.0, float(ends)) if len(rows) else 1.0
+    ends = rows[["ci_low", "ci_high", "boot_low", "boot_high", "value"]].abs().fillna(0)
+    scale = float(ends.to_numpy().max(initial=1.0))
     return [
         {**cells(row, show_words), "place": whisker(*place, scale), "found": row["q"] < 0.05}
         for row, place in zip(rows.to_dict("records"), zip(low, rows["value"], high, strict=True), strict=True)
