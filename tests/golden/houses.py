@@ -27,7 +27,7 @@ from PIL import Image
 from scipy import stats
 
 from gslopes.captions.audit import audit_captions
-from gslopes.captions.config import AuditOptions, CaptionsConfig
+from gslopes.captions.config import AuditOptions
 from gslopes.captions.sweep import measure_sweep
 from gslopes.contexts.audit import audit_contexts
 from gslopes.contexts.config import ContextOptions
@@ -314,7 +314,7 @@ def captions(folder: Path) -> Tables:
         writer.writerow(["case", "answer", "reviewer", "note"])
         for place, case in enumerate(found.tables["cases"]["case"]):
             writer.writerow([case, ("harm", "not-a-harm", "unsure")[place % 3], "AB"[place % 2], ""])
-    audit_captions(runs / "whole", runs / "whole", CaptionsConfig(review=review))
+    audit_captions(runs / "whole", runs / "whole", review=review)
     options = AuditOptions(**quick, captions_per_image="each", correction="holm", association="phi", age="years")
     more: dict[str, Any] = {
         "cluster": "photographer",
