@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
 
 Array = NDArray[np.float64]
 
@@ -19,8 +20,6 @@ def auc(truth: ArrayLike, scores: ArrayLike) -> float:
     >>> auc([True, False, True], [0.9, 0.4, 0.4])
     0.75
     """
-    from scipy.stats import rankdata  # what only judges sweeps does without scipy
-
     yes = np.asarray(truth, bool)
     positives, negatives = int(yes.sum()), int((~yes).sum())
     if not positives or not negatives:

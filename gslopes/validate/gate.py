@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from gslopes.core.errors import ConfigError
 from gslopes.core.options import option
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.stats.agreement import kendall
-from gslopes.stats.ols import line_slopes
-from gslopes.validate.estimates import Floats
+
+if TYPE_CHECKING:
+    from gslopes.validate.estimates import Floats
 
 # Readings that should stay while another is edited: those of the reader.
 JUDGED = ("gender", "race", "young", "smiling")
@@ -104,6 +105,8 @@ def follows(target: ArrayLike, values: ArrayLike) -> tuple[float, float]:
 
     Readings that differ by no more than RESOLUTION count as equal: a reader that is sure wavers in the last digits.
     """
+    from gslopes.stats.agreement import kendall  # not at the top: configurations load without scipy
+
     readings = np.asarray(target, np.float64)
     tau = float(kendall(readings[None], values, RESOLUTION)[0])
     # equal readings do not rise: that is what tau is asked about
@@ -115,6 +118,8 @@ def steepest(others: ArrayLike, names: Sequence[str], values: ArrayLike) -> tupl
 
     others: (readings, K).  names: of the readings.
     """
+    from gslopes.stats.ols import line_slopes
+
     found: NDArray[np.float64] = line_slopes(others, values) if len(names) else np.empty(0)
     if not len(found):
         return np.nan, ""
