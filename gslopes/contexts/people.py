@@ -17,7 +17,6 @@ ALIASES = {
     **dict.fromkeys(("man", "men", "male", "m"), "man"),
     **dict.fromkeys(("", "na", "n/a", "nan", "none", "unknown"), "not said"),
 }
-NOT_SAID = "not said"
 ID_COLUMNS = ("id", "photo", "file", "name", "path", "filename")
 GENDER_COLUMNS = ("gender", "sex", "self_reported_gender")
 GROUP_COLUMNS = ("ethnicity", "race", "group")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from gslopes.compose.encode import SUFFIX, Variants, encode
 from gslopes.contexts.config import StageConfig
@@ -18,10 +17,11 @@ from gslopes.contexts.pictures.canvas import DoesNotFit, Placement, box, largest
 from gslopes.contexts.pictures.colour import to_srgb
 from gslopes.contexts.pictures.cutting import face_of, read_cutout
 from gslopes.contexts.pictures.sweeping import Sweeper
-from gslopes.contexts.tables import COMPOSITES
+from gslopes.contexts.tables import COMPOSITES, filled
 from gslopes.core import runfolder, tables
 from gslopes.core.reasons import VALUES, Reason
 from gslopes.core.records import ByteArray, FloatArray, Photo
+from gslopes.core.tables import frame_of
 from gslopes.datasets.folder import PhotoFile, open_photo
 from gslopes.executors import Tick
 from gslopes.run.plan import SYNTHESIS
@@ -67,11 +67,11 @@ class Composing:
                 made.background(self.backgrounds[index - len(self.files)])
             tick(1)
         runfolder.settle(self.run / row["file"] for row in made.edits)
-        written = [(tables.EDITS, made.edits), (COMPOSITES, made.composites)]
-        written += [(tables.VERDICTS, made.verdicts)] if self.sweeper is not None else []
-        written.append((tables.PHOTOS, made.photos))  # the last one marks the part as done
-        for table, rows in written:
-            frame = pd.DataFrame(rows, columns=table.columns) if rows else table.empty()
+        written = {tables.EDITS: frame_of(tables.EDITS, made.edits), COMPOSITES: filled(COMPOSITES, made.composites)}
+        if self.sweeper is not None:
+            written[tables.VERDICTS] = frame_of(tables.VERDICTS, made.verdicts)
+        written[tables.PHOTOS] = frame_of(tables.PHOTOS, made.photos)  # the last one marks the part as done
+        for table, frame in written.items():
             runfolder.write_table(table, frame, runfolder.part_path(self.run, SYNTHESIS, table, part))
 
 
@@ -114,7 +114,7 @@ class _Part:
             return
         photo = open_photo(file.path)
         height, width = photo.pixels.shape[:2]
-        self._photo(photo_id, file.relative, width=width, height=height, face=cutout.face)
+        self._photo(photo_id, file.relative, width=width, height=height, box=cutout.face.tolist())
         tall = float(cutout.face[3] - cutout.face[1])
         if "original" in self.config.kinds:
             data, suffix = file.path.read_bytes(), file.path.suffix.lower()
@@ -213,47 +213,37 @@ class _Part:
         context: str = "",
         where: Placement | None = None,
         *,
-        step: int = 0,
-        value: float = 0.0,
         suffix: str = "",
-        face_height: float = math.nan,
-        person_share: float = math.nan,
+        value: float = 0.0,
+        **more: Any,
     ) -> None:
-        """Write one picture and its rows."""
-        name = f"edits/{attribute}/{photo[:16]}-{step}{suffix or SUFFIX[self.config.format]}"
+        """Write one picture and its rows.  more: columns of the ``composites`` table."""
+        name = f"edits/{attribute}/{photo[:16]}-{more.get('step', 0)}{suffix or SUFFIX[self.config.format]}"
         path = self.work.run / name
         with runfolder.storage(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         runfolder.write_bytes(path, data)
-        head = {"photo": photo, "attribute": attribute, "step": step, "file": name}
-        self.edits.append({**head, "value": value, "mask_area": 0.0})
-        row = {**head, "kind": kind, "context": context, "face_height": face_height, "person_share": person_share}
-        place_row: Row = {"scale": math.nan, "x": 0, "y": 0}
+        row = {
+            "photo": photo,
+            "attribute": attribute,
+            "step": 0,
+            "file": name,
+            "kind": kind,
+            "context": context,
+            **more,
+        }
         if where is not None:
             width, height = self.config.canvas
-            place_row = {
-                "scale": where.scale,
-                "x": where.x,
-                "y": where.y,
-                "person_share": where.opaque / (width * height),
-            }
-        self.composites.append({**row, **place_row})
+            row |= {"scale": where.scale, "x": where.x, "y": where.y, "person_share": where.opaque / (width * height)}
+        self.composites.append(row)
+        head = {column: row[column] for column in ("photo", "attribute", "step", "file")}
+        self.edits.append({**head, "value": value, "mask_area": 0.0})
 
-    def _photo(
-        self,
-        photo: str,
-        path: str,
-        reason: Reason = Reason.NONE,
-        detail: str = "",
-        *,
-        width: int = 0,
-        height: int = 0,
-        face: FloatArray | None = None,
-    ) -> None:
-        row = {"photo": photo, "path": path, "width": width, "height": height, "reason": reason.value, "detail": detail}
-        row |= {"status": "skipped" if reason else "used", "faces": int(face is not None)}
-        box = None if face is None else face.tolist()
-        self.photos.append({**row, "box": box, "points": None, "detection": None})
+    def _photo(self, photo: str, path: str, reason: Reason = Reason.NONE, detail: str = "", **more: Any) -> None:
+        """A row of the ``photos`` table.  more: width, height and, of a person, the face's box."""
+        row: Row = {"photo": photo, "path": path, "reason": reason.value, "detail": detail, "width": 0, "height": 0}
+        row |= {"status": "skipped" if reason else "used", "faces": int("box" in more)}
+        self.photos.append({**row, **dict.fromkeys(("box", "points", "detection")), **more})
 
 
 def _why(row: Row | None) -> tuple[Reason, str]:

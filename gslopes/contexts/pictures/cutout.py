@@ -28,27 +28,15 @@ _ITERATIONS = 4
 _SMALL = np.ones((3, 3), np.uint8)
 _GAIN = 4.0  # of the difference from the backdrop, as GrabCut sees it
 _LARGEST = 768  # GrabCut works on a picture of at most this side
-
-
-@dataclass(frozen=True, slots=True)
-class CutoutLimits:
-    """Limits of a good cut-out; outside of them it is flagged.
-
-    share: of the photo that is person.  bottom: least part of the bottom row that is person, where the photo cuts the
-    body.  below: how far a body that ends in the photo goes on under the face, in heights of the face.
-    holes: most of the photo in holes before filling.
-    left: most of the person that has the backdrop's colour.  covered: least part of the oval in the face box.
-    solidity: area over convex hull.  halo: most backdrop left in the edge, see ``matte.halo``.
-    """
-
-    share: tuple[float, float] = (0.15, 0.75)
-    bottom: float = 0.75
-    below: float = 1.5
-    holes: float = 0.02
-    left: float = 0.02
-    covered: float = 0.98
-    solidity: tuple[float, float] = (0.60, 0.95)
-    halo: float = 0.25
+# Limits of a good cut-out; outside of them it is flagged.
+SHARE = (0.15, 0.75)  # of the photo that is person
+BOTTOM = 0.75  # least part of the bottom row that is person, where the photo cuts the body
+BELOW = 1.5  # how far a body that ends in the photo goes on under the face, in heights of the face
+HOLES = 0.02  # most of the photo in holes before filling
+LEFT = 0.02  # most of the person that has the backdrop's colour
+COVERED = 0.98  # least part of the oval in the face box
+SOLIDITY = (0.60, 0.95)  # area over convex hull
+HALO = 0.25  # most backdrop left in the edge, see ``matte.halo``
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,9 +216,8 @@ def _left(person: Person, chin: float) -> float:
     return float(opened.sum() / max(int(person.mask.sum()), 1))
 
 
-def flaws(measured: Mapping[str, Any], limits: CutoutLimits | None = None) -> list[str]:
+def flaws(measured: Mapping[str, Any]) -> list[str]:
     """Which checks a cut-out fails, each with its number.  measured: as from ``measure``, with halo if it is known."""
-    limits = limits or CutoutLimits()
     share, bottom, solidity = measured["share"], measured["bottom"], measured["solidity"]
     left, halo, below = (measured.get(name, 0.0) for name in ("left", "halo", "below"))
     if share == 0:
@@ -238,13 +225,13 @@ def flaws(measured: Mapping[str, Any], limits: CutoutLimits | None = None) -> li
     if share > 0.995:
         return ["no backdrop was found"]
     checks = (
-        (not limits.share[0] <= share <= limits.share[1], f"the person is {share:.0%} of the photo"),
-        (bottom == 0 and below < limits.below, "the body under the face was lost"),
-        (0 < bottom < limits.bottom, f"{bottom:.0%} of the bottom row is person"),
-        (measured["holes"] > limits.holes, f"holes of {measured['holes']:.1%}"),
-        (left > limits.left, f"{left:.0%} of the person looks like the backdrop"),
-        (measured["covered"] < limits.covered, f"{measured['covered']:.1%} of the face is covered"),
-        (not limits.solidity[0] <= solidity <= limits.solidity[1], f"solidity {solidity:.2f}"),
-        (halo > limits.halo, f"{halo:.0%} of the edge's colour is backdrop"),
+        (not SHARE[0] <= share <= SHARE[1], f"the person is {share:.0%} of the photo"),
+        (bottom == 0 and below < BELOW, "the body under the face was lost"),
+        (0 < bottom < BOTTOM, f"{bottom:.0%} of the bottom row is person"),
+        (measured["holes"] > HOLES, f"holes of {measured['holes']:.1%}"),
+        (left > LEFT, f"{left:.0%} of the person looks like the backdrop"),
+        (measured["covered"] < COVERED, f"{measured['covered']:.1%} of the face is covered"),
+        (not SOLIDITY[0] <= solidity <= SOLIDITY[1], f"solidity {solidity:.2f}"),
+        (halo > HALO, f"{halo:.0%} of the edge's colour is backdrop"),
     )
     return [text for failed, text in checks if failed]
