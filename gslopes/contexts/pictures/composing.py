@@ -118,7 +118,7 @@ class _Part:
         tall = float(cutout.face[3] - cutout.face[1])
         if "original" in self.config.kinds:
             data, suffix = file.path.read_bytes(), file.path.suffix.lower()
-            more = {"face_height": tall / height, "person_share": 0.0}
+            more: Row = {"face_height": tall / height, "person_share": 0.0}
             self._add(photo_id, "original", "original", data, suffix=suffix, **more)
         layer, opacity = cutout.layer(cutout.colour)
         face_height = cutout.where.scale * tall / self.config.canvas[1]

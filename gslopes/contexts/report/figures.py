@@ -311,18 +311,11 @@ def interaction(rows: pd.DataFrame) -> Figure | None:
     for panel, part in parts:
         part = part.sort_values("background")
         at = np.arange(len(part))
-        dots(
-            panel,
-            at - 0.15,
-            part,
-            _ends("effect"),
-            colour=LIGHT.series[3],
-            label="context, against the plain canvas",
-            across=True,
-        )
-        dots(
-            panel, at + 0.15, part, _ends("face"), colour=LIGHT.ink, label="perceived gender, from -1 to 1", across=True
-        )
+        for name, offset, colour, label in (
+            ("effect", -0.15, LIGHT.series[3], "context, against the plain canvas"),
+            ("face", 0.15, LIGHT.ink, "perceived gender, from -1 to 1"),
+        ):
+            dots(panel, at + offset, part, _ends(name), colour=colour, label=label, across=True)
         panel.axvline(0, color=LIGHT.ink, linewidth=0.8)
         panel.set_yticks(at, part["background"], fontsize=8)
         panel.invert_yaxis()

@@ -161,7 +161,7 @@ def _sections(papers: Mapping[str, pd.DataFrame], pictures: Mapping[str, str]) -
     return sections
 
 
-def text_table(results: dict[str, pd.DataFrame]) -> str:
+def text_table(results: Mapping[str, pd.DataFrame]) -> str:
     """Table 7 and the congruence slopes as aligned text, for a terminal."""
     lines = [headline(results), ""]
     papers = tables.paper_tables(results)
@@ -171,7 +171,7 @@ def text_table(results: dict[str, pd.DataFrame]) -> str:
     return "\n".join(lines)
 
 
-def as_numbers(results: dict[str, pd.DataFrame]) -> dict[str, list[dict[Any, Any]]]:
+def as_numbers(results: Mapping[str, pd.DataFrame]) -> dict[str, list[dict[Any, Any]]]:
     """The tables of results as plain rows, NaN as None, for JSON."""
     names = ("inferred", "recognised", "accuracy", "congruence", "interaction", "changes")
     clean = {name: results[name].astype(object).where(results[name].notna(), None) for name in names if name in results}

@@ -69,9 +69,10 @@ def swept(folder, tmp_path_factory):
 
 
 def test_within_person_and_background_only_the_face_differs(swept):
-    rows = swept.composites[swept.composites["attribute"] == "garage.1~gender"]
+    rows = swept.tables["composites"]
+    rows = rows[rows["attribute"] == "garage.1~gender"]
     files = rows[rows["photo"] == rows["photo"].iloc[0]].sort_values("step")["file"]
-    pictures = [np.asarray(Image.open(swept.run / file)).astype(int) for file in files]
+    pictures = [np.asarray(Image.open(swept.folder / file)).astype(int) for file in files]
     assert len(pictures) == 3
     changed = np.abs(pictures[0] - pictures[2]).max(axis=2) > 0
     down, across = np.flatnonzero(changed.any(axis=1)), np.flatnonzero(changed.any(axis=0))
@@ -82,7 +83,7 @@ def test_within_person_and_background_only_the_face_differs(swept):
 
 
 def test_the_verdict_on_a_person_holds_before_every_background(swept):
-    verdicts = tables.read(tables.VERDICTS, swept.run / "verdicts.parquet")
+    verdicts = tables.read(tables.VERDICTS, swept.folder / "verdicts.parquet")
     assert set(verdicts["attribute"]) == {"canvas~gender", "bridal.1~gender", "garage.1~gender"}
     assert len(verdicts) == 3 * PEOPLE
     lost = verdicts[~verdicts["kept"]]
@@ -92,16 +93,17 @@ def test_the_verdict_on_a_person_holds_before_every_background(swept):
 
 
 def test_nobody_is_asked_about_a_dropped_sweep_and_the_plain_pictures_stay(swept):
-    verdicts = tables.read(tables.VERDICTS, swept.run / "verdicts.parquet")
+    verdicts = tables.read(tables.VERDICTS, swept.folder / "verdicts.parquet")
     lost = verdicts.loc[~verdicts["kept"], "photo"].iloc[0]
-    asked = tables.read(tables.ASKED, swept.run / "asked.parquet")
+    asked = tables.read(tables.ASKED, swept.folder / "asked.parquet")
     rows = asked[asked["photo"] == lost]
     assert not rows["attribute"].str.contains("~").any()
     assert {"canvas", "bridal.1", "garage.1"} <= set(rows["attribute"])
 
 
 def test_context_and_face_are_on_the_page(swept):
-    row = swept.interaction[(swept.interaction["label"] == "inferred woman") & (swept.interaction["tags"] == "gross")]
+    rows = swept.tables["interaction"]
+    row = rows[(rows["label"] == "inferred woman") & (rows["tags"] == "gross")]
     assert set(row["background"]) == {"bridal.1", "garage.1"}
     assert "Context and face" in swept.page.read_text("utf-8")
     assert (swept.page.parent / "figures/sweep.svg").is_file()
@@ -150,8 +152,9 @@ def test_a_person_whose_face_cannot_be_edited_stays_in_the_plain_part(folder, tm
 
     monkeypatch.setattr(staging, "load_sweeper", made)
     run = audit(folder, tmp_path / "run", sweep="gender", steps=3, limit=4, gate=False)
-    swept = run.composites[run.composites["attribute"].str.contains("~")]
+    rows = run.tables["composites"]
+    swept = rows[rows["attribute"].str.contains("~")]
     assert run.used == 4
     assert swept["photo"].nunique() == 3
-    assert run.composites.loc[run.composites["kind"] == "original", "photo"].nunique() == 4
+    assert rows.loc[rows["kind"] == "original", "photo"].nunique() == 4
     assert not any("gate" in note for note in run.notes)  # nobody was judged

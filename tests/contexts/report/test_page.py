@@ -158,7 +158,7 @@ def test_cut_outs_are_answered_by_key_and_button_and_the_file_is_what_the_comman
     assert page.inner_text("#count") == "3 decided, all saved"
     decisions = read_review(tmp_path / "review.csv")
     assert list(decisions.values()) == ["accept", "exclude", "exclude"]
-    assert set(decisions) <= set(tables.read(CUTOUTS, hostile.run / "cutouts.parquet")["photo"])
+    assert set(decisions) <= set(tables.read(CUTOUTS, hostile.folder / "cutouts.parquet")["photo"])
 
 
 @pytest.mark.parametrize("size", ["desktop", pytest.param("phone", marks=pytest.mark.slow)])
