@@ -159,8 +159,9 @@ class _Part:
             for step, (layer, value) in enumerate(zip(layers, sweeper.values, strict=True)):
                 picture = paste(background, layer[cut], opacity[cut], inner)
                 data = files.encode(picture[at[1] : at[3], at[0] : at[2]], at)
-                more = {"step": step, "value": value, "face_height": face_height}
-                self._add(photo_id, attribute, kind, data, context, where, **more)
+                self._add(
+                    *(photo_id, attribute, kind, data, context, where), step=step, value=value, face_height=face_height
+                )
 
     def background(self, background: BackgroundPicture) -> None:
         """The background alone, and behind a gray silhouette."""
