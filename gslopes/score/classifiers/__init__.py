@@ -36,7 +36,7 @@ Its pyproject.toml has the entry point above.  One test:
 
     def test_bright_pictures_are_bright(tmp_path):
         audit = gslopes.audit("photos", tmp_path / "run", classifier="mood", gate=False)
-        assert set(audit.slopes["label"]) <= {"bright"}
+        assert set(audit.tables["slopes"]["label"]) <= {"bright"}
 
 A version that changes whenever the answers may change keeps the answer cache honest: a checksum of the weights, say.
 
