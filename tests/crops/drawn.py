@@ -83,9 +83,8 @@ def audit(folder, table, out, *models, cost_limits=None, **options):
         "cropper": ("centre",), "groups": ("team",), "bootstrap": 200, "ratios": (0.5, 1.0), "min_group": 2,
         "stability": 0, **options,
     }  # fmt: skip
-    return audit_crops(
-        folder, out, people=table, croppers=models, crops=CropsConfig(**options), finder=a_face, cost_limits=cost_limits
-    )
+    given = {"crops": CropsConfig(**options)} | ({} if cost_limits is None else {"cost_limits": cost_limits})
+    return audit_crops(folder, out, people=table, croppers=models, finder=a_face, **given)
 
 
 def row(found, cropper, **wanted):
