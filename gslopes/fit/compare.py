@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -61,7 +62,8 @@ def paired_differences(
     trusted = effective_units(old.sizes) >= FEW
     tested, _ = below_floor(p_perm, p, permutations, trusted=trusted)
     ends = {key: np.where(same, 0.0, value) for key, value in columns_of(found, "p", "p_perm", "varying").items()}
-    frame = ends | {"classifier": other.classifier, "first_classifier": one.classifier, "attribute": other.attribute}
+    frame: dict[str, Any] = ends | {"attribute": other.attribute}
+    frame |= {"classifier": other.classifier, "first_classifier": one.classifier}
     frame |= {"label": labels, "n": len(first.photos), "units": len(old.sizes)}
     frame |= {"active": active_photos(first, second, labels), "varying": varying, "slope": old.means}
     frame |= {"other_slope": new.means, "p": p, "p_perm": p_perm if permutations else np.full(len(labels), np.nan)}

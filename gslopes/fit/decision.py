@@ -68,7 +68,7 @@ def placebo_differences(
             first, second = (unit_slopes(answers, kind, units, labels) for answers in pair)
             found = _tested(first, second, options, signed=what in _SIGNED)
             note = np.where(found.varying > 0, "", "both sweeps say the same of every photo")
-            head = {"classifier": edit.classifier, "attribute": edit.attribute, "label": labels}
+            head: dict[str, Any] = {"classifier": edit.classifier, "attribute": edit.attribute, "label": labels}
             head |= {"estimator": names[kind], "placebo": what, "n": len(pair[0].photos)}
             slopes = {"slope": first.means, "placebo_slope": second.means}
             frames.append(pd.DataFrame(head | slopes | columns_of(found) | {"note": note}))

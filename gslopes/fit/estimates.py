@@ -98,7 +98,7 @@ def _photo(name: str, answers: Answers, sums: Moments, test: _Test) -> pd.DataFr
 def _judged(frame: pd.DataFrame, test: _Test, options: FitOptions) -> pd.DataFrame:
     """With p_perm, p_max, q and a note; without tests where the label is too rare."""
     judged = test.tested & frame["slope"].notna().to_numpy()
-    source = np.where(judged, test.source, None)
+    source = np.where(judged, test.source, np.array(None))
     note = np.where(test.tested, np.where(judged, "", NEVER), RARE)
     p, p_test = (np.where(judged, value, np.nan) for value in (frame["p"], test.p))
     if test.permuted is None:

@@ -144,8 +144,9 @@ def _every(scores: pd.DataFrame, levels: Levels, photos: Collection[str] | None)
     parts = [tables.ASKED.empty()]
     for (classifier, attribute), rows in scores.groupby(["classifier", "attribute"]):
         ids = sorted(rows["photo"].unique() if photos is None else {str(photo) for photo in photos})
-        grid = pd.MultiIndex.from_product([ids, range(len(levels[attribute]))], names=["photo", "step"])
-        parts.append(grid.to_frame(index=False).assign(classifier=classifier, attribute=attribute, **_ASKED))
+        steps = np.arange(len(levels[str(attribute)]), dtype=np.int16)
+        grid = pd.DataFrame({"photo": np.repeat(ids, len(steps)), "step": np.tile(steps, len(ids))})
+        parts.append(grid.assign(classifier=classifier, attribute=attribute, **_ASKED))
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 

@@ -94,7 +94,7 @@ def _memberships(first: NDArray[np.bool_], within: Codes | None, count: int, see
     for start, source in zip(blocks, np.random.SeedSequence([seed, 7]).spawn(len(blocks)), strict=True):
         generator = np.random.default_rng(source)
         number = min(size, count - start)
-        if ordered is None:
+        if within is None or ordered is None:
             yield generator.permuted(np.broadcast_to(member, (number, len(member))), axis=1).T
             continue
         drawn = np.empty((len(member), number))

@@ -93,7 +93,8 @@ def line_slopes(curves: ArrayLike, values: ArrayLike) -> Array:
     >>> line_slopes([[0.0, 1.0, 2.0]], [-1.0, 0.0, 1.0]).tolist()
     [1.0]
     """
-    centred = np.asarray(values, np.float64) - np.mean(values)
+    steps = np.asarray(values, np.float64)
+    centred = steps - steps.mean()
     return np.asarray(np.asarray(curves, np.float64) @ centred / float(centred @ centred), dtype=np.float64)
 
 

@@ -12,8 +12,9 @@ from torch.nn import functional as F
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.networks.tagger import Tagger, TaggerConfig
 from gslopes.stats.agreement import auc
+from gslopes.stats.resampling import Rows
 from gslopes.validate import estimates
-from gslopes.validate.estimates import Estimate, Floats, Rows
+from gslopes.validate.estimates import Estimate, Floats
 
 # -- distance between two sets ----------------------------------------------------------------------------------------
 
