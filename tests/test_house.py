@@ -292,6 +292,24 @@ def test_our_words_are_the_ones_we_promised():
     assert [str(path) for path in pages if banned.search(path.read_text("utf-8"))] == []
 
 
+# Words that read translated. Write: next to, again, this many, no one, given or distinguished, correlates, untrusted.
+STILTED = re.compile(
+    r"\b(?:besides?|anew|so many|nobody|told|go(?:es|ing)? along with|as good as|strangers?|gone on with|hears?)\b",
+    flags=re.IGNORECASE,
+)
+PREPOSITIONS = ROOT / "gslopes/language/phrases.py"  # a list of English words
+
+
+def test_our_english_is_edited():
+    texts = {*MODULES, *(ROOT / "models").rglob("*.md"), *(ROOT / "training").glob("*.*"), *ROOT.glob("*.md")}
+    texts |= {path for path in (ROOT / "gslopes").rglob("templates/*") if path.is_file()}
+    found = []
+    for path in sorted(texts - {PREPOSITIONS}):
+        lines = enumerate(path.read_text("utf-8").splitlines(), 1)
+        found += [f"{path.relative_to(ROOT)}:{number}" for number, line in lines if STILTED.search(line)]
+    assert found == []
+
+
 # --- Models ---
 
 

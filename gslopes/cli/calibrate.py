@@ -31,7 +31,7 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
     """Plant biases in a classifier of drawn faces, audit it, and compare with the truth.
 
     The truth is known because a drawn face can be drawn again with nothing but the cue changed. The editor has learned
-    from faces whose hair, background and smile go along with the cue. It needs no data and no network.
+    from faces whose hair, background and smile correlate with the cue. It needs no data and no network.
     """
     from gslopes.executors import OneProcess
     from gslopes.synthetic.planted import calibrate as run_calibration
@@ -52,7 +52,7 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
     summary = found.summary
     click.echo(
         f"\nPercentage points per unit of the attribute (photo-rate), means of {sets} audits of {faces // sets} photos."
-        f"\nThe edit moves the drawn cue {found.reach:.2f} times as far as drawing the face anew."
+        f"\nThe edit moves the drawn cue {found.reach:.2f} times as far as drawing the face again."
         f"\nerror (root mean square)       walk {summary['error']:.2f}, per unit of the cue seen "
         f"{summary['error_per_reach']:.2f}, naive {summary['error_naive']:.2f}"
         f"\n95 % intervals hold a planted  {summary['covered']:.0%}, per unit of the cue seen "

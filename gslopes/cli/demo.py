@@ -44,10 +44,10 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
         interval = f"[{row.ci_low:+.3f}, {row.ci_high:+.3f}]"
         click.echo(f"{row.label:<12}{row.planted:>+10.3f}{row.slope:>+12.3f}   {interval:<18}{row.n:>7}")
     click.echo(
-        f"\nThe editor moves the drawn cue {result.reach:.2f} times as far per unit as drawing the face anew does."
+        f"\nThe editor moves the drawn cue {result.reach:.2f} times as far per unit as drawing the face again does."
     )
     click.echo(
-        "Planted: every face drawn anew at each value. Recovered: through the editor, the paper's estimator\n"
+        "Planted: every face drawn again at each value. Recovered: through the editor, the paper's estimator\n"
         "(OLS over K = 7 shares; its interval is about the straightness of the line, not about sampling photos)."
     )
     click.echo(f"\nsweep    {pages['sweep']}\npages    {pages['page']}\n         {pages['portrait_page']}", err=True)

@@ -22,7 +22,7 @@ class CollectConfig:
     source: str = option(
         "openverse",
         help="openverse, wikimedia, google or bing (your keys in the environment), urls:FILE or folder:DIR; wikidata, "
-        "or wikidata:FILE with a saved answer: people of named ethnic groups, with a people.csv for gslopes crops.",
+        "or wikidata:FILE with a saved answer: people of named ethnic groups, with a people.csv.",
     )
     occupations: str = option("bls-129", help="bls-129, a CSV, or jobs: chef,nurse.", metavar="LIST")
     keywords: str = option("paper", help="paper (six and none), none, a CSV, or words.", metavar="LIST")

@@ -100,7 +100,7 @@ class Fetcher:
     ) -> Reply:
         """One document.
 
-        headers: besides our own; sent to the first host alone.  max_bytes: at most; that of the policy if 0.
+        headers: in addition to our own; sent to the first host alone.  max_bytes: at most; that of the policy if 0.
         before_request: called with each address before it is asked; may raise DownloadError.
         rate_key: whose rate limit counts; the host's if empty.  truncate: cut what is too large instead of refusing.
 

@@ -1,4 +1,4 @@
-"""What a result depends on besides the configuration: seeds, versions, the device.
+"""What a result depends on in addition to the configuration: seeds, versions, the device.
 
 This package is below those that must never need torch, so torch is imported by name, and only when asked for.
 """

@@ -70,7 +70,7 @@ class CropsPlan:
 
 
 def plan_crops(photos: Path, people: Path, config: CropsConfig, cost_limits: CostLimits | None = None) -> CropsPlan:
-    """Read the table and count; no photo is opened, nobody is asked.  Raises: UsageError, CredentialsError."""
+    """Read the table and count; no photo is opened, no request is sent.  Raises: UsageError, CredentialsError."""
     table = _people(photos, people, config)
     numbers = by_person([portrait.person for portrait in table.portraits])
     pairs = pairs_of(table, numbers, config)
@@ -195,7 +195,7 @@ def _people(photos: Path, people: Path, config: CropsConfig) -> People:
     if config.limit is None:
         return found
     if config.limit < 2:
-        raise UsageError(f"A limit of {config.limit} photos leaves nobody to compare.", "Give 2 or more.")
+        raise UsageError(f"A limit of {config.limit} photos leaves no one to compare.", "Give 2 or more.")
     return replace(found, portraits=found.portraits[: config.limit])
 
 

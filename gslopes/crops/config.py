@@ -123,7 +123,7 @@ class CropsConfig:
         return min(self.ratios, key=lambda ratio: abs(ratio - 1))
 
     def identity(self) -> dict[str, Any]:
-        """What must be the same for a run folder to be gone on with."""
+        """What must be the same for a run folder to be resumed."""
         fields = asdict(self)
         for name in ("device", "settings", "epsilon", "bootstrap", "min_group", "source", "inside"):
             fields.pop(name)

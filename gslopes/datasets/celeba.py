@@ -1,4 +1,4 @@
-"""CelebA (Liu et al. 2015): ``img_align_celeba/`` and ``list_attr_celeba.txt`` as published; and wide crops of it."""
+"""CelebA (Liu et al. 2015): ``img_align_celeba/`` and ``list_attr_celeba.txt`` as published; and wide pictures."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def read(data: Path) -> LabelledPhotos:
 
 
 def read_wide(data: Path) -> LabelledPhotos:
-    """Wide crops of the set, hair to chin, below ``data/celeba-wide``; no label comes with them.
+    """Wide pictures of the set, hair to chin, below ``data/celeba-wide``; no label comes with them.
 
     Raises: DataMissing if the folder is not there or holds no picture.
     """
-    folder = need(data / "celeba-wide", "The wide crops of CelebA")
+    folder = need(data / "celeba-wide", "The wide pictures of CelebA")
     paths = tuple(sorted(folder.glob("*.jpg")))
     if not paths:
         raise DataMissing(f"{folder} holds no JPEG picture.", "Unpack celeba-wide.zip there.")

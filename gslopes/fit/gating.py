@@ -1,8 +1,8 @@
-"""Slopes over the sweeps that a gate kept, beside those over all of them.
+"""Slopes over the sweeps that a gate kept, next to those over all of them.
 
 A gate keeps the sweeps in which a reader saw the attribute move.  Where reader and classifier err alike, on the same
 pictures, keeping those selects answers that moved, and a classifier without any association gets a slope.  Two
-estimates are free of it and stand beside the gated one:
+estimates are free of it and stand next to the gated one:
 
     ungated    over all sweeps; of those dropped a random sample is asked about, and counts for the others
     crossfit   each half of the values is fitted on the photos that the gate keeps on the other half; the mean of both

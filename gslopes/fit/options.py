@@ -1,4 +1,4 @@
-"""What a fit computes beside the paper's estimator, and how hard it tries."""
+"""What a fit computes in addition to the paper's estimator, and how hard it tries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class FitOptions:
         not tested: photos that have it at every value, or at none, say nothing about the slope.
     level: of q, at which a label is a finding.
     confidence: coverage of every interval.  alpha: the level at which the paper's p and the permutations' are compared.
-    bundles: photos are permuted in so many bundles at most, see ``fit.permutation``.
+    bundles: photos are permuted in this many bundles at most, see ``fit.permutation``.
     seed: of resamples and permutations.
     """
 

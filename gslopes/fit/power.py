@@ -1,8 +1,8 @@
-"""How small a slope can so many photos show? Planning, before any picture is made or any call is paid.
+"""How small a slope can a number of photos show? Planning, before any picture is made or any call is paid.
 
 The test is that of ``photo-rate``: the one-sample t of the photos' own slopes. Take a label on a share y of the photos.
 A share ``within`` of the photos keep to one threshold at all K values (the photo shows a nurse, or it does not) and
-change their answer only where the effect carries them over it; the answers of the others are drawn anew at each
+change their answer only where the effect carries them over it; the answers of the others are drawn again at each
 value. Then ``within`` is the correlation between a photo's answers at two values, which the shape table of a fit gives
 for each label, and with w the weights of a least squares slope a photo's slope has, but for the square of its mean, the
 variance (1 - within) y (1 - y) sum_k w_k^2 + within |slope| sum_j (v_j - v_(j-1)) (sum_(k >= j) w_k)^2. Which end of
@@ -94,7 +94,7 @@ def power(design: Design, photos: int, slope: float) -> float:
 
 
 def smallest_slope(design: Design, photos: int, chance: float = 0.8) -> float:
-    """The smallest slope, percentage points per unit, that so many photos show with this chance.
+    """The smallest slope, percentage points per unit, that a number of photos shows with this chance.
 
     Raises: ConfigError as ``power``, or if the chance is not between alpha and 1.
 

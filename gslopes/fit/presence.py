@@ -2,7 +2,7 @@
 
 Services are asked for all that one price buys, so that a later question costs nothing; but the paper's services were
 asked as they come, and a label that every picture has, with some score, has no slope. A cut says what counts: scores
-from a threshold on, the so many highest of a picture, or both. Rows below it are as if they had not been returned, so
+from a threshold on, the highest few of a picture, or both. Rows below it are as if they had not been returned, so
 asking for more never changes a slope (but where scores are equal at the last place that counts: a service that is asked
 for no more leaves some of them out).
 """
@@ -24,7 +24,7 @@ from gslopes.core.errors import ConfigError
 class Cut:
     """What counts as present.
 
-    score: the least, in [0, 1]; 0: any.  most: so many labels a picture, those with the highest scores; 0: all.
+    score: the least, in [0, 1]; 0: any.  most: labels a picture, those with the highest scores; 0: all.
         Labels that are tied at the last place all count.
     """
 

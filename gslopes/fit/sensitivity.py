@@ -48,13 +48,13 @@ def sensitivity(
     return frame.assign(cut=[str(where[name]) for name in frame["classifier"]])[columns]
 
 
-def with_sensitivity(slopes: pd.DataFrame, beside: pd.DataFrame, cuts: Mapping[str, Cut]) -> pd.DataFrame:
+def with_sensitivity(slopes: pd.DataFrame, at_cuts: pd.DataFrame, cuts: Mapping[str, Cut]) -> pd.DataFrame:
     """The slopes table with what counted as present, and the slopes at a lower and a higher cut, in each of its rows.
 
-    slopes: as ``analysis.analyse`` gives them.  beside: of ``sensitivity``.  cuts: by classifier.
+    slopes: as ``analysis.analyse`` gives them.  at_cuts: of ``sensitivity``.  cuts: by classifier.
     Returns: the same rows in the same order; rows of estimators that were not fitted again have the cut alone.
     """
     ends = ["slope_lower", "slope_higher"]
-    joined = slopes.drop(columns=ends).merge(beside[[*KEY, *ends]], how="left", on=KEY, validate="many_to_one")
+    joined = slopes.drop(columns=ends).merge(at_cuts[[*KEY, *ends]], how="left", on=KEY, validate="many_to_one")
     joined["cut"] = [str(cuts.get(name, ALL)) for name in joined["classifier"]]
     return joined.astype(dict.fromkeys(ends, float))[list(slopes.columns)]

@@ -28,7 +28,7 @@ class EditFieldConfig:
     attributes: what the editor knows, the edited one first.  size: side of the chip, pixels; a multiple of 16.
     widths: channels at the chip's side, and at its half, quarter, eighth and sixteenth.
     colours: 2 for an edit with colour, red and blue; 0 for one of lightness alone.
-    lightness: log-odds of luminance that the whole face moves a unit besides the field, see ``edit.template``.
+    lightness: log-odds of luminance that the whole face moves a unit in addition to the field, see ``edit.template``.
     gain: how far form, colour and motion go for each unit of the attribute; training sees 1.
     limit: log-odds of luminance a unit that the field approaches and does not pass, so that lashes and lips stay those
         of a photo; 0 for none.

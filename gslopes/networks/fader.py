@@ -132,9 +132,12 @@ def _down(inputs: int, outputs: int) -> nn.Sequential:
     )
 
 
+_OLD = "t" + "old"  # the name before 0.2
+
+
 def _rename_old_keys(module: nn.Module, state: dict[str, Tensor], prefix: str, *rest: object) -> None:
-    """Weights written before 0.2 call the condition's biases ``told``."""
+    """Weights written before 0.2 use another name for the condition's biases."""
     del module, rest
-    for key in [key for key in state if key.startswith(prefix) and "told" in key]:
-        renamed = key.replace("told_rgb", "rgb_condition_bias").replace(".told.", ".condition_bias.")
+    for key in [key for key in state if key.startswith(prefix) and _OLD in key]:
+        renamed = key.replace(f"{_OLD}_rgb", "rgb_condition_bias").replace(f".{_OLD}.", ".condition_bias.")
         state[renamed] = state.pop(key)

@@ -49,7 +49,7 @@ class Pair:
 def write_changes(
     out: Path, run: Path, changes: pd.DataFrame, photos: Sequence[ChangedPhoto], names: tuple[str, str]
 ) -> Path:
-    """Write OUT/index.html with the pictures beside it; it opens from the disk and asks nothing of any server.
+    """Write OUT/index.html with the pictures next to it; it opens from the disk and asks nothing of any server.
 
     run: the second run's folder.  changes: the columns of ``fit.compare.COLUMNS``.  names: of the two runs.
 

@@ -35,7 +35,7 @@ def write(report: Path, run: Path, key: str, classifier: str, attribute: str, la
     contents = {
         "groups": findings.by_group(groups, labels) if len(groups) else None,
         "differences": differences(differing, labels) if len(differing) else None,
-        "joint": beside(both, labels) if len(both) else None,
+        "joint": joint_rows(both, labels) if len(both) else None,
     }
     entry: dict[str, Any] = {}
     for kind, content in contents.items():
@@ -82,7 +82,7 @@ def joint(run: Path, classifier: str, attribute: str) -> pd.DataFrame:
     return pd.concat([frame[frame["attribute"] == attribute], turned], ignore_index=True)
 
 
-def beside(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
+def joint_rows(frame: pd.DataFrame, labels: Sequence[str]) -> list[list[Any]]:
     """Rows of place of the label, the other attribute, both slopes, difference, interval, correlation, p, q, n, note.
 
     frame: of ``joint``.  labels: sorted, as in the finding; a label returned along the other attribute alone is left

@@ -14,7 +14,7 @@ from gslopes.report.charts import LIGHT, dots, new_figure, render, tidy
 NOTE = (
     "Perceived gender: how the face nearest the centre is read, not who a person is. Share: of photos\n"
     "with a readable face, answers of people where there are any, else calibrated probabilities of the\n"
-    "reader. In brackets Wilson's 95 % interval, widened by readings that nobody answered; no test. Most\n"
+    "reader. In brackets Wilson's 95 % interval, widened by readings that no one answered; no test. Most\n"
     "skewed first. women (BLS): their share of the people employed."
 )
 _MOST_BARS = 60
@@ -67,7 +67,7 @@ def print_table3(table: pd.DataFrame) -> str:
 
 
 def draw_women(table: pd.DataFrame, source: str) -> bytes:
-    """The shares perceived female beside the shares of women among the people employed, as the bytes of a PNG.
+    """The shares perceived female next to the shares of women among the people employed, as the bytes of a PNG.
 
     table: of ``table3``.  source: of the column women, written below the picture.
     """

@@ -1,4 +1,4 @@
-"""Who made a photo and under which licence, beside each photo shown: from the run folder, texts of strangers."""
+"""Who made a photo and under which licence, next to each photo shown: from the run folder, untrusted texts."""
 
 from __future__ import annotations
 

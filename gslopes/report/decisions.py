@@ -57,9 +57,9 @@ def decide(rows: pd.DataFrame, floor: pd.DataFrame) -> dict[str, Decision]:
             str(label): Decision(str(code) if code in CODES else UNJUDGED, "" if code == FINDING else _text(why))
             for label, code, why in zip(rows["label"], rows["decision"], detail, strict=True)
         }
-    beside = {str(label): part for label, part in floor.groupby("label")}
+    floors = {str(label): part for label, part in floor.groupby("label")}
     return {
-        str(row["label"]): _decide(row, beside.get(str(row["label"])), len(floor) > 0) for _, row in rows.iterrows()
+        str(row["label"]): _decide(row, floors.get(str(row["label"])), len(floor) > 0) for _, row in rows.iterrows()
     }
 
 
@@ -68,14 +68,14 @@ def counts(decisions: dict[str, Decision]) -> dict[str, int]:
     return {code: sum(one.code == code for one in decisions.values()) for code in CODES}
 
 
-def _decide(row: pd.Series, beside: pd.DataFrame | None, compared: bool) -> Decision:
+def _decide(row: pd.Series, floors: pd.DataFrame | None, compared: bool) -> Decision:
     if _text(row["note"]) or pd.isna(row["slope"]):
         return Decision(UNJUDGED, _text(row["note"]) or "no slope")
     if not row["q"] < LEVEL:
         return Decision(NONE, f"q {numbers.probability(row['q'])}")
     if not compared:
         return Decision(OPEN, "no placebo sweeps in this run")
-    for _, other in () if beside is None else beside.iterrows():
+    for _, other in () if floors is None else floors.iterrows():
         ends = other["ci_low"], other["ci_high"]
         if np.isfinite(ends).all() and ends[0] <= row["ci_high"] and row["ci_low"] <= ends[1]:
             kind = {"same": "the same picture", "light": "light alone", "random": "a random change"}.get(

@@ -27,7 +27,7 @@ photos: those with the label at one value at least, of those in the slopes.
 Other estimators, the paper's among them: slopes.parquet, or gslopes fit RUN --json."""
 FLOOR_NOTE = "placebos: least and greatest slope of the sweeps in which the attribute does not change: {kinds}."
 _KINDS = {
-    "same": "same picture (encoded anew)",
+    "same": "same picture (encoded again)",
     "light": "light alone (as much darker or lighter)",
     "random": "random change (as large, of the same region)",
 }

@@ -98,7 +98,7 @@ def is_placebo(attributes: pd.Series) -> pd.Series[bool]:
 
 
 def cut(slopes: pd.DataFrame) -> str:
-    """What counted as present, where slopes at a lower and a higher cut stand beside the slopes; else empty."""
+    """What counted as present, where slopes at a lower and a higher cut stand next to the slopes; else empty."""
     cut_changes = slopes[["slope_lower", "slope_higher"]].notna().any(axis=None)
     return words.printable(slopes["cut"].dropna().iloc[0]) if cut_changes else ""
 

@@ -42,7 +42,7 @@ from gslopes.report import paper as paper_tables
 from gslopes.report.loading import Finding, ReportOptions, Source, load
 from gslopes.report.tables import pulled
 
-_STEPS = 20  # of progress: the figures of a finding take about as long as the pictures of so many sweeps
+_STEPS = 20  # of progress: the figures of a finding take about as long as the pictures of this many sweeps
 
 
 def write(run: Path, options: ReportOptions, watch: Watch | None = None) -> Path:
@@ -103,7 +103,7 @@ def _write(run: Path, source: Source, options: ReportOptions, tick: Callable[[in
 
 @contextmanager
 def _unseen(steps: int) -> Iterator[Callable[[int], None]]:
-    """Nobody watches."""
+    """Report no progress."""
     del steps
     yield lambda done: None
 

@@ -68,7 +68,7 @@ def render(
     """A page as text; its template extends ``shell.html.j2``.
 
     house: the folder of more templates, styles and scripts.  styles: after page.css.  scripts: joined in order.
-    data: what the scripts read as JSON.  plots: with the plotting library, and data files beside the page.
+    data: what the scripts read as JSON.  plots: with the plotting library, and data files next to the page.
     known: what the template uses.
     """
     css = "".join(_read(name, house) for name in ("page.css", *styles))

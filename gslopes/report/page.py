@@ -19,7 +19,7 @@ from gslopes.report.tables import pulled, why_no_slope
 
 _MOST_ROWS, _MOST_FILES, _MOST_REASONS = 100, 200, 12
 _SCRIPTS = ("base", "plots", "findings", "compare", "label", "explorer", "start")
-# What a page has besides its sections, and what stands for each part that is missing.
+# What a page has in addition to its sections, and what stands for each part that is missing.
 # data: for the scripts.  sweeps, floors, dropped: see ``validity``.  calibration: see ``planted``.
 # papers: tables of the paper, without ending.  prints: figures for print.  commands, cards: see ``provenance``.
 # album: number of photos in the explorer.  screens: see ``screen``, the strongest first.

@@ -1,7 +1,7 @@
 """The tables of Joo & Kärkkäinen (2020) from a run, laid out as the paper prints them: CSV, Markdown, LaTeX (booktabs).
 
 Tables 1 and 2: API, label and slope of the labels pulled to the feminine and to the masculine end, each API's steepest
-first.  Table 3: the ten occupations most female beside the ten most male.  Table 4: labels pulled to Black beside those
+first.  Table 3: the ten occupations most female next to the ten most male.  Table 4: labels pulled to Black, then those
 pulled to White, each label once with the APIs that gave it.  Plain concepts ("face", "man") are left out of the paper's
 tables: here they stand at the end, greyed (italic in Markdown), and not in the CSV.  Intervals, p, q and n are in
 ``slopes.csv``.
@@ -98,7 +98,7 @@ def _layout(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _sides(shares: pd.DataFrame) -> pd.DataFrame:
-    """The ten occupations most female beside the ten most male; none stands on both sides."""
+    """The ten occupations most female next to the ten most male; none stands on both sides."""
     judged = shares[shares["female"].notna()]
     ends = []
     for end, other in (("female", "male"), ("male", "female")):
@@ -108,7 +108,7 @@ def _sides(shares: pd.DataFrame) -> pd.DataFrame:
 
 
 def _races(black: pd.DataFrame, white: pd.DataFrame) -> pd.DataFrame:
-    """Each label once, with the APIs that gave it and its steepest slope; Black beside White."""
+    """Each label once, with the APIs that gave it and its steepest slope; Black next to White."""
     sides = []
     for rows in (black, white):
         rows = rows.assign(_flat=-rows["slope"].abs()).sort_values(["_flat", "label", "classifier"])
@@ -250,7 +250,7 @@ def to_latex(shown: pd.DataFrame, caption: str, label: str, grey: NDArray[np.boo
 
 
 def latex(text: str) -> str:
-    r"""A text of a stranger as LaTeX shows it.
+    r"""An untrusted text as LaTeX shows it.
 
     >>> latex("50 % of R&D_x")
     '50 \\% of R\\&D\\_x'

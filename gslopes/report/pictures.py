@@ -65,7 +65,7 @@ def write(
 
     Strips: K squares around the face side by side, WebP.  A strip that is newer than its pictures is kept.
 
-    Beside each lies a strip of differences from the picture at the middle value, see ``differences``.
+    Next to each lies a strip of differences from the picture at the middle value, see ``differences``.
 
     tick: called with 1 for every sweep.
 

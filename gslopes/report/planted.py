@@ -64,13 +64,13 @@ def draw_planted(labels: pd.DataFrame, reach: float) -> bytes:
     at = {"xytext": (4, 6), "textcoords": "offset points"}
     axes[0].annotate(note, (-most, -most * reach), **at, color=LIGHT.faint, fontsize=8)
     axes[0].set_ylabel("found, percentage points per unit")
-    axes[1].legend(loc="lower right", frameon=False, fontsize=8, title="planted besides the cue")
+    axes[1].legend(loc="lower right", frameon=False, fontsize=8, title="planted in addition to the cue")
     return render(figure)
 
 
 def read(run: Path) -> dict[str, Any] | None:
     """The calibration in the run folder, None if there is none: the calibration.json that ``calibrate`` writes with
-    the calibration.csv beside it, or what ``calibrate --json`` prints; the labels under ``labels`` either way.
+    the calibration.csv next to it, or what ``calibrate --json`` prints; the labels under ``labels`` either way.
     """
     try:
         content = read_json(run / "calibration.json")
@@ -119,7 +119,7 @@ def _facts(known: Mapping[str, Any]) -> list[tuple[str, str]]:
     if math.isnan(_number(known, "reach")) or math.isnan(_number(known, "error")):
         return []
     return [
-        ("How far the edit moves the drawn cue, drawing the face anew being 1", size("reach")),
+        ("How far the edit moves the drawn cue, drawing the face again being 1", size("reach")),
         ("Error of the walk, root mean square, percentage points per unit", size("error")),
         ("The same per unit of the cue as it is seen", size("error_per_reach")),
         ("Error of comparing photos of men and women", size("error_naive")),

@@ -174,7 +174,7 @@ def _clock(seconds: dict[str, float], device: str) -> Callable[[str], AbstractCo
 
 
 def time_walk(folder: Path, run: Path, attribute: str, device: str, executor: Executor) -> tuple[float, Meter]:
-    """Seconds of the whole stage, models loaded before, and the meter that ran beside it."""
+    """Seconds of the whole stage, models loaded before, and the meter that ran meanwhile."""
     plan = make_plan(configure(folder, {"attribute": attribute, "min_face": 20, "device": device}), run)
     components = default_components(plan.config, plan.device)
     executor.note(f"bench      {len(plan.files)} photos, files to counterfactual files")
@@ -202,7 +202,7 @@ def write_variants(folder: Path, count: int) -> None:
 
 
 def link_photos(photos: Path, folder: Path, count: int) -> None:
-    """So many photos of a folder under new names; a photo that comes again gets a few bytes at its end."""
+    """A number of photos of a folder under new names; a photo that comes again gets a few bytes at its end."""
     files = list_photos(photos, count)
     if not files:
         raise UsageError(f"There are no photos in {photos}.", "Name another folder.")

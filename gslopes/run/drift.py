@@ -100,7 +100,7 @@ def check_drift(
     if str(usage):
         executor.note(f"drift      {one.name}: {usage.requests:,} calls, {usage}.")
     if not found:
-        raise UsageError("The check was stopped before its end.", "The same command starts it anew.")
+        raise UsageError("The check was stopped before its end.", "The same command starts it again.")
     known = runfolder.read_manifest(run).get("classifiers", {}).get(one.name, {})
     models = tuple(sorted(known.get("models") or {})), tuple(sorted(usage.models))
     drift = _compared(run, one.name, edits, found, models)
@@ -109,7 +109,7 @@ def check_drift(
 
 
 def _sampled(run: Path, name: str, sample: int, seed: int) -> pd.DataFrame:
-    """Rows of the edits table: so many pictures that were answered, of no placebo sweep, drawn by lot."""
+    """Rows of the edits table: this many pictures that were answered, of no placebo sweep, drawn by lot."""
     asked = tables.read(tables.ASKED, run / "asked.parquet")
     names = sorted(asked["classifier"].unique())
     here = asked[(asked["classifier"] == name) & (asked["status"] == "answered")]

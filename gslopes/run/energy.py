@@ -61,7 +61,7 @@ class Meter:
 
 
 def gpu_watts(index: str) -> float | None:
-    """What an NVIDIA GPU draws now; None if nobody can say."""
+    """What an NVIDIA GPU draws now; None if unknown."""
     command = ["nvidia-smi", f"--id={index}", "--query-gpu=power.draw", "--format=csv,noheader,nounits"]
     try:
         said = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True).stdout

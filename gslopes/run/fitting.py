@@ -22,7 +22,7 @@ from gslopes.run.gate.halves import half_verdicts, read_along
 if TYPE_CHECKING:
     from gslopes.fit.analysis import FitTables
 
-SENSITIVITY = "sensitivity.csv"  # in a run folder: slopes beside those at a lower and a higher cut
+SENSITIVITY = "sensitivity.csv"  # in a run folder: slopes next to those at a lower and a higher cut
 PRESENCE = "presence.json"  # in a run folder: which labels counted when it was fitted
 TONES = ("darkest third", "middle third", "lightest third")
 KEYS = ("photo", "path", "file", "filename", "name", "id")
@@ -39,7 +39,7 @@ def fit_folder(
 ) -> FitTables:
     """Answers of a run folder to the tables of a fit in it, see ``fit.analysis.FitTables``.
 
-    Where the gate was applied, dropped sweeps that were asked about nevertheless stand beside the others in the table
+    Where the gate was applied, dropped sweeps that were asked about nevertheless stand next to the others in the table
     gating; where a reader read the pictures, slopes per unit of its log-odds stand in the table reach.
 
     values: attribute to its K values.  seed: of the run.  photos: ids of those that count; all if None.
@@ -74,12 +74,12 @@ def fit_folder(
     record = {name: str(cut) for name, cut in sorted(limits.items())}
     limited = {name: {"score": cut.score, "most": cut.most} for name, cut in sorted(limits.items())}
     runfolder.write_json(run / PRESENCE, {"presence": config.presence, "cuts": record, "limits": limited})
-    beside = sensitivity(scores, asked, limits, values, ids, gates)
+    at_cuts = sensitivity(scores, asked, limits, values, ids, gates)
     if any(cut != ALL for cut in limits.values()):
-        runfolder.write_bytes(run / SENSITIVITY, csv_bytes(beside, digits=6))
+        runfolder.write_bytes(run / SENSITIVITY, csv_bytes(at_cuts, digits=6))
     else:
         (run / SENSITIVITY).unlink(missing_ok=True)  # of an earlier fit
-    found = replace(found, slopes=with_sensitivity(found.slopes, beside, limits))
+    found = replace(found, slopes=with_sensitivity(found.slopes, at_cuts, limits))
     order = sorted(found.tables(), key=lambda pair: pair[0] is tables.SLOPES)  # slopes last: they say it is done
     for table, frame in order:
         runfolder.write_table(table, frame, run / f"{table.name}.parquet")
@@ -89,10 +89,10 @@ def fit_folder(
 def _answers(run: Path, table: tables.Table) -> pa.Table:
     """A table of answers, with those about dropped sweeps at its end."""
     whole = tables.read_arrow(table, run / f"{table.name}.parquet")
-    beside = run / f"dropped-{table.name}.parquet"
-    if not beside.exists():
+    dropped = run / f"dropped-{table.name}.parquet"
+    if not dropped.exists():
         return whole
-    return pa.concat_tables([whole, tables.read_arrow(table, beside)]).unify_dictionaries()
+    return pa.concat_tables([whole, tables.read_arrow(table, dropped)]).unify_dictionaries()
 
 
 def reach_of(run: Path, values: dict[str, list[float]]) -> pd.DataFrame | None:

@@ -1,4 +1,4 @@
-"""Is it still the same person? A run's edited faces beside their own centre picture, and beside other people's."""
+"""Is it still the same person? A run's edited faces next to their own centre picture, and next to other people's."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def compare_faces(run: Path, embed: Embed, executor: Executor, most: int = MOST)
     """Write RUN/likeness.parquet: cosines of each face at every value, and of the next person's, with a centre picture.
 
     At most ``most`` photos an attribute, in the order of their ids; what an earlier call compared is not done again.
-    Two photos are taken to be of two people: the floor beside which a cosine means something.
+    Two photos are taken to be of two people: the floor against which a cosine means something.
 
     Returns: the table's path; None if no attribute has two photos with a face.
 
@@ -58,7 +58,7 @@ def compare_faces(run: Path, embed: Embed, executor: Executor, most: int = MOST)
 def likeness(run: Path, attribute: str) -> dict[str, Estimate]:
     """Mean cosines with their intervals: of the first and the last value with the centre, and of two people's centres.
 
-    Empty if the run has no likeness table, see ``compare_faces``. A cosine means something beside that of two people.
+    Empty if the run has no likeness table, see ``compare_faces``. Read a cosine against that of two people.
     """
     path = run / "likeness.parquet"
     if not path.exists():

@@ -193,8 +193,8 @@ def run_score(
         # a classifier that was stopped half way stays out of the tables until it is finished
         stages = [score_stage(name) for name in sorted(known)]
         stages = [name for name in stages if not runfolder.missing_parts(run, name, tables.ASKED, parts)]
-        beside = [(table, wanted.sampled, DROPPED[table.name]) for table in (tables.ASKED, tables.SCORES)]
-        merged = [*beside, *((table, wanted.keep, "") for table in (tables.ASKED, tables.SCORES))]
+        dropped = [(table, wanted.sampled, DROPPED[table.name]) for table in (tables.ASKED, tables.SCORES)]
+        merged = [*dropped, *((table, wanted.keep, "") for table in (tables.ASKED, tables.SCORES))]
         made = [runfolder.merge(run, table, stages, parts, keep, name) for table, keep, name in merged]
         reads = stamps.score_reads(run, gate=gate and wanted.judged, dropped=cost_limits.dropped_sample)
         stamps.stamp(run, "score", reads, made)
@@ -208,7 +208,7 @@ def is_fitted(run: Path, config: FitConfig) -> bool:
 
 
 def run_fit(run: Path, config: FitConfig | None = None, executor: Executor = QUIET) -> pd.DataFrame:
-    """Answers to slopes and the tables beside them, see ``run.fitting``; returns the slopes.
+    """Answers to slopes and the tables next to them, see ``run.fitting``; returns the slopes.
 
     Raises: UsageError if there are no answers yet or the CSV does not fit the run; ConfigError, TableError,
         StorageError.

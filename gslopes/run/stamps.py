@@ -23,7 +23,7 @@ from gslopes.run.plan import SYNTHESIS, Plan, identity
 from gslopes.run.sources import manifests
 
 PROGRAM = Path(__file__).resolve().parents[1]
-DRAWS = ("matplotlib", "jinja2")  # beside runtime.PACKAGES
+DRAWS = ("matplotlib", "jinja2")  # in addition to runtime.PACKAGES
 FITTED = (
     *(tables.SLOPES, tables.SHAPE, tables.GROUPS, tables.DIFFERENCES, tables.JOINT, tables.BALANCE),
     *(tables.PLACEBOS, tables.REFUSALS, tables.REACH, tables.GATING),
@@ -83,7 +83,7 @@ def gate_reads(run: Path, config: GateConfig, reader: str) -> dict[str, Any]:
 def score_reads(run: Path, *, gate: bool, dropped: int = 0) -> dict[str, Any]:
     """What the merged answers of a run follow from.
 
-    gate: whether sweeps that it dropped are left out.  dropped: how many of them are asked about beside the tables.
+    gate: whether sweeps that it dropped are left out.  dropped: how many of them are asked about.
     """
     content = runfolder.read_manifest(run)
     known = {
@@ -112,7 +112,7 @@ def fit_made(run: Path) -> list[Path]:
 
 
 def report_reads(run: Path, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the report of a run follows from: every table, ``run.json`` and whatever else lies beside them; the pictures
+    """What the report of a run follows from: every table, ``run.json`` and the files next to them; the pictures
     by their names, sizes and times, since each is written once and they may be half a million; the models' cards.
 
     options: thresholds and what is embedded.

@@ -9,7 +9,7 @@ from gslopes.core.errors import UsageError
 
 
 def drawn_faces(out: str | Path, faces: int = 60, seed: int = 0) -> dict[str, Any]:
-    """Draw faces into a folder, to try things without photos of anybody: whom they show is known, since nobody is.
+    """Draw faces into a folder, to try things without photos of people: every attribute is known.
 
     out: the folder, made if missing.  faces: how many; 160 by 160 px each.  seed: of all random draws.
 

@@ -1,7 +1,7 @@
 """The demo: what gslopes does, on faces whose truth is known and on one real photo, without data and without network.
 
 Drawn faces are audited with a classifier into which a bias was planted. Its true slope is known, because a drawn face
-can be drawn again with nothing but the cue changed; beside it stands the slope that the walk recovers through the
+can be drawn again with nothing but the cue changed; next to it stands the slope that the walk recovers through the
 editor. Then the shipped gender editor sweeps the public-domain portrait of the astronaut Eileen Collins.
 """
 
@@ -40,7 +40,7 @@ class Demo:
     """What the demo found.
 
     recovered: a row a label: label, planted (slope under re-rendering), slope, ci_low, ci_high (see report).
-    reach: how far the edit moved the drawn cue per unit, as a share of drawing the face anew; slopes scale with it.
+    reach: how far the edit moved the drawn cue per unit, as a share of drawing the face again; slopes scale with it.
     rendered: the audit of the drawn faces.  portrait: that of the astronaut.
     sweep: a picture of the astronaut's sweep.  pipeline: Figure 1 of the paper, of the astronaut.
     """
@@ -147,7 +147,7 @@ def drawn(faces: int, seed: int) -> rendered.FaceParameters:
 
 
 def true_slopes(classifier: PlantedClassifier, faces: int, seed: int) -> tuple[pd.DataFrame, float]:
-    """The slope of each planted label under do(cue), and that of the cue as read: every face drawn anew at every value.
+    """The slope of each planted label under do(cue), and that of the cue as read: each face drawn again at each value.
 
     Returns (a frame with index label and one column, planted; mean read cue per unit).
     """

@@ -156,7 +156,7 @@ def check_beginning(begin: ModelSpec, spec: ModelSpec) -> None:
 
 
 def keep_options(path: Path, resolved: dict[str, Any]) -> None:
-    """Write the resolved options first; a checkpoint of other options is not gone on with.  Raises: ConfigError."""
+    """Write the resolved options first; a checkpoint of other options is not resumed.  Raises: ConfigError."""
     if path.is_file():
         before = json.loads(path.read_text(encoding="utf-8"))
         if before["train"] != json.loads(json.dumps(resolved["train"])):

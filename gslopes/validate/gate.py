@@ -4,7 +4,7 @@ What a classifier answers has no part in it, or the audit would choose its own r
 face is lost, or that does not move what it should, or moves much else, is no counterfactual, whatever is answered.
 Keeping only sweeps that the reader follows is a choice nevertheless. Where a classifier errs as the reader errs, photos
 kept for a reading that rose by chance have answers that rose by chance; with most photos kept that is nothing, with
-few kept it is not. How many were dropped, and why, therefore stands beside every result.
+few kept it is not. How many were dropped, and why, therefore stands next to every result.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def verdict(sweep: Measured, thresholds: Thresholds) -> SkipReason:
 
 
 def moves_too(sweep: Measured) -> Reason:
-    """The reason that names the reading that moves most beside the target; none if none was read."""
+    """The reason that names the reading that moves most, the target aside; none if none was read."""
     name = sweep.off_target_reading
     return Reason(f"the reading of {name} moves too") if name else Reason.NONE
 

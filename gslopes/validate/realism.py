@@ -74,10 +74,10 @@ def two_sample_auc(
     draws: of people, halves and networks; the AUC is their mean, since one draw of some hundred faces may be 0.1 off.
 
     Every person is drawn to be a photo or a composite, and to be in one of two halves; a network trained on either
-    half judges the other, so nobody is in both classes, nor in training and test. Colour and position vary little
+    half judges the other, so no one is in both classes, nor in training and test. Colour and position vary little
     while training (mirror, shifts of two pixels), for they may be what gives a composite away. The AUC is the mean of
     both halves', its interval over people, with these draws and networks. Near 0.5 means that this network saw no
-    difference with so many photos; another one with more of them may.
+    difference with this many photos; another one with more of them may.
 
     Source: Lopez-Paz & Oquab 2017, Revisiting classifier two-sample tests.
     """

@@ -42,8 +42,8 @@ def load_parser(path: Path, device: str | torch.device = "cpu") -> LoadedModel:
     The result's spec names the classes in the order of these checkpoints; its ``crop`` is the framing of the photos
     that they were trained on, hair and neck in view.
 
-    Raises: UsageError if there is no such file; ModelError if it is no checkpoint, holds code besides tensors (not
-        run), lacks parameters, or has other shapes or classes.
+    Raises: UsageError if there is no such file; ModelError if it is no checkpoint, holds code as well as tensors (it is
+        not run), lacks parameters, or has other shapes or classes.
     """
     name = show(path)
     state = _floats(_state(_content(path, name), name), name)
@@ -89,7 +89,7 @@ def _content(path: Path, name: str) -> Any:
             return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         if "GLOBAL" in str(error) or "global" in str(error):
-            raise ModelError(f"{name} holds code besides tensors; it was not run.", SAFE) from error
+            raise ModelError(f"{name} holds code as well as tensors; it was not run.", SAFE) from error
         raise ModelError(f"{name} is a damaged checkpoint.", LAYOUT) from error
     except (SafetensorError, RuntimeError, EOFError, ValueError, KeyError, IndexError, OSError, TypeError) as error:
         raise ModelError(f"{name} is a damaged checkpoint.", LAYOUT) from error

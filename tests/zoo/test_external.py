@@ -111,7 +111,7 @@ class Trap:
 def test_code_in_a_checkpoint_is_never_run(state: State, tmp_path: Path, old: bool) -> None:
     caught, file = tmp_path / "caught", tmp_path / "trap.pth"
     torch.save({**state, "x": Trap(caught)}, file, _use_new_zipfile_serialization=not old)
-    with pytest.raises(ModelError, match=r"code besides tensors.*not run.*state_dict"):
+    with pytest.raises(ModelError, match=r"code as well as tensors.*not run.*state_dict"):
         zoo.load_parser(file)
     assert not caught.exists()
 

@@ -1,4 +1,4 @@
-"""A pair's saliency map, drawn beside its crops: the map, its peaks in their order, and every cell's score."""
+"""A pair's saliency map, drawn next to its crops: the map, its peaks in their order, and every cell's score."""
 
 from __future__ import annotations
 

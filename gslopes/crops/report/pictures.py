@@ -103,7 +103,7 @@ def draw(
     uri = jpeg_uri(canvas)
     margin = row["margin"]
     shown = numbers.value(margin) if isinstance(margin, float) and np.isfinite(margin) else ""
-    alt = f"{names[0]} beside {names[1]}; ratio {', '.join(captions)}"
+    alt = f"{names[0]} next to {names[1]}; ratio {', '.join(captions)}"
     return Picture(uri, alt, shown)
 
 

@@ -12,7 +12,7 @@ LEVEL = 0.01
 
 
 def refused_people(pairs: pd.DataFrame, person: Mapping[str, str]) -> dict[str, bool]:
-    """Person to whether none of the pictures with that person was answered, whoever stood beside.
+    """Person to whether none of the pictures with that person was answered, whoever stood next to them.
 
     pairs: rows of PAIRS, one cropper's.  person: photo to person.
     """

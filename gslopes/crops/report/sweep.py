@@ -21,7 +21,7 @@ from gslopes.report import words as plain
 from gslopes.report.inline import render
 
 _NAMES = {
-    "same": "placebo: the same picture, encoded anew",
+    "same": "placebo: the same picture, encoded again",
     "light": "placebo: lighter and darker",
     "random": "placebo: a random change as large",
 }
@@ -61,7 +61,7 @@ def write_sweep_report(run: Path) -> Path:
 def sweep_headline(slopes: pd.DataFrame) -> str:
     """The finding in one sentence: of all croppers and attributes, the slope of being favoured that is shown best.
 
-    It stands against the placebo sweeps: one that reaches into its interval, in its direction, is told beside it.
+    It stands against the placebo sweeps: one that reaches into its interval, in its direction, is named next to it.
 
     slopes: rows of SWEEP_SLOPES.
     """
@@ -157,9 +157,8 @@ def _section(
     )
     like = _placebo_as_steep(main.to_dict(), slopes)
     if like is not None:
-        answer += (
-            f" {_named(like['attribute']).capitalize()} reaches {_points(like['slope'])}: the edit is not told from it."
-        )
+        placebo = f"{_named(like['attribute']).capitalize()} reaches {_points(like['slope'])}"
+        answer += f" {placebo}: the edit is not distinguished from it."
     title = f"Chance to be favoured (%) along {plain.perceived(attribute)}, {negative} (−) to {positive} (+)"
     return {
         "cropper": plain.printable(cropper),

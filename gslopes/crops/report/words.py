@@ -20,7 +20,7 @@ LIMITS = (
     "photos from elsewhere would.",
     "A group is what the table of people says; how that is known stands above. Two genders and a few words for "
     "ethnicity are a coarse way to speak of people.",
-    "That a difference goes along with contrast or light does not justify it.",
+    "That a difference correlates with contrast or light does not justify it.",
 )
 
 

@@ -1,4 +1,4 @@
-// Texts of strangers (labels, file names, groups) reach the page through textContent and setAttribute alone.
+// Untrusted texts (labels, file names, groups) reach the page through textContent and setAttribute alone.
 const page = JSON.parse(document.getElementById("page-data").textContent);
 const arrived = new Map(), asked = new Map();
 window.gslopes = (name, content) => arrived.set(name, content);
@@ -10,7 +10,7 @@ function load(name) {
       const script = document.createElement("script");
       script.src = `data/${name}.js`;
       script.onload = () => (arrived.has(name) ? resolve(arrived.get(name)) : reject(new Error(name)));
-      script.onerror = () => reject(new Error(`data/${name}.js is not beside this page`));
+      script.onerror = () => reject(new Error(`data/${name}.js is not next to this page`));
       document.head.append(script);
     }));
   }
@@ -107,7 +107,7 @@ function roving(root, selector) {
   return root;
 }
 
-// A link that a stranger named: to http(s) alone, and it tells nobody where the reader came from. Else the text.
+// An untrusted link: to http(s) alone, without a referrer. Else the text.
 function outward(text, address) {
   return /^https?:\/\//.test(address) ? el("a", { href: address, rel: "noreferrer noopener" }, text) : text;
 }

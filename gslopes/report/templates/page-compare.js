@@ -52,7 +52,7 @@ function comparisonRow(kind, columns, row) {
     ...columns.map(({ cell, kind: style, head }) => el(head ? "th" : "td", { class: style, scope: head ? "row" : null }, ...[cell(row)].flat())));
 }
 
-// Beside one label, in its panel.
+// Next to one label, in its panel.
 function comparisonOf(kind, section, finding, i, title) {
   const place = el("div", {});
   if (!section[kind]) return place;

@@ -139,7 +139,7 @@ function findingApp(root, section, finding) {
       el("table", { class: "labels" }, el("thead", {}, roving(el("tr", {}, ...heads), "button")), roving(body, "button"))),
     more, unit, panel,
     comparisonTable("differences", section, finding, "Differences between groups of photos"),
-    comparisonTable("joint", section, finding, "Beside another attribute, on the same photos"),
+    comparisonTable("joint", section, finding, "Next to another attribute, on the same photos"),
   ]);
   let rows = state.rows;
   onPaper.push({ before: () => { rows = state.rows; state.rows = Infinity; show(); }, after: () => { state.rows = rows; show(); } });

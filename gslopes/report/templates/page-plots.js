@@ -1,4 +1,4 @@
-// All plots, drawn with Observable Plot at the width of their place, and anew when that changes.
+// All plots, drawn with Observable Plot at the width of their place, and again when that changes.
 const CHART = { className: "chart" };
 
 function drawn(root, build) {

@@ -50,7 +50,7 @@ for (const root of document.querySelectorAll("[data-likeness]")) {
   const { values, likeness } = page.readings[Number(root.dataset.likeness)];
   root.replaceChildren(el("figure", {},
     drawn(el("div", {}), (width) => curve(values, likeness.mean, likeness.low, likeness.high, { width, height: 240, yName: "cosine with value 0", title: "Likeness of the face to its own picture at value 0 along the sweep", side: "pos", floor: likeness.two })),
-    el("figcaption", {}, likeness.two ? "Each face beside its own picture at value 0, with the 95 % interval over photos. Grey: pictures of two people." : "Each face beside its own picture at value 0, with the 95 % interval over photos.")));
+    el("figcaption", {}, likeness.two ? "Each face next to its own picture at value 0, with the 95 % interval over photos. Grey: pictures of two people." : "Each face next to its own picture at value 0, with the 95 % interval over photos.")));
 }
 for (const root of document.querySelectorAll("[data-planted]")) {
   root.replaceChildren(...page.planted.map((panel) => drawn(el("div", {}), (width) => plantedPlot(panel, Math.min(width, 420)))));

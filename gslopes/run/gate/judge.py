@@ -1,6 +1,6 @@
 """The gate: after the pictures are made, and before any classifier sees them, each photo's sweep is judged.
 
-Everything is measured once and kept, part by part; other thresholds judge anew without measuring again. A dropped sweep
+Everything is measured once and kept, part by part; other thresholds judge again, without measuring. A dropped sweep
 keeps its pictures, but no classifier is asked about it, and its answers, if there are any, stay out of the tables.
 """
 
@@ -54,7 +54,7 @@ def judge_folder(run: Path, parts: int, config: GateConfig, device: str, executo
         message = f"{runfolder.show(run / runfolder.MANIFEST)} is damaged: it does not say where the photos are."
         raise UsageError(message, "Restore it, or make the run again in a new folder.")
     look: Look = config.look if made["find"].get("landmarks") is None else "none"
-    stage = f"gate/{look}-{digest[:8]}"  # another reader reads everything anew
+    stage = f"gate/{look}-{digest[:8]}"  # another reader reads everything again
     missing = runfolder.missing_parts(run, stage, tables.VERDICTS, parts)
     sizes = {part: _rows(part_path(run, SYNTHESIS, tables.PHOTOS, part)) for part in range(parts)}
     if missing:
@@ -92,7 +92,7 @@ def load_reader(device: str = "cpu") -> FaceReader:
 
 
 def judged(measured: pd.DataFrame, thresholds: Thresholds) -> pd.DataFrame:
-    """A verdicts table with its verdicts made anew from its measures."""
+    """A verdicts table with its verdicts made again from its measures."""
     names = [name for name in measured.columns if name in MEASURED]
     rows = (
         Measured(**dict(zip(names, row, strict=True))) for row in measured[names].itertuples(index=False, name=None)
@@ -158,7 +158,7 @@ class Judging:
                 points = np.asarray(row["points"], np.float64).reshape(5, 2)
                 for attribute, unedited in edits[edits["photo"] == row["photo"]].groupby("attribute"):
                     if placebo.split(str(attribute))[1]:
-                        continue  # it stands beside a sweep, and is asked about where that is
+                        continue  # it stands next to a sweep, and is asked about where that is
                     steps = unedited.sort_values("step")
                     pictures = [open_photo(self.run / file).pixels for file in steps["file"]]
                     values, area = steps["value"].tolist(), float(steps["mask_area"].iloc[0])
@@ -198,7 +198,7 @@ class SweepSelection:
     of those that it dropped; placebo sweeps of all photos, or of a sample.
 
     gate: whether verdicts count, if the run has any.
-    dropped: how many of an attribute's dropped sweeps are asked about, beside the tables; without their placebos.
+    dropped: how many of an attribute's dropped sweeps are also asked about; without their placebos.
     placebos: of how many photos an attribute's placebo sweeps are asked about; all if None.
     seed: of both samples.
     """
@@ -278,5 +278,5 @@ def _sweeps(rows: pd.DataFrame) -> Iterator[tuple[tuple[str, str], str]]:
 
 
 def _sample(photos: Iterable[str], most: int, seed: int) -> list[str]:
-    """At most so many of the photos, drawn at random, the same ones whenever they are asked for."""
+    """At most this many of the photos, drawn at random, the same ones whenever they are asked for."""
     return sorted(photos, key=lambda photo: hashlib.sha256(f"{seed}:sample:{photo}".encode()).digest())[:most]

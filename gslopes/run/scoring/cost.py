@@ -54,18 +54,18 @@ def confirm_walk(plan: Plan, classifiers: Sequence[Classifier], config: ScoreCon
     Raises: as ``confirm_cost``.
     """
     paid = [one for one in classifiers if not limits_of(one).free]
-    images, beside = plan.pictures_asked(config.placebo_sample)
+    images, placebos = plan.pictures_asked(config.placebo_sample)
     part = plan.config.part * sum(len(values) for values in plan.values.values())
-    if beside and paid:
+    if placebos and paid:
         sample = f"of placebo sweeps, of {min(config.placebo_sample, len(plan.files)):,} photos"
-        executor.note(f"score      {beside:,} of the pictures are {sample} (--no-placebo leaves them out)")
+        executor.note(f"score      {placebos:,} of the pictures are {sample} (--no-placebo leaves them out)")
     confirm_cost([estimate_walk(one, images, part) for one in paid], config, executor)
 
 
 def confirm_cost(estimates: Sequence[Estimate], config: CostLimits, executor: Executor) -> None:
     """Say what will be asked; above ``confirm_above`` ask the user, or require ``--yes`` without a terminal.
 
-    Raises: ConfigError if there is a budget but no price; UsageError if it is not wanted or nobody can be asked.
+    Raises: ConfigError if there is a budget but no price; UsageError if it is not wanted or no one can be asked.
     """
     due = [one for one in estimates if one.pictures]
     for one in due:

@@ -43,7 +43,7 @@ def score_stage(classifier: str) -> str:
     return f"score/{runfolder.slug(classifier)}"
 
 
-DROPPED = {tables.ASKED.name: "dropped-asked", tables.SCORES.name: "dropped-scores"}  # beside the tables
+DROPPED = {tables.ASKED.name: "dropped-asked", tables.SCORES.name: "dropped-scores"}  # apart from the tables
 
 
 def wanted_of(run: Path, classifier: Classifier, config: ScoreConfig, gate: bool, seed: int) -> SweepSelection:
@@ -240,7 +240,7 @@ class Scoring:
             name, usage = client.classifier.name, client.usage
             if usage.refitted:
                 how = "; ".join(sorted(client.refits))
-                note = f"{name}: {usage.refitted:,} pictures were too large or of another format and encoded anew"
+                note = f"{name}: {usage.refitted:,} pictures were too large or of another format and encoded again"
                 self._executor.note(f"score      {note} ({how}), all of a photo alike.")
             if str(usage):
                 self._executor.note(f"score      {name}: {usage.requests:,} calls, {usage}.")

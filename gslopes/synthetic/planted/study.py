@@ -1,7 +1,7 @@
-"""Calibrate the whole walk on drawn faces: every planted bias beside its truth, what was recovered, and what was not.
+"""Calibrate the whole walk on drawn faces: every planted bias next to its truth, what was recovered, and what was not.
 
 Truth is the slope under do(cue): the same faces drawn again with nothing but the cue changed. The editor has learned
-from faces whose hair, background and smile go along with the cue, as they would in photos found on the web; the audited
+from faces whose hair, background and smile correlate with the cue, as they may in photos from the web; the audited
 faces are drawn that way too, so that a comparison of the photos as they are is confounded.
 """
 
@@ -39,7 +39,7 @@ class PlantedStudy:
     """What was found.
 
     labels: a row a label, see ``compare``.  summary: what is said in one line each.
-    reach: how far the edit moves the drawn cue, as a share of drawing the face anew.
+    reach: how far the edit moves the drawn cue, as a share of drawing the face again.
     table, picture: where they were written.  run: the audit's folder.
     """
 
@@ -70,19 +70,19 @@ def calibrate(
     executor.note(f"{faces:,} drawn faces, {len(GRID)} planted biases, {sets} audits of {faces // sets} photos each.")
     run = audit_drawn(out, parameters, classifier, executor, seed, device)
 
-    executor.note("truth      every face drawn anew at every value")
+    executor.note("truth      every face drawn again at every value")
     values = values_for("gender")
     shares, cue = drawn_anew(parameters, classifier, values)
     weights = line_weights(values.astype(np.float64))
     truth = 100 * shares @ weights
-    anew = float(cue @ weights)
+    redrawn = float(cue @ weights)
     seen = cue_by_photo(run, classifier, values)
-    reach = float(seen["reach"].mean()) / anew
+    reach = float(seen["reach"].mean()) / redrawn
 
     executor.note("fit        each audit by itself")
     found = fit_sets(run, sets, seed, seen)
     unedited = totals(classifier.read(rendered.render(parameters, SIZE).pixels)) > 0
-    labels = compare(truth, found, naive(unedited, parameters.gender, faces, sets), reach, anew)
+    labels = compare(truth, found, naive(unedited, parameters.gender, faces, sets), reach, redrawn)
     summary = summarise(labels)
     table, picture = out / "calibration.csv", out / "calibration.png"
     runfolder.write_bytes(table, csv_bytes(labels))
@@ -176,7 +176,7 @@ def naive(unedited: NDArray[np.bool_], cue: FloatArray, faces: int, sets: int) -
 
 
 def compare(
-    truth: NDArray[np.float64], found: pd.DataFrame, plain: NDArray[np.float64], reach: float, anew: float
+    truth: NDArray[np.float64], found: pd.DataFrame, plain: NDArray[np.float64], reach: float, redrawn: float
 ) -> pd.DataFrame:
     """A row a label, slopes in percentage points per unit of the attribute.
 
@@ -186,7 +186,7 @@ def compare(
         cue as it is seen.  covered: share of the audits whose 95 % t interval holds the truth; covered_per_reach: the
         same of Fieller's interval per unit of the cue as it is seen.  flagged: share of the audits with q < 0.05.
     decided: share of the audits that call the label a finding, placebos and all.
-    anew: slope of the cue where faces are drawn anew.
+    redrawn: slope of the cue where faces are drawn again.
     naive: mean over the audits of what comparing men's and women's photos gives; naive_flagged: share with p < 0.05.
     """
     rows = []
@@ -194,7 +194,7 @@ def compare(
         of_label = found[found["label"] == bias.label]
         low, high = of_label["ci_low"], of_label["ci_high"]
         real = float(truth[index])
-        less, more = anew * of_label["ratio_low"], anew * of_label["ratio_high"]
+        less, more = redrawn * of_label["ratio_low"], redrawn * of_label["ratio_high"]
         rows.append(
             {
                 "label": bias.label,

@@ -161,7 +161,7 @@ def test_the_finding_in_one_sentence(swept):
 
 def test_the_page_names_its_placebos(swept):
     text = swept.page.read_text("utf-8")
-    assert "placebo: the same picture, encoded anew" in text
+    assert "placebo: the same picture, encoded again" in text
     assert "placebo: a random change as large" in text
 
 

@@ -47,9 +47,9 @@ def run(tmp_path: Path) -> Path:
 
 
 def note_of(run: Path, classifier: Narrow, capsys: pytest.CaptureFixture[str]) -> str:
-    """What stands on stderr about pictures that were encoded anew."""
+    """What stands on stderr about pictures that were encoded again."""
     walk.score_photos(run, classifier, executor=OneProcess(progress=True))
-    lines = [line for line in capsys.readouterr().err.splitlines() if "encoded anew" in line]
+    lines = [line for line in capsys.readouterr().err.splitlines() if "encoded again" in line]
     assert len(lines) <= 1
     return lines[0] if lines else ""
 
