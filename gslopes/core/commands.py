@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 PATH = click.Path(path_type=Path)
 ALL = "gslopes.help_all"  # in a context's notes: whether every option is to be shown
 
@@ -104,7 +105,7 @@ def verb(*commands: str, **extra: Any) -> Callable[[Callable[..., Any]], click.C
 # -- options from a configuration -------------------------------------------------------------------------------------
 
 
-def options(config: type, *, leave_out: Collection[str] = (), chief: Collection[str] = ()) -> Callable[[Command], Any]:
+def options(config: type, *, leave_out: Collection[str] = (), chief: Collection[str] = ()) -> Decorator:
     """Add every option of a configuration, ``--config`` and ``--set``.
 
     The command gets those that are given as one mapping, ``options``, as ``core.options.build`` takes it: a flag wins
@@ -202,7 +203,9 @@ trust_option = click.option(
 )
 
 
-def out_option(metavar: str = "RUN", text: str = "The run folder, made if missing.", **extra: Any) -> Any:
+def out_option(
+    metavar: str = "RUN", text: str = "The run folder, made if missing.", **extra: Any
+) -> Callable[[Command], Command]:
     """Add ``--out``; required unless a default is given."""
     given = {"required": "default" not in extra, **extra}
     return click.option("--out", "-o", type=PATH, metavar=metavar, help=text, **given)

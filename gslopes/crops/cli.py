@@ -10,6 +10,7 @@ import click
 
 from gslopes.core.commands import (
     PATH,
+    Command,
     Parsed,
     Verb,
     dry_run_option,
@@ -66,7 +67,7 @@ def _verb(text: str, *commands: str) -> Callable[[Callable[..., Any]], click.Com
     return crops.command(cls=Verb, short_help=text, epilog=examples(*commands))
 
 
-def _people(required: bool = True) -> Any:
+def _people(required: bool = True) -> Callable[[Command], Command]:
     text = "Who is on each photo, and of which groups."
     return click.option("--people", type=PATH, required=required, metavar="CSV", help=text)
 

@@ -146,7 +146,7 @@ def _every(scores: pd.DataFrame, levels: Levels, photos: Collection[str] | None)
         ids = sorted(rows["photo"].unique() if photos is None else {str(photo) for photo in photos})
         steps = np.arange(len(levels[str(attribute)]), dtype=np.int16)
         grid = pd.DataFrame({"photo": np.repeat(ids, len(steps)), "step": np.tile(steps, len(ids))})
-        parts.append(grid.assign(classifier=classifier, attribute=attribute, **_ASKED))
+        parts.append(grid.assign(classifier=str(classifier), attribute=str(attribute), **_ASKED))
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 

@@ -64,8 +64,10 @@ def _theme(block: str) -> Theme:
     def ramp(name: str, many: int) -> tuple[str, ...]:
         return tuple(colours[f"{name}-{place}"] for place in range(1, many + 1))
 
-    plain = (colours[name] for name in ("ink", "edge", "shade", "card", "neutral", "like"))
-    return Theme(*plain, ramp("neg", 6), ramp("pos", 6), ramp("series", 8))
+    ink, edge, shade, card, neutral, like = (
+        colours[name] for name in ("ink", "edge", "shade", "card", "neutral", "like")
+    )
+    return Theme(ink, edge, shade, card, neutral, like, ramp("neg", 6), ramp("pos", 6), ramp("series", 8))
 
 
 LIGHT, DARK = map(_theme, re.findall(r":root \{(.*?)\}", (TEMPLATES / "page.css").read_text("utf-8"), re.DOTALL)[:2])

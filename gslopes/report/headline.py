@@ -46,9 +46,9 @@ def headline(rows: pd.DataFrame, found: Mapping[str, Decision], attribute: str) 
     )
     first = order.iloc[0]
     end = words.ends(attribute)[0 if first["slope"] < 0 else 1]
-    ends = sorted(abs(first[x]) for x in ("ci_low", "ci_high"))
+    low, high = sorted(abs(first[x]) for x in ("ci_low", "ci_high"))
     sign = first["ci_low"] * first["ci_high"] > 0
-    interval = f" {numbers.interval(*ends, numbers.size)}" if sign else ""
+    interval = f" {numbers.interval(low, high, numbers.size)}" if sign else ""
     name, size = words.printable(order.index[0]), numbers.size(first["slope"])
     text = f"“{name}” appears {size} points more often per step toward {end}{interval}; "
     text += f"{moves:,} of {_labels(judged)} move{'s' * (moves == 1)}"

@@ -211,6 +211,6 @@ def _face(axes: Axes, found: Pipeline, left: float, top: float, side: float) -> 
     if len(found.box) == 4 and found.photo is not None:
         x0, y0, x1, y1 = found.box
         corner = left + side * x0, top + side * y0
-        frame = {"fill": False, "edgecolor": "white", "linewidth": 1.5}
-        axes.add_patch(Rectangle(corner, side * (x1 - x0), side * (y1 - y0), **frame))
+        width, height = side * (x1 - x0), side * (y1 - y0)
+        axes.add_patch(Rectangle(corner, width, height, fill=False, edgecolor="white", linewidth=1.5))
         axes.plot(left + side * found.points[:, 0], top + side * found.points[:, 1], "o", color="white", markersize=2.5)

@@ -140,8 +140,7 @@ def _row(row: Mapping[str, Any]) -> tuple[str, ...]:
     """Label, truth, recovered, interval, covered, flagged, naive, flagged."""
     known = [_number(row, name) for name in ("truth", "recovered", "naive")]
     slopes = [numbers.points(slope) for slope in known]
-    ends = [_number(row, name) for name in ("recovered_low", "recovered_high")]
-    interval = numbers.interval(*ends)
+    interval = numbers.interval(_number(row, "recovered_low"), _number(row, "recovered_high"))
     shares = [_number(row, name) for name in ("covered", "flagged", "naive_flagged")]
     covered, flagged, naive = (numbers.share(share, 0) for share in shares)
     label = words.printable(row.get("label", ""))

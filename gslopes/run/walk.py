@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
@@ -18,7 +18,7 @@ from gslopes.executors import Executor, OneProcess
 from gslopes.executors.engines import engine
 from gslopes.run import manifest, outcome, stages
 from gslopes.run.components import Components, load_classifiers
-from gslopes.run.config import CostLimits, CostOptions, GateConfig, RunConfig, RunOptions, ScoreConfig, configure
+from gslopes.run.config import CostOptions, GateConfig, RunConfig, RunOptions, ScoreConfig, configure
 from gslopes.run.gate.judge import load_reader
 from gslopes.run.outcome import Audit
 from gslopes.run.plan import Plan, make_plan
@@ -229,9 +229,9 @@ def make_pictures(plan: Plan, *, executor: Executor, components: Components | No
 
 def split_classifiers(classifier: Given | Sequence[Given] | None) -> tuple[tuple[str, ...], tuple[Classifier, ...]]:
     """(the names among what was given, the objects); a function becomes an object."""
-    given = [] if classifier is None else classifier if isinstance(classifier, (list, tuple)) else [classifier]
+    given: list[Any] = list(classifier) if isinstance(classifier, (list, tuple)) else [classifier]
     names = tuple(one for one in given if isinstance(one, str))
-    objects = [one for one in given if not isinstance(one, str)]
+    objects = [one for one in given if one is not None and not isinstance(one, str)]
     return names, tuple(FunctionClassifier(one) if inspect.isroutine(one) else one for one in objects)
 
 
@@ -243,7 +243,7 @@ def _engine(plan: Plan, given: Executor) -> Executor:
     return engine(given, plan.config.engine, plan.config.workers, plan.config.device)
 
 
-def _confirmed(run: stages.AuditRun) -> CostLimits:
+def _confirmed(run: stages.AuditRun) -> ScoreConfig:
     """Before pictures are made for hours: credentials that are missing, a price that is too high."""
     from gslopes.run.scoring.cost import confirm_walk
     from gslopes.score.classifiers import prepare_classifier
