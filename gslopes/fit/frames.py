@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core import tables
+from gslopes.core.config import from_dict
 from gslopes.core.errors import TableError, UsageError
 from gslopes.fit.options import FitOptions
 
@@ -33,7 +34,7 @@ def fit_slopes(
     photos: Collection[str] | None = None,
     about: pd.DataFrame | None = None,
     cluster: str = "",
-    options: FitOptions | None = None,
+    options: FitOptions | Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """The slope of every label along the edited attribute, by all estimators, with intervals, tests and q.
 
@@ -54,7 +55,7 @@ def fit_slopes(
     photos: ids of the photos that count.  Without ``asked`` name them all: a photo that has no row in scores would be
         missing from every share.  None: all photos of asked, or of scores.
     about, cluster: see ``fit.analysis.analyse``.
-    options: estimators, resamples, permutations, correction and seed, see ``fit.options.FitOptions``.
+    options: estimators, bootstrap, permutations, correction, seed; a mapping or a ``fit.options.FitOptions``.
 
     Returns a data frame with the columns of core.tables.SLOPES, sorted by classifier, attribute, estimator and label.
 
@@ -69,6 +70,8 @@ def fit_slopes(
     """
     from gslopes.fit.analysis import analyse
 
+    settings = from_dict(FitOptions, options) if isinstance(options, Mapping) else options
+
     columns = {"photo": photo, "value": value, "classifier": classifier, "attribute": attribute}
     rows = _standard(scores, columns | {"label": label} | ({"score": score} if score else {}), "scores")
     rows = rows.assign(**{role: constant for role, constant in _ABSENT.items() if role not in rows})
@@ -81,7 +84,7 @@ def fit_slopes(
         answers[tables.SCORES.columns],
         questions[tables.ASKED.columns],
         values={name: level.tolist() for name, level in levels.items()},
-        options=options,
+        options=settings,
         about=about,
         cluster=cluster,
         photos=photos,

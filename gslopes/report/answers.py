@@ -19,8 +19,6 @@ from gslopes.core.errors import TableError
 from gslopes.core.files import read_json
 from gslopes.core.runfolder import show
 from gslopes.report import tally
-from gslopes.stats.intervals import wilson
-from gslopes.stats.ols import line_weights
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -45,6 +43,8 @@ class Answers:
 
     def weights(self) -> Array:
         """(K,) that turn K numbers into the slope of their least squares line, per unit of the attribute."""
+        from gslopes.stats.ols import line_weights  # scipy
+
         return line_weights(self.values)
 
     def slopes(self) -> Array:
@@ -101,6 +101,8 @@ def curves(answers: Answers) -> tuple[Array, Array, Array]:
     Over the photos answered at all values.  Interval: 95 %, Wilson.  Where the fit had clusters, it is too narrow: its
     units are photos.
     """
+    from gslopes.stats.intervals import wilson  # scipy
+
     count = max(int(answers.complete.sum()), 1)
     inside = answers.complete[answers.photo]
     present = ~np.isnan(answers.scores[inside])

@@ -31,7 +31,7 @@ EXAMPLES = [
     CredentialsError("google", ["A_KEY", "A_SECRET"]),
     CredentialsError("google", ["A_KEY"], rejected=True, detail="401"),
     PhotoError("a b/ü.jpg", "it ends too early"),
-    UnknownName("model", "fader-gendr", ["race-field", "gender-field"]),
+    UnknownName("model", "gender-feld", ["race-field", "gender-field"]),
 ]
 
 
@@ -76,13 +76,13 @@ def test_errors_come_back_whole_from_worker_processes(error: GslopesError, throu
 
 
 def test_unknown_name_offers_the_nearest_or_lists_what_there_is():
-    near = UnknownName("model", "fader-gendr", ["race-field", "gender-field"])
+    near = UnknownName("model", "gender-feld", ["race-field", "gender-field"])
     far = UnknownName("model", "zzz", ["b", "a"])
     none = UnknownName("model", "zzz", [])
     assert near.hint == "Did you mean 'gender-field'?"
     assert far.hint == "Known: a, b."
     assert none.hint == "Known: none."
-    assert near.message == "There is no model named 'fader-gendr'."
+    assert near.message == "There is no model named 'gender-feld'."
 
 
 def test_photo_error_keeps_path_and_reason():

@@ -29,7 +29,7 @@ def run(provider: FakeProvider, tmp_path):
 
 
 def check(run, **others):
-    return check_drift(run, NAME, OneProcess(), terms=ScoreConfig(yes=True), **others)
+    return check_drift(run, NAME, OneProcess(), cost_limits=ScoreConfig(yes=True), **others)
 
 
 def test_a_model_that_answers_as_before_has_not_drifted_and_the_questions_are_new(provider: FakeProvider, run):
@@ -81,7 +81,7 @@ def test_chance_alone_is_no_drift(provider: FakeProvider, tmp_path):
     run = write_run(tmp_path / "run", 12, part=4)
     walk.score_photos(run, [name], device="cpu", cache=tmp_path / "cache", yes=True)
     provider.chat.first = 0.02  # other draws, hardly another model
-    found = check_drift(run, name, OneProcess(), sample=60, terms=ScoreConfig(yes=True))
+    found = check_drift(run, name, OneProcess(), sample=60, cost_limits=ScoreConfig(yes=True))
     assert 0 < found.labels["difference"].abs().max() < 0.2
     assert not found.drifted
 
@@ -98,7 +98,7 @@ def test_the_sample_is_of_answered_pictures_and_depends_on_the_seed_alone(provid
 def test_the_budget_is_a_hard_stop(provider: FakeProvider, run):
     before = len(provider.log.calls)
     with pytest.raises(BudgetReached):
-        check_drift(run, NAME, OneProcess(), sample=20, terms=ScoreConfig(yes=True, max_calls=6))
+        check_drift(run, NAME, OneProcess(), sample=20, cost_limits=ScoreConfig(yes=True, max_calls=6))
     assert len(provider.log.calls) == before + 6
 
 

@@ -133,7 +133,7 @@ def test_every_picture_and_figure_of_the_page_is_there(page: Any) -> None:
         return image.decode().then(() => null, () => image.alt); })).then((found) => found.filter(Boolean))"""
     assert page.evaluate(broken) == []
     assert page.locator("figure img").count() >= 6
-    assert page.locator("svg.hero circle").count() == 3
+    assert page.locator(".hero svg circle").count() == 3
 
 
 def test_cut_outs_are_answered_by_key_and_button_and_the_file_is_what_the_command_reads(

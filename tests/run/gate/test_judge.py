@@ -176,7 +176,7 @@ def test_a_stopped_gate_goes_on_where_it_was(run, monkeypatch):
 
 def test_an_audit_with_known_landmarks_is_not_judged_unless_it_is_asked_for(draw, home, tmp_path):
     faces = draw(2)
-    options = {"steps": 3, "classifiers": [Counting()], **faces.known}
+    options = {"steps": 3, "classifier": Counting(), **faces.known}
     gslopes.audit(faces.photos, tmp_path / "a", **options)
     assert not (tmp_path / "a" / "verdicts.parquet").exists()
     gslopes.audit(faces.photos, tmp_path / "b", gate=True, **options)
