@@ -157,8 +157,8 @@ def _section(
     )
     like = _placebo_as_steep(main.to_dict(), slopes)
     if like is not None:
-        placebo = f"{_named(like['attribute']).capitalize()} reaches {_points(like['slope'])}"
-        answer += f" {placebo}: the edit is not distinguished from it."
+        steepest = f"{_named(like['attribute']).capitalize()} reaches {_points(like['slope'])}"
+        answer += f" {steepest}: the edit is not distinguished from it."
     title = f"Chance to be favoured (%) along {plain.perceived(attribute)}, {negative} (−) to {positive} (+)"
     return {
         "cropper": plain.printable(cropper),
