@@ -21,7 +21,7 @@ def test_a_pair_with_its_frames(tmp_path):
         files.append(tmp_path / f"{index}.png")
         Image.new("RGB", (100, 100), colour).save(files[-1])
     found = draw(ROW, CROPS, files, ("a", "b"), vertical=False, width=360)
-    assert found.alt == "a beside b; ratio 1 keeps a"
+    assert found.alt == "a next to b; ratio 1 keeps a"
     assert found.margin == "0.25"
     picture = Image.open(io.BytesIO(base64.b64decode(found.uri.partition(",")[2])))
     assert picture.size == (360, 180)
