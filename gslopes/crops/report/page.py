@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from gslopes.core import runfolder, tables
+from gslopes.core import runfolder
 from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import csv_bytes
-from gslopes.core.tables import Table
 from gslopes.crops import tables as schemas
+from gslopes.crops.parts import read_table
 from gslopes.crops.report import charts, pictures
 from gslopes.crops.report.grids import HERE, Grid, other_grids, parity_grid
 from gslopes.crops.report.selection_bias import selected
@@ -59,7 +59,7 @@ def write_crops_report(run: Path | str, *, photos: Mapping[str, Path] | None = N
     manifest = runfolder.read_manifest(run)
     if manifest.get("kind") not in ("crops", "crops sweep"):
         raise UsageError(f"{runfolder.show(run)} is no run of gslopes crops.", "Make one with: gslopes crops.")
-    found = {table.name: _read(table, run) for table in schemas.ALL}
+    found = {table.name: read_table(table, run, optional=True) for table in schemas.ALL}
     report = run / "report"
     with runfolder.storage(report):
         report.mkdir(exist_ok=True)
@@ -86,11 +86,6 @@ def write_crops_report(run: Path | str, *, photos: Mapping[str, Path] | None = N
     )
     runfolder.write_bytes(report / "index.html", text.encode())
     return report / "index.html"
-
-
-def _read(table: Table, run: Path) -> pd.DataFrame:
-    path = run / f"{table.name}.parquet"
-    return tables.read(table, path) if path.is_file() else table.empty()
 
 
 # -- one cropper ------------------------------------------------------------------------------------------------------
