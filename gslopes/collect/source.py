@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -49,7 +50,7 @@ class FetchJson(Protocol):
         ...
 
 
-class Source:
+class Source(ABC):
     """One source of photos; what is said here is that of sources on the web.
 
     name: as the command line and the manifest have it.  terms: see there.
@@ -58,16 +59,16 @@ class Source:
     name: str
     terms: Terms
 
-    def check(self) -> None:
+    def check(self) -> None:  # noqa: B027 - most need nothing
         """Before any work: keys, files.  Raises: CredentialsError, UsageError."""
 
     def queries(self) -> list[Query] | None:
         """The searches that it has by itself (a list, a folder); None if it takes any."""
         return None
 
+    @abstractmethod
     def search(self, query: Query, max_results: int, ask: FetchJson) -> list[Candidate]:
         """At most ``max_results`` of one search, best first.  Raises: as ``ask``."""
-        raise NotImplementedError
 
     def read(self, candidate: Candidate) -> bytes | None:
         """The bytes of a candidate that needs no download; None if it does.  Raises: OSError."""

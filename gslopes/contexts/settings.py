@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from gslopes.contexts.config import KINDS, ContextOptions, PeopleColumns, StageConfig
 from gslopes.core.config import from_dict
@@ -32,7 +32,7 @@ class ContextsConfig:
     score: ScoreConfig = section(ScoreConfig, flat=("classifiers", *CostLimits.__dataclass_fields__))
 
 
-class ContextsOptions(CostOptions, total=False):
+class ContextsOptions(CostOptions, TypedDict, total=False):
     """The options of ``ContextsConfig`` as keywords, except ``classifier``; ``config`` is a TOML file with more."""
 
     people: str | Path

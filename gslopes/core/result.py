@@ -1,13 +1,11 @@
 """What every audit returns: its folder, its page, its tables, and its finding in a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gslopes.core.errors import TableError
 
@@ -23,11 +21,11 @@ class Tables(Mapping[str, "pd.DataFrame"]):
     Raises: KeyError for a table that the folder does not have; TableError for one that cannot be read.
     """
 
-    def __init__(self, folder: Path, made: Mapping[str, pd.DataFrame]) -> None:
+    def __init__(self, folder: Path, made: Mapping[str, "pd.DataFrame"]) -> None:
         self._folder = folder
         self._read = dict(made)
 
-    def __getitem__(self, name: str) -> pd.DataFrame:
+    def __getitem__(self, name: str) -> "pd.DataFrame":
         import pandas as pd
 
         path = self._folder / f"{name}.parquet"
@@ -52,16 +50,16 @@ class AuditResult:
     """What an audit found.
 
     folder: the run folder.  page: the report, None before it.  summary: the finding in a sentence, empty before it.
-    made: tables that need not be read from the folder.
+    made: name to table, those that need not be read from the folder.
     """
 
     folder: Path
     page: Path | None
     summary: str
-    made: Mapping[str, pd.DataFrame] = field(default_factory=dict, kw_only=True, repr=False)
+    made: Mapping[str, Any] = field(default_factory=dict, kw_only=True, repr=False)
 
     @cached_property
-    def tables(self) -> Mapping[str, pd.DataFrame]:
+    def tables(self) -> Mapping[str, "pd.DataFrame"]:
         """The tables of the run folder by name, read lazily."""
         return Tables(self.folder, self.made)
 

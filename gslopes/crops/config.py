@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 from gslopes.core.config import from_dict
 from gslopes.core.errors import ConfigError
@@ -149,7 +149,7 @@ class CropsSettings:
     cost_limits: CostLimits = section(CostLimits)
 
 
-class CropsOptions(CostOptions, total=False):
+class CropsOptions(CostOptions, TypedDict, total=False):
     """The options of ``CropsSettings`` as keywords; ``config`` is a TOML file with more."""
 
     preset: Literal["exact", "published"]

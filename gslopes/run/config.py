@@ -296,7 +296,7 @@ class CostOptions(TypedDict, total=False):
     retry_failed: bool
 
 
-class RunOptions(CostOptions, total=False):
+class RunOptions(CostOptions, TypedDict, total=False):
     """The options of ``RunConfig`` as keywords, except ``classifier``; ``config`` is a TOML file with more."""
 
     limit: int | None

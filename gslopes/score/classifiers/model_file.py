@@ -1,7 +1,5 @@
 """Models in a file of the user's own: their options, labels, preprocessing, and what makes scores of their outputs."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ therefore depend on the list: they compare its labels with one another. A SigLIP
 (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its labels has a score of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
