@@ -15,7 +15,7 @@ from scipy import ndimage, special
 
 from gslopes.core.errors import UnknownName
 from gslopes.crops.pictures.joining import Layout
-from gslopes.crops.pictures.saliency import Ties, maxima, owners, winners
+from gslopes.crops.pictures.saliency import Ties, from_edge, maxima, owners, winners
 
 Array = NDArray[np.float64]
 Weights = Literal["softmax", "shifted"]
@@ -124,24 +124,24 @@ def temperature_for(scores: Array, share: float = 0.1) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cells:
-    """scores: (B, cells).  grid: rows, columns.  owner: (cells,).  at: (cells, 2) x y.  plan: of the picture."""
+    """scores: (B, cells).  grid: rows, columns.  owner: (cells, people).  at: (cells, 2) x y.  plan: of the picture.
+
+    x, y: columns and rows as distances from the picture's edges.
+    """
 
     scores: Array
     grid: tuple[int, int]
-    owner: NDArray[np.int64]
+    owner: Array
     at: Array
     plan: Layout
+    x: Array
+    y: Array
 
     @classmethod
     def of(cls, scores: Array, x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> _Cells:
-        across, down = np.meshgrid(x, y)
-        at = np.stack([across.ravel(), down.ravel()], axis=1).astype(np.float64)
-        return cls(scores.reshape(len(scores), -1), scores.shape[1:], owners(x, y, plan).ravel(), at, plan)
-
-    def sums(self, weights: Array) -> Array:
-        """(B, people) of the weights in each territory."""
-        one_hot = np.eye(len(self.plan.territories))[self.owner]
-        return np.asarray(weights @ one_hot)
+        at = np.stack([axis.ravel() for axis in np.meshgrid(x, y)], axis=1).astype(np.float64)
+        edges = from_edge(x, plan.width), from_edge(y, plan.height)
+        return cls(scores.reshape(len(scores), -1), scores.shape[1:], owners(x, y, plan), at, plan, *edges)
 
     def low(self, weights: Array) -> Array:
         return np.asarray((weights * (self.scores < np.median(self.scores, axis=1, keepdims=True))).sum(axis=1))
@@ -155,13 +155,11 @@ def _outcome(name: str, cells: _Cells, settings: Settings, draw: Array | None) -
     if name in ("sample", "average"):
         weights = cell_weights(cells.scores, settings.weights, settings.temperature)
         if name == "average":
-            return _pointed(cells, weights @ cells.at)
+            return _pointed(cells, weights)
         points = nowhere if draw is None else cells.at[_drawn(weights, draw)]
-        return Outcome(cells.sums(weights), points, cells.low(weights))
+        return Outcome(np.asarray(weights @ cells.owner), points, cells.low(weights))
     if name == "top-k-average":
-        top = min(settings.top, cells.scores.shape[1])
-        best = np.argpartition(-cells.scores, top - 1, axis=1)[:, :top]
-        return _pointed(cells, cells.at[best].mean(axis=1))
+        return _pointed(cells, _top_weights(cells.scores, min(settings.top, cells.scores.shape[1])))
     if name in ("choose-k", "either-k"):
         shares = np.array([_peak_shares(cells, index, settings, name == "either-k") for index in range(count)])
         return Outcome(shares.reshape(count, people), nowhere, none)
@@ -171,11 +169,7 @@ def _outcome(name: str, cells: _Cells, settings: Settings, draw: Array | None) -
 
 def _argmax(cells: _Cells, ties: Ties) -> Outcome:
     best = np.argmax(cells.scores, axis=1)
-    if ties == "first":
-        shares = np.eye(len(cells.plan.territories))[cells.owner[best]]
-    else:
-        grids = cells.scores.reshape(len(cells.scores), *cells.grid)
-        shares = winners(maxima(grids, cells.owner.reshape(cells.grid), len(cells.plan.territories)), grids)
+    shares = cells.owner[best] if ties == "first" else winners(maxima(cells.scores, cells.owner), cells.scores)
     return Outcome(shares, cells.at[best], np.zeros(len(best)))
 
 
@@ -184,14 +178,22 @@ def _drawn(weights: Array, draw: Array) -> NDArray[np.int64]:
     return np.argmax(passed, axis=1)
 
 
-def _pointed(cells: _Cells, points: Array) -> Outcome:
-    """A policy whose focal point is some place between cells: it counts for the territory that it lies in."""
-    shares = np.zeros((len(points), len(cells.plan.territories)))
-    for index, (x, y) in enumerate(points):
-        shares[index, cells.plan.owner(x, y)] = 1.0
+def _top_weights(scores: Array, top: int) -> Array:
+    """(B, cells) weights of the ``top`` highest cells, sum 1; cells tied for the last places share them."""
+    last = -np.partition(-scores, top - 1, axis=1)[:, top - 1 : top]
+    above, tied = scores > last, scores == last
+    left = top - above.sum(axis=1, keepdims=True)
+    return np.asarray((above + tied * left / tied.sum(axis=1, keepdims=True)) / top)
+
+
+def _pointed(cells: _Cells, weights: Array) -> Outcome:
+    """A policy whose focal point is the weighted mean of cells: it counts for the territory that it lies in."""
+    points = weights @ cells.at
+    x, y = points[:, 0] + cells.x[0] - cells.at[0, 0], points[:, 1] + cells.y[0] - cells.at[0, 1]
     nearest = [int(np.argmin(np.square(cells.at - point).sum(axis=1))) for point in points]
     at_point = cells.scores[np.arange(len(points)), nearest]
-    return Outcome(shares, points, (at_point < np.median(cells.scores, axis=1)).astype(np.float64))
+    low = (at_point < np.median(cells.scores, axis=1)).astype(np.float64)
+    return Outcome(cells.plan.shares(x, y), points, low)
 
 
 def find_peaks(
@@ -217,16 +219,22 @@ def find_peaks(
 
 
 def _peak_shares(cells: _Cells, index: int, settings: Settings, either: bool) -> Array:
-    rows, columns = cells.grid
-    grid = cells.scores[index].reshape(rows, columns)
-    x, y = cells.at[:columns, 0], cells.at[::columns, 1]
+    """Among equal peaks the first in order is taken: the mean over the map and its mirror image favours no side."""
+    grid = cells.scores[index].reshape(cells.grid)
     min_distance = settings.min_distance * min(cells.plan.width, cells.plan.height)
     people = len(cells.plan.territories)
-    peaks = find_peaks(grid, x, y, settings.peaks, min_distance)
-    if not peaks:
-        return np.full(people, 1 / people)
-    counts = np.bincount([cells.plan.owner(px, py) for px, py, _ in peaks], minlength=people)
-    return np.asarray((counts > 0).astype(np.float64) if either else counts / counts.sum())
+    found = []
+    side_by_side = cells.plan.territories[0].y1 == cells.plan.height
+    for step in (1, -1):
+        across, down = (step, 1) if side_by_side else (1, step)
+        turned = grid[::down, ::across], cells.x[::across], cells.y[::down]
+        peaks = find_peaks(*turned, settings.peaks, min_distance)
+        if not peaks:
+            return np.full(people, 1 / people)
+        x, y, _ = np.array(peaks).T
+        counts = cells.plan.shares(x, y).sum(axis=0)
+        found.append((counts > 0).astype(np.float64) if either else counts / counts.sum())
+    return np.asarray(np.mean(found, axis=0))
 
 
 def weighted_exposure(h: Array, views: int, exponent: float) -> tuple[float, float]:

@@ -27,6 +27,7 @@ from pathlib import Path
 import numpy as np
 from coverage_cases import CASES
 from coverage_cases import PERMUTATIONS as PERMUTATIONS_OF_CASES
+from coverage_crops import CASES as CASES_OF_CROPS
 from scipy import special
 
 from gslopes.fit.bootstrap import replicates
@@ -38,6 +39,7 @@ from gslopes.stats.ols import fit_lines, line_weights
 from gslopes.stats.resampling import bca_intervals as intervals
 
 SEED = 20
+CASES |= CASES_OF_CROPS
 VALUES = np.linspace(-2, 2, 7)
 EFFECT, RESAMPLES, PERMUTATIONS, MIN_ACTIVE = 0.15, 500, 499, 10
 SIZES, RATES, KINDS_OF_NULL = (30, 300, 3000), (0.001, 0.01, 0.1, 0.5, 0.9), ("noise", "drift", "slopes")
@@ -246,7 +248,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="without ending: .json and .md are written")
     parser.add_argument("--sets", type=int, default=1000)
     parser.add_argument("--photos", type=int, choices=SIZES, help="this size alone")
-    parser.add_argument("--case", nargs="+", choices=[*CASES, "all"], help="cells of coverage_cases.py instead")
+    parser.add_argument(
+        "--case", nargs="+", choices=[*CASES, "all"], help="cells of coverage_*.py instead"
+    )
     parser.add_argument("--portion", type=int, default=100, help="data sets of a --case at once; written after each")
     parser.add_argument("--merge", type=Path, nargs="+", help="no simulation: join files of several sizes")
     args = parser.parse_args()
@@ -309,7 +313,7 @@ def markdown_of_cases(facts: dict) -> str:
         "# Where a decision could mislead: simulated audits whose truth is known",
         "",
         f"`python tests/benches/bench_coverage.py --case all`, seed {facts['seed']}. What each cell draws is said in",
-        "tests/benches/coverage_cases.py. Per cent of data sets with the standard error of the simulation, and of how",
+        "tests/benches/coverage_*.py. Per cent of data sets with the standard error of the simulation, and of how",
         "many: labels that are not judged and ratios that are not given have fewer, single labels more.",
         "",
         "| cell | statement | by | % | of |",

@@ -72,6 +72,23 @@ def test_every_policy_answers_and_has_its_words():
         outcomes(scores, x, y, PLAN, ("argmaks",))
 
 
+@pytest.mark.parametrize("attach", ["horizontal", "vertical"])
+@pytest.mark.parametrize("gap", [0, 3])
+@pytest.mark.parametrize("grid", ["pixels", "edges", "odd"])
+def test_no_policy_prefers_a_side_of_a_map_that_is_its_own_mirror_image(attach, gap, grid):
+    plan = layout([(40, 40), (40, 40)], attach, gap)
+    sides = (plan.width, plan.height) if attach == "horizontal" else (plan.height, plan.width)
+    count = 9 if grid == "odd" else 8
+    long, short = ((np.arange(count) + 0.5) * side / count - 0.5 * (grid != "edges") for side in sides)
+    half = np.random.default_rng(5).integers(0, 4, (30, count, count)).astype(float)
+    scores = half + half[:, :, ::-1]
+    if attach == "vertical":
+        scores, long, short = scores.transpose(0, 2, 1), short, long
+    x, y = long.astype(np.float32), short.astype(np.float32)
+    for name, one in outcomes(scores, x, y, plan, POLICIES, draw=np.full(30, 0.3)).items():
+        assert np.abs(one.shares[:, 0] - one.shares[:, 1]).max() < 1e-9, name
+
+
 def test_averaging_shows_what_lies_between():
     scores = np.array([[[0.0, 0.0, 0.0, 0.0], [0.0, 9.0, 0.0, 9.0]]])
     x, y = np.array([2.0, 7.0, 12.0, 17.0], np.float32), np.array([2.0, 7.0], np.float32)

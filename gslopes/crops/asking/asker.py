@@ -149,7 +149,7 @@ class Asker:
             rows = np.asarray(found.rows)
             lots = None if draw is None else draw[rows]
             chosen = outcomes(found.scores, found.x, found.y, found.plan, policies, settings, lots)
-            highest = maxima(found.scores, owners(found.x, found.y, found.plan), pictures.shape[1])
+            highest = maxima(found.scores, owners(found.x, found.y, found.plan))
             flat = np.ptp(found.scores.reshape(len(rows), -1), axis=1) == 0
             for index, row in enumerate(found.rows):
                 choices = {

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from gslopes.crops.measures.bootstrap import interval
 from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.tables import EXPLAINED
-from gslopes.stats.intervals import percentile
 from gslopes.stats.logistic import fit_weighted
 from gslopes.stats.resampling import bootstrap_counts
 
@@ -52,7 +52,7 @@ def _fitted(table: Array, away: Array | None, when: str, seed: int) -> dict[str,
     for _ in range(_DRAWS):
         rows, columns = (bootstrap_counts(size, 1, generator)[:, 0].astype(np.float64) for size in (m, n))
         draws.append(logit_beta(table, away, np.outer(rows, columns)))
-    low, high = percentile(np.array(draws))
+    low, high = interval(np.array(draws))
     return {f"beta_{when}": value, f"beta_{when}_low": low, f"beta_{when}_high": high}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.errors import ConfigError
-from gslopes.stats.intervals import percentile
+from gslopes.crops.measures.bootstrap import interval
 
 Array = NDArray[np.float64]
 
@@ -68,12 +68,14 @@ def kept_impact(
     ratio = first / second if second > 0 else math.nan
     usable = (draws > 0) & (other_draws > 0)
     logs = np.log(draws[usable] / other_draws[usable])
-    low, high = (math.exp(end) for end in percentile(logs, confidence)) if len(logs) else (math.nan, math.nan)
+    low, high = (math.exp(end) for end in interval(logs, confidence))
     return Impact(ratio, low, high, less, verdict(low, high, epsilon))
 
 
 def verdict(low: float, high: float, epsilon: float) -> str:
-    """What an interval of the ratio says of a lack of parity."""
+    """What an interval of the ratio says of a lack of parity; nothing without one."""
+    if math.isnan(low) or math.isnan(high):
+        return ""
     if high <= 1 - epsilon:
         return SHOWN
     return RULED_OUT if low > 1 - epsilon else OPEN
@@ -86,4 +88,4 @@ def check_epsilon(epsilon: float) -> None:
 
 
 def _odds(p: float) -> float:
-    return p / (1 - p) if p < 1 else math.inf
+    return math.inf if p >= 1 else p / (1 - p)

@@ -14,21 +14,19 @@ from scipy import stats
 
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.measures.aggregation import Weighting, aggregate
-from gslopes.crops.measures.bootstrap import draw_weights, resampled, simultaneous
+from gslopes.crops.measures.bootstrap import draw_weights, interval, resampled, simultaneous
 from gslopes.crops.measures.bradley_terry import bradley_terry
 from gslopes.crops.measures.disparate_impact import disparate_impact, kept_impact
 from gslopes.crops.measures.panel import Panel
 from gslopes.crops.measures.parity import Parity, draws_half, parity
 from gslopes.crops.people import CROSS
-from gslopes.crops.tables import AGGREGATES, PARITY, POSITIONS, SPREAD, STRENGTHS
-from gslopes.stats.intervals import percentile
+from gslopes.crops.tables import AGGREGATES, CONSTANT, FEW, PARITY, POSITIONS, SPREAD, STRENGTHS
 from gslopes.stats.multiplicity import benjamini_hochberg
 from gslopes.stats.resampling import multinomial_counts
 
 Array = NDArray[np.float64]
 Kept = tuple[Array, Array, Array]
 Groups = Mapping[str, Mapping[str, tuple[str, ...]]]
-FEW = "too few to judge"
 _MEANS: tuple[Weighting, ...] = ("equal", "size")
 
 
@@ -74,21 +72,23 @@ class Measurer:
         pairs = _asked_pairs(groups, h)
         found = {(a, b): parity(h[np.ix_(groups[a], groups[b])]) for a, b in pairs}
         drawn = {(a, b): resampled(h[np.ix_(groups[a], groups[b])], weights[a], weights[b]) for a, b in pairs}
-        together = simultaneous(
-            [one.p for one in found.values()], [one.se for one in found.values()], [*drawn.values()]
-        )
+        judged = [pair for pair, one in found.items() if min(one.persons, one.others) >= self.config.min_group]
+        tables = [h[np.ix_(groups[a], groups[b])] for a, b in judged]
+        together = dict(zip(judged, simultaneous(tables, [(weights[a], weights[b]) for a, b in judged]), strict=True))
         rows = []
-        for ((a, b), one), (low, high) in zip(found.items(), together, strict=True):
-            boot_low, boot_high = percentile(drawn[a, b])
+        for (a, b), one in found.items():
+            low, high = together.get((a, b), (np.nan, np.nan))
+            boot_low, boot_high = interval(drawn[a, b])
             row = {**key, "group": a, "other": b, "persons": one.persons, "other_persons": one.others}
             row |= {name: getattr(one, name) for name in ("pairs", "p", "se", "df", "p_value")}
             row |= {"ci_low": one.low, "ci_high": one.high, "boot_low": boot_low, "boot_high": boot_high}
             row |= {"sim_low": low, "sim_high": high, "draws_half": draws_half(one.p, draws or one.pairs)}
-            row |= {"epsilon": self.config.epsilon, "note": ""}
+            row["epsilon"] = self.config.epsilon
             if kept is None:
                 row |= self._favoured_impact(one)
             else:
                 row |= self._kept_impact(kept, np.ix_(groups[a], groups[b]), weights[a], weights[b])
+            row["note"] = "" if row["verdict"] else CONSTANT
             if min(one.persons, one.others) < self.config.min_group:
                 row |= {"p_value": np.nan, "verdict": "", "note": f"{FEW}: {one.persons} and {one.others} persons"}
             rows.append(row)
@@ -96,9 +96,7 @@ class Measurer:
         return [{**row, "q": value} for row, value in zip(rows, q, strict=True)]
 
     def _favoured_impact(self, one: Parity) -> dict[str, Any]:
-        nothing = dict.fromkeys(("kept", "other_kept", "both", "neither", "ratio", "ratio_low", "ratio_high"), np.nan)
-        if np.isnan(one.low):
-            return {**nothing, "verdict": ""}
+        nothing = dict.fromkeys(("kept", "other_kept", "both", "neither"), np.nan)
         impact = disparate_impact(one.p, one.low, one.high, self.config.epsilon)
         high = impact.high if np.isfinite(impact.high) else np.nan
         return nothing | {"ratio": impact.ratio, "ratio_low": impact.low, "ratio_high": high, "verdict": impact.verdict}
@@ -136,7 +134,7 @@ class Measurer:
                 for weighting in _MEANS:
                     p, count, missing = aggregate(shares, ours, theirs, sizes, weighting)
                     draws, _, _ = aggregate(drawn, ours, theirs, sizes, weighting)
-                    low, high = percentile(np.atleast_1d(draws)) if count else (np.nan, np.nan)
+                    low, high = interval(np.atleast_1d(draws)) if count else (np.nan, np.nan)
                     ends = {"p": p, "boot_low": low, "boot_high": high}
                     rows.append({**labels, "weighting": weighting, "cells": count, "cells_missing": missing, **ends})
                 rows.append({**labels, **self._pooled(column, first, second, h)})
@@ -145,7 +143,7 @@ class Measurer:
     def _pooled(self, column: str, first: str, second: str, h: Array) -> dict[str, Any]:
         groups, weights = self.numbers[column], self.weights[column]
         table = h[np.ix_(groups[first], groups[second])]
-        low, high = percentile(resampled(table, weights[first], weights[second]))
+        low, high = interval(resampled(table, weights[first], weights[second]))
         ends = {"p": parity(table).p, "boot_low": low, "boot_high": high}
         return {"weighting": "pooled", "cells": 1, "cells_missing": 0, **ends}
 
@@ -159,7 +157,7 @@ class Measurer:
         size = len(self.panel.persons)
         generator = np.random.default_rng([self.config.seed, 8])
         weights = multinomial_counts(size, min(self.config.bootstrap, 1000), generator)
-        low, high = percentile(resampled(mean, weights, weights) - 0.5)
+        low, high = interval(resampled(mean, weights, weights) - 0.5)
         row = {**key, "pictures": len(answered), "ci_low": low, "ci_high": high, "ties": int((won == 0.5).sum())}
         row |= {status: int((pairs["status"] == status).sum()) for status in ("refused", "failed")}
         row["left"] = float(np.nanmean(won)) - 0.5 if len(won) else np.nan

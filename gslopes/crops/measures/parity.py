@@ -83,6 +83,7 @@ def logit_interval(p: float, se: float, df: float, persons: int, confidence: flo
     p: the share.  se: its standard error.  df: degrees of freedom of t; infinity for the normal.
     persons: in the smaller group. Where P is 0 or 1 the interval is one-sided: with k persons of whom all agree, its
         other end is 0.025^(1/k) away from it (k = 8: 0.631), as Clopper and Pearson have it for k independent ones.
+        Of any other share that does not vary there is none: NaN.
 
     >>> [round(end, 4) for end in logit_interval(0.5695, 0.0141, float("inf"), 621)]
     [0.5417, 0.5969]
@@ -93,8 +94,8 @@ def logit_interval(p: float, se: float, df: float, persons: int, confidence: flo
     if p <= 0 or p >= 1:
         end = tail ** (1 / max(persons, 1))
         return (0.0, 1 - end) if p <= 0 else (end, 1.0)
-    if not se > 0:
-        return (p, p) if se == 0 else (math.nan, math.nan)
+    if not se > 0:  # people who all give the same share say nothing about others
+        return math.nan, math.nan
     quantile = normal_quantile(confidence) if math.isinf(df) else float(t_quantile(df, confidence))
     half = quantile * se / (p * (1 - p))
     middle = float(special.logit(p))

@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.crops.measures.bootstrap import resampled
+from gslopes.crops.measures.bootstrap import interval, resampled
 from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.policies import TABLE_1
 from gslopes.crops.tables import POLICIES
-from gslopes.stats.intervals import percentile
 
 Array = NDArray[np.float64]
 
@@ -48,8 +47,8 @@ def policy_rows(
                 row = {**key, "policy": policy, "column": column, "group": a, "other": b}
                 row |= _ends("deviation", soft, draws)
                 row |= _ends("difference", abs(hard) - abs(soft), np.abs(hard_draws) - np.abs(draws))
-                low, high = percentile(draws)
-                known = low * high > 0
+                low, high = interval(draws)
+                known = low * high > 0 or (np.isnan(low) and soft != 0)
                 with np.errstate(divide="ignore", invalid="ignore"):
                     ratio = _ends("amplification", hard / soft, hard_draws / draws) if known else {}
                 row |= ratio or _ends("amplification", np.nan, np.array([np.nan]))
@@ -60,7 +59,7 @@ def policy_rows(
 
 
 def _ends(name: str, value: float, draws: Array) -> dict[str, float]:
-    low, high = percentile(draws)
+    low, high = interval(draws)
     return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 

@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.crops.config import CropsConfig
-from gslopes.crops.measures.bootstrap import draw_weights
+from gslopes.crops.measures.bootstrap import draw_weights, interval
 from gslopes.crops.tables import SHARES
-from gslopes.stats.intervals import percentile
 
 Array = NDArray[np.float64]
 
@@ -37,7 +36,7 @@ def shares(
             share = in_group["share"].to_numpy(np.float64)
             kept = in_group["kept"].to_numpy(np.float64)
             head = np.where(np.isnan(kept), np.nan, kept >= config.inside)
-            low, high = percentile(drawn @ share / drawn.sum(axis=1))
+            low, high = interval(drawn @ share / drawn.sum(axis=1))
             known = in_group["photo"].map(person).nunique()
             row = {"cropper": cropper, "variant": variant, "column": column, "group": group, "persons": int(known)}
             row |= {"pictures": len(in_group), "share": float(share.mean()), "ci_low": low, "ci_high": high}

@@ -12,14 +12,17 @@ from typing import Literal
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.core.errors import ConfigError
 from gslopes.core.records import ByteArray
 from gslopes.crops.pictures.geometry import Box
 
+SEAM = 1e-6  # of the longer side: points as near to a seam belong to both sides
 Attach = Literal["horizontal", "vertical"]
 Resample = Literal["lanczos", "area"]
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class Layout:
     """Where the photos lie in a joined picture.
 
     width, height: of the joined picture, pixels.  photos: one box a photo.
-    territories: one box a photo: the photo with its padding (and a gap after it); together they are the
+    territories: one box a photo: the photo with its padding and half of the gaps next to it; together they are the
         picture.
     """
 
@@ -36,12 +39,16 @@ class Layout:
     photos: tuple[Box, ...]
     territories: tuple[Box, ...]
 
-    def owner(self, x: float, y: float) -> int:
-        """Index of the photo in whose territory the pixel lies.  Raises: ValueError if it is outside."""
-        for index, box in enumerate(self.territories):
-            if box.holds(x, y):
-                return index
-        raise ValueError(f"({x}, {y}) lies outside of {self.width} x {self.height} pixels")
+    def shares(self, x: Array, y: Array) -> Array:
+        """(n, people) 1 in whose territory each point lies, 1/2 each where it lies on the seam between two.
+
+        x, y: (n,) pixels from the picture's left and upper edge.
+        """
+        close = SEAM * max(self.width, self.height)
+        across = [(x >= box.x0 - close) & (x <= box.x1 + close) for box in self.territories]
+        down = [(y >= box.y0 - close) & (y <= box.y1 + close) for box in self.territories]
+        inside = (np.stack(across, axis=1) & np.stack(down, axis=1)).astype(np.float64)
+        return np.asarray(inside / inside.sum(axis=1, keepdims=True))
 
     def on_padding(self, x: float, y: float) -> bool:
         """Whether the pixel lies on no photo."""
@@ -69,10 +76,10 @@ def layout(sizes: Sequence[tuple[int, int]], attach: Attach = "horizontal", gap:
     height = max(size[1] for size in sizes)
     photos_, territories_, left = [], [], 0
     for index, (wide, tall) in enumerate(sizes):
-        room = gap if index < len(sizes) - 1 else 0
+        before, after = (gap / 2 if inner else 0 for inner in (index > 0, index < len(sizes) - 1))
         photos_.append(Box(left, 0, left + wide, tall))
-        territories_.append(Box(left, 0, left + wide + room, height))
-        left += wide + room
+        territories_.append(Box(left - before, 0, left + wide + after, height))
+        left += wide + gap * (index < len(sizes) - 1)
     return Layout(left, height, tuple(photos_), tuple(territories_))
 
 

@@ -55,26 +55,29 @@ def focal_point(saliency: SaliencyMap) -> tuple[int, int]:
     return int(saliency.x[column]), int(saliency.y[row])
 
 
-def owners(x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> NDArray[np.int64]:
-    """(rows, columns) of whose territory each cell's centre lies in."""
-    result = np.full((len(y), len(x)), -1, dtype=np.int64)
-    for index, box in enumerate(plan.territories):
-        rows, columns = (y >= box.y0) & (y < box.y1), (x >= box.x0) & (x < box.x1)
-        result[np.ix_(rows, columns)] = index
-    if (result < 0).any():
-        raise ValueError("a cell lies in no territory")
-    return result
+def from_edge(centres: NDArray[np.float32], side: int) -> Array:
+    """(n,) cells' centres as distances from the picture's edge, pixels.
+
+    Centres may be places of pixels, which themselves lie half a pixel from the edge, or such distances already: a grid
+    that is its own mirror image in the picture says which.
+    """
+    return centres + np.clip((side - float(centres[0]) - float(centres[-1])) / 2, 0.0, 0.5)
 
 
-def maxima(scores: NDArray[np.floating], owner: NDArray[np.int64], people: int) -> Array:
+def owners(x: NDArray[np.float32], y: NDArray[np.float32], plan: Layout) -> Array:
+    """(rows x columns, people) in whose territory each cell's centre lies: 1, or 1/2 each on a seam."""
+    across, down = np.meshgrid(from_edge(x, plan.width), from_edge(y, plan.height))
+    return plan.shares(across.ravel(), down.ravel())
+
+
+def maxima(scores: NDArray[np.floating], owner: Array) -> Array:
     """(B, people) of each person's highest score; minus infinity for a person without a cell.
 
-    scores: (B, rows, columns).  owner: (rows, columns).
+    scores: (B, rows, columns).  owner: see ``owners``.
     """
-    flat, whose = scores.reshape(len(scores), -1), owner.ravel()
-    result = np.full((len(scores), people), -np.inf)
-    for index in range(people):
-        inside = whose == index
+    flat = scores.reshape(len(scores), -1)
+    result = np.full((len(scores), owner.shape[1]), -np.inf)
+    for index, inside in enumerate(owner.T > 0):
         if inside.any():
             result[:, index] = flat[:, inside].max(axis=1)
     return result

@@ -165,7 +165,9 @@ def scatter(rows: pd.DataFrame) -> str:
     described = []
     for index, (row, (y, low, high)) in enumerate(zip(rows.to_dict("records"), percent, strict=True)):
         x = frame.x(min(float(row["exposure"]), 0.5))
-        parts += [svg_line(x, frame.y(low), x, frame.y(high), series(index), 2), svg_dot(x, frame.y(y), series(index))]
+        if np.isfinite(low):
+            parts.append(svg_line(x, frame.y(low), x, frame.y(high), series(index), 2))
+        parts.append(svg_dot(x, frame.y(y), series(index)))
         parts += frame.legend(index, row["policy"], 8)
         described.append(f"{row['policy']} {numbers.points(y)} points")
     description = f"Deviation from even by policy: {'; '.join(described)}"

@@ -20,7 +20,7 @@ from gslopes.crops.report import charts, pictures
 from gslopes.crops.report.grids import HERE, Grid, other_grids, parity_grid
 from gslopes.crops.report.selection_bias import selected
 from gslopes.crops.report.words import LIMITS, RECTANGLE, favours, headline, in_order, main_rows, side_effect
-from gslopes.crops.tables import DRAWN_MAPS
+from gslopes.crops.tables import DRAWN_MAPS, FEW
 from gslopes.report import numbers
 from gslopes.report import words as plain
 from gslopes.report.charts import FRAMES
@@ -106,9 +106,9 @@ def _section(
     for column, rows in head.groupby("column", sort=False):
         name = plain.printable(column)
         judged = rows[rows["note"] == ""]
-        few = len(rows) - len(judged)
         left = len(rows) > MOST_BARS and 0 < len(judged) < len(rows)
-        title = f"Who is favoured, by {name}" + f"; {few} more pairs of groups have too few people to judge" * left
+        title = f"Who is favoured, by {name}"
+        title += f"; {len(rows) - len(judged)} more pairs of groups cannot be judged" * left
         section.charts.append((title, Markup(charts.bars(judged if left else rows))))
         names = {*rows["group"], *rows["other"]}
         if 2 < len(names) <= MOST_ARROWS:
@@ -144,8 +144,11 @@ def _answer(head: pd.DataFrame, positions: pd.DataFrame) -> str:
         if len(judged):
             number += f" The farthest: {favours(min(judged.to_dict('records'), key=lambda row: row['q']))}."
     first = f"Of {len(judged)} pairs of groups that can be judged, {number}"
-    few = len(head) - len(judged)
-    second = f" {few} more have too few people to judge." if few else ""
+    few = int(head["note"].str.startswith(FEW).sum())
+    same = len(head) - len(judged) - few
+    second = f" {few} more have too few people to judge." * bool(few) + f" In {same} more people do not differ." * bool(
+        same
+    )
     side = ""
     if len(positions):
         side = f" {side_effect(float(positions['left'].iloc[0]))}."

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from gslopes.crops.tables import CONSTANT
 from gslopes.report import numbers
 from gslopes.report.words import printable
 
@@ -42,7 +43,7 @@ def favours(row: Mapping[Any, Any]) -> str:
     one, other, p, low, high = (row[name] for name in ("group", "other", "p", "ci_low", "ci_high"))
     if p < 0.5:
         one, other, p, low, high = other, one, 1 - p, 1 - high, 1 - low
-    return f"{one} over {other} {numbers.share(p)} ({numbers.share_range(low, high)})"
+    return f"{one} over {other} {numbers.share(p)} ({numbers.share_range(low, high) or 'no interval'})"
 
 
 def headline(head: pd.DataFrame) -> str:
@@ -51,6 +52,8 @@ def headline(head: pd.DataFrame) -> str:
     head: rows of PARITY, as ``main_rows`` gives them.
     """
     judged = head[head["note"] == ""]
+    if judged.empty and head["note"].str.startswith(CONSTANT).any():
+        return "People do not differ: a crop treats all of them alike."
     if judged.empty:
         return "Too few people in every group to say whom a crop keeps."
     shown = judged[judged["q"] < 0.05]
@@ -88,8 +91,8 @@ def print_parity(parity: pd.DataFrame, positions: pd.DataFrame) -> str:
             verdict = row["note"] or f"lack of parity {row['verdict']}"
             lines.append(
                 f"  {printable(row['group'])} over {printable(row['other'])}: {numbers.share(row['p'])} "
-                f"({numbers.share_range(row['ci_low'], row['ci_high'])} "
-                f"over {row['persons']} and {row['other_persons']} people), "
+                f"({numbers.share_range(row['ci_low'], row['ci_high'])} ".replace("( ", "(")
+                + f"over {row['persons']} and {row['other_persons']} people), "
                 f"p {numbers.probability(row['p_value'])}, q {numbers.probability(row['q'])}, "
                 f"ratio {ratio(row)}: {verdict}"
             )
@@ -98,7 +101,7 @@ def print_parity(parity: pd.DataFrame, positions: pd.DataFrame) -> str:
         side = side_effect(float(row["left"]))
         lines.append(
             f"{printable(row['cropper'])}: {side[0].lower()}{side[1:]} "
-            f"({numbers.share_range(row['ci_low'], row['ci_high'])}); {row['ties']:,} ties, "
+            f"({numbers.share_range(row['ci_low'], row['ci_high']) or 'no interval'}); {row['ties']:,} ties, "
             f"{row['failed']:,} failed of {row['pictures'] + row['failed']:,} pictures"
         )
     return "\n".join(lines)

@@ -21,7 +21,7 @@ class Duels:
     """A person's pictures at K values next to each other, all K(K-1)/2 pairs.
 
     p: (K, K) chance that the row's value is favoured over the column's, mean over persons; NaN on the diagonal.
-    low, high: (K, K) ends of its 95 % t interval over persons.
+    low, high: (K, K) ends of its 95 % t interval over persons; NaN where they do not differ.
     score: (n,) mean over pairs of values of sign(v - v') (h - 1/2) 2, in [-1, 1]: 1 if the larger value always wins.
     """
 
@@ -43,7 +43,7 @@ def duels(h: Array, confidence: float = 0.95) -> Duels:
     filled = np.where(diagonal, 0.5, h)
     mean = np.nanmean(filled, axis=0)
     spread = np.nanstd(filled, axis=0, ddof=1) if n > 1 else np.full(mean.shape, np.nan)
-    half = t_quantile(max(n - 1, 1), confidence) * spread / np.sqrt(n)
+    half = t_quantile(max(n - 1, 1), confidence) * np.where(spread > 0, spread, np.nan) / np.sqrt(n)
     steps = value_pairs(size)
     score = np.mean([2 * h[:, high, low] - 1 for low, high in steps], axis=0)
     p, low, high_end = (np.where(diagonal, np.nan, table) for table in (mean, mean - half, mean + half))
@@ -70,5 +70,6 @@ def duel_rows(single: pd.DataFrame, values: dict[str, list[float]]) -> pd.DataFr
             ends = {"p": found.p[high, low], "ci_low": found.low[high, low], "ci_high": found.high[high, low]}
             rows.append({**labels, "low": steps[low], "high": steps[high], **ends})
         mean = mean_t(found.score)
-        rows.append({**labels, "low": None, "high": None, "p": mean.value, "ci_low": mean.low, "ci_high": mean.high})
+        low_end, high_end = (mean.low, mean.high) if mean.se > 0 else (None, None)
+        rows.append({**labels, "low": None, "high": None, "p": mean.value, "ci_low": low_end, "ci_high": high_end})
     return pd.DataFrame(rows, columns=DUELS.columns)

@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.crops.config import CropsConfig
+from gslopes.crops.measures.bootstrap import interval
 from gslopes.crops.tables import SWEEP_SLOPES
-from gslopes.stats.intervals import percentile
 from gslopes.stats.ols import line_slopes
 from gslopes.stats.resampling import multinomial_counts
 
@@ -58,7 +58,7 @@ def pair_slope(
         draws.append(np.divide(weights @ slopes, total, out=np.full(size, np.nan), where=total > 0))
     all_draws = np.concatenate(draws)
     all_draws = all_draws[~np.isnan(all_draws)]
-    low, high = percentile(all_draws)
+    low, high = interval(all_draws)
     beyond = min(float((all_draws <= 0).mean()), float((all_draws >= 0).mean())) if len(all_draws) else float("nan")
     return PairSlope(float(slopes.mean()), low, high, min(1.0, max(2 * beyond, 1 / count)))
 
@@ -84,10 +84,10 @@ def slope_intervals(
         people = [wide.index.get_level_values(n).map(of_photo).to_numpy(np.int64) for n in ("photo", "opponent")]
         by_pair_slopes = line_slopes(wide.to_numpy(np.float64), steps)
         drawn = pair_slope(by_pair_slopes, people[0], people[1], len(code), config.bootstrap, config.seed)
-        wider = drawn.high - drawn.low > row["ci_high"] - row["ci_low"]
-        low, high = (drawn.low, drawn.high) if wider else (row["ci_low"], row["ci_high"])
+        of_t = (row["ci_low"], row["ci_high"]) if row["ci_high"] > row["ci_low"] else (np.nan, np.nan)
+        low, high = (drawn.low, drawn.high) if drawn.high - drawn.low > of_t[1] - of_t[0] else of_t
         counts = {"photos": int(row["n"]), "people": len(np.unique(np.concatenate(people))), "pairs": len(wide)}
-        ends = {"t_low": row["ci_low"], "t_high": row["ci_high"], "boot_low": drawn.low, "boot_high": drawn.high}
+        ends = {"t_low": of_t[0], "t_high": of_t[1], "boot_low": drawn.low, "boot_high": drawn.high}
         p = row["p"] if np.isnan(drawn.p) else np.maximum(row["p"], drawn.p)
         rows.append({**key, **counts, "slope": row["slope"], **ends, "ci_low": low, "ci_high": high, "p": p})
     return pd.DataFrame(rows, columns=SWEEP_SLOPES.columns)

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
-from gslopes.crops.measures.bootstrap import draw_weights, resampled, simultaneous
+from gslopes.crops.measures.bootstrap import draw_weights, interval, resampled, simultaneous
+from gslopes.crops.measures.measurer import compared
 from gslopes.crops.measures.parity import parity
 from gslopes.stats.intervals import percentile
 
@@ -39,10 +43,37 @@ def test_pairs_that_were_not_asked_do_not_count():
 def test_simultaneous_intervals_are_wider_and_hold_their_estimate():
     weights = draw_weights({"a": 40, "b": 50, "c": 50}, 2000, seed=5)
     tables = {("a", "b"): audit(1), ("a", "c"): audit(2)}
-    estimates = [parity(h) for h in tables.values()]
-    draws = [resampled(h, weights[a], weights[b]) for (a, b), h in tables.items()]
-    for found, one, (low, high) in zip(
-        estimates, draws, simultaneous([o.p for o in estimates], [o.se for o in estimates], draws), strict=True
+    drawn = [(weights[a], weights[b]) for a, b in tables]
+    for h, (rows, columns), (low, high) in zip(
+        tables.values(), drawn, simultaneous([*tables.values()], drawn), strict=True
     ):
-        assert low < found.p < high
-        assert high - low > np.subtract(*percentile(one)[::-1])
+        assert low < parity(h).p < high
+        assert high - low > np.subtract(*percentile(resampled(h, rows, columns))[::-1])
+
+
+def test_six_intervals_of_small_groups_hold_at_once():
+    """15 to 30 people a group: 90 of 100 with the estimates' own errors, 95 with those of each draw."""
+    generator = np.random.default_rng(3)
+    sizes, held = {"a": 15, "b": 20, "c": 25, "d": 30}, 0
+    shift = dict(zip(sizes, (0, 0.25, 0.5, 0.75), strict=True))
+    pairs = list(combinations(sizes, 2))
+    for seed in range(100):
+        scores = {name: generator.normal(shift[name], 1, size) for name, size in sizes.items()}
+        weights = draw_weights(sizes, 400, seed)
+        ends = simultaneous(
+            [compared(scores[a], scores[b]) for a, b in pairs], [(weights[a], weights[b]) for a, b in pairs]
+        )
+        truth = [ndtr((shift[a] - shift[b]) / np.sqrt(2)) for a, b in pairs]
+        held += all(low <= share <= high for share, (low, high) in zip(truth, ends, strict=True))
+    assert held >= 90  # binomial with 0.95: 1 of 100 times fewer
+
+
+def test_people_who_do_not_differ_have_no_interval():
+    h = np.full((12, 12), 0.5)
+    weights = draw_weights({"a": 12, "b": 12}, 100)
+    pair = weights["a"], weights["b"]
+    assert np.isnan(interval(resampled(h, *pair))).all()
+    assert np.isnan(simultaneous([h], [pair])).all()
+    found = parity(h)
+    assert found.p == 0.5
+    assert np.isnan([found.low, found.high, found.p_value]).all()

@@ -33,18 +33,17 @@ def test_photos_stand_at_the_top_on_black():
     assert (picture[:2, :3] == 10).all()
     assert (picture[:, 3:] == 20).all()
     assert (picture[2:, :3] == 0).all()
-    assert plan.owner(2, 4) == 0
+    x, y = np.array([2.5, 3.0, 3.5]), np.array([4.5, 0.5, 4.5])
+    assert plan.shares(x, y).tolist() == [[1, 0], [0.5, 0.5], [0, 1]]
     assert plan.on_padding(2, 4)
     assert not plan.on_padding(2, 1)
-    with pytest.raises(ValueError, match="outside"):
-        plan.owner(7, 0)
 
 
 def test_one_below_the_other_with_a_gap():
     picture, plan = join([photo(3, 2, 10), photo(4, 5, 20)], "vertical", gap=1)
     assert picture.shape == (8, 4, 3)
     assert plan.photos[1] == Box(0, 3, 4, 8)
-    assert plan.owner(3, 1) == 0
+    assert plan.shares(np.full(3, 3.0), np.array([2.4, 2.5, 2.6])).tolist() == [[1, 0], [0.5, 0.5], [0, 1]]
 
 
 def test_height_256_truncates_the_width_as_published():

@@ -61,7 +61,7 @@ def test_constants_and_rising_transforms_leave_the_winner(seed, shift, factor):
 
 def test_every_cell_has_an_owner():
     found = owners(np.array([0, 39, 40, 79], np.float32), np.array([0, 39], np.float32), PLAN)
-    assert found.tolist() == [[0, 0, 1, 1]] * 2
+    assert found.tolist() == [[1, 0], [1, 0], [0, 1], [0, 1]] * 2
 
 
 @pytest.mark.parametrize(
