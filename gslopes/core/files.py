@@ -1,4 +1,4 @@
-"""Untrusted files: read without blocking, regular files alone, of a bounded size; and CSV that spreadsheets can open.
+"""The door that every file goes through which a user, a table or an archive names, and CSV that spreadsheets can open.
 
 A name in a folder can be swapped for a pipe, a device or a link into ``/proc`` after the folder was listed, and a file
 can claim any size. What is opened is therefore looked at once more, by its handle, before a byte of it is read.
@@ -11,21 +11,25 @@ import hashlib
 import json
 import os
 import stat
+from collections import Counter
+from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from gslopes.core.errors import GslopesError, UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-def sha256_of(path: Path) -> str:
-    """Of a file's bytes, 64 hex digits.  Raises: OSError."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+LARGEST_TABLE = 1 << 30  # bytes of a table, a list or JSON
 
 
 class NotRegular(OSError):
     """A pipe, a device, a socket or a folder where a file should be."""
+
+
+class Outside(OSError):
+    """A name in a table that leads out of the folder that the table belongs to."""
 
 
 class TooLarge(OSError):
@@ -34,6 +38,29 @@ class TooLarge(OSError):
     def __init__(self, size: int, limit: int) -> None:
         super().__init__(errno.EFBIG, f"{size:,} bytes, limit {limit:,}")
         self.size, self.limit = size, limit
+
+
+def show(path: object) -> str:
+    r"""A path as text that can always be printed and stored: undecodable bytes become ``\xNN``."""
+    return os.fsencode(str(path)).decode("utf-8", "backslashreplace")
+
+
+# --- Bytes -----------------------------------------------------------------------------------------------------------
+
+
+def open_regular(path: Path | str | bytes) -> BufferedReader:
+    """A regular file, opened for reading without blocking.  Raises: NotRegular, and as ``open``."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise NotRegular(errno.EINVAL, "not a regular file")
+    return os.fdopen(handle, "rb")
+
+
+def sha256_of(path: Path) -> str:
+    """Of a file's bytes, 64 hex digits.  Raises: OSError, NotRegular among them."""
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_regular(path: Path | str | bytes, limit: int, magic: tuple[bytes, ...] = ()) -> bytes:
@@ -45,28 +72,123 @@ def read_regular(path: Path | str | bytes, limit: int, magic: tuple[bytes, ...] 
 
     Raises: NotRegular, TooLarge, and as ``open``.
     """
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    with os.fdopen(handle, "rb") as file:
-        about = os.fstat(handle)
-        if not stat.S_ISREG(about.st_mode):
-            raise NotRegular(errno.EINVAL, "not a regular file")
-        head = file.read(min(16, about.st_size))
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        head = file.read(min(16, size))
         if magic and not head.startswith(magic):
             return head
-        if about.st_size > limit:
-            raise TooLarge(about.st_size, limit)
-        return head + file.read(about.st_size - len(head))  # what grows meanwhile, or has no size (/proc), ends here
+        if size > limit:
+            raise TooLarge(size, limit)
+        return head + file.read(size - len(head))  # what grows meanwhile, or has no size (/proc), ends here
+
+
+def read_named(
+    path: Path | str,
+    limit: int = LARGEST_TABLE,
+    *,
+    folder: Path | None = None,
+    raises: type[GslopesError] = UsageError,
+    hint: str = "Name a file that you may read.",
+) -> bytes:
+    """The bytes of a file that a user or a table names.
+
+    folder: that a table belongs to which names the file; see ``resolved``.
+    raises, hint: the error if there is no such file, or it may not be read, is none, is larger than ``limit`` bytes or
+        lies outside of the folder.
+    """
+    try:
+        return read_regular(path if folder is None else resolved(folder, path), limit)
+    except (OSError, ValueError) as error:
+        raise raises(f"{show(path)} cannot be read: {why_unreadable(error)}.", hint) from error
+
+
+def read_text(
+    path: Path | str,
+    limit: int = LARGEST_TABLE,
+    *,
+    folder: Path | None = None,
+    raises: type[GslopesError] = UsageError,
+    hint: str = "Save it as text in UTF-8.",
+) -> str:
+    """The text of a file in UTF-8, a byte order mark left out; as ``read_named``, and an error for other encodings."""
+    data = read_named(path, limit, folder=folder, raises=raises, hint=hint)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise raises(f"{show(path)}, line {line}: it is not UTF-8.", hint) from error
+
+
+def resolved(folder: Path, name: Path | str) -> Path:
+    """Where a table of a folder says that a file is: below that folder, links followed.
+
+    name: relative to the folder.
+
+    Raises: Outside if it is absolute or leads out of the folder; ValueError for a name that no file can have.
+    """
+    if Path(name).is_absolute() or not inside(folder, folder / name):
+        raise Outside(errno.EACCES, "it lies outside of its folder")
+    return (folder / name).resolve()
+
+
+def why_unreadable(error: OSError | ValueError) -> str:
+    """The reason that a file cannot be read, as the end of a sentence."""
+    if isinstance(error, (NotRegular, IsADirectoryError)):
+        return "it is a folder, a pipe or a device, not a file"
+    if isinstance(error, TooLarge):
+        return f"it has {error.size:,} bytes, and at most {error.limit:,} are read"
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file"
+    return str(getattr(error, "strerror", None) or error).lower()
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def parse_json(text: str | bytes, *, finite: bool = True) -> Any:
+    """The value of a JSON text, read strictly.
+
+    finite: NaN, infinities and numbers beyond what a float holds are errors as well; False for files of our own.
+
+    Raises: ValueError for what is no JSON in UTF-8, is nested too deeply, or has an object with one key twice.
+    """
+    hooks: dict[str, Any] = {"parse_constant": _no_number, "parse_float": _float, "parse_int": _int} if finite else {}
+    try:
+        return json.loads(text, object_pairs_hook=_object, **hooks)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def read_json(path: Path) -> Any:
-    """The value of a JSON file of at most 1 GiB.
+    """The value of a JSON file of our own of at most 1 GiB, as ``parse_json``.
 
     Raises: ValueError if it is no JSON, or nested too deeply; OSError, NotRegular and TooLarge among them.
     """
-    try:
-        return json.loads(read_regular(path, 1 << 30))
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
+    return parse_json(read_regular(path, LARGEST_TABLE), finite=False)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ValueError(f"an object has the key {twice[:40]!r} twice")
+    return made
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text[:20]} is no number of JSON")
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    return value if abs(value) < float("inf") else _no_number(text)
+
+
+def _int(text: str) -> float:
+    return int(text) if len(text) < 300 else _no_number(text)
+
+
+# --- Names -----------------------------------------------------------------------------------------------------------
 
 
 def is_file(path: Path) -> bool:
@@ -83,6 +205,9 @@ def inside(folder: Path, path: Path) -> bool:
         return path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError, ValueError):  # links in a circle, a zero byte
         return False
+
+
+# --- CSV -------------------------------------------------------------------------------------------------------------
 
 
 def without_guard(cell: str) -> str:

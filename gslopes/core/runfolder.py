@@ -23,7 +23,8 @@ import pyarrow.parquet as pq
 
 from gslopes.core import tables
 from gslopes.core.errors import RunFolderMismatch, StorageError, TableError, UsageError
-from gslopes.core.files import read_json
+from gslopes.core.files import LARGEST_TABLE, read_json, read_regular
+from gslopes.core.files import show as show
 from gslopes.core.killpoints import kill_point
 from gslopes.core.tables import Table
 
@@ -56,11 +57,6 @@ def storage(path: Path) -> Iterator[None]:
             raise
         why, hint = _STORAGE[error.errno]
         raise StorageError(f"{show(error.filename or path)} cannot be written: {why}.", hint) from error
-
-
-def show(path: object) -> str:
-    r"""A path as text that can always be printed and stored: undecodable bytes become ``\xNN``."""
-    return os.fsencode(str(path)).decode("utf-8", "backslashreplace")
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -126,7 +122,7 @@ def write_json(path: Path, content: Any) -> None:
     """
     data = (json.dumps(content, indent=2, ensure_ascii=True) + "\n").encode()
     with storage(path):
-        same = path.is_file() and path.read_bytes() == data
+        same = path.is_file() and read_regular(path, LARGEST_TABLE) == data
     if not same:
         write_bytes(path, data)
     settle([path])

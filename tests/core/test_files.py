@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import os
+import re
 import threading
+import tomllib
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +16,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gslopes.core.files import NotRegular, TooLarge, csv_bytes, inside, is_file, read_json, read_regular, without_guard
+from gslopes.core.errors import DataMissing, UsageError
+from gslopes.core.files import (
+    NotRegular,
+    TooLarge,
+    csv_bytes,
+    inside,
+    is_file,
+    parse_json,
+    read_json,
+    read_named,
+    read_regular,
+    read_text,
+    sha256_of,
+    without_guard,
+)
 
 
 def test_a_regular_file_is_read_whole(tmp_path: Path):
@@ -66,6 +83,65 @@ def test_a_path_that_leaves_the_folder_is_outside(tmp_path: Path, file: str):
     (run / "loop").symlink_to("loop")
     assert inside(run, run / "edits/a.jpg")
     assert file == "loop" or not inside(run, run / file)
+
+
+def test_what_a_user_names_is_refused_by_name_and_reason(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "huge").open("wb") as file:
+        file.truncate(40 << 30)
+    reasons = {
+        "pipe": "it is a folder, a pipe or a device, not a file",
+        "huge": "it has 42,949,672,960 bytes, and at most 1,073,741,824 are read",
+        "": "it is a folder, a pipe or a device, not a file",
+        "none": "there is no such file",
+        "a" * 300: "file name too long",
+        "a\0b": "embedded null byte",
+    }
+    for name, why in reasons.items():
+        with pytest.raises(DataMissing, match=f"{name[-9:]}.* cannot be read: {why}") as error:
+            read_named(f"{tmp_path}/{name}", raises=DataMissing, hint="Name another.")
+        assert error.value.hint == "Name another."
+    with pytest.raises(NotRegular):
+        sha256_of(tmp_path / "pipe")
+    (tmp_path / "text").write_bytes(b"\xef\xbb\xbfa\n\xe9")
+    with pytest.raises(UsageError, match="line 2: it is not UTF-8"):
+        read_text(tmp_path / "text")
+
+
+@pytest.mark.parametrize(
+    "file", ["../secret", "/etc/hostname", "edits/../../secret", "out/secret", "link", "loop", "a\0b"]
+)
+def test_a_table_of_a_folder_opens_nothing_outside_of_it(tmp_path: Path, file: str):
+    run = tmp_path / "run"
+    (run / "edits").mkdir(parents=True)
+    (run / "edits/a.jpg").write_bytes(b"a")
+    (tmp_path / "secret").write_text("key")
+    (run / "out").symlink_to(tmp_path)
+    (run / "link").symlink_to("../secret")
+    (run / "within").symlink_to("edits/a.jpg")
+    (run / "loop").symlink_to("loop")
+    assert read_named("edits/a.jpg", folder=run) == read_named("within", folder=run) == b"a"
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_named(file, folder=run)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('{"a": 0.9, "b": {"a": 1, "c": 2, "a": 3}}', "the key 'a' twice"),
+        ('{"width": Infinity}', "Infinity is no number"),
+        ("[NaN]", "NaN is no number"),
+        ("[1e400]", "1e400 is no number"),
+        (f"[1{'0' * 400}]", "is no number"),
+        (f"[1{'0' * 5000}]", "is no number"),
+        ("[" * 100_000, "nested too deeply"),
+        ("{", "Expecting"),
+    ],
+)
+def test_json_that_can_be_read_in_two_ways_is_none(text: str, why: str):
+    with pytest.raises(ValueError, match=why):
+        parse_json(text)
+    assert parse_json('{"a": [{"b": 1.5}, {"b": 2}], "c": null}') == {"a": [{"b": 1.5}, {"b": 2}], "c": None}
 
 
 # --- CSV ---
@@ -128,3 +204,42 @@ def test_no_text_becomes_a_formula_or_breaks_the_table(cells):
 def test_a_column_of_texts_that_are_all_missing_is_written_empty() -> None:
     frame = pd.DataFrame({"label": ["=x", "b"], "reason": pd.Series([None, None], dtype="str")})
     assert csv_bytes(frame) == b"label,reason\n'=x,\nb,\n"
+
+
+# --- Who opens files without them ---
+
+ROOM = Path(__file__).resolve().parents[2]
+READERS = {
+    *("open", "read_bytes", "read_text", "read_csv", "read_parquet", "read_table", "DictReader", "reader", "imread"),
+    *("load_file", "safe_open", "fromfile", "loadtxt", "genfromtxt", "from_file", "hub", "jit"),
+}
+
+
+def opens(module: Path) -> set[str]:
+    """Calls of a module that read a file whose name they are given; reading of bytes in memory, or writing, is none."""
+    found = set()
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        owner = ast.unparse(node.func.value) if isinstance(node.func, ast.Attribute) else ""
+        if name not in READERS and (owner, name) not in {("json", "load"), ("np", "load"), ("torch", "load")}:
+            continue
+        text = ast.unparse(node)
+        writes = re.search(r"""open\((.*, )?['"](w|a|x|wb|ab)['"]|O_CREAT""", text)
+        in_memory = re.search(r"BytesIO\(|StringIO\(|data_files|files\(", text) or owner in {"self", "parsers"}
+        shipped = re.search(r"__file__|\b(DATA|HERE|TEMPLATES|_VENDOR|_SPECIAL)\b", text)
+        by_door = name in {"read_csv", "read_text", "read_table", "reader"} and not owner
+        if not (writes or in_memory or shipped or by_door):
+            found.add(f"{owner}.{name}".lstrip("."))
+    return found
+
+
+def test_every_file_that_is_named_to_us_is_opened_by_core_files():
+    listed = tomllib.loads((ROOM / "tests/doors.toml").read_text("utf-8"))
+    excused = {name for part in listed.values() for name in part}
+    found = {path.relative_to(ROOM / "gslopes").as_posix(): opens(path) for path in (ROOM / "gslopes").rglob("*.py")}
+    found = {name: calls for name, calls in found.items() if calls}
+    unlisted = {name: calls for name, calls in found.items() if name not in excused}
+    assert not unlisted, "read them by read_named, read_text, read_json, csv_table.read_csv or read_frame"
+    assert excused <= set(found), f"take them out of tests/doors.toml: {sorted(excused - set(found))}"

@@ -1,0 +1,164 @@
+"""The one reader of tables that users name: CSV, TSV and Parquet; what is ambiguous is an error that names the line.
+
+A column twice, a quote that is never closed, a row of another length, an identifier twice: each of them would change
+numbers without a word if a reader guessed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gslopes.core.errors import GslopesError, UsageError
+from gslopes.core.files import LARGEST_TABLE, read_named, read_text, show
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LARGEST_UNPACKED = 4 << 30  # bytes of a Parquet table's columns
+
+
+@dataclass(frozen=True, slots=True)
+class CsvTable:
+    """The cells of a table as texts.
+
+    columns: name to its cells, in the file's order.  lines: of the file in which each row begins.
+    """
+
+    path: Path
+    columns: dict[str, list[str]]
+    lines: list[int]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def rows(self) -> Iterator[tuple[int, dict[str, str]]]:
+        """(line, column to cell) of each row."""
+        for line, cells in zip(self.lines, zip(*self.columns.values(), strict=True), strict=True):
+            yield line, dict(zip(self.columns, cells, strict=True))
+
+    def frame(self) -> pd.DataFrame:
+        """The cells as a pandas table of texts."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns, dtype=object)
+
+
+def read_csv(
+    path: Path | str,
+    needed: Sequence[str] = (),
+    *,
+    unique: Sequence[str] = (),
+    values: Mapping[str, Collection[str]] | None = None,
+    delimiter: str = ",",
+    quoted: bool = True,
+    comments: bool = False,
+    strip: bool = False,
+    limit: int = LARGEST_TABLE,
+    raises: type[GslopesError] = UsageError,
+    hint: str = "Save it as CSV in UTF-8.",
+) -> CsvTable:
+    """A CSV in UTF-8 whose first line names the columns; empty lines and columns without a name are left out.
+
+    needed: columns that must be there.  unique: columns whose cells, together, no two rows may share.
+    values: column to the cells that it may have, where it is there.
+    quoted: whether cells may stand in quotes.  comments: leave out lines that begin with #.
+    strip: take spaces around names and cells away.  limit: bytes.
+    raises, hint: the error, which names the file and the line, for a file that ``read_named`` refuses, a column twice,
+        an open quote, a row of another length, a cell of more than 131,072 characters, a zero byte, or cells that
+        ``unique`` and ``values`` exclude.
+    """
+    text = read_text(path, limit, raises=raises, hint=hint)
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise raises(f"{show(path)}, line {line}: it has a zero byte.", hint)
+    lines = io.StringIO(text, newline="")
+    source = ("\n" if comments and line.startswith("#") else line for line in lines)
+    reader = csv.reader(
+        source, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, strict=True
+    )
+    rows: list[list[str]] = []
+    starts: list[int] = []
+    start = 1
+    try:
+        for row in reader:
+            if row:
+                rows.append([cell.strip() for cell in row] if strip else row)
+                starts.append(start)
+                if len(row) != len(rows[0]):
+                    raise csv.Error(f"it has {len(row)} cells, and line {starts[0]} has {len(rows[0])}")
+            start = reader.line_num + 1
+    except csv.Error as error:
+        raise raises(f"{show(path)}, line {start}: {_WHY.get(str(error), str(error))}.", hint) from error
+    if not rows:
+        raise raises(f"{show(path)} is empty.", hint)
+    head = [name.strip() for name in rows[0]]
+    twice = next((name for name in head if name and head.count(name) > 1), None)
+    if twice is not None:
+        raise raises(f"{show(path)} has two columns {twice[:40]!r}.", "Keep one of them.")
+    lacking = [name for name in needed if name not in head]
+    if lacking:
+        raise raises(f"{show(path)} has no column {lacking[0]}.", hint)
+    cells = zip(*rows[1:], strict=True) if rows[1:] else ((),) * len(head)
+    table = CsvTable(Path(path), {name: list(own) for name, own in zip(head, cells, strict=True) if name}, starts[1:])
+    _check(table, unique, values or {}, raises)
+    return table
+
+
+_WHY = {
+    "unexpected end of data": "a quote that begins in it is never closed",
+    "',' expected after '\"'": "a quote in it is closed within a cell, or is never closed",
+    f"field larger than field limit ({csv.field_size_limit()})": "it has a cell of more than 131,072 characters",
+}
+
+
+def _check(
+    table: CsvTable, unique: Sequence[str], values: Mapping[str, Collection[str]], raises: type[GslopesError]
+) -> None:
+    for name, allowed in values.items():
+        for line, cell in zip(table.lines, table.columns.get(name, ()), strict=False):
+            if cell not in allowed:
+                known = ", ".join(one or "nothing" for one in allowed)
+                raise raises(f"{show(table.path)}, line {line}: {name} is {cell[:40]!r}.", f"It may be {known}.")
+    seen: dict[tuple[str, ...], int] = {}
+    for line, key in zip(table.lines, zip(*(table.columns[name] for name in unique), strict=True), strict=False):
+        first = seen.setdefault(key, line)
+        if first != line:
+            named = " and ".join(f"{name} {cell[:40]!r}" for name, cell in zip(unique, key, strict=True))
+            raise raises(f"{show(table.path)}, line {line}: {named} stands in line {first} as well.", "Keep one row.")
+
+
+def read_frame(path: Path, *, raises: type[GslopesError] = UsageError, limit: int = LARGEST_TABLE) -> pd.DataFrame:
+    """A table by its ending: ``.parquet`` with its own types, ``.tsv`` without quotes, any other as CSV; see
+    ``read_csv``.
+
+    limit: bytes of the file.
+    """
+    if path.suffix == ".parquet":
+        return _parquet(path, raises, limit)
+    tabs = path.suffix == ".tsv"
+    return read_csv(path, delimiter="\t" if tabs else ",", quoted=not tabs, raises=raises, limit=limit).frame()
+
+
+def _parquet(path: Path, raises: type[GslopesError], limit: int) -> pd.DataFrame:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    hint = "Save it as CSV in UTF-8, TSV or Parquet."
+    file = io.BytesIO(read_named(path, limit, raises=raises, hint=hint))
+    try:
+        parquet = pq.ParquetFile(file)
+        about = parquet.metadata
+        unpacked = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
+        if unpacked > LARGEST_UNPACKED:
+            raise ValueError(f"it would take {unpacked:,} bytes, and at most {LARGEST_UNPACKED:,} are read")
+        names = parquet.schema_arrow.names
+        if len(set(names)) < len(names):
+            raise ValueError("it has two columns of one name")
+        return parquet.read().to_pandas()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise raises(f"{show(path)} is not a readable table: {str(error).splitlines()[0]}.", hint) from error

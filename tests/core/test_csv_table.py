@@ -1,0 +1,92 @@
+"""The strict reader of tables: what is ambiguous is an error with file and line, and nothing is guessed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gslopes.core import csv_table
+from gslopes.core.csv_table import read_csv, read_frame
+from gslopes.core.errors import DataMissing, UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a,b,a\n1,2,3\n", "two columns 'a'"),
+        ("a, a\n1,2\n", "two columns 'a'"),
+        ('a,b\n1,2\n3,"x\n5,y\n7,z\n', "line 3: a quote that begins in it is never closed"),
+        ('a,b\n1,"x\n3,"y"\n5,z\n', "line 2: a quote in it is closed within a cell, or is never closed"),
+        ("a,b\n1,2\n\n3\n", "line 4: it has 1 cells, and line 1 has 2"),
+        ("a,b\n1,2,3\n", "line 2: it has 3 cells"),
+        ('a,b\n"1\n1",2\n3,4,5\n', "line 4: it has 3 cells"),
+        ("a,b\n1,x\n2,y\n1,x\n", "line 4: a '1' stands in line 2 as well"),
+        ("a,b\n" + "x" * 200_000 + ",1\n", "line 2: it has a cell of more than 131,072 characters"),
+        ("a,b\n1,\0\n", "line 2: it has a zero byte"),
+        ("", "is empty"),
+        ("a\n1\n", "has no column b"),
+        ("a,b,sex\n1,2,female\n2,2,femal\n", "line 3: sex is 'femal'"),
+    ],
+)
+def test_what_is_ambiguous_is_an_error_that_names_file_and_line(tmp_path: Path, text: str, why: str):
+    file = tmp_path / "people.csv"
+    file.write_text(text, newline="")
+    with pytest.raises(DataMissing) as error:
+        read_csv(file, ("a", "b"), unique=("a",), values={"sex": ("female", "male")}, raises=DataMissing)
+    assert str(file) in error.value.message
+    assert why in error.value.message
+    assert error.value.hint
+
+
+def test_other_encodings_name_the_line(tmp_path: Path):
+    (tmp_path / "a.csv").write_bytes("a,b\n1,2\n3,é\n".encode("latin-1"))
+    with pytest.raises(UsageError, match="line 3: it is not UTF-8"):
+        read_csv(tmp_path / "a.csv")
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n", "utf-16")
+    with pytest.raises(UsageError, match="line 1: it is not UTF-8"):
+        read_csv(tmp_path / "a.csv")
+
+
+def test_lines_are_those_of_the_file_whatever_ends_them(tmp_path: Path):
+    for end in ("\n", "\r\n", "\r"):
+        (tmp_path / "a.csv").write_text(
+            '\ufeff# list\na , b,\n\n 1,"x\ny",\n#,,\n3,z,\n'.replace("\n", end), newline=""
+        )
+        table = read_csv(tmp_path / "a.csv", comments=True, strip=True)
+        assert table.columns == {"a": ["1", "3"], "b": [f"x{end}y", "z"]}
+        assert table.lines == [4, 7]
+        assert list(table.rows()) == [(4, {"a": "1", "b": f"x{end}y"}), (7, {"a": "3", "b": "z"})]
+        assert table.frame().to_dict("list") == table.columns
+
+
+CELLS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=6)
+
+
+@given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=6))
+def test_what_pandas_writes_is_read_as_it_was(tmp_path_factory, rows):
+    file = tmp_path_factory.mktemp("t") / "a.csv"
+    pd.DataFrame(rows, columns=["a", "b"]).to_csv(file, index=False, quoting=1)
+    assert list(zip(*read_csv(file).columns.values(), strict=True)) == rows
+
+
+def test_a_tsv_has_no_quotes(tmp_path: Path):
+    (tmp_path / "a.tsv").write_text('image\tcaption\n1\t"a cat\n2\ta dog"\n')
+    assert read_frame(tmp_path / "a.tsv")["caption"].tolist() == ['"a cat', 'a dog"']
+
+
+def test_parquet_that_unpacks_to_more_than_is_read_or_is_none_is_refused(tmp_path: Path, monkeypatch):
+    file = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": ["x" * 1000] * 1000, "b": range(1000)}), file)
+    assert len(read_frame(file)) == 1000
+    monkeypatch.setattr(csv_table, "LARGEST_UNPACKED", 100)
+    with pytest.raises(UsageError, match="at most 100 are read"):
+        read_frame(file)
+    file.write_bytes(b"PAR1" * 9)
+    with pytest.raises(UsageError, match="not a readable table"):
+        read_frame(file)
