@@ -5,13 +5,13 @@ All of it is data: CSV files in ``data/``, each with its source in its head, eac
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
-from gslopes.core.runfolder import show
+from gslopes.core.files import is_file, show
 
 DATA = Path(__file__).parent / "data"
 OCCUPATIONS = {"bls-129": DATA / "occupations-bls-129.csv"}
@@ -55,7 +55,7 @@ def read_occupations(which: str) -> list[Occupation]:
 
     Raises: UsageError if there is no such list, or nothing in it.
     """
-    if which in OCCUPATIONS or _is_file(which):
+    if which in OCCUPATIONS or is_file(Path(which)):
         rows = read_rows(OCCUPATIONS.get(which, Path(which)), "occupation")
         found = [Occupation(row["occupation"], row.get("soc", ""), row.get("cps", "")) for row in rows]
         found = [job for job in found if job.name]
@@ -77,7 +77,7 @@ def read_keywords(which: str) -> list[str]:
 
     Raises: UsageError if there is no such file.
     """
-    if which in KEYWORDS or _is_file(which):
+    if which in KEYWORDS or is_file(Path(which)):
         return list(dict.fromkeys(row["keyword"] for row in read_rows(KEYWORDS.get(which, Path(which)), "keyword")))
     _no_file(which)
     return list(dict.fromkeys(["", *(word.strip() for word in which.split(",") if word.strip() not in ("", "none"))]))
@@ -110,13 +110,6 @@ def _title(name: str, jobs: dict[str, str]) -> str:
     return plain if plain in jobs else starts[0] if len(starts) == 1 else ""
 
 
-def _is_file(which: str) -> bool:
-    try:
-        return Path(which).is_file()
-    except (OSError, ValueError):
-        return False
-
-
 def _no_file(which: str) -> None:
     if which.lower().endswith((".csv", ".txt")):
         raise UsageError(f"There is no file {show(which)}.", "Name a CSV file, or the words with commas between them.")
@@ -124,11 +117,5 @@ def _no_file(which: str) -> None:
 
 def read_rows(path: Path, column: str) -> list[dict[str, str]]:
     """Rows of a CSV whose lines that begin with # are comments.  Raises: UsageError."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{show(path)} cannot be read: {error}.", "Name a CSV file in UTF-8.") from error
-    rows = list(csv.DictReader(line for line in lines if line.strip() and not line.startswith("#")))
-    if not rows or column not in rows[0]:
-        raise UsageError(f"{show(path)} has no column {column!r}.", f"Its first line should name it: {column}.")
-    return [{key: (value or "").strip() for key, value in row.items() if key is not None} for row in rows]
+    hint = f"Its first line should name it: {column}."
+    return [row for _, row in read_csv(path, (column,), comments=True, strip=True, hint=hint).rows()]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 from gslopes.collect.lists import Query
 from gslopes.collect.source import Candidate, FetchJson, Source, Terms, text
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
-from gslopes.core.files import read_regular
-from gslopes.core.runfolder import show
+from gslopes.core.files import read_regular, read_text, show
 from gslopes.datasets.decode import LARGEST_FILE
 from gslopes.datasets.folder import list_photos
 
@@ -53,13 +52,10 @@ class Urls(Source):
         return self._found
 
     def _rows(self) -> list[dict[str, str]]:
-        try:
-            lines = self.path.read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{show(self.path)} cannot be read: {error}.", "Name a text or CSV file.") from error
+        lines = read_text(self.path, hint="Name a text or CSV file in UTF-8.").splitlines()
         lines = [line for line in lines if line.strip() and not line.startswith("#")]
         if lines and "url" in [cell.strip() for cell in lines[0].split(",")]:
-            return [row for row in csv.DictReader(lines) if row.get("url")]
+            return [row for _, row in read_csv(self.path, comments=True).rows() if row["url"]]
         return [{"url": line.strip()} for line in lines]
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gslopes.core.errors import ConfigError
+from gslopes.core.files import read_text
 
 T = TypeVar("T")
 
@@ -60,14 +61,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     Raises: ConfigError if it is missing, unreadable or no TOML.
     """
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ConfigError(f"There is no file {path}.", "Check the path.") from error
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.", "Check that you may read it.") from error
+        return tomllib.loads(read_text(path, raises=ConfigError, hint="Name a TOML file in UTF-8."))
     except RecursionError as error:
         raise ConfigError(f"{path} is not valid TOML: it is nested too deeply.", "Flatten it.") from error
-    except ValueError as error:  # of TOML, of UTF-8, a number of 5,000 digits
+    except ValueError as error:  # of TOML, or a number of 5,000 digits
         raise ConfigError(f"{path} is not valid TOML: {error}.") from error
 
 

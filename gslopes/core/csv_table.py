@@ -52,6 +52,7 @@ def read_csv(
     path: Path | str,
     needed: Sequence[str] = (),
     *,
+    names: Sequence[str] = (),
     unique: Sequence[str] = (),
     values: Mapping[str, Collection[str]] | None = None,
     delimiter: str = ",",
@@ -64,7 +65,8 @@ def read_csv(
 ) -> CsvTable:
     """A CSV in UTF-8 whose first line names the columns; empty lines and columns without a name are left out.
 
-    needed: columns that must be there.  unique: columns whose cells, together, no two rows may share.
+    needed: columns that must be there.  names: of the columns, if the file has no line for them.
+    unique: columns whose cells, together, no two rows may share.
     values: column to the cells that it may have, where it is there.
     quoted: whether cells may stand in quotes.  comments: leave out lines that begin with #.
     strip: take spaces around names and cells away.  limit: bytes.
@@ -81,8 +83,8 @@ def read_csv(
     reader = csv.reader(
         source, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE, strict=True
     )
-    rows: list[list[str]] = []
-    starts: list[int] = []
+    rows = [list(names)] if names else []
+    starts = [0] if names else []
     start = 1
     try:
         for row in reader:
@@ -90,7 +92,7 @@ def read_csv(
                 rows.append([cell.strip() for cell in row] if strip else row)
                 starts.append(start)
                 if len(row) != len(rows[0]):
-                    raise csv.Error(f"it has {len(row)} cells, and line {starts[0]} has {len(rows[0])}")
+                    raise csv.Error(f"it has {len(row)} cells, and the first line has {len(rows[0])}")
             start = reader.line_num + 1
     except csv.Error as error:
         raise raises(f"{show(path)}, line {start}: {_WHY.get(str(error), str(error))}.", hint) from error

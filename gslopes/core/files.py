@@ -98,6 +98,8 @@ def read_named(
     """
     try:
         return read_regular(path if folder is None else resolved(folder, path), limit)
+    except FileNotFoundError as error:
+        raise raises(f"There is no file {show(path)}.", hint) from error
     except (OSError, ValueError) as error:
         raise raises(f"{show(path)} cannot be read: {why_unreadable(error)}.", hint) from error
 
@@ -137,8 +139,6 @@ def why_unreadable(error: OSError | ValueError) -> str:
         return "it is a folder, a pipe or a device, not a file"
     if isinstance(error, TooLarge):
         return f"it has {error.size:,} bytes, and at most {error.limit:,} are read"
-    if isinstance(error, FileNotFoundError):
-        return "there is no such file"
     return str(getattr(error, "strerror", None) or error).lower()
 
 

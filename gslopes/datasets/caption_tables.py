@@ -12,9 +12,12 @@ from typing import Any
 
 import pandas as pd
 
+from gslopes.core import csv_table
 from gslopes.core.errors import DataMissing
+from gslopes.core.files import is_file, open_regular
 
 Corners = tuple[float, float, float, float]
+_LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
 UNUSABLE_BOX = "box without area inside its image, or image of unknown size"
 
 
@@ -134,39 +137,23 @@ def read_table(file: Path) -> StageRows:
 
 
 def read_frame(file: Path) -> pd.DataFrame:
-    """A CSV, TSV or Parquet file as texts.
+    """A table as ``csv_table.read_frame`` reads it, of at most 4 GiB, or Conceptual Captions' TSV.
 
-    Raises: DataMissing if it cannot be read, or has two columns of one name.
+    That has a caption and a URL in each line and no header; the image's id is the URL's sha256.
+
+    Raises: DataMissing.
     """
-    try:
-        if file.suffix == ".parquet":
-            frame = pd.read_parquet(file)
-        elif file.suffix == ".tsv":
-            frame = _tsv(file)
-        else:
-            frame = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8")
-    except (OSError, ValueError, UnicodeDecodeError, pd.errors.ParserError) as error:
-        raise DataMissing(
-            f"{file} is not a readable table: {str(error).splitlines()[0]}.", "Save it as CSV in UTF-8, TSV or Parquet."
-        ) from error
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise DataMissing(f"{file} has two columns {str(twice)[:40]!r}.", "Keep one of them.")
-    return frame
-
-
-def _tsv(file: Path) -> pd.DataFrame:
-    """With a header, or as Conceptual Captions: caption and URL without one; the id is the URL's sha256."""
-    frame = pd.read_csv(file, sep="\t", dtype=str, keep_default_na=False, header=None, quoting=3, encoding="utf-8")
-    head = [str(name).strip() for name in frame.iloc[0]]
-    if "image" in head:
-        named = frame.iloc[1:].copy()
-        named.columns = head
-        return named
-    if len(head) == 2 and head[1].startswith(("http://", "https://")):
-        ids = [sha256(url.encode()).hexdigest()[:16] for url in frame[1]]
-        return pd.DataFrame({"image": ids, "caption": frame[0]})
-    return frame
+    if file.suffix == ".tsv" and is_file(file):
+        with open_regular(file) as opened:
+            first = opened.readline(1 << 20).decode("utf-8-sig", "replace").split("\t")
+        if len(first) == 2 and first[1].startswith(("http://", "https://")):
+            names = ("caption", "url")
+            table = csv_table.read_csv(
+                file, names=names, delimiter="\t", quoted=False, limit=_LARGEST, raises=DataMissing
+            )
+            frame = table.frame()
+            return frame.assign(image=[sha256(url.encode()).hexdigest()[:16] for url in frame["url"]])
+    return csv_table.read_frame(file, raises=DataMissing, limit=_LARGEST)
 
 
 def _labels(frame: pd.DataFrame) -> StageRows:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from gslopes.core.errors import DataMissing
+from gslopes.core.files import read_text
 from gslopes.datasets.labelled import LabelledPhotos, need
 
 # Where MTCNN finds the five points in the set's aligned pictures, medians over 9,980 of them, in units of the width
@@ -20,7 +21,8 @@ def read(data: Path) -> LabelledPhotos:
     Raises: DataMissing if the list or the pictures are not there; TableError if the list is not CelebA's.
     """
     folder = need(data / "img_align_celeba", "CelebA's folder of aligned pictures")
-    lines = need(data / "list_attr_celeba.txt", "CelebA's list of attributes").read_text(encoding="utf-8").splitlines()
+    listed = need(data / "list_attr_celeba.txt", "CelebA's list of attributes")
+    lines = read_text(listed, raises=DataMissing).splitlines()
     names = tuple(lines[1].split()) if len(lines) > 1 else ()
     if len(names) != 40:
         raise DataMissing(
@@ -30,6 +32,9 @@ def read(data: Path) -> LabelledPhotos:
     paths, rows = [], []
     for line in lines[2:]:
         file, *values = line.split()
+        if len(values) != 40:
+            what = f"{listed} has {len(values)} values for {file[:40]}, not 40."
+            raise DataMissing(what, "Take the file as CelebA publishes it.")
         if (folder / file).is_file():
             paths.append(folder / file)
             rows.append([value == "1" for value in values])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing
 from gslopes.core.files import is_file
 from gslopes.datasets.labelled import LabelledPhotos, need
@@ -90,22 +90,10 @@ def age_range(text: str) -> tuple[float, float]:
 def _lines(path: Path) -> list[tuple[Path, tuple[float, ...]]]:
     """(photo, labels) of every line of a list.  Raises: DataMissing."""
     found = []
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = csv.DictReader(file)
-            missing = [name for name in COLUMNS[:4] if name not in (lines.fieldnames or ())]
-            if missing:
-                raise DataMissing(
-                    f"{path} is not FairFace's list: it has no column {missing[0]!r}.",
-                    "Take the list as FairFace publishes it.",
-                )
-            for line in lines:
-                if None in line.values() or None in line:
-                    raise ValueError("it has another number of columns than the first line")
-                found.append((path.parent / line["file"], parse(line)))
-    except (ValueError, csv.Error) as error:  # a line that is none, or bytes that are no UTF-8
-        where = "" if isinstance(error, UnicodeDecodeError) else f", line {len(found) + 2}"
-        raise DataMissing(
-            f"{path}{where} is not FairFace's: {error}.", "Take the list as FairFace publishes it."
-        ) from error
+    hint = "Take the list as FairFace publishes it."
+    for number, line in read_csv(path, COLUMNS[:4], unique=("file",), raises=DataMissing, hint=hint).rows():
+        try:
+            found.append((path.parent / line["file"], parse(line)))
+        except ValueError as error:
+            raise DataMissing(f"{path}, line {number} is not FairFace's: {error}.", hint) from error
     return found

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing
 from gslopes.datasets.labelled import LabelledPhotos, need
 
@@ -26,8 +26,8 @@ def read(data: Path, expression: Literal["neutral", "smiling"] = "neutral") -> L
     paths = tuple(sorted(folder.glob("*.jpg")))
     if not paths:
         raise DataMissing(f"{folder} holds no JPEG picture.", "Unpack the London set there.")
-    with need(data / "people.csv", "The London set's table of people").open(newline="", encoding="utf-8-sig") as file:
-        people = {row["id"]: row for row in csv.DictReader(file)}
+    table = need(data / "people.csv", "The London set's table of people")
+    people = {row["id"]: row for _, row in read_csv(table, ("id",), unique=("id",), raises=DataMissing).rows()}
     rows = [_labels(people.get(path.stem, {})) for path in paths]
     return LabelledPhotos("london", paths, NAMES, np.array(rows, np.float32))
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from pathlib import Path
 
 import numpy as np
 
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.records import Detections, Photo
 from gslopes.datasets.folder import relative_name
@@ -44,24 +44,15 @@ def _read(table: Path) -> dict[str, list[list[float]]]:
     """Name of the photo to its faces, each as box, points and confidence in one row."""
     faces: dict[str, list[list[float]]] = {}
     counts: dict[str, float] = {}
-    try:
-        with table.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            missing = [name for name in REQUIRED if name not in (reader.fieldnames or ())]
-            if missing:
-                raise UsageError(f"The table of faces {table} lacks {', '.join(missing)}.", "Add the columns.")
-            for row in reader:
-                where = f"line {reader.line_num} of {table}"
-                rows = faces.setdefault(row["path"], [])
-                count = _number(row, "faces", where) if row.get("faces") else None
-                if count is not None:
-                    counts[row["path"]] = count
-                if count != 0:
-                    rows.append(_face(row, where))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        why = getattr(error, "strerror", None) or error
-        hint = "Name a CSV in UTF-8 that you may read."
-        raise UsageError(f"The table of faces {table} cannot be read: {why}.", hint) from error
+    hint = f"A table of faces is a CSV in UTF-8 with {', '.join(REQUIRED)}."
+    for line, row in read_csv(table, REQUIRED, unique=("path", *BOX), hint=hint).rows():
+        where = f"line {line} of {table}"
+        rows = faces.setdefault(row["path"], [])
+        count = _number(row, "faces", where) if row.get("faces") else None
+        if count is not None:
+            counts[row["path"]] = count
+        if count != 0:
+            rows.append(_face(row, where))
     for path, count in counts.items():
         if count != len(faces[path]):
             raise UsageError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,9 +12,8 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as load_safetensors
 
-from gslopes.core.errors import ModelError, UsageError
-from gslopes.core.files import sha256_of
-from gslopes.core.runfolder import show
+from gslopes.core.errors import ModelError
+from gslopes.core.files import read_named, sha256_of, show
 from gslopes.networks.bisenet_resnet18 import BiSeNetResNet18
 from gslopes.zoo.identity import UNSTATED
 from gslopes.zoo.loading import LoadedModel
@@ -26,6 +26,7 @@ CLASSES = (
 )  # fmt: skip
 
 # Heads that only training asks; some copies of the checkpoints come without them.
+_LARGEST = 2 << 30  # bytes of a checkpoint
 AUXILIARY = ("conv_out16.", "conv_out32.")
 HEAD = "conv_out.conv_out.weight"
 LAYOUT = "Expected is a CelebAMask-HQ BiSeNet with a ResNet-18, as face-parsing.PyTorch's 79999_iter.pth."
@@ -76,17 +77,12 @@ def _spec(name: str) -> ModelSpec:
 
 def _content(path: Path, name: str) -> Any:
     """Whatever the file holds, tensors and plain values only."""
+    data = read_named(path, _LARGEST, hint="Name a .pth or .safetensors file.")
     try:
-        with path.open("rb") as file:
-            head = file.read(9)
-    except OSError as error:
-        why = f"cannot be read: {error.strerror}"
-        raise UsageError(f"The file of weights {name} {why}.", "Name a .pth or .safetensors file.") from error
-    try:
-        if head[8:] == b"{":  # after the length of its header
-            return load_safetensors(path.read_bytes())
-        if head[:2] in (b"PK", b"\x80\x02"):  # torch's two formats: a zip archive, and pickles one after the other
-            return torch.load(path, map_location="cpu", weights_only=True)
+        if data[8:9] == b"{":  # after the length of its header
+            return load_safetensors(data)
+        if data[:2] in (b"PK", b"\x80\x02"):  # torch's two formats: a zip archive, and pickles one after the other
+            return torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
         if "GLOBAL" in str(error) or "global" in str(error):
             raise ModelError(f"{name} holds code as well as tensors; it was not run.", SAFE) from error

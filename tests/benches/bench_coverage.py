@@ -248,9 +248,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="without ending: .json and .md are written")
     parser.add_argument("--sets", type=int, default=1000)
     parser.add_argument("--photos", type=int, choices=SIZES, help="this size alone")
-    parser.add_argument(
-        "--case", nargs="+", choices=[*CASES, "all"], help="cells of coverage_*.py instead"
-    )
+    parser.add_argument("--case", nargs="+", choices=[*CASES, "all"], help="cells of coverage_*.py instead")
     parser.add_argument("--portion", type=int, default=100, help="data sets of a --case at once; written after each")
     parser.add_argument("--merge", type=Path, nargs="+", help="no simulation: join files of several sizes")
     args = parser.parse_args()

@@ -23,7 +23,7 @@ from gslopes.core.errors import DataMissing, UsageError
         ("a, a\n1,2\n", "two columns 'a'"),
         ('a,b\n1,2\n3,"x\n5,y\n7,z\n', "line 3: a quote that begins in it is never closed"),
         ('a,b\n1,"x\n3,"y"\n5,z\n', "line 2: a quote in it is closed within a cell, or is never closed"),
-        ("a,b\n1,2\n\n3\n", "line 4: it has 1 cells, and line 1 has 2"),
+        ("a,b\n1,2\n\n3\n", "line 4: it has 1 cells, and the first line has 2"),
         ("a,b\n1,2,3\n", "line 2: it has 3 cells"),
         ('a,b\n"1\n1",2\n3,4,5\n', "line 4: it has 3 cells"),
         ("a,b\n1,x\n2,y\n1,x\n", "line 4: a '1' stands in line 2 as well"),

@@ -93,7 +93,6 @@ def test_what_a_user_names_is_refused_by_name_and_reason(tmp_path: Path):
         "pipe": "it is a folder, a pipe or a device, not a file",
         "huge": "it has 42,949,672,960 bytes, and at most 1,073,741,824 are read",
         "": "it is a folder, a pipe or a device, not a file",
-        "none": "there is no such file",
         "a" * 300: "file name too long",
         "a\0b": "embedded null byte",
     }
@@ -101,6 +100,8 @@ def test_what_a_user_names_is_refused_by_name_and_reason(tmp_path: Path):
         with pytest.raises(DataMissing, match=f"{name[-9:]}.* cannot be read: {why}") as error:
             read_named(f"{tmp_path}/{name}", raises=DataMissing, hint="Name another.")
         assert error.value.hint == "Name another."
+    with pytest.raises(UsageError, match=f"There is no file {tmp_path}/none"):
+        read_named(tmp_path / "none")
     with pytest.raises(NotRegular):
         sha256_of(tmp_path / "pipe")
     (tmp_path / "text").write_bytes(b"\xef\xbb\xbfa\n\xe9")
@@ -229,7 +230,7 @@ def opens(module: Path) -> set[str]:
         writes = re.search(r"""open\((.*, )?['"](w|a|x|wb|ab)['"]|O_CREAT""", text)
         in_memory = re.search(r"BytesIO\(|StringIO\(|data_files|files\(", text) or owner in {"self", "parsers"}
         shipped = re.search(r"__file__|\b(DATA|HERE|TEMPLATES|_VENDOR|_SPECIAL)\b", text)
-        by_door = name in {"read_csv", "read_text", "read_table", "reader"} and not owner
+        by_door = owner == "csv_table" or (name in {"read_csv", "read_text", "read_table", "reader"} and not owner)
         if not (writes or in_memory or shipped or by_door):
             found.add(f"{owner}.{name}".lstrip("."))
     return found

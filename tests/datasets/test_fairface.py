@@ -72,14 +72,14 @@ def test_without_the_column_service_test_it_is_unknown(data: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("file,age,gender\n", "no column 'race'"),
-        ("", "no column 'file'"),
+        ("file,age,gender\n", "no column race"),
+        ("", "is empty"),
         (f"{HEAD}val/1.jpg,03-Sep,Male,White,True\n", "line 2 .*'03-Sep' is not a range"),
         (f"{HEAD}val/1.jpg,9-3,Male,White,True\n", "'9-3' is not a range"),
         (f"{HEAD}val/1.jpg,3-9,male,White,True\n", "'male' is neither Male nor Female"),
         (f"{HEAD}val/1.jpg,3-9,Male,Asian,True\n", "no race 'Asian'"),
         (f"{HEAD}val/1.jpg,3-9,Male,White,maybe\n", "service_test is 'maybe'"),
-        (f"{HEAD}val/1.jpg,3-9,Male\n", "line 2 .*number of columns"),
+        (f"{HEAD}val/1.jpg,3-9,Male\n", "line 2: it has 3 cells"),
         (f"{HEAD}val/7.jpg,3-9,Male,White,True\n", "none of the photos"),
     ],
 )
@@ -93,5 +93,5 @@ def test_a_folder_without_the_set_says_what_was_looked_for(tmp_path: Path) -> No
     with pytest.raises(DataMissing, match=r"fairface_label_train\.csv"):
         fairface.read(tmp_path)
     (tmp_path / "fairface_label_val.csv").write_bytes(b"file,\xff\n")
-    with pytest.raises(DataMissing, match="not FairFace's"):
+    with pytest.raises(DataMissing, match="line 1: it is not UTF-8"):
         fairface.read(tmp_path)

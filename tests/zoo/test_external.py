@@ -144,9 +144,9 @@ def test_a_damaged_checkpoint_is_told(public: Path, state: State, tmp_path: Path
 
 
 def test_a_missing_file_and_a_folder_are_usage_errors(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="No such file"):
+    with pytest.raises(UsageError, match="There is no file"):
         zoo.load_parser(tmp_path / "none.pth")
-    with pytest.raises(UsageError, match="directory"):
+    with pytest.raises(UsageError, match="it is a folder"):
         zoo.load_parser(tmp_path)
 
 

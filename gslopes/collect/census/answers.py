@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from gslopes.core.errors import UnknownName, UsageError
+from gslopes.core.csv_table import read_csv
 from gslopes.core.files import without_guard
-from gslopes.core.runfolder import show
 from gslopes.core.tables.collection import COMPOSITION
 from gslopes.stats.intervals import estimate_share
 
@@ -91,25 +90,17 @@ def read_answers(path: Path, *, required: bool) -> Answers:
 
     required: whether a missing file is an error.
 
-    Raises: UsageError if it is missing or has other columns; UnknownName for a decision or an answer that there is not.
+    Raises: UsageError, with the line, if it is missing, has other columns, names a photo twice, or has a decision or
+    an answer that there is not.
     """
     if not path.exists() and not required:
         return Answers()
-    try:
-        rows = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{show(path)} cannot be read as a CSV: {error}.", "Save it from review.html.") from error
-    lacks = [name for name in ("photo", "decision") if name not in rows]
-    if lacks:
-        raise UsageError(f"{show(path)} has no column {lacks[0]}.", f"Its columns are {', '.join(COLUMNS)}.")
+    values = {"decision": DECISIONS, **{name: ("", *known) for name, known in VALUES.items()}}
+    hint = f"Save it from review.html: its columns are {', '.join(COLUMNS)}."
+    table = read_csv(path, ("photo", "decision"), unique=("photo",), values=values, hint=hint)
     found: dict[str, Answer] = {}
-    for row in rows.to_dict("records"):
-        if row["decision"] not in DECISIONS:
-            raise UnknownName("decision", row["decision"], DECISIONS)
+    for _, row in table.rows():
         said = {name: row[name] for name in VALUES if row.get(name)}
-        for name, value in said.items():
-            if value not in VALUES[name]:
-                raise UnknownName(f"answer about {name}", value, VALUES[name])
         found[row["photo"]] = Answer(without_guard(row.get("path", "")), row["decision"], said)
     return Answers(found)
 

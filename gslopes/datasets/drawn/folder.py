@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing, StorageError
 from gslopes.datasets.drawn.draw import render
 from gslopes.datasets.drawn.parameters import COLUMNS, FaceParameters
@@ -86,9 +87,7 @@ def read_parameters(folder: Path) -> FaceParameters:
     Raises: DataMissing if the folder has no attributes.csv, or one of other columns.
     """
     path = need(folder / ATTRIBUTES, "The table of drawn faces")
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != ("path", *COLUMNS):
-            raise DataMissing(f"{path} does not have the columns of drawn faces.", f"They are {', '.join(COLUMNS)}.")
-        rows = list(reader)
-    return FaceParameters(**{name: np.array([float(row[name]) for row in rows], np.float32) for name in COLUMNS})
+    table = read_csv(path, raises=DataMissing)
+    if tuple(table.columns) != ("path", *COLUMNS):
+        raise DataMissing(f"{path} does not have the columns of drawn faces.", f"They are {', '.join(COLUMNS)}.")
+    return FaceParameters(**{name: np.array(table.columns[name], np.float64).astype(np.float32) for name in COLUMNS})

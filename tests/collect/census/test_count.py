@@ -15,7 +15,7 @@ from gslopes.collect.census import count as census_module
 from gslopes.collect.census.answers import COLUMNS
 from gslopes.collect.census.count import Census, CensusConfig, census
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
+from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
 from gslopes.core.records import Detections, Photo
 from gslopes.core.tables.collection import CENSUS, COMPOSITION, MANIFEST
 from gslopes.datasets.folder import PhotoFile
@@ -231,7 +231,7 @@ def test_every_file_that_is_told_is_there(photos, tmp_path):
 
 @pytest.mark.parametrize(("decision", "gender"), [("acept", ""), ("correct", "woman")])
 def test_answers_that_there_are_not_are_errors(photos, tmp_path, decision, gender):
-    with pytest.raises(UnknownName):
+    with pytest.raises(UsageError, match=r"line 2: (decision|gender) is"):
         count(photos, tmp_path / "census", review=answer(tmp_path / "r.csv", ("a" * 64, decision, gender)))
 
 
