@@ -26,8 +26,6 @@ def finder(tmp_path: Path, *rows: str, header: str = HEADER) -> KnownFinder:
 def test_a_photo_has_the_faces_of_its_rows_in_order(tmp_path: Path) -> None:
     rows = [f"a/b.png,2,0.9,{COORDINATES}", f"a/b.png,2,0.5,11{COORDINATES[2:]}", f"c.png,1,,{COORDINATES}"]
     find = finder(tmp_path, *rows)
-        tmp_path, f"a/b.png,2,0.9,{COORDINATES}", f"a/b.png,2,0.5,11{COORDINATES[2:]}", f"c.png,1,,{COORDINATES}"
-    )
     root = tmp_path / "photos"
     two, one, none = find([photo(root, "a/b.png"), photo(root, "c.png"), photo(root, "d.png")])
     np.testing.assert_array_equal(two.scores, np.float32([0.9, 0.5]))
