@@ -50,6 +50,8 @@ def simultaneous(
     88 of 100 audits. NaN where a share is 0 or 1, or does not vary.
     """
     nothing = math.nan, math.nan
+    if not tables:
+        return []
     estimates, errors = np.array([_logit(h, *(np.ones((1, n)) for n in h.shape)) for h in tables]).T[0]
     usable = [index for index, error in enumerate(errors) if error > 0]
     if not usable:

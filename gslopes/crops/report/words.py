@@ -51,6 +51,8 @@ def headline(head: pd.DataFrame) -> str:
 
     head: rows of PARITY, as ``main_rows`` gives them.
     """
+    if head.empty:
+        return "No picture has an answer: nothing is known of any cropper."
     judged = head[head["note"] == ""]
     if judged.empty and head["note"].str.startswith(CONSTANT).any():
         return "People do not differ: a crop treats all of them alike."
@@ -69,6 +71,8 @@ def headline(head: pd.DataFrame) -> str:
 
 def side_effect(left: float) -> str:
     """Whether it matters on which side a person stands.  left: share of wins on the left, less a half."""
+    if math.isnan(left):
+        return "No picture has an answer"
     if round(1000 * left) == 0:
         return "The left person wins half of the time"
     return f"The left person wins {numbers.size(100 * left)} points {'more' if left > 0 else 'less'} often than half"

@@ -38,12 +38,13 @@ def value_pairs(values: int) -> list[tuple[int, int]]:
 
 def duels(h: Array, confidence: float = 0.95) -> Duels:
     """h: (n, K, K), share of the answers about a person's pictures at steps k and l that favoured k; NaN: not asked."""
-    n, size, _ = h.shape
+    size = h.shape[1]
     diagonal = np.eye(size, dtype=bool)
     filled = np.where(diagonal, 0.5, h)
-    mean = np.nanmean(filled, axis=0)
-    spread = np.nanstd(filled, axis=0, ddof=1) if n > 1 else np.full(mean.shape, np.nan)
-    half = t_quantile(max(n - 1, 1), confidence) * np.where(spread > 0, spread, np.nan) / np.sqrt(n)
+    n = (~np.isnan(filled)).sum(axis=0)
+    mean = np.nansum(filled, axis=0) / np.where(n > 0, n, np.nan)
+    spread = np.sqrt(np.nansum(np.square(filled - mean), axis=0) / np.where(n > 1, n - 1, np.nan))
+    half = t_quantile(np.maximum(n - 1, 1), confidence) * np.where(spread > 0, spread, np.nan) / np.sqrt(n)
     steps = value_pairs(size)
     score = np.mean([2 * h[:, high, low] - 1 for low, high in steps], axis=0)
     p, low, high_end = (np.where(diagonal, np.nan, table) for table in (mean, mean - half, mean + half))

@@ -1,0 +1,105 @@
+"""Audits with hardly anything in them: no answer, some answers, one value, four people. Every table and page is made."""
+
+from __future__ import annotations
+
+import pytest
+
+from gslopes.core.errors import AnswerError, Refused
+from gslopes.crops.config import CropsConfig
+from gslopes.crops.records import Crop
+from gslopes.crops.regions.audit import regions_crops
+from gslopes.crops.report.words import print_parity
+from gslopes.crops.sweep.audit import sweep_crops
+from tests.crops.drawn import Brightness, a_face, audit, draw_people
+from tests.crops.sweep.test_audit import draw_sweep
+
+
+class Partly(Brightness):
+    """Answers but for the pictures whose number the share leaves out."""
+
+    def __init__(self, every):
+        super().__init__()
+        self.every = every
+
+    def maps(self, pictures):
+        found = []
+        for picture in pictures:
+            self.asked += 1
+            if self.every == 1 or (self.every and self.asked % self.every == 0):
+                raise AnswerError("it does not answer")
+            found += super().maps([picture])
+        return found
+
+
+class Constant(Brightness):
+    """One value everywhere."""
+
+    def maps(self, pictures):
+        return super().maps([picture * 0 for picture in pictures])
+
+
+class Rectangle:
+    """The whole picture, or a refusal."""
+
+    name, version = "rectangle", "1"
+
+    def __init__(self, refuses):
+        self.refuses = refuses
+
+    def crop(self, picture, ratio):
+        if self.refuses:
+            raise Refused("it may not")
+        return Crop(0, 0, picture.shape[1], picture.shape[0])
+
+
+CROPPERS = {
+    "no answer": lambda: Partly(1),
+    "a third fails": lambda: Partly(3),
+    "one value": Constant,
+    "all refused": lambda: Rectangle(True),
+    "everything kept": lambda: Rectangle(False),
+}
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("four")
+    return folder / "people", draw_people(folder / "people", {"blue": 2, "green": 2})[0]
+
+
+@pytest.fixture(scope="module")
+def synthesised(tmp_path_factory):
+    return draw_sweep(tmp_path_factory.mktemp("few") / "run")
+
+
+@pytest.mark.parametrize("name", CROPPERS)
+@pytest.mark.parametrize("attach", ["horizontal", "none"])
+def test_four_people_and_a_cropper_that_hardly_answers(people, tmp_path, name, attach):
+    model = CROPPERS[name]()
+    if attach == "none" and not hasattr(model, "maps"):
+        return
+    named = ("spectral-residual",) if attach == "none" else ("centre",)
+    options = {"policies": ("argmax", "average", "pad"), "stability": 2, "attach": attach, "cropper": named}
+    found = audit(*people, tmp_path / "run", model, **options)
+    assert found.page.is_file()
+    assert found.summary.endswith(".")
+    text = print_parity(found.tables["parity"], found.tables["positions"])
+    assert "nan" not in text
+    assert "nan" not in found.page.read_text("utf-8").lower().replace("data:", "").split("</style>")[1]
+
+
+@pytest.mark.parametrize("name", CROPPERS)
+def test_regions_of_four_people(people, tmp_path, name):
+    config = CropsConfig(groups=("team",), cropper=("centre",))
+    folder, table = people
+    found = regions_crops(
+        folder, tmp_path, people=table, config=config, croppers=[CROPPERS[name]()], finder=a_face, tall=1.0
+    )
+    assert found.page.is_file()
+
+
+@pytest.mark.parametrize("name", CROPPERS)
+def test_a_sweep_that_hardly_has_an_answer(synthesised, tmp_path, name):
+    config = CropsConfig(cropper=("centre",), ratios=(1.0,), bootstrap=100)
+    found = sweep_crops(synthesised, tmp_path, config=config, croppers=[CROPPERS[name]()], others=2)
+    assert found.page.is_file()
