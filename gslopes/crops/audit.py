@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from gslopes.core.result import AuditResult
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
 from gslopes.crops.asking.pairing import by_person, ordered, pairs_of, sets_of
-from gslopes.crops.asking.portraits import look_at
+from gslopes.crops.asking.portraits import digest_of, look_at
 from gslopes.crops.asking.questions import Questions, remote_pictures
 from gslopes.crops.asking.remote import RemoteCropper, mtcnn, ready_croppers
 from gslopes.crops.config import CropsConfig, CropsOptions, configure
@@ -207,14 +206,10 @@ def _refuse_inside(photos: Path, out: Path) -> None:
 
 
 def _manifest(photos: Path, table: People, config: CropsConfig, models: Models) -> dict[str, Any]:
-    lines = hashlib.sha256()
-    for portrait in table.portraits:
-        size = portrait.path.stat().st_size
-        lines.update(f"{portrait.relative}\0{portrait.person}\0{size}\0{sorted(portrait.traits.items())}\n".encode())
     return {
         "kind": "crops",
         "photos": show(photos.resolve()),
-        "inputs": {"photos": len(table.portraits), "digest": lines.hexdigest()},
+        "inputs": {"photos": len(table.portraits), "digest": digest_of(table)},
         "config": config.identity(),
         "croppers": {model.name: model.version for model in models},
         "columns": [*table.columns, *([CROSS.join(table.columns)] if len(table.columns) > 1 else [])],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from gslopes.core.csv_table import CsvTable, read_csv
 from gslopes.core.errors import UsageError
-from gslopes.core.files import is_file
-from gslopes.core.runfolder import show
+from gslopes.core.files import is_file, resolved, show
 from gslopes.datasets.folder import list_photos
 
 FILE_COLUMNS = ("file", "path", "photo", "filename", "image")
@@ -71,7 +70,7 @@ def read_people(
 ) -> People:
     """Read the table and find the photos.
 
-    folder: what file names are relative to.  columns: groupings; several are also crossed.
+    folder: what file names are relative to, and may not lead out of.  columns: groupings; several are also crossed.
     files: a pattern such as ``neutral/{id}.jpg``, of the table's columns; without it a column of files, else ``id``
         with any picture suffix.
     min_group: two groups need this many persons; smaller ones are listed and not judged.
@@ -81,7 +80,10 @@ def read_people(
 
     Raises: UsageError for anything that is off, naming line, column or nearest name.
     """
-    names, rows = _table(table)
+    found = read_csv(table, hint="Name a table of people in CSV and UTF-8 with --people.")
+    names = [*found.columns]
+    if not len(found):
+        raise UsageError(f"{show(table)} has no rows.", "Add a row for each person.")
     for column in columns:
         if column not in names:
             close = get_close_matches(column, names, n=1)
@@ -89,7 +91,7 @@ def read_people(
             raise UsageError(f"{show(table)} has no column {column!r}.", hint)
     if not columns:
         raise UsageError("There is no grouping to compare.", f"Name one with --groups, such as {names[-1]}.")
-    portraits = _portraits(folder, table, names, rows, columns, files)
+    portraits = _portraits(folder, found, columns, files)
     if photos_per_person == "one":
         portraits = _one_each(portraits, seed)
     known = {column: _values(portraits, column, ambiguous, seed) for column in columns}
@@ -155,9 +157,8 @@ def _check_sizes(groups: Mapping[str, Mapping[str, tuple[str, ...]]], least: int
         raise UsageError(f"Fewer than two groups have {least} persons ({listed}).", "Lower --min-group, or add photos.")
 
 
-def _portraits(
-    folder: Path, table: Path, names: list[str], rows: list[dict[str, str]], columns: Sequence[str], files: str
-) -> list[Portrait]:
+def _portraits(folder: Path, people: CsvTable, columns: Sequence[str], files: str) -> list[Portrait]:
+    table, names = people.path, [*people.columns]
     column = next((name for name in FILE_COLUMNS if name in names), "")
     if not files and not column and "id" not in names:
         raise UsageError(
@@ -168,7 +169,7 @@ def _portraits(
     seen: dict[str, tuple[int, Mapping[str, str]]] = {}
     photos = list_photos(folder) if not files and not column else []
     stems = {Path(file.relative).stem: file.relative for file in photos}
-    for line, row in enumerate(rows, start=2):
+    for line, row in people.rows():
         if files:
             try:
                 relative = files.format(**row)
@@ -176,11 +177,17 @@ def _portraits(
                 raise UsageError(f"--files names {error}, which is no column.", f"It has {', '.join(names)}.") from None
         else:
             relative = row[column] if column else stems.get(row["id"], row["id"])
-        path = folder / relative
-        if not relative or not is_file(path):
+        try:
+            path = resolved(folder, relative)
+        except (OSError, ValueError):
+            path = folder
+        if not is_file(path):
             raise UsageError(
                 f"Line {line} of {show(table)} names {relative!r}, which is not in {show(folder)}.", _near(folder)
             )
+        person = row[person_column].strip() if person_column else relative
+        if not person:
+            raise UsageError(f"Line {line} of {show(table)} names no {person_column}.", "Name one in each row.")
         traits = {name: row[name].strip() for name in columns}
         if relative in seen:
             first, before = seen[relative]
@@ -193,34 +200,10 @@ def _portraits(
                 )
             continue
         seen[relative] = line, traits
-        found.append(Portrait(path, relative, row[person_column].strip() if person_column else relative, traits))
+        found.append(Portrait(path, relative, person, traits))
     return found
 
 
 def _near(folder: Path) -> str:
     present = list_photos(folder, 1)
     return f"The first photo there is {present[0].relative}." if present else "The folder has no photo."
-
-
-def _table(table: Path) -> tuple[list[str], list[dict[str, str]]]:
-    try:
-        with table.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            names = [str(name) for name in reader.fieldnames or ()]
-            rows = []
-            for line, row in enumerate(reader, start=2):
-                if None in row or None in row.values():
-                    raise UsageError(
-                        f"Line {line} of {show(table)} has another number of cells than the first.",
-                        "Quote cells that hold commas.",
-                    )
-                rows.append({str(key): str(value) for key, value in row.items()})
-    except OSError as error:
-        raise UsageError(
-            f"{show(table)} cannot be read: {error.strerror}.", "Name the table of people with --people people.csv."
-        ) from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{show(table)} is not a CSV in UTF-8: {error}.", "Save it as CSV in UTF-8.") from None
-    if not rows:
-        raise UsageError(f"{show(table)} has no rows.", "Add a row for each person.")
-    return names, rows

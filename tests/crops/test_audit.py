@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 
 import numpy as np
 import pandas as pd
@@ -10,10 +11,12 @@ import pytest
 from PIL import Image
 
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
+from gslopes.crops.asking.portraits import ScaledPhotos
 from gslopes.crops.audit import audit_crops, plan_crops
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.measures.measurer import compared
-from tests.crops.drawn import SIDE, Brightness, Lighter, a_face
+from tests.crops.drawn import SIDE, Brightness, Lighter, a_face, draw_people
+from tests.crops.drawn import audit as audit_of
 
 COUNTS = {"blue": 11, "green": 12}
 
@@ -197,3 +200,20 @@ def test_what_cannot_be_done_is_said_before_any_work(portraits, tmp_path):
         CropsConfig(ratios=(float("nan"),))
     plan = plan_crops(folder, table, CropsConfig(groups=("team",)))
     assert (plan.persons, plan.pairs, plan.pictures) == (23, 132, 264)
+
+
+def test_a_photo_that_another_one_of_the_same_size_replaces_ends_the_audit(tmp_path):
+    table, _ = draw_people(tmp_path / "people", {"blue": 2, "green": 2})
+    files = sorted((tmp_path / "people").iterdir())
+    longest = max(file.stat().st_size for file in files)
+    for file in files:
+        file.write_bytes(file.read_bytes().ljust(longest, b"\0"))
+    audit_of(tmp_path / "people", table, tmp_path / "run", Brightness())
+    pictures = ScaledPhotos(files[:1], CropsConfig(), [sha256(files[0].read_bytes()).hexdigest()])
+    assert pictures[0].shape == (64, 64, 3)
+    files[0].write_bytes(files[1].read_bytes())
+    with pytest.raises(RunFolderMismatch, match="digest"):
+        audit_of(tmp_path / "people", table, tmp_path / "run", Brightness())
+    pictures = ScaledPhotos(files[:1], CropsConfig(), ["0" * 64])
+    with pytest.raises(UsageError, match="another photo than when the audit began"):
+        pictures[0]

@@ -10,6 +10,8 @@ from gslopes.crops.people import read_people
 def folder(tmp_path):
     photos = tmp_path / "photos"
     photos.mkdir()
+    (tmp_path / "secret.jpg").write_bytes(b"x")
+    (photos / "link.jpg").symlink_to(tmp_path / "secret.jpg")
     for name in "abcdef":
         (photos / f"{name}.jpg").write_bytes(b"x")
     return photos
@@ -65,8 +67,13 @@ def test_one_of_several_values_or_photos_by_lot(folder):
         ("id,gender\na,f\nz,m\n", "Line 3 of .* names 'z'"),
         ("file,gender\na.jpg,f\na.jpg,m\n", "lines 2 and 3 with different gender"),
         (f"id,gender\na,f\n{'z' * 5000},m\n", "Line 3 of .* names 'zzz"),
-        ("id,gender\na,f,9\n", "Line 2 .* another number of cells"),
+        ("id,gender\na,f,9\n", "line 2: it has 3 cells, and line 1 has 2"),
         ("id,gender\n", "has no rows"),
+        ("id,gender,gender\na,f,x\nb,m,y\n", "two columns 'gender'"),
+        ('id,gender\na,"f\nb,m\n', "line 2: a quote that begins in it is never closed"),
+        ("file,gender\n../secret.jpg,f\nb.jpg,m\n", "Line 2 of .* names '../secret.jpg', which is not in"),
+        ("file,gender\nlink.jpg,f\nb.jpg,m\n", "Line 2 of .* names 'link.jpg', which is not in"),
+        ("file,person,gender\na.jpg,,f\nb.jpg,q,m\n", "Line 2 of .* names no person"),
         ("id,gender\na,f\nb,f\n", "one group only: f 2"),
         ("name,gender\na,f\nb,m\n", "no column of files"),
         ("file,person,gender\na.jpg,p,f\nb.jpg,p,m\n", "'p' is both 'f' and 'm'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,14 +13,15 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from gslopes.core.errors import AnswerError, PhotoError
+from gslopes.core.errors import AnswerError, PhotoError, UsageError
+from gslopes.core.files import sha256_of, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, Photo
 from gslopes.core.tables import Table
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.croppers import has_map
 from gslopes.crops.parts import Stage, read_table
-from gslopes.crops.people import Portrait
+from gslopes.crops.people import People, Portrait
 from gslopes.crops.pictures.covariates import covariates
 from gslopes.crops.pictures.geometry import Box
 from gslopes.crops.pictures.heads import head_box
@@ -39,26 +41,48 @@ _MEMORY = 768 << 20  # bytes of decoded photos that are kept
 class ScaledPhotos:
     """Decoded photos at the size in which they are joined; the least recently used are dropped first.
 
-    paths: of the photos, in the order of their numbers.
+    paths: of the photos, in the order of their numbers.  ids: their sha256, if it is known.
     """
 
     paths: Sequence[Path]
     config: CropsConfig
+    ids: Sequence[str] = ()
     _held: OrderedDict[int, ByteArray] = field(default_factory=OrderedDict)
     _bytes: int = 0
 
     def __getitem__(self, index: int) -> ByteArray:
-        """(H, W, 3) uint8 RGB.  Raises: PhotoError."""
+        """(H, W, 3) uint8 RGB.  Raises: PhotoError; UsageError if the file holds another photo by now."""
         if index in self._held:
             self._held.move_to_end(index)
             return self._held[index]
-        pixels = scaled(open_photo(self.paths[index]).pixels, self.config)
+        photo = same_photo(self.paths[index], self.ids[index]) if self.ids else open_photo(self.paths[index])
+        pixels = scaled(photo.pixels, self.config)
         self._held[index] = pixels
         self._bytes += pixels.nbytes
         while self._bytes > _MEMORY and len(self._held) > 2:
             _, old = self._held.popitem(last=False)
             self._bytes -= old.nbytes
         return pixels
+
+
+def same_photo(path: Path, photo: str) -> Photo:
+    """The photo of this sha256.  Raises: PhotoError; UsageError if the file holds another one by now."""
+    found = open_photo(path)
+    if found.id != photo:
+        raise UsageError(f"{show(path)} is another photo than when the audit began.", "Choose another --out.")
+    return found
+
+
+def digest_of(people: People) -> str:
+    """The sha256 over the bytes of all photos that can be read, and who is on them."""
+    lines = hashlib.sha256()
+    for portrait in people.portraits:
+        try:
+            photo = sha256_of(portrait.path)
+        except OSError:
+            photo = ""
+        lines.update(f"{portrait.relative}\0{portrait.person}\0{photo}\0{sorted(portrait.traits.items())}\n".encode())
+    return lines.hexdigest()
 
 
 def scaled(photo: ByteArray, config: CropsConfig) -> ByteArray:

@@ -71,7 +71,8 @@ class Questions:
         """From the people table.  Raises: UsageError if groups are too few or too small for ``together``."""
         used = seen[seen["status"] == "used"].drop_duplicates("photo").reset_index(drop=True)
         path = {portrait.relative: portrait.path for portrait in table.portraits}
-        scaled_photos = ScaledPhotos([path[name] for name in used["path"]], config)
+        used = used[used["path"].isin(list(path))].reset_index(drop=True)
+        scaled_photos = ScaledPhotos([path[name] for name in used["path"]], config, used["photo"].tolist())
         numbers = by_person(used["person"].tolist())
         asked = ordered(pairs_of(table, numbers, config), config.orders)
         sizes, heads = as_joined(used, config)

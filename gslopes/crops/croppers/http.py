@@ -21,6 +21,7 @@ import numpy as np
 from PIL import Image
 
 from gslopes.core.errors import AnswerError, ConfigError, UsageError
+from gslopes.core.files import parse_json
 from gslopes.core.records import Answer
 from gslopes.core.secrets import secret_in_address
 from gslopes.crops.croppers import Request
@@ -163,7 +164,8 @@ class HttpAtRatio(HttpClassifier):
             x, y = (min(int(labels[name] * side), side - 1) for name, side in (("x", width), ("y", height)))
             return crop_rectangle(width, height, x, y, self._ratio)
         left, top = round(labels["left"] * width), round(labels["top"] * height)
-        return Crop(left, top, round(labels["right"] * width) - left, round(labels["bottom"] * height) - top)
+        wide, tall = round(labels["right"] * width) - left, round(labels["bottom"] * height) - top
+        return Crop(left, top, max(wide, 1), max(tall, 1))
 
     # -- the wire ------------------------------------------------------------------------------------------------------
 
@@ -211,7 +213,7 @@ class HttpAtRatio(HttpClassifier):
 
     def _read(self, data: bytes, size: tuple[int, int], body: bytes) -> object:
         if self._options.answer != "image":
-            return {"answer": json.loads(body), "size": list(size)}
+            return {"answer": self._json(body), "size": list(size)}
         try:
             with Image.open(io.BytesIO(body)) as opened:
                 returned = np.asarray(opened.convert("RGB"))
@@ -223,13 +225,22 @@ class HttpAtRatio(HttpClassifier):
         sides = [found.left / size[0], found.top / size[1], right / size[0], bottom / size[1]]
         return {"found": sides, "size": list(size), "correlation": round(correlation, 4)}
 
+    def _json(self, body: bytes) -> object:
+        try:
+            return parse_json(body)
+        except json.JSONDecodeError:
+            raise
+        except ValueError as error:
+            raise AnswerError(f"{self.name} answers with JSON that says two things: {error}.") from error
+
     def _sides(self, left: float, top: float, right: float, bottom: float, wide: int, tall: int) -> Answer:
         """Checked; what reaches out by a pixel is moved inside."""
         out = max(-left * wide, -top * tall, (right - 1) * wide, (bottom - 1) * tall)
-        if out > 1 + 1e-6 or right <= left or bottom <= top:
+        inside = [min(max(side, 0.0), 1.0) for side in (left, top, right, bottom)]
+        less = min((inside[2] - inside[0]) * wide, (inside[3] - inside[1]) * tall) < 1 - 1e-6  # than a pixel
+        if out > 1 + 1e-6 or less:
             pixels = f"{left * wide:g} to {right * wide:g} and {top * tall:g} to {bottom * tall:g}"
             raise AnswerError(f"{self.name} answers with pixels {pixels} of a picture of {wide} x {tall}.")
-        inside = (min(max(side, 0.0), 1.0) for side in (left, top, right, bottom))
         return Answer("answered", tuple(zip(SIDES, inside, strict=True)))
 
 

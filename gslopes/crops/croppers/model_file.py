@@ -7,7 +7,6 @@ portraits with labels say nothing about gaze.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from gslopes.core.errors import AnswerError, ConfigError, ModelError
+from gslopes.core.files import is_file, sha256_of
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.crops.croppers import Request
 from gslopes.crops.croppers.opencv import grid_map
@@ -88,9 +88,9 @@ class _ModelFile(ABC):
         request.only("size", "mean", "std", "order", "log", "resample")
         self.name = request.name
         path = Path(request.path())
-        if not path.is_file():
+        if not is_file(path):
             raise ModelError(f"There is no model file {path}.", "Name the file of the weights.")
-        self.version = f"sha256 {sha256(path.read_bytes()).hexdigest()}"
+        self.version = f"sha256 {sha256_of(path)}"
         self.size, self.resample = int(request.number("size", 0)), _resample(request)
         self.log = request.flag("log")
         self._mean, self._std = (_three(request, key, default) for key, default in (("mean", 0.0), ("std", 255.0)))

@@ -114,7 +114,7 @@ class Rectangles:
             return answer
         try:
             left, top, width, height = (int(value) for value in answer)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise AnswerError(f"{self.name} answers with {answer!r}: not left, top, width, height.") from error
         return Crop(left, top, width, height)
 

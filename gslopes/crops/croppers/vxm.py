@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.errors import ModelError
+from gslopes.core.files import read_named
 
+LARGEST = 1 << 30  # bytes of a file
 MAGIC = b"\x01tPM"
 PUBLISHED = "b76cefc218ec8969cc62b26ad0f41111800421287e7f2725d808da1d90afbdf7"
 CONVOLUTION, POOL, SMOOTH = 0, 2, 3
@@ -59,11 +61,7 @@ class Model:
 
 def read(path: Path | str) -> Model:
     """Raises: ModelError naming what is wrong and where: missing, truncated, wrong magic, unknown layer, sizes."""
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}.", "Name a copy of the model file.") from error
-    return parse(data, str(path))
+    return parse(read_named(path, LARGEST, raises=ModelError, hint="Name a copy of the model file."), str(path))
 
 
 def parse(data: bytes, name: str = "the file") -> Model:

@@ -46,8 +46,8 @@ def simultaneous(
     """Intervals that hold for all shares at once: by the largest of |logit draw - logit estimate|/se over them.
 
     tables: (m, n) of each pair of groups, NaN where not asked.  weights: (B, m), (B, n) of each, of one draw of people.
-    Every draw has its own standard error: with the estimate's, six intervals of groups of 10 to 35 people held at once in
-    88 of 100 audits. NaN where a share is 0 or 1, or does not vary.
+    Every draw has its own standard error: with the estimate's, six intervals of groups of 10 to 35 people held at once
+    in 88 of 100 audits. NaN where a share is 0 or 1, or does not vary.
     """
     nothing = math.nan, math.nan
     if not tables:

@@ -12,11 +12,12 @@ import pandas as pd
 
 from gslopes.core import runfolder, runtime
 from gslopes.core.errors import AnswerError, ConfigError, PhotoError, Refused, UsageError
+from gslopes.core.files import resolved, why_unreadable
 from gslopes.core.reasons import SkipReason
 from gslopes.core.records import ByteArray, Finder
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
-from gslopes.crops.asking.portraits import look_at
+from gslopes.crops.asking.portraits import digest_of, look_at, same_photo
 from gslopes.crops.asking.remote import RemoteCropper, confirm, mtcnn, ready_croppers
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.croppers import has_map
@@ -31,7 +32,6 @@ from gslopes.crops.regions.review import marked, read_marks
 from gslopes.crops.regions.segmentation import TALL, Mask, Region, salient_regions, share_on
 from gslopes.crops.report.regions import write_regions_report
 from gslopes.crops.tables import GLANCES, REGION_TABLES, REGIONS
-from gslopes.datasets.folder import open_photo
 from gslopes.executors import Executor, OneProcess, Tick
 from gslopes.run.config import CostLimits
 
@@ -100,11 +100,12 @@ def regions_crops(
         seed=config.seed,
         trust=Trust(trust, out),
     )
-    marks = read_marks(review if review is not None else out / "review.csv", wanted=review is not None)
+    marked_in = review if review is not None else out / "review.csv"
+    marks = read_marks(marked_in, wanted=review is not None)
     new = {
         "kind": "crops regions",
         "photos": show(photos.resolve()),
-        "inputs": {"photos": len(table.portraits)},
+        "inputs": {"photos": len(table.portraits), "digest": digest_of(table)},
         "config": {"groups": list(config.groups), "per_group": per_group, "tall": tall, "mask": mask,
                    "seed": config.seed},
         "croppers": {model.name: model.version for model in models},
@@ -120,7 +121,7 @@ def regions_crops(
         for stage, model in zip(stages, models, strict=True):
             work = GlanceWork(stage, photos, chosen, model, mask)
             stage.carry_out(lambda work=work: work, executor, model.name, unit="photos")  # type: ignore[misc]
-        frames = _measured(out, stages, seen.drop_duplicates("photo"), table, config, marks)
+        frames = _measured(out, stages, seen.drop_duplicates("photo"), table, config, marks, show(marked_in))
         pages = write_regions_report(out, photos, left_out=counts, embed=embed)
         return Regions(out, *pages, *(frames[one.name] for one in REGION_TABLES))
 
@@ -132,11 +133,13 @@ def _measured(
     table: People,
     config: CropsConfig,
     marks: Sequence[Mapping[str, str]],
+    marked_in: str,
 ) -> dict[str, pd.DataFrame]:
     """Join the parts, mark the regions, measure, and write all tables; by their names."""
     merge(stages, GLANCES, REGIONS)
     frames = {one.name: read_table(one, out) for one in (GLANCES, REGIONS)}
-    frames[REGIONS.name] = marked(frames[REGIONS.name], marks, dict(seen[["photo", "path"]].itertuples(index=False)))
+    path_of: dict[str, str] = dict(seen[["photo", "path"]].itertuples(index=False))
+    frames[REGIONS.name] = marked(frames[REGIONS.name], marks, path_of, marked_in)
     person: dict[str, str] = dict(seen[["photo", "person"]].itertuples(index=False))
     group = shares.groups_of(table.groups, person)
     frames |= shares.measured(frames[GLANCES.name], frames[REGIONS.name], group, config.inside)
@@ -189,7 +192,8 @@ class GlanceWork:
         """As ``executors.Work``."""
         batch = self.photos.iloc[part * PART : (part + 1) * PART]
         if isinstance(self.model, RemoteCropper):
-            self.model.ask_about(self.stage.out, lambda: (self._pixels(path) for path in batch["path"]), lambda _: None)
+            rows = batch.to_dict("records")
+            self.model.ask_about(self.stage.out, lambda: (self._pixels(row) for row in rows), lambda _: None)
         glances: list[dict[str, Any]] = []
         regions: list[dict[str, Any]] = []
         for row in batch.to_dict("records"):
@@ -204,11 +208,14 @@ class GlanceWork:
             tick(1)
         self.stage.write(part, (REGIONS, regions), (GLANCES, glances))
 
-    def _pixels(self, path: str) -> ByteArray:
-        return open_photo(self.folder / path).pixels
+    def _pixels(self, row: Mapping[Any, Any]) -> ByteArray:
+        try:
+            return same_photo(resolved(self.folder, row["path"]), row["photo"]).pixels
+        except OSError as error:
+            raise PhotoError(row["path"], why_unreadable(error)) from error
 
     def _glance(self, row: Mapping[Any, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        pixels, head = self._pixels(row["path"]), Box(*(float(value) for value in row["head"]))
+        pixels, head = self._pixels(row), Box(*(float(value) for value in row["head"]))
         height, width = pixels.shape[:2]
         found: list[Region] = []
         if has_map(self.model):

@@ -2,70 +2,83 @@
 
 from __future__ import annotations
 
-import csv
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
-from gslopes.core.runfolder import show
+from gslopes.core.files import is_file, show, without_guard
 from gslopes.crops.pictures.geometry import Box
 
 MARKS = ("text", "number", "badge", "skin", "clothing", "background", "other")
+_SIDES, _HINT = ("x0", "y0", "x1", "y1"), "Save it from the page review.html of this run."
 OVERLAP = 0.5  # share of a region's box that a given box must cover to name it
 
 
 def read_marks(path: Path, *, wanted: bool) -> list[dict[str, str]]:
-    """Rows of a review, or of boxes, each checked; none without a file.  wanted: a missing file is an error.
+    """Rows of a review, or of boxes, each checked, with its ``line``; none without a file.
 
-    Raises: UsageError naming the line.
+    wanted: a missing file is an error.
+
+    Raises: UsageError naming the line; also for two rows about one region.
     """
-    if not path.is_file():
-        if wanted:
-            raise UsageError(f"There is no review {show(path)}.", "Save one from the page review.html.")
+    if not wanted and not is_file(path):
         return []
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [{str(k): str(v or "").strip() for k, v in row.items()} for row in csv.DictReader(file)]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(
-            f"{show(path)} is not a CSV in UTF-8: {error}.", "Save it from the page review.html."
-        ) from None
-    boxed = bool(rows) and "x0" in rows[0]
-    needed = ("photo", "x0", "y0", "x1", "y1", "kind") if boxed else ("photo", "region", "kind")
-    for line, row in enumerate(rows, start=2):
-        missing = [name for name in needed if name not in row]
-        if missing:
-            raise UsageError(f"{show(path)} lacks the column {missing[0]!r}.", f"It needs {', '.join(needed)}.")
-        if row["kind"] not in MARKS:
-            raise UsageError(
-                f"Line {line} of {show(path)} has the kind {row['kind']!r}.", f"One of {', '.join(MARKS)}."
-            )
-        try:
-            [float(row[name]) for name in needed[1:-1]]
-        except ValueError:
-            raise UsageError(
-                f"Line {line} of {show(path)} has something that is no number.", "Save it from the page review.html."
-            ) from None
+    table = read_csv(path, values={"kind": MARKS}, strip=True, hint=_HINT)
+    boxed = "x0" in table.columns
+    needed = ("photo", *(_SIDES if boxed else ("region",)), "kind")
+    for name in needed:
+        if name not in table.columns:
+            raise UsageError(f"{show(path)} lacks the column {name!r}.", f"It needs {', '.join(needed)}.")
+    rows: list[dict[str, str]] = []
+    first: dict[tuple[str, ...], int] = {}
+    for line, cells in table.rows():
+        row = {name: without_guard(cell) for name, cell in cells.items()} | {"line": str(line)}
+        if not all(_is_number(row[name], whole=not boxed) for name in needed[1:-1]):
+            raise UsageError(f"Line {line} of {show(path)} has something that is no number.", _HINT)
+        before = first.setdefault((row.get("cropper", ""), *(row[name] for name in needed[:-1])), line)
+        if before != line:
+            raise UsageError(f"Line {line} of {show(path)} is about the region of line {before}.", "Keep one of them.")
+        rows.append(row)
     return rows
 
 
-def marked(regions: pd.DataFrame, marks: Sequence[Mapping[str, str]], path_of: Mapping[str, str]) -> pd.DataFrame:
-    """Regions with their kinds.  path_of: photo to path, by either of which a mark may name it."""
+def _is_number(text: str, *, whole: bool) -> bool:
+    try:
+        return text.isdecimal() if whole else math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def marked(
+    regions: pd.DataFrame, marks: Sequence[Mapping[str, str]], path_of: Mapping[str, str], name: str = "The review"
+) -> pd.DataFrame:
+    """Regions with their kinds.  path_of: photo to path, by either of which a mark may name it.  name: of the review.
+
+    A box that covers no region says nothing.
+
+    Raises: UsageError for a mark of a photo or of a region that is not there.
+    """
     result = regions.copy()
+    known = {*path_of, *path_of.values()}
     for mark in marks:
+        if mark["photo"] not in known:
+            raise UsageError(f"{name}, line {mark['line']}: there is no photo {mark['photo'][:80]!r}.", _HINT)
         named = (result["photo"] == mark["photo"]) | (result["photo"].map(path_of) == mark["photo"])
         if "x0" in mark:
-            box = Box(*(float(mark[name]) for name in ("x0", "y0", "x1", "y1")))
-            fits = (
-                named & result.apply(lambda row, outline=box: _covers(outline, row), axis=1) if len(result) else named
-            )
+            box = Box(*(float(mark[side]) for side in _SIDES))
+            fits = named & pd.Series([_covers(box, row) for _, row in result.iterrows()], result.index, dtype=bool)
             by = "boxes"
         else:
-            fits = named & (result["region"] == int(float(mark["region"])))
+            fits = named & (result["region"] == int(mark["region"]))
             if mark.get("cropper"):
                 fits &= result["cropper"] == mark["cropper"]
+            if not fits.any():
+                what = f"{mark['photo'][:12]} has no region {mark['region']}"
+                raise UsageError(f"{name}, line {mark['line']}: the photo {what}.", _HINT)
             by = mark.get("by") or "review"
         result.loc[fits, ["kind", "by"]] = [mark["kind"], by]
     return result

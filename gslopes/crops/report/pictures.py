@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 from PIL import Image, ImageDraw
 
+from gslopes.core.errors import PhotoError
 from gslopes.crops.report.maps import with_map
+from gslopes.datasets.folder import open_photo
 from gslopes.report import numbers
 from gslopes.report.charts import FOCUS, FRAMES
 from gslopes.report.inline import jpeg_uri
@@ -71,8 +73,8 @@ def draw(
     scale = width / whole
     canvas = Image.new("RGB", (width, max(1, round(tall * scale))))
     try:
-        photos = [Image.open(file).convert("RGB") for file in files]
-    except OSError:
+        photos = [Image.fromarray(open_photo(file).pixels) for file in files]
+    except PhotoError:
         return None
     native = sum(photo.height if vertical else photo.width for photo in photos) == (tall if vertical else whole)
     place = 0

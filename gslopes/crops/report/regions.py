@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from PIL import Image, ImageDraw, ImageOps
+from PIL import Image, ImageDraw
 
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import ConfigError
+from gslopes.core.errors import ConfigError, PhotoError
+from gslopes.core.files import resolved
 from gslopes.crops.regions.review import MARKS
 from gslopes.crops.report.grids import HERE, Grid, grid_of
 from gslopes.crops.report.words import LIMITS
 from gslopes.crops.tables import GAZE, GAZE_GAPS, GLANCES, KINDS, PEOPLE, REGIONS
+from gslopes.datasets.folder import open_photo
 from gslopes.report import numbers
 from gslopes.report import words as plain
 from gslopes.report.charts import FOCUS, FRAMES
@@ -168,7 +170,7 @@ def _cards(found: Mapping[str, pd.DataFrame], people: pd.DataFrame, folder: Path
     for row in glances[glances["status"] == "answered"].to_dict("records"):
         photo_regions = regions[(regions["cropper"] == row["cropper"]) & (regions["photo"] == row["photo"])]
         who = people.loc[row["photo"]]
-        uri = _drawn(folder / str(who["path"]), row, photo_regions, who["head"], width)
+        uri = _drawn(folder, str(who["path"]), row, photo_regions, who["head"], width)
         if uri:
             marks = tuple(
                 (int(r["region"]), _where(r["on_head"]), str(r["kind"])) for r in photo_regions.to_dict("records")
@@ -184,11 +186,12 @@ def _where(on_head: float) -> str:
     return "on the head" if on_head >= 0.5 else "off the head"
 
 
-def _drawn(file: Path, glance: Mapping[Any, Any], regions: pd.DataFrame, head: Sequence[float], width: int) -> str:
+def _drawn(
+    folder: Path, name: str, glance: Mapping[Any, Any], regions: pd.DataFrame, head: Sequence[float], width: int
+) -> str:
     try:
-        with Image.open(file) as opened:
-            photo = ImageOps.exif_transpose(opened).convert("RGB")
-    except OSError:
+        photo = Image.fromarray(open_photo(resolved(folder, name)).pixels)
+    except (PhotoError, OSError, ValueError):
         return ""
     scale = width / photo.width
     canvas = photo.resize((width, max(1, round(photo.height * scale))), Image.Resampling.LANCZOS)

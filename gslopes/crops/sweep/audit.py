@@ -13,6 +13,7 @@ import pandas as pd
 
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import UsageError
+from gslopes.core.files import resolved, sha256_of, why_unreadable
 from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
 from gslopes.core.trust import Trust
@@ -110,6 +111,7 @@ def sweep_crops(
         "sweep": show(run.resolve()),
         "inputs": {
             "pictures": len(edits),
+            "digest": _digest(run, edits["file"].tolist()),
             "photos": int(edits["photo"].nunique()),
             "others": others,
             **subjects.digest,
@@ -126,6 +128,18 @@ def sweep_crops(
                 chosen = edits[edits["attribute"] == attribute]
                 _ask(run, out, chosen, photos, subjects, model, attribute, others, config, executor)
         return _finish(out, subjects, values, config)
+
+
+def _digest(run: Path, files: Sequence[str]) -> str:
+    """The sha256 over the bytes of all pictures.  Raises: UsageError for one that is not in the run folder."""
+    lines = hashlib.sha256()
+    for name in files:
+        try:
+            lines.update(f"{name}\0{sha256_of(resolved(run, name))}\n".encode())
+        except (OSError, ValueError) as error:
+            hint = "Make the pictures again with: gslopes synthesise."
+            raise UsageError(f"{show(run)}: {name!r} cannot be read: {why_unreadable(error)}.", hint) from error
+    return lines.hexdigest()
 
 
 def _subjects(
@@ -168,7 +182,7 @@ def _ask(
     ids, steps = wide.index.tolist(), wide.shape[1]
     if not ids:
         return
-    scaled_photos = ScaledPhotos([run / name for name in wide.to_numpy().ravel()], config)
+    scaled_photos = ScaledPhotos([resolved(run, name) for name in wide.to_numpy().ravel()], config)
     known = photos.drop_duplicates("photo").set_index("photo")
     sizes: list[tuple[int, int]] = []
     heads: dict[int, Box] = {}

@@ -98,3 +98,15 @@ def test_an_address_may_hold_the_size_that_is_wanted():
         with pytest.raises(ValueError, match="enough"):
             cropper._post(b"", (400, 300), "PNG")
     assert sent == [(HOME, {"ratio": "0.5"}), ("https://crop.example/400x200/smart", None)]
+
+
+@pytest.mark.parametrize("width", [1e-300, 0.4, -5, 0])
+def test_a_crop_of_less_than_a_pixel_is_no_crop(width):
+    crop = {"left": 3, "top": 2, "width": width, "height": 10}
+    with pytest.raises(AnswerError, match="of a picture of 40 x 30"):
+        at().parse({"answer": crop, "size": [40, 30]})
+
+
+def test_an_answer_that_says_two_things_is_none():
+    with pytest.raises(AnswerError, match="key 'left' twice"):
+        at()._read(b"", (40, 30), b'{"left": 3, "left": 9, "top": 2, "width": 9, "height": 9}')

@@ -23,6 +23,14 @@ def test_answers_got_elsewhere(tmp_path, suffix):
         cropper.crop(PICTURE, 0.5)
 
 
+@pytest.mark.parametrize(("last", "says"), [("4,0,10,10", "two rectangles"), ("3.5,0,10,10", "whole numbers")])
+def test_two_answers_and_halves_of_pixels_are_errors(tmp_path, last, says):
+    lines = ["picture,ratio,left,top,width,height", "a,1.0,3,0,10,10", f"{'a' if last[0] == '4' else 'b'},1.0,{last}"]
+    (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
+    with pytest.raises(ConfigError, match=says):
+        load_cropper(f"replay:{tmp_path}/a.csv")
+
+
 def test_a_table_that_is_none(tmp_path):
     (tmp_path / "a.csv").write_text("picture,ratio\n")
     with pytest.raises(ConfigError, match="left, top, width, height"):

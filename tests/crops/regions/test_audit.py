@@ -123,24 +123,38 @@ def test_a_review_names_the_regions_and_the_same_command_reads_it(done, people):
 def test_boxes_from_elsewhere_name_the_regions_that_they_cover(done):
     seen = pd.read_parquet(done.out / "people.parquet").set_index("photo")["path"]
     rows = done.regions[done.regions["cropper"] == "cells"]
-    box = {"photo": "blue0.png", "x0": "20", "y0": "76", "x1": "44", "y1": "96", "kind": "text"}
+    box = {"line": "2", "photo": "blue0.png", "x0": "20", "y0": "76", "x1": "44", "y1": "96", "kind": "text"}
     found = marked(rows, [box], seen.to_dict())
     assert len(found[found["kind"] == "text"]) == 1
     assert found.loc[found["kind"] == "text", "on_head"].iloc[0] == 0
     assert not len(marked(rows, [{**box, "x1": "26"}], seen.to_dict()).query("kind == 'text'"))
 
 
+def test_marks_of_what_is_not_there_are_errors(done):
+    seen = pd.read_parquet(done.out / "people.parquet").set_index("photo")["path"].to_dict()
+    mark = {"line": "7", "photo": "blue0.png", "region": "99", "kind": "text"}
+    with pytest.raises(UsageError, match=r"review\.csv, line 7: the photo blue0\.png has no region 99"):
+        marked(done.regions, [mark], seen, "review.csv")
+    with pytest.raises(UsageError, match="line 7: there is no photo 'elsewhere'"):
+        marked(done.regions, [mark | {"photo": "elsewhere"}], seen)
+
+
 def test_what_is_wrong_with_a_review_is_said_with_its_line(tmp_path):
     file = tmp_path / "review.csv"
     for text, words in (
         ("photo,region\na,0\n", "lacks the column 'kind'"),
-        ("photo,region,kind\na,0,badge\nb,0,bagde\n", "Line 3"),
+        ("photo,region,kind\na,0,badge\nb,0,bagde\n", "line 3: kind is 'bagde'"),
         ("photo,x0,y0,x1,y1,kind\na,0,0,ten,5,text\n", "no number"),
+        ("photo,x0,y0,x1,y1,kind\na,0,0,nan,5,text\n", "no number"),
+        ("photo,region,kind\na,0.5,badge\n", "no number"),
+        ("photo,region,kind\na,0,badge\na,0,text\n", "Line 3 .* region of line 2"),
+        ("photo,region,kind,kind\na,0,badge,text\n", "two columns 'kind'"),
+        ("picture,where\n", "lacks the column 'photo'"),
     ):
         file.write_text(text)
         with pytest.raises(UsageError, match=words):
             read_marks(file, wanted=True)
-    with pytest.raises(UsageError, match="no review"):
+    with pytest.raises(UsageError, match="no such file"):
         read_marks(tmp_path / "none.csv", wanted=True)
     assert read_marks(tmp_path / "none.csv", wanted=False) == []
 
