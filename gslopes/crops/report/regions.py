@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,9 +85,15 @@ def write_regions_report(
     )
     runfolder.write_bytes(page, text.encode())
     scripts = ("review-base.js", "crops-review.js")
-    text = render("crops-review.html.j2", house=HERE, styles=("crops.css",), scripts=scripts, cards=cards, marks=MARKS)
+    review_options = {"house": HERE, "styles": ("crops.css",), "scripts": scripts, "marks": MARKS, "cards": cards}
+    text = render("crops-review.html.j2", key=_storage_key(run, found[REGIONS.name]), **review_options)
     runfolder.write_bytes(review, text.encode())
     return page, review
+
+
+def _storage_key(run: Path, regions: pd.DataFrame) -> str:
+    """Under which a browser keeps unsaved marks: one for each run folder, its regions and the marks that they have."""
+    return hashlib.sha256(f"{run.resolve()}\0{regions.to_csv(index=False)}".encode("utf-8", "replace")).hexdigest()
 
 
 def gaze_headline(gaze: pd.DataFrame, gaps: pd.DataFrame) -> str:

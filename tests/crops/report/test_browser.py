@@ -25,11 +25,19 @@ def pages(tmp_path_factory):
     options = {"together": 9, "stability": 3, "policies": ("argmax", "sample", "average", "pad")}
     found = audit(home / "people", table, home / "run", Brightness(), **options)
     config = CropsConfig(groups=("team",), cropper=("centre", "spectral-residual"))
-    regions_run = regions_crops(home / "people", home / "regions", people=table, config=config, finder=a_face, tall=1.0)
+    how = {"people": table, "config": config, "finder": a_face, "tall": 1.0}
+    regions_run = regions_crops(home / "people", home / "regions", **how)
+    other = regions_crops(home / "people", home / "other", **how)
     sweep = draw_sweep(home / "synthesised")
     config = CropsConfig(cropper=("centre",), ratios=(1.0,), bootstrap=100)
     swept = sweep_crops(sweep, home / "sweep", config=config, croppers=[SweptBrightness()], others=4)
-    return {"audit": found.page, "regions": regions_run.page, "review": regions_run.review, "sweep": swept.page}
+    return {
+        "audit": found.page,
+        "regions": regions_run.page,
+        "review": regions_run.review,
+        "other": other.review,
+        "sweep": swept.page,
+    }
 
 
 @pytest.mark.parametrize("size", ["desktop", pytest.param("phone", marks=pytest.mark.slow)])
@@ -54,5 +62,20 @@ def test_a_review_is_saved_as_the_table_that_the_command_reads(chromium, pages, 
     (row,) = read_marks(tmp_path / "review.csv", wanted=True)
     assert (row["cropper"], row["kind"], row["by"]) == ("spectral-residual", "clothing", "AB")
     page.reload()
-    expect(page.locator("select[data-region]").first).to_have_value("clothing")  # as soon as the page has read it
+    first, second = (page.locator("select[data-region]").nth(place) for place in (0, 1))
+    expect(first).to_have_value("clothing")  # as soon as the page has read it
+
+    first.select_option("")
+    page.reload()
+    expect(first).to_have_value("")  # taken back, for good
+    page.set_input_files("#load", tmp_path / "review.csv")
+    expect(first).to_have_value("clothing")
+    second.select_option("skin")
+    page.locator("h1").click()
+    page.keyboard.press("Z")
+    expect(second).to_have_value("")
+    expect(first).to_have_value("clothing")
+    page.goto(pages["other"].as_uri())
+    expect(first).to_have_value("")  # marks of another run folder stay there
+    assert page.locator("#counts").inner_text().startswith("0 of ")
     page.close()
