@@ -22,7 +22,7 @@ from gslopes.core.http import seconds_to_wait
 from gslopes.core.reasons import Reason, SkipReason
 
 REDIRECTS = 5
-_RETRYABLE = (408, 425, 429, 500, 502, 503, 504)
+_RETRYABLE = (408, 425, 429)  # and every code of 500 and above
 
 
 class DownloadError(Exception):
@@ -153,7 +153,7 @@ class Fetcher:
             self._pool.stream("GET", str(url), headers=raw, extensions=timeouts) as response,
         ):
             received = {key.decode("latin-1").lower(): value.decode("latin-1") for key, value in response.headers}
-            if response.status in _RETRYABLE:
+            if response.status in _RETRYABLE or response.status >= 500:
                 raise _Retry(
                     SkipReason(Reason.HTTP_ERROR, str(response.status)),
                     seconds_to_wait(received.get("retry-after", "")) or 0.0,

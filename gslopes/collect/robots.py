@@ -7,6 +7,7 @@ Source: RFC 9309, sections 2.3.1.2 to 2.3.1.4; its matching is that of the libra
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 AGENT = "gslopes"
 LONGEST_DELAY = 60.0  # seconds between two requests that a host may ask for
 RETRY_AFTER = 60.0  # seconds after which a host whose rules could not be had is asked again
+# RFC 9309, section 2.2.1: the token is letters, - and _; what follows it, such as a version, is no part of it.
+_AGENT_LINE = re.compile(r"^\s*user[- ]?agent[\s:]+(?:(?P<any>\*)(?=\s|#|$)|(?P<token>[A-Za-z_-]*)).*", re.IGNORECASE)
 _MAX_BYTES = 500 << 10  # of which RFC 9309 asks that they be read; the rest is ignored
 
 
@@ -73,8 +76,8 @@ class Robots:
         try:
             return parse(self._fetcher.get(address, max_bytes=_MAX_BYTES, truncate=True).body)
         except DownloadError as error:
-            if error.status == "refused" and 400 <= error.code < 500:
-                return parse(b"")
+            if error.status == "refused" and 200 <= error.code < 500 and not 300 <= error.code < 400:
+                return parse(b"")  # none, or an answer without one
             reason = error.reason if error.status == "refused" else SkipReason(Reason.ROBOTS_UNAVAILABLE, error.reason)
             raise DownloadError(error.status, reason, error.code) from error
 
@@ -90,9 +93,17 @@ def parse(body: bytes) -> Protego:
         hint = "Install it with: pip install 'gslopes[collect]'."
         raise UsageError("Reading robots.txt needs the library protego.", hint) from error
     try:
-        return Protego.parse(body.decode("utf-8-sig", "replace"))
+        lines = body.decode("utf-8-sig", "replace").splitlines()
+        return Protego.parse("\n".join(_AGENT_LINE.sub(_token, line) for line in lines))
     except Exception as error:  # an untrusted file: whatever it does to a parser is no reason to stop
         raise DownloadError("refused", SkipReason(Reason.ROBOTS_UNREADABLE)) from error
+
+
+def _token(line: re.Match[str]) -> str:
+    """A User-agent line by its product token alone: protego takes ``g`` for us, and ``gslopes/1.0`` for another."""
+    if line["any"]:
+        return line[0]
+    return f"User-agent: {AGENT if line['token'].lower() == AGENT else 'x-other'}"
 
 
 def min_interval(rules: Protego) -> float:

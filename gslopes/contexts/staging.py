@@ -24,7 +24,7 @@ from gslopes.core.files import sha256_of
 from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
-from gslopes.datasets.folder import count_parts
+from gslopes.datasets.folder import count_parts, passed_over
 from gslopes.executors import Executor
 from gslopes.run import manifest
 from gslopes.run.plan import SYNTHESIS
@@ -40,6 +40,8 @@ def stage_pictures(
     device = runtime.pick_device(device)
     with runfolder.locked(run):
         manifest.begin(run, manifest_of(plan), executor)
+        if others := passed_over(plan.config.people):
+            executor.note(others)
         with runfolder.storage(run):
             for name in ("cutouts", "edits"):
                 (run / name).mkdir(parents=True, exist_ok=True)

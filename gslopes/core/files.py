@@ -12,6 +12,7 @@ import json
 import os
 import stat
 from collections import Counter
+from collections.abc import Callable
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,19 +64,19 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def read_regular(path: Path | str | bytes, limit: int, magic: tuple[bytes, ...] = ()) -> bytes:
+def read_regular(path: Path | str | bytes, limit: int, known: Callable[[bytes], object] | None = None) -> bytes:
     """The bytes of a regular file, which is opened without blocking and measured before it is read.
 
     limit: bytes; more is refused unread.
-    magic: where it is given, a file that begins with none of these is not read beyond its first 16 bytes, which are
-        returned instead.
+    known: where it is given, a file of whose first 32 bytes it says nothing is not read beyond them; they are returned
+        instead.
 
     Raises: NotRegular, TooLarge, and as ``open``.
     """
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
-        head = file.read(min(16, size))
-        if magic and not head.startswith(magic):
+        head = file.read(min(32, size))
+        if known is not None and not known(head):
             return head
         if size > limit:
             raise TooLarge(size, limit)

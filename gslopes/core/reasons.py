@@ -18,6 +18,7 @@ class Reason(StrEnum):
     # of photos; those that begin with UNREADABLE are errors of the file
     EMPTY_FILE = "unreadable: empty file"
     NOT_A_PICTURE = "unreadable: not a picture"
+    UNREAD_KIND = "unreadable: a kind of picture that is not read"
     TRUNCATED = "unreadable: truncated"
     DAMAGED = "unreadable: damaged"
     TOO_LARGE = "unreadable: too large"

@@ -159,7 +159,10 @@ def read_frame(file: Path) -> pd.DataFrame:
 def _labels(frame: pd.DataFrame) -> StageRows:
     rows = StageRows(kinds={str(kind) for kind in frame["kind"].unique()})
     optional = ("synset", "subject", "subject_synset", "object", "object_synset")
-    for row in frame.to_dict("records"):
+    twice = frame.astype(str).duplicated()
+    for _ in range(int(twice.sum())):
+        rows.drop("row that stood there before")
+    for row in frame[~twice].to_dict("records"):
         image, kind = str(row["image"]), str(row["kind"])
         rows.images.setdefault(image, ImageRow(image))
         synset, subject, subject_synset, other, other_synset = (_text(row.get(name)) or "" for name in optional)

@@ -16,15 +16,14 @@ from PIL import ExifTags, Image, ImageCms, UnidentifiedImageError
 from gslopes.core.errors import PhotoError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray
+from gslopes.datasets.kinds import HEAD, describe_tiff, formats, kind_of, tiff_tags, unread_kind
 
-# By content, not by name: the web is full of GIFs and PNGs called .jpg. Formats that run other programs stay out.
-FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF")
-MAGIC = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"RIFF", b"BM", b"II*\0", b"MM\0*", b"GIF8")
 MOST_PIXELS = 100_000_000
 LARGEST_FILE = 8 * MOST_PIXELS + (16 << 20)  # bytes: four channels of 16 bits, uncompressed
 LONGEST_SIDE = 65_500  # libjpeg's limit: a longer photo could be read, but its counterfactuals not written
 LARGEST_PROFILE = 8 << 20  # bytes; more does not fit a JPEG's markers, and no camera writes that
 
+_BITS, _PHOTOMETRIC = 258, 262  # tags of a TIFF
 _GRAY = ("1", "L", "LA", "La")
 _SPACES = {"1": b"GRAY", "L": b"GRAY", "LA": b"GRAY", "La": b"GRAY", "CMYK": b"CMYK", "LAB": b"Lab "}
 _TRANSPOSE = {
@@ -41,7 +40,8 @@ _TRANSPOSE = {
 def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
     """Pixels, whether they are gray, and their ICC profile.
 
-    data: a whole JPEG, PNG, WebP, BMP, TIFF or GIF file; of several frames or pages the first is taken.
+    data: a whole JPEG, PNG, WebP, BMP, TIFF, GIF, AVIF or HEIC file, whatever its name; of several frames or pages the
+        first is taken.
     path: named in the error.
 
     Pixels are (H, W, 3) uint8 RGB with the EXIF orientation applied. Transparent pixels are laid over white, as a
@@ -49,10 +49,13 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
     what the file holds as gray, and also RGB whose three channels are equal everywhere. The profile is the file's own
     if its colour space is that of the pixels, otherwise None, which stands for sRGB.
 
-    Raises: PhotoError if this is no picture, or a damaged one, or one of more than 100 million pixels.
+    Raises: PhotoError if this is no picture, a damaged one, one of more than 100 million pixels, or one of a kind that
+    has no agreed look, such as floating-point samples.
     """
     if not data:
         raise PhotoError(path, SkipReason(Reason.EMPTY_FILE))
+    if unread := unread_kind(data):
+        raise PhotoError(path, SkipReason(Reason.UNREAD_KIND, unread))
     with _quiet():
         try:
             image = _open(data, path)
@@ -73,7 +76,7 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
 def _open(data: bytes, path: object) -> Image.Image:
     """The file's header, read; its size, checked before a single pixel is decoded."""
     try:
-        image = Image.open(io.BytesIO(data), formats=FORMATS)
+        image = Image.open(io.BytesIO(data), formats=formats())
     except Image.DecompressionBombError:
         size = _declared_size(data)
         raise PhotoError(path, _too_large(*size)) from None
@@ -91,7 +94,7 @@ def _too_large(width: int, height: int) -> SkipReason:
 
 def _declared_size(data: bytes) -> tuple[int, int]:
     """Width and height in the header of a file that Pillow itself refuses as a bomb; zeros if it will not say."""
-    for name in FORMATS:
+    for name in formats():
         factory, accept = Image.OPEN[name]
         if accept is not None and accept(data[:16]) is True:
             with suppress(Image.DecompressionBombError, SyntaxError, OSError, struct.error):
@@ -102,10 +105,14 @@ def _declared_size(data: bytes) -> tuple[int, int]:
 def _why(data: bytes, error: Exception) -> SkipReason:
     """The reason for the photos table: stable words, no detail of the decoder."""
     message = str(error).lower()
-    if isinstance(error, UnidentifiedImageError) and not data.startswith(MAGIC):
+    kind = kind_of(data[:HEAD])
+    if isinstance(error, UnidentifiedImageError) and not kind:
         return SkipReason(Reason.NOT_A_PICTURE)
     if isinstance(error, EOFError) or "truncated" in message or "requires a buffer" in message or _cut_short(data):
         return SkipReason(Reason.TRUNCATED)
+    tags = tiff_tags(data) if kind == "TIFF" else {}
+    if 256 in tags and (isinstance(error, UnidentifiedImageError) or tags.get(259, 0) > 34_000):  # WebP, Zstandard
+        return SkipReason(Reason.UNREAD_KIND, describe_tiff(tags))
     return SkipReason(Reason.DAMAGED)
 
 
@@ -149,8 +156,11 @@ def _to_rgb(image: Image.Image) -> tuple[Image.Image, bool, bytes | None]:
 def _to_eight_bits(image: Image.Image) -> Image.Image:
     """16-bit gray scaled to 8 bits (Pillow's own conversion would clip it); 16-bit colour Pillow scales itself."""
     if image.mode.startswith("I;16") or (image.mode == "I" and image.format == "PNG"):
+        tags = getattr(image, "tag_v2", {})
+        white = 4095 if tags.get(_BITS) == (12,) else 65535
         values = np.asarray(image).astype(np.uint32)
-        scaled = Image.fromarray(((values + 128) // 257).astype(np.uint8))
+        values = white - values if tags.get(_PHOTOMETRIC) == 0 else values  # WhiteIsZero
+        scaled = Image.fromarray(((values * 255 + white // 2) // white).astype(np.uint8))
         if (icc := image.info.get("icc_profile")) is not None:
             scaled.info["icc_profile"] = icc
         return scaled

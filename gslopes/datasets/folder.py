@@ -11,14 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
-from gslopes.core.files import NotRegular, TooLarge, read_regular
+from gslopes.core.files import NotRegular, TooLarge, open_regular, read_regular, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Photo
-from gslopes.datasets.decode import LARGEST_FILE, MAGIC, decode
+from gslopes.datasets.decode import LARGEST_FILE, decode
+from gslopes.datasets.kinds import HEAD, kind_of
 
 # Photos that are held at once: 16 million pixels, or one photo.
 BATCH_PIXELS = 16_000_000
-SUFFIXES = (b".jpg", b".jpeg", b".png", b".webp", b".bmp", b".tif", b".tiff")
+# Files of these names are photos whatever they hold, so that a damaged one is said; others are known by their content.
+SUFFIXES = (b".jpg", b".jpeg", b".png", b".webp", b".bmp", b".tif", b".tiff", b".heic", b".heif", b".avif")
+# What cameras write next to a JPEG; a TIFF by its first bytes.
+_RAW = (b".dng", b".nef", b".cr2", b".arw", b".pef", b".srw", b".orf", b".rw2", b".raf", b".cr3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +41,9 @@ def list_photos(root: Path, limit: int | None = None) -> list[PhotoFile]:
     """Every image file below a folder, in the order of the bytes of its name below it: the same on every machine.
 
     root: the folder, searched with its sub-folders and the folders that links in it lead to, each folder once, so
-        that links in a circle end. A file is an image file by its suffix, in any case; hidden files and folders are
-        passed over. A broken link is listed, and so is a sub-folder that may not be read: opening it gives the reason.
+        that links in a circle end. A file is an image file by its suffix, in any case, or else by its first bytes;
+        hidden files and folders and cameras' raw files are passed over. A broken link is listed, and so is a sub-folder
+        that may not be read: opening it gives the reason.
     limit: how many, the first ones; None for all.
 
     Raises: UsageError if there is no such folder or it may not be read; ConfigError if the limit is less than 1.
@@ -47,8 +52,20 @@ def list_photos(root: Path, limit: int | None = None) -> list[PhotoFile]:
         raise ConfigError(f"The limit on the number of photos must be at least 1, not {limit}.")
     top = os.fsencode(root)
     _check_folder(top, root)
-    names = sorted(_walk(top))
+    names = sorted(_walk(top)[0])
     return [PhotoFile(Path(os.fsdecode(os.path.join(top, name))), display_name(name)) for name in names[:limit]]
+
+
+def passed_over(root: Path) -> str:
+    """How many files below a folder ``list_photos`` takes for no photos, with three of their names; empty if none."""
+    names = sorted(_walk(os.fsencode(root))[1])
+    if not names:
+        return ""
+    some = ", ".join(display_name(name) for name in names[:3])
+    rest = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return (
+        f"{len(names):,} {'file' if len(names) == 1 else 'files'} in {show(root)} passed over, no photos: {some}{rest}."
+    )
 
 
 def open_photo(path: Path) -> Photo:
@@ -59,7 +76,7 @@ def open_photo(path: Path) -> Photo:
     Raises: PhotoError with one of the ``core.reasons`` of files that are unreadable.
     """
     try:
-        data = read_regular(path, LARGEST_FILE, MAGIC)
+        data = read_regular(path, LARGEST_FILE, kind_of)
     except (OSError, ValueError) as error:
         raise PhotoError(display_name(os.fsencode(path)), _refusal(path, error)) from error
     pixels, gray, icc = decode(data, display_name(os.fsencode(path)))
@@ -125,9 +142,12 @@ def _check_folder(top: bytes, root: Path) -> None:
         raise UsageError(f"The folder {shown} cannot be read: {reason}.", "Check that you may read it.") from None
 
 
-def _walk(top: bytes) -> list[bytes]:
-    """Names below ``top`` of all image files; real folders first, so that a file's name is not that of a link to it."""
-    found: list[bytes] = []
+def _walk(top: bytes) -> tuple[list[bytes], list[bytes]]:
+    """Names below ``top`` of all image files, and of all other files that are not hidden.
+
+    Real folders come first, so that a file's name is not that of a link to it.
+    """
+    found, others = list[bytes](), list[bytes]()
     seen: set[tuple[int, int]] = set()
     folders, links = [b""], list[bytes]()
     while folders or links:
@@ -143,27 +163,36 @@ def _walk(top: bytes) -> list[bytes]:
             found.append(folder + b"/")
             continue
         for entry in listing:
-            _sort_in(entry, os.path.join(folder, entry.name), found, folders, links)
-    return found
+            name = os.path.join(folder, entry.name)
+            if entry.name.startswith(b"."):
+                continue
+            if _is_folder(entry):
+                (links if entry.is_symlink() else folders).append(name)
+            else:
+                (found if _is_photo(entry) else others).append(name)
+    return found, others
 
 
-def _sort_in(
-    entry: os.DirEntry[bytes], name: bytes, found: list[bytes], folders: list[bytes], links: list[bytes]
-) -> None:
-    """Put one directory entry where it belongs: an image file, a folder, a link to a folder, or none of these."""
-    if entry.name.startswith(b"."):
-        return
+def _is_folder(entry: os.DirEntry[bytes]) -> bool:
     try:
-        is_folder, is_file = entry.is_dir(), entry.is_file()
+        return entry.is_dir()
     except OSError:  # a link to itself
-        is_folder = is_file = False
-    if is_folder:
-        (links if entry.is_symlink() else folders).append(name)
-        return
-    # a link that leads nowhere counts; what leads to a device or a pipe is no photo and would block the reader
-    broken = entry.is_symlink() and not os.path.exists(entry.path)
-    if entry.name.lower().endswith(SUFFIXES) and (is_file or broken):
-        found.append(name)
+        return False
+
+
+def _is_photo(entry: os.DirEntry[bytes]) -> bool:
+    """By its name, if it is a file or a link that leads nowhere; by its content otherwise."""
+    suffix = os.path.splitext(entry.name.lower())[1]
+    try:
+        regular = entry.is_file()
+        if suffix in SUFFIXES:  # what leads to a device or a pipe is no photo and would block the reader
+            return regular or (entry.is_symlink() and not os.path.exists(entry.path))
+        if not regular or suffix in _RAW:
+            return False
+        with open_regular(entry.path) as file:
+            return bool(kind_of(file.read(HEAD)))
+    except OSError:
+        return suffix in SUFFIXES and entry.is_symlink()
 
 
 def _refusal(path: Path, error: OSError | ValueError) -> SkipReason:

@@ -9,7 +9,7 @@ from typing import Any
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
-from gslopes.core.runfolder import show
+from gslopes.core.files import sha256_of, show
 from gslopes.core.runtime import pick_device
 from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, size_of
 from gslopes.run.config import RunConfig
@@ -125,7 +125,7 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any
     """
     files = tuple(list_photos(config.photos, config.limit))
     if not files:
-        hint = "Name a folder with .jpg, .jpeg, .png, .webp, .bmp, .tif or .tiff files in it or in its sub-folders."
+        hint = "Name a folder with JPEG, PNG, WebP, BMP, TIFF, GIF, HEIC or AVIF files in it or in its sub-folders."
         raise UsageError(f"There are no photos in {show(config.photos)}.", hint)
     lines = hashlib.sha256()
     for file in files:
@@ -135,7 +135,7 @@ def read_inputs(config: RunConfig) -> tuple[tuple[PhotoFile, ...], dict[str, Any
     if landmarks is not None:
         if not landmarks.is_file():
             raise UsageError(f"There is no file {show(landmarks)}.", "Name the CSV of known landmarks.")
-        inputs["landmarks"] = hashlib.sha256(landmarks.read_bytes()).hexdigest()
+        inputs["landmarks"] = sha256_of(landmarks)
     if masks is not None and not masks.is_dir():
         raise UsageError(f"There is no folder {show(masks)}.", "Name the folder of known masks.")
     if skin_weights is not None and not skin_weights.is_file():

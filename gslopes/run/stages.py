@@ -11,6 +11,7 @@ import pandas as pd
 
 from gslopes.core import runfolder, tables
 from gslopes.core.records import Classifier
+from gslopes.datasets.folder import passed_over
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.progress import counted
 from gslopes.fit.options import LEAST_KEPT
@@ -115,6 +116,8 @@ def run_synthesise(plan: Plan, components: Components | None, executor: Executor
         with runfolder.storage(plan.run):
             for attribute in plan.values:
                 (plan.run / "edits" / attribute).mkdir(parents=True, exist_ok=True)
+        if others := passed_over(plan.config.photos):
+            executor.note(others)
         missing = synthesis.missing_parts(plan.run, plan.parts)
         sizes = {part: len(plan.files_of(part)) for part in missing}
         if missing:

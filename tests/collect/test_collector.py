@@ -81,8 +81,9 @@ def test_an_outage_in_which_every_search_is_short_is_one_too(server, tmp_path):
     assert collect(plan_collection(config, tmp_path / "out")).statuses == {"kept": 40}
 
 
-def test_a_few_addresses_that_all_fail_are_an_outage(server, tmp_path):
-    server.status = 503
+@pytest.mark.parametrize("code", [500, 501, 503, 508, 520, 599])
+def test_a_few_addresses_that_all_fail_are_an_outage(server, tmp_path, code):
+    server.status = code
     with pytest.raises(ServiceError, match="3 downloads failed"):
         of_list(addresses(server, 3), tmp_path / "out", server.host)
     server.status = 0

@@ -31,6 +31,16 @@ def allowed(body: str, path: str) -> bool:
         ("User-agent: gslopes\nDisallow: /a/\n\nUser-agent: gslopes\nDisallow: /p/\n", "/a/a.jpg", False),
         ("User-agent: *\nDisallow: /\n\nUser-agent: gslopes\nAllow: /\n", "/p/a.jpg", True),
         ("User-agent: other\nDisallow: /\n", "/p/a.jpg", True),
+        ("User-agent: gslopes/1.0\nDisallow: /\n", "/p/a.jpg", False),
+        ("USER-AGENT : GSlopes (photos) # us\nDisallow: /\n", "/p/a.jpg", False),
+        ("User-agent: gslope\nDisallow: /\n", "/p/a.jpg", True),
+        ("User-agent: gslopesbot\nDisallow: /\n", "/p/a.jpg", True),
+        ("User-agent: gslopes-x\nDisallow: /\n", "/p/a.jpg", True),
+        ("User-agent: my gslopes\nDisallow: /\n", "/p/a.jpg", True),
+        ("User-agent: g\nAllow: /\n\nUser-agent: *\nDisallow: /\n", "/p/a.jpg", False),  # lifts nothing
+        ("User-agent:\nAllow: /\n\nUser-agent: * # all\nDisallow: /\n", "/p/a.jpg", False),
+        ("User-agent gslopes/1\nDisallow: /\n", "/p/a.jpg", False),
+        ("User-agent: g\nUser-agent: gslopes/2\nDisallow: /\n", "/p/a.jpg", False),
         ("User-agent: *\nDisallow:\n", "/p/a.jpg", True),
         ("User-agent: *\nDisallow: /a%3Cd.jpg\n", "/a%3cd.jpg", False),
     ],
@@ -92,7 +102,7 @@ class Answers(Fetcher):
         return outcome
 
 
-@pytest.mark.parametrize("code", [401, 403, 404, 410])
+@pytest.mark.parametrize("code", [204, 401, 403, 404, 410, 451])
 def test_no_file_allows_all(code):
     Robots(Answers(DownloadError("refused", f"HTTP {code}", code)))(httpx.URL("http://host/a.jpg"))
 

@@ -44,3 +44,11 @@ def test_a_column_that_stands_there_twice_is_named(tmp_path: Path, head: str):
     (tmp_path / "x.tsv").write_text(f"{head}\n1\t2\tA\n")
     with pytest.raises(DataMissing, match=r"two columns '(image|caption)'"):
         read_table(tmp_path / "x.tsv")
+
+
+def test_rows_of_labels_that_stand_there_twice_count_once_and_are_said(tmp_path: Path):
+    lines = ["a,object,dog,0.1,0.1,0.5,0.5", "a,object,cat,,,,", "a,attribute,red,,,,"]
+    (tmp_path / "l.csv").write_text("\n".join(["image,kind,word,x0,y0,x1,y1", *lines, *lines]))
+    rows = read_table(tmp_path / "l.csv")
+    assert (len(rows.objects), len(rows.links)) == (2, 1)
+    assert rows.dropped == {"row that stood there before": 3}

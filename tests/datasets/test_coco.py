@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gslopes.core.errors import DataMissing
 from gslopes.datasets import coco
 from gslopes.datasets.caption_tables import clip
 from gslopes.language.wordnet import wordnet
@@ -45,7 +46,8 @@ def test_boxes_become_shares_and_types_synsets():
 
 
 def test_unknown_categories_and_empty_boxes_are_counted():
-    bad = [{**PERSON, "category_id": 7}, {**PERSON, "bbox": [0, 0, 0, 5]}, {**PERSON, "bbox": [float("nan")] * 4}]
+    bad = [{"category_id": 7}, {"bbox": [0, 0, 0, 5]}, {"bbox": [float("nan")] * 4}]
+    bad = [{**PERSON, **wrong, "id": number} for number, wrong in enumerate(bad, 2)]
     rows = coco.read_instances({**INSTANCES, "annotations": [*bad, PERSON]})
     assert (len(rows.objects), sum(rows.dropped.values())) == (1, 3)
     assert rows.unsized == {"391895"}
@@ -68,3 +70,18 @@ def test_all_eighty_types_have_a_synset():
 )
 def test_boxes_are_clipped(box: object, expected: object):
     assert clip(box, (100, 100)) == expected
+
+
+def test_an_annotation_of_the_same_id_counts_once_and_two_things_of_one_id_are_an_error():
+    rows = coco.read_instances({**INSTANCES, "annotations": [{**PERSON, "id": 5}] * 3})
+    assert (len(rows.objects), sum(rows.dropped.values())) == (1, 2)
+    rows = coco.read_captions([{"image_id": 1, "caption": "a", "id": 1}] * 2 + [{"image_id": 1, "caption": "a"}] * 2)
+    assert (len(rows.captions), sum(rows.dropped.values())) == (3, 1)
+    image, category = INSTANCES["images"][0], INSTANCES["categories"][0]
+    for twice in (
+        {"images": [image, {**image, "width": 7}]},
+        {"categories": [category, {**category, "name": "cat"}]},
+    ):
+        with pytest.raises(DataMissing, match=r"id .* stands for"):
+            coco.read_instances({**INSTANCES, **twice})
+    coco.read_instances({**INSTANCES, "images": [image] * 2, "categories": [category] * 2})

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
-from gslopes.datasets.folder import display_name, list_photos, open_photo, photo_batches, relative_name
+from gslopes.datasets.folder import display_name, list_photos, open_photo, passed_over, photo_batches, relative_name
 
 
 def write(path: Path, size: tuple[int, int] = (4, 3)) -> Path:
@@ -31,10 +31,33 @@ def names(root: Path, limit: int | None = None) -> list[str]:
 
 
 def test_every_image_suffix_counts_in_any_case_and_nothing_else(tmp_path: Path) -> None:
-    images = ["a.jpg", "b.JPEG", "c.Png", "d.webp", "e.BMP", "f.tif", "g.TIFF"]
+    images = ["a.jpg", "b.JPEG", "c.Png", "d.webp", "e.BMP", "f.tif", "g.TIFF", "h.heic", "i.avif"]
     for name in [*images, "notes.txt", "jpg", "h.jpg.part", "i.gif", ".hidden.jpg", "._a.jpg"]:
         (tmp_path / name).touch()
     assert names(tmp_path) == images
+    assert passed_over(tmp_path) == f"4 files in {tmp_path} passed over, no photos: h.jpg.part, i.gif, jpg and 1 more."
+
+
+def test_other_names_count_by_their_content_and_what_is_left_is_named(tmp_path: Path) -> None:
+    kinds = {"a.jfif": "JPEG", "b.jpe": "JPEG", "c.jpg_large": "JPEG", "d": "PNG", "e.gif": "GIF", "f.jpg?w=9": "WEBP"}
+    kinds |= {"g.dib": "BMP", "h.avif.1": "AVIF", "i": "TIFF"}
+    for name, kind in kinds.items():
+        Image.new("RGB", (8, 6), (9, 9, 9)).save(tmp_path / name, kind)
+        assert open_photo(tmp_path / name).pixels.shape == (6, 8, 3)
+    texts = {"BMW.txt": b"BMW drivers like it", "clip.avi": b"RIFF\x10\0\0\0AVI LIST"}
+    texts["k.mp4"] = b"\0\0\0\x18ftypmp42" + bytes(9)
+    for name, data in texts.items():
+        (tmp_path / name).write_bytes(data)
+    Image.new("RGB", (8, 6)).save(tmp_path / "raw.NEF", "TIFF")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "x.jxl").write_bytes(b"\0\0\0\x0cJXL \r\n\x87\n" + bytes(20))
+    assert names(tmp_path) == sorted([*kinds, "x.jxl"])
+    assert "5 files" in passed_over(tmp_path)
+    with pytest.raises(PhotoError, match=r"a kind of picture that is not read \(JPEG XL\)"):
+        open_photo(tmp_path / "x.jxl")
+    for name in [*texts, "raw.NEF", "pipe"]:
+        (tmp_path / name).unlink()
+    assert passed_over(tmp_path) == ""
 
 
 def test_order_is_that_of_the_bytes_of_the_name_below_the_root(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_values_are_the_shortest_decimals_of_what_the_tables_hold(home):
 def test_a_folder_without_photos_says_what_would_be_one(home, tmp_path):
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "notes.txt").touch()
-    with pytest.raises(UsageError, match=r"no photos in .*\.jpg"):
+    with pytest.raises(UsageError, match=r"no photos in .*JPEG"):
         make_plan(configure(tmp_path / "photos", {}), tmp_path / "run")
     with pytest.raises(UsageError, match="no folder"):
         make_plan(configure(tmp_path / "none", {}), tmp_path / "run")
