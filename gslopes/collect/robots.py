@@ -100,7 +100,7 @@ def parse(body: bytes) -> Protego:
 
 
 def _token(line: re.Match[str]) -> str:
-    """A User-agent line by its product token alone: protego takes ``g`` for us, and ``gslopes/1.0`` for another."""
+    """A User-agent line by its product token alone: protego takes g for us, and us with a version for another."""
     if line["any"]:
         return line[0]
     return f"User-agent: {AGENT if line['token'].lower() == AGENT else 'x-other'}"
