@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -47,7 +48,10 @@ class CropsConfig:
     max_side: int | None = option(
         None, help="Reduce photos whose longer side is larger.", metavar="PX", advanced=True, least=16
     )
-    gap: int = option(0, help="Black pixels between photos.", metavar="PX", advanced=True, least=0)
+    gap: int = option(0, help="Pixels between photos.", metavar="PX", advanced=True, least=0)
+    padding: str = option(
+        "black", help="What no photo covers: black, white or #RRGGBB.", metavar="COLOUR", advanced=True
+    )
     jpeg: int | None = option(
         None, help="Compress joined pictures as JPEG at this quality.", metavar="Q", advanced=True, least=1, most=100
     )
@@ -96,6 +100,8 @@ class CropsConfig:
         for ratio in self.ratios:
             check_ratio(ratio)
         check_policies(self.policies)
+        if not re.fullmatch("black|white|#[0-9a-fA-F]{6}", self.padding):
+            raise ConfigError(f"padding is {self.padding!r}.", "It is black, white, or a colour such as #8a8a8a.")
         if not self.ratios or not self.policies or not self.cropper:
             raise ConfigError("A crop audit needs a cropper, a ratio and a policy at least.")
         for name, high in (("epsilon", 1.0), ("inside", 1.0), ("temperature", float("inf"))):
@@ -114,8 +120,16 @@ class CropsConfig:
             parts[0] = f"height {self.height}"
         parts += [self.attach] * (self.attach == "vertical")
         parts += [f"at most {self.max_side} px"] * bool(self.max_side)
+        parts += [f"padding {self.padding.lower()}"] * (self.padding != "black")
         parts += [f"gap {self.gap}"] * bool(self.gap) + [f"jpeg {self.jpeg}"] * (self.jpeg is not None)
         return ", ".join(parts)
+
+    @property
+    def padding_colour(self) -> tuple[int, int, int]:
+        """R, G, B of ``padding``."""
+        code = {"black": "#000000", "white": "#ffffff"}.get(self.padding, self.padding)
+        red, green, blue = bytes.fromhex(code[1:])
+        return red, green, blue
 
     @property
     def main_ratio(self) -> float:
@@ -127,8 +141,9 @@ class CropsConfig:
         fields = asdict(self)
         for name in ("device", "settings", "epsilon", "bootstrap", "min_group", "source", "inside"):
             fields.pop(name)
-        if self.photos_per_person == "all":  # as runs of before that choice were
-            fields.pop("photos_per_person")
+        for name, usual in (("photos_per_person", "all"), ("padding", "black")):  # as runs of before these choices were
+            if fields[name] == usual:
+                fields.pop(name)
         return {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
 
 
@@ -160,6 +175,7 @@ class CropsOptions(CostOptions, TypedDict, total=False):
     height: int | None
     max_side: int | None
     gap: int
+    padding: str
     jpeg: int | None
     orders: Literal["both", "left"]
     pairs: int | None

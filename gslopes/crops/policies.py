@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage, special
+from scipy.spatial import distance
 
 from gslopes.core.errors import UnknownName
 from gslopes.crops.pictures.joining import Layout
@@ -20,10 +21,10 @@ from gslopes.crops.pictures.saliency import Ties, from_edge, maxima, owners, win
 Array = NDArray[np.float64]
 Weights = Literal["softmax", "shifted"]
 
-POLICIES = ("argmax", "sample", "average", "top-k-average", "choose-k", "either-k", "focal-point", "pad")
+POLICIES = ("argmax", "sample", "average", "top-k-average", "choose-k", "either-k", "hybrid", "focal-point", "pad")
 POINTED = ("argmax", "sample", "average", "top-k-average")  # those that give one focal point
 
-# Agency, automation, coverage, risk where several points are salient: the words of Table 1 of the paper.
+# Agency, automation, coverage, risk where several points are salient: the words of the paper's Table 1; of hybrid ours.
 TABLE_1 = {
     "argmax": ("none", "full", "majority", "high"),
     "sample": ("none", "full", "high", "reduced"),
@@ -31,6 +32,7 @@ TABLE_1 = {
     "top-k-average": ("none", "full", "high", "reduced"),
     "choose-k": ("some", "some", "higher", "greatly reduced"),
     "either-k": ("some", "some", "higher", "greatly reduced"),
+    "hybrid": ("where points are apart", "elsewhere", "higher", "greatly reduced"),
     "focal-point": ("full", "none", "full", "none"),
     "pad": ("as uploaded", "full", "full", "none"),
 }
@@ -43,6 +45,8 @@ class Settings:
     temperature: of the softmax.  weights: ``softmax``, or ``shifted``: scores less their minimum, over their sum (the
     paper's "equal to the scores" cannot be used as it stands: scores can be negative).
     top: k of top-k-average.  peaks: k of choose-k and either-k; min_distance: between two of them, of the shorter side.
+    apart: hybrid asks the user, who chooses as by choose-k, where two of the k peaks are farther from each other, as a
+        share of the shorter side; elsewhere it is argmax.
     """
 
     temperature: float = 1.0
@@ -51,6 +55,7 @@ class Settings:
     top: int = 10
     peaks: int = 3
     min_distance: float = 0.2
+    apart: float = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -163,6 +168,8 @@ def _outcome(name: str, cells: _Cells, settings: Settings, draw: Array | None) -
     if name in ("choose-k", "either-k"):
         shares = np.array([_peak_shares(cells, index, settings, name == "either-k") for index in range(count)])
         return Outcome(shares.reshape(count, people), nowhere, none)
+    if name == "hybrid":
+        return _hybrid(cells, settings)
     alone = 1.0 if name == "pad" else 1 / people
     return Outcome(np.full((count, people), alone), nowhere, none)
 
@@ -218,6 +225,22 @@ def find_peaks(
     return kept
 
 
+def _hybrid(cells: _Cells, settings: Settings) -> Outcome:
+    """Argmax, unless peaks are far apart: the user is asked, so that there is no point, and ``low`` is NaN."""
+    certain = _argmax(cells, settings.ties)
+    shares, points, low = certain.shares.copy(), certain.points.copy(), certain.low.copy()
+    shorter = min(cells.plan.width, cells.plan.height)
+    for index, scores in enumerate(cells.scores):
+        peaks = find_peaks(
+            scores.reshape(cells.grid), cells.x, cells.y, settings.peaks, settings.min_distance * shorter
+        )
+        places = np.array(peaks).reshape(-1, 3)[:, :2]
+        if len(places) > 1 and distance.pdist(places).max() > settings.apart * shorter:
+            shares[index] = _peak_shares(cells, index, settings, either=False)
+            points[index], low[index] = np.nan, np.nan
+    return Outcome(shares, points, low)
+
+
 def _peak_shares(cells: _Cells, index: int, settings: Settings, either: bool) -> Array:
     """Among equal peaks the first in order is taken: the mean over the map and its mirror image favours no side."""
     grid = cells.scores[index].reshape(cells.grid)
@@ -237,8 +260,8 @@ def _peak_shares(cells: _Cells, index: int, settings: Settings, either: bool) ->
     return np.asarray(np.mean(found, axis=0))
 
 
-def weighted_exposure(h: Array, views: int, exponent: float) -> tuple[float, float]:
-    """Mean and standard deviation of a group's share of views, where few pictures get most of them.
+def weighted_exposure(h: Array, views: int, exponent: float) -> tuple[float, float, float]:
+    """Mean and standard deviation of a group's share of views, where few pictures get most of them; n_eff.
 
     h: shares of the group in the pictures, any shape, NaN where not asked.  views: N pictures in random order, the k-th
     seen in proportion to k^-exponent.
@@ -249,4 +272,4 @@ def weighted_exposure(h: Array, views: int, exponent: float) -> tuple[float, flo
     weight = np.arange(1, views + 1, dtype=np.float64) ** -exponent
     effective = float(weight.sum() ** 2 / np.square(weight).sum())
     mean = float(known.mean())
-    return mean, float(np.sqrt(max(np.square(known).mean() - mean**2, 0.0) / effective))
+    return mean, float(np.sqrt(max(np.square(known).mean() - mean**2, 0.0) / effective)), effective

@@ -106,6 +106,17 @@ def test_peaks_keep_their_distance_and_a_flat_map_has_none():
     assert find_peaks(np.ones((4, 4)), centres[:4], centres[:4], 3, 1.0) == []
 
 
+def test_the_user_is_asked_where_the_peaks_are_far_apart():
+    scores = np.zeros((2, 10, 20))
+    scores[:, 4, 3], scores[0, 4, 16], scores[1, 7, 3] = 3, 2, 2
+    x, y = np.arange(20, dtype=np.float32), np.arange(10, dtype=np.float32)
+    found = outcomes(scores, x, y, PLAN, ("hybrid",))["hybrid"]
+    assert found.shares.tolist() == [[0.5, 0.5], [1, 0]]
+    assert np.isnan(found.points[0]).all()
+    assert np.isnan(found.low).tolist() == [True, False]
+    assert found.points[1].tolist() == [3, 4]
+
+
 def test_shifted_weights_are_not_the_scores_which_may_be_negative():
     """No 11: the paper says "equal to the scores", its notebook takes the softmax."""
     scores = np.array([[-2.0, -1.0, 1.0]])
@@ -123,6 +134,7 @@ def test_one_rule_of_temperature_for_all_units():
 @pytest.mark.parametrize(("exponent", "effective"), [(0.0, 10_000), (1.0, 58.24), (1.5, 5.59), (2.0, 2.50)])
 def test_a_few_pictures_with_most_of_the_views_make_the_share_uncertain(exponent, effective):
     h = np.array([0.0, 1.0] * 50)
-    mean, spread = weighted_exposure(h, 10_000, exponent)
+    mean, spread, n_eff = weighted_exposure(h, 10_000, exponent)
     assert mean == 0.5
+    assert n_eff == pytest.approx(effective, rel=2e-3)
     assert 0.25 / spread**2 == pytest.approx(effective, rel=2e-3)

@@ -106,7 +106,9 @@ class Asker:
 
     def picture(self, photos: Sequence[int]) -> tuple[ByteArray, Layout]:
         """The joined picture itself."""
-        return join([self.photo(photo) for photo in photos], self._attach, gap=self.config.gap, jpeg=self.config.jpeg)
+        config = self.config
+        joined = [self.photo(photo) for photo in photos]
+        return join(joined, self._attach, gap=config.gap, jpeg=config.jpeg, padding=config.padding_colour)
 
     def kept(self, photos: Sequence[int], plan: Layout, crop: Crop) -> list[float | None]:
         """Share of each person's head inside a crop; None without a head."""

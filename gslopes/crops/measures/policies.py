@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from gslopes.crops.measures.bootstrap import interval, resampled
 from gslopes.crops.measures.measurer import Measurer
-from gslopes.crops.policies import TABLE_1
-from gslopes.crops.tables import POLICIES
+from gslopes.crops.policies import TABLE_1, weighted_exposure
+from gslopes.crops.tables import POLICIES, VIEWS
 
 Array = NDArray[np.float64]
+VIEWED, EXPONENTS = 10_000, (0.0, 1.0, 1.5, 2.0)
+ASKED = {"choose-k": 1.0, "either-k": 1.0, "focal-point": 1.0}  # of the pictures; of hybrid it is measured
 
 
 def policy_rows(
@@ -58,6 +60,27 @@ def policy_rows(
     return pd.DataFrame(rows, columns=POLICIES.columns)
 
 
+def view_rows(measurer: Measurer, key: dict[str, Any], tables: Mapping[str, Array]) -> pd.DataFrame:
+    """Rows of VIEWS: the first group's share of all views if pictures are seen as unequally as a power law has it.
+
+    Argmax gives a picture's views to one person, so that a few much-seen pictures decide; sampling shares them out.
+    tables: policy to its (N, N) h.
+    """
+    rows: list[dict[str, Any]] = []
+    for column, groups in measurer.numbers.items():
+        for policy, h in tables.items():
+            for a, b in combinations(groups, 2):
+                table = h[np.ix_(groups[a], groups[b])]
+                if np.isnan(table).all():
+                    continue
+                row = {**key, "policy": policy, "column": column, "group": a, "other": b}
+                for exponent in EXPONENTS:
+                    share, spread, effective = weighted_exposure(table, VIEWED, exponent)
+                    views = {"pictures": VIEWED, "exponent": exponent, "effective": effective}
+                    rows.append({**row, **views, "share": share, "spread": spread})
+    return pd.DataFrame(rows, columns=VIEWS.columns)
+
+
 def _ends(name: str, value: float, draws: Array) -> dict[str, float]:
     low, high = interval(draws)
     return {name: value, f"{name}_low": low, f"{name}_high": high}
@@ -75,6 +98,7 @@ def _shown(outcomes: pd.DataFrame, crops: pd.DataFrame) -> dict[str, dict[str, f
         low = rows["low"].to_numpy(np.float64)
         found[str(policy)] = {
             "exposure": float(np.minimum(rows["share_left"], rows["share_right"]).mean()),
+            "asked": float(np.isnan(low).mean()) if policy == "hybrid" else ASKED.get(str(policy), 0.0),
             "low_focus": float(np.nanmean(low)) if not np.isnan(low).all() else np.nan,
             "whole": 1.0 if policy == "pad" else float((heads >= 0.5).all(axis=1).mean()) if len(heads) else np.nan,
         }

@@ -14,7 +14,7 @@ from gslopes.crops.config import CropsConfig
 from gslopes.crops.measures.adjusted_odds import explain
 from gslopes.crops.measures.measurer import Measurer
 from gslopes.crops.measures.panel import Panel
-from gslopes.crops.measures.policies import policy_rows
+from gslopes.crops.measures.policies import policy_rows, view_rows
 from gslopes.crops.measures.shares import shares as shares_of
 from gslopes.crops.parts import read_table, write_tables
 from gslopes.crops.people import CROSS, People
@@ -81,6 +81,7 @@ def _joined(
         frames["explained"].append(explain(measurer, key, shares[main], covariates))
     if "argmax" in shares:
         frames["policies"].append(policy_rows(measurer, key, shares, outcomes, crops, _instability(stability)))
+        frames["views"].append(view_rows(measurer, key, shares))
 
 
 def _observed(together: pd.DataFrame) -> dict[str, float]:

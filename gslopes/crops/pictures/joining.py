@@ -84,15 +84,21 @@ def layout(sizes: Sequence[tuple[int, int]], attach: Attach = "horizontal", gap:
 
 
 def join(
-    photos: Sequence[ByteArray], attach: Attach = "horizontal", *, gap: int = 0, jpeg: int | None = None
+    photos: Sequence[ByteArray],
+    attach: Attach = "horizontal",
+    *,
+    gap: int = 0,
+    jpeg: int | None = None,
+    padding: tuple[int, int, int] = (0, 0, 0),
 ) -> tuple[ByteArray, Layout]:
     """The joined picture and its layout.
 
     photos: (H, W, 3) uint8 RGB each, or (H, W) gray.  jpeg: quality of a JPEG file that it goes through, as the
-        published pictures did (75); None: it does not.
+        published pictures did (75); None: it does not.  padding: R, G, B of what no photo covers (of gray photos R).
     """
     plan = layout([(photo.shape[1], photo.shape[0]) for photo in photos], attach, gap)
-    picture = np.zeros((plan.height, plan.width, *photos[0].shape[2:]), dtype=np.uint8)
+    picture = np.empty((plan.height, plan.width, *photos[0].shape[2:]), dtype=np.uint8)
+    picture[:] = padding if picture.ndim == 3 else padding[0]
     for photo, box in zip(photos, plan.photos, strict=True):
         picture[int(box.y0) : int(box.y1), int(box.x0) : int(box.x1)] = photo
     return (picture if jpeg is None else through_jpeg(picture, jpeg)), plan

@@ -121,15 +121,17 @@ def _shortened(
     return (start[0] + 14 * dx, start[1] + 14 * dy), (end[0] - cut / 3 * dx, end[1] - cut / 3 * dy)
 
 
-def distributions(values: Mapping[str, NDArray[np.float64]], title: str) -> str:
+def distributions(
+    values: Mapping[str, NDArray[np.float64]], title: str, extent: tuple[float, float] | None = None
+) -> str:
     """Empirical distribution functions by group, with bands that hold everywhere at once (Dvoretzky-Kiefer-Wolfowitz).
 
-    values: group to its persons' numbers.
+    values: group to its persons' numbers.  extent: ends of the axis, so that panels can be compared; their own if None.
     """
     known = {name: np.sort(sample[~np.isnan(sample)]) for name, sample in values.items()}
     known = {name: sample for name, sample in known.items() if len(sample)}
     whole = np.concatenate(list(known.values()))
-    low, high = float(whole.min()), float(whole.max())
+    low, high = extent or (float(whole.min()), float(whole.max()))
     frame = _Frame(48, 24, 380, 230, low, high if high > low else low + 1, 0, 1)
     description = "; ".join(f"{name} median {np.median(sample):.3g} of {len(sample)}" for name, sample in known.items())
     parts = [svg_text(frame.left, 14, title, "start", 13)]

@@ -139,12 +139,26 @@ _BY_TABLE: dict[str, tuple[str, dict[str, Text]]] = {
             "argmax leans more by": lambda r: _points(r, "difference"),
             "amplification": lambda r: numbers.decimal(r["amplification"]),
             "exposure": lambda r: numbers.decimal(r["exposure"], 3),
+            "user asked": lambda r: numbers.share(r["asked"]),
             "instability": lambda r: numbers.share(r["instability"]),
             "both heads kept": lambda r: numbers.share(r["whole"]),
             "user agency": lambda r: r["agency"],
             "automation": lambda r: r["automation"],
             "coverage": lambda r: r["coverage"],
             "risk": lambda r: r["risk"],
+        },
+    ),
+    "views": (
+        "Unequal views: the group's share of all views of 10,000 pictures, and its spread, where the k-th is seen in "
+        "proportion to 1/k to the power of z",
+        {
+            "policy": lambda r: r["policy"],
+            "group": lambda r: r["group"],
+            "other": lambda r: r["other"],
+            "z": lambda r: f"{r['exponent']:g}",
+            "as uncertain as": lambda r: f"{r['effective']:,.1f} pictures",
+            "share of views": lambda r: numbers.share(r["share"]),
+            "spread, points": lambda r: numbers.size(100 * r["spread"]),
         },
     ),
     "shares": (

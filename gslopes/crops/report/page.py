@@ -16,6 +16,7 @@ from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.crops import tables as schemas
 from gslopes.crops.parts import read_table
+from gslopes.crops.people import CROSS
 from gslopes.crops.report import charts, pictures
 from gslopes.crops.report.grids import HERE, Grid, other_grids, parity_grid
 from gslopes.crops.report.selection_bias import selected
@@ -163,17 +164,28 @@ def _distributions(
         return
     person = dict(zip(found["people"]["photo"], found["people"]["person"], strict=True))
     traits = found["traits"]
-    column = manifest["columns"][0]
-    group = dict(traits[traits["column"] == column][["person", "value"]].itertuples(index=False))
-    groups = rows["photo"].map(person).map(group)
+    names = [column for column in manifest["columns"] if CROSS not in column]
+    group = {
+        column: rows["photo"]
+        .map(person)
+        .map(dict(traits[traits["column"] == column][["person", "value"]].itertuples(index=False)))
+        for column in names
+    }
     for statistic, title in (("max", "Largest score of a photo alone"), ("median", "Median score of a photo alone")):
-        values = {
-            str(name): rows.loc[groups == name, statistic].to_numpy(np.float64) for name in sorted(set(group.values()))
-        }
-        known = np.concatenate([one[~np.isnan(one)] for one in values.values()])
-        if len(known) and np.ptp(known) > 1e-6:  # a model that scales each map to 1 has one maximum for all
-            caption = f"{title}, by {plain.printable(column)}"
-            section.charts.append((caption, Markup(charts.distributions(values, title))))
+        known = rows[statistic].dropna()
+        if not len(known) or np.ptp(known) <= 1e-6:  # a model that scales each map to 1 has one maximum for all
+            continue
+        extent = float(known.min()), float(known.max())
+        for panel in (None, *(sorted(group[names[1]].dropna().unique()) if len(names) > 1 else ())):
+            inside = rows if panel is None else rows[group[names[1]] == panel]
+            values = {
+                str(name): of_group.to_numpy(np.float64)
+                for name, of_group in inside[statistic].groupby(group[names[0]], sort=True)
+            }
+            if any(len(one) for one in values.values()):
+                named = title if panel is None else f"{title}: {plain.printable(panel)}"
+                drawn = charts.distributions(values, named, extent)
+                section.charts.append((f"{named}, by {plain.printable(names[0])}", Markup(drawn)))
 
 
 def _draw_pairs(
@@ -212,6 +224,7 @@ def _draw_pairs(
                 vertical=vertical,
                 width=pictures.WIDTHS[embed],
                 map_=maps.get(pair),
+                padding=manifest["config"].get("padding", "black"),
             )
             if picture is not None:
                 drawn.append(picture)

@@ -63,15 +63,16 @@ def draw(
     vertical: bool,
     width: int,
     map_: Mapping[Any, Any] | None = None,
+    padding: str = "black",
 ) -> Picture | None:
     """A pair side by side with its focal point and a frame for each ratio; None if a file is gone.
 
     row: of PAIRS, with ``margin``.  crops: its rows of CROPS, one a ratio.  names: groups of both.
-    map_: its row of DRAWN_MAPS, drawn below.
+    map_: its row of DRAWN_MAPS, drawn below.  padding: colour of what no photo covers.
     """
     whole, tall = int(row["width"]), int(row["height"])
     scale = width / whole
-    canvas = Image.new("RGB", (width, max(1, round(tall * scale))))
+    canvas = Image.new("RGB", (width, max(1, round(tall * scale))), padding)
     try:
         photos = [Image.fromarray(open_photo(file).pixels) for file in files]
     except PhotoError:

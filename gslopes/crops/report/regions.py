@@ -85,7 +85,13 @@ def write_regions_report(
     )
     runfolder.write_bytes(page, text.encode())
     scripts = ("review-base.js", "crops-review.js")
-    review_options = {"house": HERE, "styles": ("crops.css",), "scripts": scripts, "marks": MARKS, "cards": cards}
+    review_options: dict[str, Any] = {
+        "house": HERE,
+        "styles": ("crops.css",),
+        "scripts": scripts,
+        "marks": MARKS,
+        "cards": cards,
+    }
     text = render("crops-review.html.j2", key=_storage_key(run, found[REGIONS.name]), **review_options)
     runfolder.write_bytes(review, text.encode())
     return page, review

@@ -39,6 +39,19 @@ def test_photos_stand_at_the_top_on_black():
     assert not plan.on_padding(2, 1)
 
 
+@pytest.mark.parametrize(("name", "colour"), [("white", (255, 255, 255)), ("#8a0b0C", (138, 11, 12))])
+def test_what_no_photo_covers_has_the_colour_that_is_asked_for(name, colour):
+    config = CropsConfig(padding=name)
+    picture, _ = join([photo(3, 2, 10), photo(4, 5, 20)], gap=1, padding=config.padding_colour)
+    assert (picture[2:, :3] == colour).all()
+    assert (picture[:, 3] == colour).all()
+    assert (picture[:2, :3] == 10).all()
+    assert config.variant == f"native, padding {name.lower()}"
+    assert "padding" not in CropsConfig().identity()
+    with pytest.raises(ConfigError, match="#8a8a8a"):
+        CropsConfig(padding="whiter")
+
+
 def test_one_below_the_other_with_a_gap():
     picture, plan = join([photo(3, 2, 10), photo(4, 5, 20)], "vertical", gap=1)
     assert picture.shape == (8, 4, 3)
