@@ -27,7 +27,16 @@ from gslopes.fit.joint import joint_slopes, same_photos
 from gslopes.fit.options import FitOptions
 from gslopes.fit.profiles import moments, profiles, varying
 from gslopes.fit.reach import reach_rows
-from gslopes.fit.refusals import Asked, asked_about, bounds, check_status, label_counts, refusal_rows, refusal_slope
+from gslopes.fit.refusals import (
+    Asked,
+    answered_where_most_are_lost,
+    asked_about,
+    bounds,
+    check_status,
+    label_counts,
+    refusal_rows,
+    refusal_slope,
+)
 from gslopes.fit.shape import shape
 from gslopes.fit.slopes import active, checked
 from gslopes.fit.sweeps import values_by_attribute
@@ -224,9 +233,10 @@ def _gate(verdicts: pd.DataFrame, everyone: Answers) -> Gate:
 
 def _bounded(rows: pd.DataFrame, sweep: Answers, scores: pa.Table, asked: Asked) -> pd.DataFrame:
     """With bounds for the answers that were lost, in the rows of photo-rate."""
-    present = label_counts(scores, sweep.classifier, sweep.attribute, sweep.labels, asked)
-    names = ("worst_low", "worst_high", "trimmed_low", "trimmed_high")
-    ends = pd.DataFrame(dict(zip(names, bounds(present, asked), strict=True)), index=sweep.labels)
+    ends = pd.DataFrame(index=sweep.labels)
+    for name, part in (("worst", asked), ("trimmed", answered_where_most_are_lost(asked))):
+        present = label_counts(scores, sweep.classifier, sweep.attribute, sweep.labels, part)
+        ends[f"{name}_low"], ends[f"{name}_high"] = bounds(present, part)
     known = ends.reindex(rows["label"]).set_axis(rows.index)
     return rows.assign(**known.where(rows["estimator"] == "photo-rate"))
 

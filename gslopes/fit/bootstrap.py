@@ -88,7 +88,7 @@ def _sums(products: list[sparse.csr_array], weights: Single) -> Single:
     first = products[0] @ weights
     if len(products) == 1:
         return np.asarray(first)
-    rest = (products[1] @ weights).reshape(len(first), -1, weights.shape[1])
+    rest = (products[1] @ weights).reshape(len(first), products[1].shape[0] // max(len(first), 1), weights.shape[1])
     return np.asarray(first[:, None] + rest)
 
 

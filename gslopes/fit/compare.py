@@ -61,8 +61,8 @@ def paired_differences(
     p, p_perm = (np.where(rare, np.nan, np.where(same, 1.0, value)) for value in (found.p, found.p_perm))
     trusted = effective_units(old.sizes) >= FEW
     tested, _ = below_floor(p_perm, p, permutations, trusted=trusted)
-    ends = {key: np.where(same, 0.0, value) for key, value in columns_of(found, "p", "p_perm", "varying").items()}
-    frame: dict[str, Any] = ends | {"attribute": other.attribute}
+    frame: dict[str, Any] = columns_of(found, "p", "p_perm", "varying") | {"se": np.where(same, 0.0, found.se)}
+    frame |= {"attribute": other.attribute}
     frame |= {"classifier": other.classifier, "first_classifier": one.classifier}
     frame |= {"label": labels, "n": len(first.photos), "units": len(old.sizes)}
     frame |= {"active": active_photos(first, second, labels), "varying": varying, "slope": old.means}

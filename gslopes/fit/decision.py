@@ -7,7 +7,7 @@ An edit also moves light, texture and compression, and so it moves any classifie
     placebos   its slope goes further than that of every placebo sweep over the same photos, paired photo by photo: the
                largest p of the own test and of all differences (an intersection-union test), adjusted over the labels,
                is below the level too, and each difference has the sign of the slope
-    refusals   where refusals depend on the value, the slope keeps its sign when they are trimmed (``fit.refusals``)
+    refusals   where refusals depend on the value, the slope keeps its sign in the worst case (``fit.refusals``)
 
 The light placebo brightens as the edit does, so its sign counts; the sign of the other two means nothing, and the
 difference must hold against either sign.
@@ -47,6 +47,7 @@ from gslopes.stats.permutation import below_floor
 
 Array = NDArray[np.float64]
 
+NO_SPREAD = "all photos have this slope, which says nothing about how far others may lie: no interval"
 _SIGNED = {"light"}
 
 
@@ -156,10 +157,14 @@ def _decide_label(
     lacking = [kind for kind in placebo.KINDS if kind not in placebos]
     if lacking:
         return "open", "no-placebo", f"no {' and no '.join(lacking)} placebo was run"
-    low, high = (row.get(name, np.nan) for name in ("trimmed_low", "trimmed_high"))
+    low, high = (row.get(name, np.nan) for name in ("worst_low", "worst_high"))
     if not refusals_flat and low <= 0 <= high:
-        return "open", "refusals", f"refusals depend on the value; trimmed, the slope lies in [{low:+.2g}, {high:+.2g}]"
-    return "finding", "", ""
+        return (
+            "open",
+            "refusals",
+            f"refusals depend on the value; of all photos, the slope lies in [{low:+.2g}, {high:+.2g}]",
+        )
+    return "finding", "", NO_SPREAD if row["se"] == 0 else ""
 
 
 def _difference(kind: str, row: pd.Series) -> str:

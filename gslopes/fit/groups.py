@@ -15,7 +15,7 @@ from gslopes.fit.options import RARE, FitOptions
 from gslopes.fit.photo import KINDS, TESTED, infer, linear
 from gslopes.fit.profiles import Moments, moments, profiles, varying
 from gslopes.fit.slopes import active, centre_shares
-from gslopes.stats.intervals import t_quantile, t_test, welch_satterthwaite
+from gslopes.stats.intervals import half_width, t_test, welch_satterthwaite
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.ols import Lines, t_ratio
 from gslopes.stats.permutation import below_floor
@@ -104,7 +104,7 @@ def _difference(one: _Group, other: _Group, estimator: str, options: FitOptions,
     units = [part.sums[KINDS[estimator]].units for part in (one, other)]
     se, dof = _spread(first.se, second.se, *units)
     difference = first.slope - second.slope
-    half = t_quantile(dof, options.confidence) * se
+    half = half_width(se, dof, options.confidence)
     # a label may be common in one group and absent in the other, if that has photos enough: that is a finding
     rare = (one.rare(estimator) & other.rare(estimator)) | one.few | other.few
     p = np.where(rare, np.nan, t_test(t_ratio(difference, se), dof))

@@ -12,7 +12,7 @@ from gslopes.fit.photo import covariance
 from gslopes.fit.profiles import Profiles, moments
 from gslopes.fit.shape import hotelling_t2
 from gslopes.stats.clusters import Codes, codes_of
-from gslopes.stats.intervals import t_quantile
+from gslopes.stats.intervals import half_width
 from gslopes.stats.multiplicity import adjust
 from gslopes.stats.ols import line_weights
 
@@ -43,7 +43,7 @@ def joint_slopes(one: Answers, other: Answers, options: FitOptions, cluster: Cod
     spread = covariance(np.broadcast_to(weights, (len(labels), *weights.shape)), sums)
     difference = slopes[:, 0] - slopes[:, 1]
     se = np.sqrt(np.maximum(spread[:, 0, 0] + spread[:, 1, 1] - 2 * spread[:, 0, 1], 0))
-    half = t_quantile(max(sums.units - 1, 1), options.confidence) * se
+    half = half_width(se, max(sums.units - 1, 1), options.confidence)
     scale = np.sqrt(np.maximum(spread[:, 0, 0] * spread[:, 1, 1], 0))  # round-off may leave either a hair below 0
     active = active_photos(one, other, labels)
     rare = active < options.min_varying

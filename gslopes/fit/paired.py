@@ -22,7 +22,7 @@ from scipy import sparse
 
 from gslopes.fit.answers import Answers
 from gslopes.fit.profiles import Kind, profiles
-from gslopes.stats.intervals import t_quantile, t_test
+from gslopes.stats.intervals import half_width, t_test
 from gslopes.stats.ols import line_weights, t_ratio
 from gslopes.stats.permutation import count_extreme, permutation_p, random_signs
 
@@ -108,7 +108,7 @@ def mean_test(
     known = (varying > 0) & (units > 1)
     se = np.where(known, np.sqrt(spread * units / max(units - 1, 1)) / n, np.nan)
     dof = max(units - 1, 1)
-    half = t_quantile(dof, confidence) * se
+    half = half_width(se, dof, confidence)
     p = np.where(known, t_test(t_ratio(mean, se), dof), np.nan)
     signs = _signs(sums, total, permutations, seed) if permutations else np.full(len(total), np.nan)
     return Paired(mean, se, mean - half, mean + half, p, np.where(known, signs, np.nan), varying)

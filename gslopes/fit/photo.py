@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.fit.profiles import Kind, Moments, Profiles
-from gslopes.stats.intervals import t_quantile, t_test
+from gslopes.stats.intervals import half_width, t_test
 from gslopes.stats.logistic import fit_logits, influence_weights
 from gslopes.stats.ols import Lines, line_weights, t_ratio
 
@@ -99,14 +99,15 @@ def linear(estimator: str, sums: Moments, values: Array) -> Linear:
 def infer(point: Linear, sums: Moments, *, confidence: float = 0.95) -> Lines:
     """Standard error, t, p and interval of a linear estimator; all NaN where there is no slope.
 
-    A label whose units all have one slope has se 0: t is infinite, or 0 where the slope is 0.
+    A label whose units all have one slope has se 0: t is infinite, or 0 where the slope is 0.  Then there is no
+    interval: units that are all alike say nothing about how far others may lie.
     """
     se = standard_error(point.weights, sums)
     t = t_ratio(point.slope, se)
     dof = max(sums.units - 1, 1)
     if sums.units < 2:
         se, t = np.full_like(se, np.nan), np.full_like(t, np.nan)
-    half = t_quantile(dof, confidence) * se
+    half = half_width(se, dof, confidence)
     return Lines(point.slope, point.intercept, se, t, t_test(t, dof), point.slope - half, point.slope + half)
 
 

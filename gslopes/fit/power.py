@@ -12,7 +12,9 @@ worse of the two is taken.
 Photos do not all have the same slope. Where the photos' true slopes have the standard deviation ``spread`` times their
 mean, that adds (spread * slope)^2 to the variance. Power follows from the noncentral t.
 
-Simulations in the tests agree within their own error. Labels whose answers vary on fewer photos than ``min_varying``
+Simulations in the tests agree within their own error, but for labels so rare that the slopes of many photos would
+carry them below 0, where they end (``Design.ends_at_zero``): 47 to 76 % of such slopes were found where 80 % were
+planned. Labels whose answers vary on fewer photos than ``min_varying``
 are never judged, whatever this formula says.
 """
 
@@ -71,6 +73,10 @@ class Design:
         drawn = self.rate * (1 - self.rate) * float(np.square(weights).sum())
         mixed = max(drawn, by_slope) if self.within is None else (1 - self.within) * drawn + self.within * by_slope
         return float(np.hypot(100 * np.sqrt(mixed), self.spread * slope))
+
+    def ends_at_zero(self, slope: float) -> bool:
+        """Whether a photo whose slope lies one standard deviation above the mean would have a share below 0."""
+        return self.rate < (1 + self.spread) * abs(slope) / 100 * float(np.abs(self.values).max())
 
 
 def power(design: Design, photos: int, slope: float) -> float:

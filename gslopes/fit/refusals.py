@@ -5,12 +5,13 @@ bias what is left.  Three things are said about it:
 
     slope of refusal   photo-rate of "refused": a finding about the classifier by itself
     worst case         the slope over all photos asked, if every lost answer were as far against it as it can be
-    trimmed            the slope of the photos that would be answered at every value, if refusing is monotone: a photo
-                       refused where refusals are rarer is refused where they are more frequent as well
+    trimmed            the same over the photos answered at the value where most are lost
 
-Both bounds say where the slope can lie for the photos at hand; the sampling error is not in them.
+The slope itself is that of the photos answered at every value: they are observed, and nothing bounds it.  Where
+refusing is monotone (a photo refused at a value is refused wherever more are), the trimmed photos are those, and both
+ends of their bounds are the slope.  The bounds are sharp for the photos at hand; the sampling error is not in them.
 
-Sources: Manski 1990, American Economic Review 80, 319-323; Lee 2009, doi 10.1111/j.1467-937X.2009.00536.x.
+Source: Manski 1990, American Economic Review 80, 319-323.
 """
 
 from __future__ import annotations
@@ -106,27 +107,29 @@ def refusal_slope(
     return mean_test(sparse.csr_array(sums[None, :]), sizes, confidence=confidence)
 
 
-def bounds(present: Array, found: Asked) -> tuple[Array, Array, Array, Array]:
-    """Worst case, low and high, and trimmed, low and high: (L,) each, percentage points per unit.
+def answered_where_most_are_lost(found: Asked) -> Asked:
+    """The photos answered at the value that has the fewest answers; the first of such values."""
+    answered = found.status == 1
+    keep = answered[:, int(answered.sum(axis=0).argmin())]
+    return Asked(found.photos[keep], found.values, found.status[keep])
 
-    present: (L, K) pictures answered with the label, of all photos asked about.
+
+def bounds(present: Array, found: Asked) -> tuple[Array, Array]:
+    """The lowest and the highest slope that the lost answers allow, (L,) each; NaN without a photo.
+
+    present: (L, K) pictures answered with the label, of the photos in ``found``.  Unit: percentage points per unit.
 
     >>> status = np.array([[1, 1, 1], [1, 1, 2]], np.int8)
     >>> asked = Asked(np.array(["a", "b"], object), np.array([-1.0, 0.0, 1.0]), status)
     >>> [float(end[0]) for end in bounds(np.array([[0.0, 0.0, 1.0]]), asked)]
-    [25.0, 50.0, 50.0, 50.0]
+    [25.0, 50.0]
     """
     weights = 100 * line_weights(found.values)
-    total = max(len(found.photos), 1)
-    answered = (found.status == 1).sum(axis=0)
-    missing = total - answered
+    total = len(found.photos) or np.nan
+    missing = (found.status != 1).sum(axis=0)
     known = present @ weights
-    worst = [(known + float(missing @ side)) / total for side in (np.minimum(weights, 0), np.maximum(weights, 0))]
-    least = int(answered.min(initial=total)) or np.nan  # no photo left: no trimmed bounds
-    fewest = np.maximum(present - (answered - least), 0) / least
-    most = np.minimum(present, least) / least
-    ends = [np.where(weights > 0, one, other) @ weights for one, other in ((fewest, most), (most, fewest))]
-    return worst[0], worst[1], ends[0], ends[1]
+    low, high = ((known + float(missing @ side)) / total for side in (np.minimum(weights, 0), np.maximum(weights, 0)))
+    return low, high
 
 
 def label_counts(scores: pa.Table, classifier: str, attribute: str, labels: NDArray[np.object_], found: Asked) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -125,7 +126,9 @@ def _row(row: pd.Series, scale: float) -> dict[str, Any]:
         "centre": numbers.share(row["y_centre"]),
         "side": "negative" if row["slope"] < 0 else "positive",
         "reason": reason,
-        "whisker": None if reason else whisker(row["ci_low"], row["slope"], row["ci_high"], scale),
+        "whisker": None
+        if reason or math.isnan(row["ci_low"])
+        else whisker(row["ci_low"], row["slope"], row["ci_high"], scale),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from numpy.typing import NDArray
 
 from gslopes.core import placebo, runfolder, tables
 from gslopes.core.errors import UsageError
@@ -22,9 +23,10 @@ from gslopes.score.classifiers import load_classifier
 from gslopes.score.client import Client
 from gslopes.score.cost import Budget, UsageStats, estimate
 from gslopes.score.limits import limits_of
-from gslopes.stats.intervals import mean_t
+from gslopes.stats.clusters import clustered_mean, clustered_slope, codes_of
 from gslopes.stats.multiplicity import benjamini_hochberg
 
+Array = NDArray[np.float64]
 LEVEL = 0.05
 COLUMNS = ("label", "n", "before", "now", "difference", "ci_low", "ci_high", "p", "tilt", "tilt_p", "q")
 _KEY = ["photo", "attribute", "step"]
@@ -36,15 +38,17 @@ class Drift:
 
     classifier: its name.  pictures: asked again.  answered: of them, answered both times.
     same: share of those whose highest label is the same.  models: versions reported in the run, and now.
+    photos: how many photos those are of, the units of every test.
     labels: a row a label: label, n, before and now (mean score, 0 where it was not returned), difference (now minus
-        before) with its 95 % t interval over pictures, p (paired t, null: no mean difference), tilt (change of the
-        difference per unit of the attribute) with its tilt_p (least squares, null: none), q (the smaller of both p,
-        adjusted over the labels and both tests).
+        before) with its 95 % t interval over photos, none where all differences are equal, p (paired t over photos,
+        null: no mean difference), tilt (change of the difference per unit of the attribute) with its tilt_p (least
+        squares, t over photos, null: none), q (the smaller of both p, adjusted over the labels and both tests).
     """
 
     classifier: str
     pictures: int
     answered: int
+    photos: int
     same: float
     models: tuple[tuple[str, ...], tuple[str, ...]]
     labels: pd.DataFrame
@@ -58,7 +62,8 @@ class Drift:
     def as_dict(self) -> dict[str, Any]:
         """Everything as JSON has it."""
         rows = self.labels.astype(object).where(self.labels.notna(), None).to_dict("records")
-        report: dict[str, Any] = {"classifier": self.classifier, "pictures": self.pictures, "answered": self.answered}
+        report: dict[str, Any] = {"classifier": self.classifier, "pictures": self.pictures}
+        report |= {"answered": self.answered, "photos": self.photos}
         report["same"] = None if np.isnan(self.same) else self.same
         models = {"before": list(self.models[0]), "now": list(self.models[1])}
         return {**report, "models": models, "drifted": self.drifted, "labels": rows}
@@ -138,13 +143,14 @@ def _compared(
     labels = sorted({*before.columns, *now.columns})
     before, now = (frame.reindex(columns=labels, fill_value=0.0) for frame in (before, now))
     values = edits.set_index(_KEY)["value"].reindex(index).to_numpy(float)
-    rows = [_row(label, before[label].to_numpy(float), now[label].to_numpy(float), values) for label in labels]
+    photos = codes_of(index.get_level_values("photo").to_numpy(str), len(index))
+    rows = [_row(label, before[label].to_numpy(float), now[label].to_numpy(float), values, photos) for label in labels]
     frame = pd.DataFrame(rows, columns=[column for column in COLUMNS if column != "q"])
     adjusted = benjamini_hochberg(frame[["p", "tilt_p"]].to_numpy(float).T.ravel()).reshape(2, -1)
     frame = frame.assign(q=adjusted.min(axis=0))[list(COLUMNS)]
     order = frame.assign(_flat=-frame["difference"].abs()).sort_values(["q", "_flat", "label"]).drop(columns="_flat")
     same = float((before.idxmax(axis=1) == now.idxmax(axis=1)).mean()) if labels and len(index) else float("nan")
-    return Drift(name, len(edits), len(index), same, models, order.reset_index(drop=True))
+    return Drift(name, len(edits), len(index), len(np.unique(photos)), same, models, order.reset_index(drop=True))
 
 
 def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
@@ -153,30 +159,28 @@ def _wide(scores: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
     return wide.reindex(index).fillna(0.0)
 
 
-def _row(
-    label: str, before: np.ndarray[Any, Any], now: np.ndarray[Any, Any], values: np.ndarray[Any, Any]
-) -> tuple[object, ...]:
+def _row(label: str, before: Array, now: Array, values: Array, photos: NDArray[np.int64]) -> tuple[object, ...]:
     """One label; where all differences are equal, chance has no part in them: p is 1 if they are 0, else 0.
 
     A change that favours one end of the attribute leaves the mean as it was: that is what the tilt shows.
     """
     change = np.round(now - before, 7)  # scores are stored with 24 bits
-    found, n = mean_t(change), len(change)
-    mean, low, high, p = found.value, found.low, found.high, found.p
-    if not found.se > 0:
-        low, high, p = mean, mean, 1.0 if mean == 0 else 0.0
-    tilt, tilt_p = 0.0, 1.0
-    if found.se > 0 and n > 2 and np.ptp(values) > 0:
-        line = stats.linregress(values, change)
-        tilt, tilt_p = float(line.slope), float(line.pvalue)
-    return label, n, float(before.mean()), float(now.mean()), mean, low, high, p, tilt, tilt_p
+    if not len(change):
+        return label, 0, *[math.nan] * 8
+    mean, line = clustered_mean(change, photos), clustered_slope(change, values, photos)
+    p, tilt, tilt_p = mean.p, line.value, line.p
+    if not np.ptp(change) > 0:
+        p, tilt, tilt_p = 1.0 if mean.value == 0 else 0.0, 0.0, 1.0
+    ends = (mean.low, mean.high, p, tilt, tilt_p)
+    return label, len(change), float(before.mean()), float(now.mean()), mean.value, *ends
 
 
 def print_drift(drift: Drift, most: int = 10) -> str:
     """What came of it, in lines of at most 100 columns."""
     verdict = "It has drifted." if drift.drifted else "No label's mean or slope has moved beyond chance."
     lines = [
-        f"{drift.classifier}: {drift.pictures:,} pictures asked again, {drift.answered:,} answered.",
+        f"{drift.classifier}: {drift.pictures:,} pictures asked again, {drift.answered:,} answered"
+        f" (of {drift.photos:,} photos).",
         verdict,
         f"highest label the same   {drift.same:.1%}",
     ]
@@ -184,7 +188,7 @@ def print_drift(drift: Drift, most: int = 10) -> str:
         lines.append(f"{when:<25}{', '.join(names) or 'not said'}")
     lines += ["", f"{'label':<32}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'a unit':>8}{'q':>9}"]
     for row in drift.labels[:most].itertuples(index=False):
-        interval = f"[{row.ci_low:+.3f}, {row.ci_high:+.3f}]"
+        interval = "none" if math.isnan(row.ci_low) else f"[{row.ci_low:+.3f}, {row.ci_high:+.3f}]"
         name = str(row.label)[:31]
         numbers = (
             f"{row.before:>8.3f}{row.now:>8.3f}{row.difference:>+9.3f}  {interval:<18}{row.tilt:>+8.3f}{row.q:>9.2g}"

@@ -26,6 +26,11 @@ def t_quantile(dof: float | Array, confidence: float = 0.95) -> Array:
     return np.asarray(special.stdtrit(dof, 0.5 + confidence / 2))
 
 
+def half_width(se: Array, dof: float | Array, confidence: float = 0.95) -> Array:
+    """Half of a t interval; NaN where the standard error is 0: numbers that are all equal say nothing about others."""
+    return np.where(se > 0, t_quantile(dof, confidence) * se, np.nan)
+
+
 def t_test(t: float | Array, dof: float | Array) -> Array:
     """Two-sided p of a t statistic."""
     return np.asarray(2 * special.stdtr(dof, -np.abs(t)))

@@ -5,6 +5,8 @@ Ours, not statsmodels': one call fits all labels on all resamples.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
@@ -79,7 +81,10 @@ def _newton(residual: Array, weight: Array, values: Array) -> Array:
 
 def _product(numbers: Array, columns: Array) -> Array:
     """(..., q) of (..., K) and (K, q)."""
-    return np.asarray(numbers.reshape(-1, numbers.shape[-1]) @ columns).reshape(*numbers.shape[:-1], -1)
+    leading = numbers.shape[:-1]
+    return np.asarray(numbers.reshape(math.prod(leading), numbers.shape[-1]) @ columns).reshape(
+        *leading, columns.shape[1]
+    )
 
 
 def _separated(share: Array, values: Array) -> NDArray[np.bool_]:

@@ -209,3 +209,63 @@ def test_all_estimators_can_be_asked_for(answers) -> None:
     slopes = analyse(*answers(drifting(), VALUES), options=options).slopes
     assert set(slopes["estimator"]) == set(ESTIMATORS)
     assert slopes["unit"].notna().all()
+
+
+# -- hardly any answers -----------------------------------------------------------------------------------------------
+
+
+def _few(answers, name: str):
+    """Scores and asked tables of an attribute and its placebo, with hardly any answers."""
+    present = np.random.default_rng(0).random((30, 3, 5)) < 0.5
+    picture = np.arange(150).reshape(30, 5)
+    lost = {"all refused": picture >= 0, "a third refused": picture % 3 == 0, "one value refused": picture % 5 == 4}
+    refused = lost.get(name, np.zeros((30, 5), bool))
+    parts = []
+    for attribute in ("gender", "gender-light"):
+        scores, asked = answers(present & ~refused[:, None, :], VALUES, attribute=attribute)
+        asked = asked.assign(status=np.where(refused.ravel(), "refused", "answered"))
+        some = {"no photo": 0, "one photo": 1, "two photos": 2}.get(name)
+        if some is not None:
+            keep = asked["photo"].unique()[:some]
+            scores, asked = scores[scores["photo"].isin(keep)], asked[asked["photo"].isin(keep)]
+        parts.append((scores.iloc[: {"no label": 0, "one row": 1}.get(name)], asked))
+    return tuple(pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
+
+
+@pytest.mark.parametrize("gated", [False, True])
+@pytest.mark.parametrize("cluster", ["", "person"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "all refused",
+        "a third refused",
+        "one value refused",
+        "no label",
+        "one row",
+        "no photo",
+        "one photo",
+        "two photos",
+    ],
+)
+def test_hardly_any_answers_give_tables_and_no_error(answers, name: str, cluster: str, gated: bool) -> None:
+    scores, asked = _few(answers, name)
+    ids = [f"{index:064x}" for index in range(30)]
+    about = pd.DataFrame({"person": [f"p{index % 4}" for index in range(30)]}, index=ids)
+    gate = pd.DataFrame({"kept": True, "even": True, "odd": np.arange(30) % 2 == 0}, index=ids)
+    found = analyse(
+        scores,
+        asked,
+        values={"gender": VALUES.tolist(), "gender-light": VALUES.tolist()},
+        options=FitOptions(estimators=ESTIMATORS, bootstrap=20, permutations=19),
+        about=about,
+        groups=("person",),
+        cluster=cluster,
+        gates={"gender": gate} if gated else None,
+        reach=pd.DataFrame({"photo": ids, "attribute": "gender", "reading": "own", "reach": 1.0}),
+        tones=pd.Series("dark", index=ids),
+    )
+    judged = found.slopes[found.slopes["estimator"] != "paper"]
+    assert judged["p"].isna().all()
+    assert judged["ci_low"].isna().all() or not (judged["ci_low"] == judged["ci_high"]).any()
+    if name == "a third refused" and not gated:
+        assert found.balance["refused"].tolist() == [30, 30]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -13,7 +14,7 @@ from gslopes.core.errors import BudgetReached, UsageError
 from gslopes.executors import OneProcess
 from gslopes.run import walk
 from gslopes.run.config import ScoreConfig
-from gslopes.run.drift import check_drift, print_drift
+from gslopes.run.drift import COLUMNS, _row, check_drift, print_drift
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
 
@@ -120,3 +121,25 @@ def test_the_verb_says_what_came_of_it(provider: FakeProvider, run):
     drifted = CliRunner().invoke(main, [*command, "--json"])
     assert drifted.exit_code == 3
     assert json.loads(drifted.stdout)["models"]["now"] == ["chat-2.0"]
+
+
+def _named(row: tuple) -> dict:
+    return dict(zip([name for name in COLUMNS if name != "q"], row, strict=True))
+
+
+def test_changes_that_belong_to_photos_are_no_drift_of_the_mean() -> None:
+    rng = np.random.default_rng(0)
+    flagged = 0
+    for _ in range(100):
+        change = (0.1 * rng.standard_normal((10, 1)) + 0.02 * rng.standard_normal((10, 7))).ravel()
+        values, photos = np.tile(np.linspace(-2, 2, 7), 10), np.repeat(np.arange(10), 7)
+        row = _named(_row("a", 0.5 - 0 * change, 0.5 + change, values, photos))
+        flagged += min(row["p"], row["tilt_p"]) < 0.025
+    assert flagged <= 12
+
+
+def test_equal_changes_have_no_interval() -> None:
+    photos, one = np.repeat(np.arange(5), 2), np.full(10, 0.5)
+    row = _named(_row("a", one, one + 0.25, one, photos))
+    assert (row["difference"], row["p"]) == (0.25, 0.0)
+    assert np.isnan([row["ci_low"], row["ci_high"]]).all()

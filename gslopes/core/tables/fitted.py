@@ -58,7 +58,7 @@ SLOPES = table(
     text("detail", "the same with its numbers", null=True),
     number("worst_low", "slope over all photos asked, every lost answer against it (Manski), lower end"),
     number("worst_high", "the same, upper end"),
-    number("trimmed_low", "slope of the photos answered at every value, if refusals are monotone (Lee), lower end"),
+    number("trimmed_low", "the same over the photos answered at the value where most are lost, lower end"),
     number("trimmed_high", "the same, upper end"),
     text("cut", "what counted as present, in words; see fit.presence", null=True),
     number("slope_lower", "slope at a lower cut; see fit.sensitivity; null where there is no cut"),
