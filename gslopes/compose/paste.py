@@ -6,7 +6,7 @@ Source: Joo & Kärkkäinen 2020, §3.3. Pure arithmetic on arrays; photo and chi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import cv2
 import numpy as np
@@ -18,8 +18,8 @@ from gslopes.compose.tone import without_tint
 from gslopes.core.errors import ModelError, UnknownName
 from gslopes.core.levels import LUMA, OFFSET
 from gslopes.core.records import ByteArray, FloatArray, Motion
+from gslopes.zoo.spec import Blend
 
-Blend = Literal["difference", "ratio", "paste"]
 Matrix = NDArray[np.float64]
 Box = tuple[int, int, int, int]
 

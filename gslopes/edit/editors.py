@@ -6,24 +6,28 @@ from gslopes.core.errors import ModelError
 from gslopes.edit.field import FieldEditor
 from gslopes.edit.sweep import FaderEditor
 from gslopes.zoo import LoadedModel, load
+from gslopes.zoo.spec import Blend
 
 NETWORKS = ("fader", "edit-field")  # those that edit
 
 FaceEditor = FaderEditor | FieldEditor
 
 
-def editor_of(model: str | LoadedModel, device: str = "cpu", reader: str | None = "labeller") -> FaceEditor:
+def editor_of(
+    model: str | LoadedModel, device: str = "cpu", reader: str | None = "labeller", blend: Blend | None = None
+) -> FaceEditor:
     """The editor that a model is.
 
     model: its name, such as ``gender-field``, or the model itself, loaded on the device.  device: where it runs.
     reader: the model that reads a face's own values; None, for editors of drawn faces, takes them where a Fader
-        Network's reconstruction fits best.
+        Network's reconstruction fits best.  blend: how the edit will go into the photo; a Fader Network's pictures
+        depend on it, see ``edit.sweep``.
 
     Raises: UnknownName; ModelError for a model that does not edit, or an edit field without a reader.
     """
     loaded = load(model, device) if isinstance(model, str) else model
     if loaded.spec.network != "edit-field":
-        return FaderEditor(loaded, device, reader)
+        return FaderEditor(loaded, device, reader, blend)
     if reader is None:
         raise ModelError(
             f"{loaded.spec.name} needs a reader of a face's own value.", "Name one; the walk takes the labeller."

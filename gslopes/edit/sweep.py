@@ -1,15 +1,18 @@
 """Edit aligned chips: encode once, decode at K values of one attribute, the others held at the face's own values.
 
-Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``. An editor whose spec says ``odd_part`` edits by
+Source: Joo & Kärkkäinen 2020, §3.3, ``D(E(x), a)``, as published where the picture is to be pasted. Where the edit is
+blended into the photo's own texture, an editor whose spec says ``odd_part`` edits by
 e(a) = (D(z, a) - D(z, -a)) / 2: from the photo's own value o to a the edit is e(a) - e(o), so that what both ends of
 the attribute share, such as a colour cast, cancels. Beyond the ends that training has seen nothing is decoded: there
-e(a) = a e(1). Where its blend is ``ratio`` the same is done with logarithms. With a template in its weights nothing is
+e(a) = a e(1). Where the blend is ``ratio`` the same is done with logarithms. With a template in its weights nothing is
 decoded: the template is the edit of a unit, in logarithms. An editor's ``gain`` multiplies its edits; without the odd
 part it shortens the steps of the condition instead, photo + gain (a - photo). Photos of people are edited by
 ``edit.field``.
 """
 
 from __future__ import annotations
+
+from copy import copy
 
 import numpy as np
 import torch
@@ -23,6 +26,7 @@ from gslopes.edit.photo_values import PhotoValues, best_fitting
 from gslopes.networks.fader import Fader
 from gslopes.networks.folded import FoldedFader
 from gslopes.zoo import LoadedModel, load
+from gslopes.zoo.spec import Blend
 
 # Chips that are decoded at once on the CPU, K pictures each; bytes for a picture of 128 x 128, and in 16 bits half.
 BATCH_SIZE = 4
@@ -35,6 +39,8 @@ class FaderEditor:
     model: its name, such as ``gender-field``, or the model itself, loaded on the device.  device: where it runs.
     reader: the model that reads a face's own values; None takes them where the reconstruction fits best, as editors of
         drawn faces need it.
+    blend: how the edit will go into the photo; the spec's own by default. With ``paste`` nothing but the decoder's
+        picture at each value is given, as in the paper.
 
     On a CUDA device the editor computes in 16 bits (fp16): 3 levels in 100 then round the other way, none by more than
     one (tests/edit/test_sweep.py). bf16 was up to 7 levels off.
@@ -42,7 +48,10 @@ class FaderEditor:
     Raises: UnknownName, ModelError.
     """
 
-    def __init__(self, model: str | LoadedModel, device: str = "cpu", reader: str | None = "labeller") -> None:
+    def __init__(
+        self, model: str | LoadedModel, device: str = "cpu", reader: str | None = "labeller",
+        blend: Blend | None = None,
+    ) -> None:  # fmt: skip
         loaded = load(model, device) if isinstance(model, str) else model
         name = loaded.spec.name
         if not isinstance(loaded.module, Fader):
@@ -52,11 +61,21 @@ class FaderEditor:
         self.config, self.template = loaded.module.config, loaded.module.template
         self.gain = self.config.gain
         self.spec, self.sha256, self.size = loaded.spec, loaded.sha256, loaded.spec.size
-        self.blend, self.chroma, self.border = loaded.spec.blend, loaded.spec.chroma, loaded.spec.border
+        self.blend, self.chroma, self.border = blend or loaded.spec.blend, loaded.spec.chroma, loaded.spec.border
+        self.odd_part = loaded.spec.odd_part and self.blend != "paste"
         self.device = torch.device(device)
         if self.device.type == "cuda":
             self.network.half()
-        self.photo_values = None if reader is None else PhotoValues(load(reader, device), loaded.spec.labels)
+        self.photo_values = None
+        if reader is not None:
+            tagger = load(loaded.spec.tagger, device) if loaded.spec.tagger else None
+            self.photo_values = PhotoValues(load(reader, device), loaded.spec.labels, tagger)
+
+    def blended(self, blend: Blend) -> FaderEditor:
+        """The same editor for another blend."""
+        other = copy(self)
+        other.blend, other.odd_part = blend, self.spec.odd_part and blend != "paste"
+        return other
 
     @torch.inference_mode()
     def sweep(self, chips: ByteArray, values: FloatArray) -> EditedChips:
@@ -83,7 +102,7 @@ class FaderEditor:
             photo = self.photo_values(x)
         if self.template is not None:
             pictures = self._template_sweep(x, photo, values)
-        elif self.spec.odd_part:
+        elif self.odd_part:
             pictures = self._odd_sweep(latents, photo, values)
         else:
             wanted = torch.stack([*(self.condition(photo, float(value)) for value in values), photo], 1)
@@ -104,7 +123,7 @@ class FaderEditor:
         inner = sorted({min(abs(float(value)), 1.0) for value in values} - {0.0})
         conditions = torch.stack([*(self.condition(photo, value) for value in inner), photo], 1)  # (b, n + 1, A)
         decoded = self._decode(latents, torch.cat([conditions, self.mirrored(conditions)], 1))
-        ratio = self.spec.blend == "ratio"
+        ratio = self.blend == "ratio"
         if ratio:
             decoded = decoded.add_(OFFSET).log_()
         ahead, behind = decoded.chunk(2, 1)

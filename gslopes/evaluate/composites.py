@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gslopes.compose.paste import Blend, compose
+from gslopes.compose.paste import compose
 from gslopes.compose.skin import ParserMasker
 from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
@@ -17,19 +19,27 @@ from gslopes.datasets import london, utkface
 from gslopes.datasets.folder import open_photo
 from gslopes.datasets.labelled import LabelledPhotos
 from gslopes.edit.editors import FaceEditor
+from gslopes.edit.sweep import FaderEditor
 from gslopes.validate import realism
 from gslopes.zoo import load
 from gslopes.zoo.framing import CHIP, TIGHT
+from gslopes.zoo.spec import Blend
 
 VALUES = (-2.0, -1.0, 0.0, 1.0, 2.0)
 REGIONS = ("face", "skin")
 MOST_OUTSIDE = 0.15  # of a tight chip's area beyond its picture: more of turned heads
 BATCH = 16
+SPLIT_SEED = 48
+Half = Literal["choose", "card"]
 
 
-def ways(blend: Blend) -> tuple[tuple[str, Blend], ...]:
+PUBLISHED: tuple[str, Blend] = ("skin", "paste")  # the way of the paper
+
+
+def ways(editor: FaceEditor) -> tuple[tuple[str, Blend], ...]:
     """(region, blend) of the composites that are judged, the editor's default first."""
-    return ("face", blend), ("skin", blend), ("face", "paste")
+    own: tuple[tuple[str, Blend], ...] = (("face", editor.blend), ("skin", editor.blend), ("face", "paste"))
+    return (*own, PUBLISHED) if isinstance(editor, FaderEditor) else own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +66,15 @@ class HeldOut:
         labels = {name: values[rows] for name, values in self.labels.items()}
         return HeldOut(self.name, [self.photos[i] for i in rows], [self.faces[i] for i in rows], labels)
 
+    def half(self, which: Half) -> HeldOut:
+        """The people of one half: ``choose`` for choosing settings and looking at sheets, ``card`` for cards alone.
+
+        Divided once, by a digest of seed and file name; UTKFace does not say which photos show one person.
+        """
+        digests = (hashlib.sha256(f"{SPLIT_SEED} {photo.path.stem}".encode()).digest()[0] for photo in self.photos)
+        chosen = np.array([digest % 2 == (which == "card") for digest in digests], bool)
+        return self.take(np.flatnonzero(chosen))
+
     def groups(self) -> dict[str, NDArray[np.object_]]:
         """(n,) names of perceived gender, race, age and their combination, as annotated."""
         gender = np.where(self.labels["masculine"] > 0.5, "men", "women").astype(object)
@@ -66,8 +85,12 @@ class HeldOut:
         return {"gender": gender, "race": race, "age": age, "gender, race and age": gender + ", " + race + ", " + age}
 
 
-def held_out_faces(data: Path, attribute: str, most: int | None, device: str, size: int = 128) -> HeldOut:
+def held_out_faces(
+    data: Path, attribute: str, most: int | None, device: str, size: int = 128, half: Half | None = None
+) -> HeldOut:
     """UTKFace's held-out photos that an editor of the attribute is for: for race, of White and Black people.
+
+    most: the most photos, chosen by seed.  half: see ``HeldOut.half``; both by default.
 
     Raises: DataMissing.
     """
@@ -75,6 +98,7 @@ def held_out_faces(data: Path, attribute: str, most: int | None, device: str, si
     held = _aligned("UTKFace", every, every.held_out(), "held-out", device, size, MOST_OUTSIDE)
     if attribute == "race":
         held = held.take(np.flatnonzero(held.labels["white"] + held.labels["black"] > 0))
+    held = held if half is None else held.half(half)
     rows = np.random.default_rng(0).permutation(len(held))[:most] if most else np.arange(len(held))
     return held.take(np.sort(rows))
 
@@ -130,17 +154,19 @@ def swept(held: HeldOut, editor: FaceEditor, device: str) -> Iterator[Swept]:
         rows = slice(start, start + BATCH)
         photos, faces = held.photos[rows], held.faces[rows]
         chips = HeldOut(held.name, photos, faces, {}).chips(editor.size)
-        edits = editor.sweep(chips, values)
+        swept_by = {editor.blend: editor.sweep(chips, values)}
+        pasted = editor.blended("paste").sweep(chips, values) if isinstance(editor, FaderEditor) else None
+        swept_by["paste"] = pasted or swept_by[editor.blend]
         masks = {region: masker(photos, faces, chips, editor.border) for region, masker in maskers.items()}
         pictures: dict[tuple[str, str], list[list[ByteArray]]] = {}
         edges = []
-        for region, blend in ways(editor.blend):
-            pictures[region, blend] = []
+        for region, blend in ways(editor):
+            pictures[region, blend], edits = [], swept_by[blend]
             for i, (photo, face) in enumerate(zip(photos, faces, strict=True)):
                 given = photo.pixels, photo.gray, edits.edited[i], edits.neutral[i], masks[region][i], face.matrix
                 whole = compose(*given, blend, chroma=editor.chroma, motion=edits.motion_of(i))
                 pictures[region, blend].append([whole.picture(k) for k in range(len(values))])
-                if (region, blend) == ways(editor.blend)[0]:
+                if (region, blend) == ways(editor)[0]:
                     x0, y0, x1, y1 = whole.box
                     parts = [photo.pixels[y0:y1, x0:x1], *whole.patches]
                     edges.append([realism.edge_gradient(part, whole.weight) for part in parts])

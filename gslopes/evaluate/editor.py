@@ -18,7 +18,17 @@ from gslopes.core.records import ByteArray, FloatArray
 from gslopes.datasets.folder import open_photo
 from gslopes.edit.editors import FaceEditor, editor_of
 from gslopes.edit.sweep import FaderEditor
-from gslopes.evaluate.composites import REGIONS, VALUES, HeldOut, held_out_faces, london_faces, swept, ways
+from gslopes.evaluate.composites import (
+    PUBLISHED,
+    REGIONS,
+    VALUES,
+    Half,
+    HeldOut,
+    held_out_faces,
+    london_faces,
+    swept,
+    ways,
+)
 from gslopes.evaluate.contact_sheet import contact_sheet
 from gslopes.evaluate.judges import Judges, Readings
 from gslopes.evaluate.tables import Table, asked, cell
@@ -66,7 +76,7 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
     editor, judges = editor_of(model, device), Judges(device)
     tables: dict[str, Table] = {}
     counts = []
-    for held in sets(data, attribute, most, device):
+    for held in sets(data, attribute, most, device, "card"):
         composites = look(held, editor, judges, device)
         found = {
             "what it edits": edited_table(composites, attribute),
@@ -80,34 +90,38 @@ def evaluate_editor(model: LoadedModel, data: Path, most: int | None, device: st
         tables |= {f"{title}, {held.name}": table for title, table in found.items()}
         counts.append(f"{len(held)} of {held.name}")
     note = (
-        f"Measured on held-out faces, {' and '.join(counts)}, composited into their photos at full size as an audit "
-        "does. The judge shares no photo or weight with the editor, nor with what labelled its training "
-        "photos or reads a face's own values. In brackets 95 % bootstrap intervals over photos."
+        f"Measured on the half of the held-out people that nothing is chosen on, {' and '.join(counts)}, composited "
+        "into their photos at full size as an audit does. The judge shares no photo or weight with the editor, nor "
+        "with what labelled its training photos or reads a face's own values. In brackets 95 % bootstrap intervals "
+        "over photos. The matched test compares composites with photos of other people whose reading is the same."
     )
     return note, {"asked and reached": asked(attribute, editor.blend, tables), **tables}
 
 
-def sets(data: Path, attribute: str, most: int | None, device: str) -> list[HeldOut]:
-    """UTKFace's held-out faces, and London's portraits where the set is there."""
-    found = [held_out_faces(data, attribute, most, device)]
+def sets(data: Path, attribute: str, most: int | None, device: str, half: Half) -> list[HeldOut]:
+    """One half of UTKFace's held-out faces, and of London's portraits where the set is there."""
+    found = [held_out_faces(data, attribute, most, device, half=half)]
     with contextlib.suppress(DataMissing):
-        found.append(london_faces(data, device))
+        found.append(london_faces(data, device).half(half))
     return found
 
 
 def contact_sheets(model: LoadedModel, data: Path, device: str, folder: Path) -> list[Path]:
-    """A contact sheet of twelve faces of each set, chosen by seed; the paths.  Raises: DataMissing, ModelError."""
+    """A contact sheet of twelve faces of each set, by seed from the half that may be looked at; the paths.
+
+    Raises: DataMissing, ModelError.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     editor = editor_of(model, device)
     return [
         contact_sheet(held, editor, folder / f"{model.spec.name}-{held.name.lower()}.png")
-        for held in sets(data, model.spec.labels[0], None, device)
+        for held in sets(data, model.spec.labels[0], None, device, "choose")
     ]
 
 
 def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Composites:
     """Composite every face in every way and read it."""
-    composites = Composites(ways(editor.blend)[0])
+    composites = Composites(ways(editor)[0])
     parts = defaultdict[tuple[Any, ...], list[Any]](list)
     for batch in tqdm(swept(held, editor, device), total=-(-len(held) // 16), desc="composites", unit="batch"):
         faces = held.faces[batch.rows]
@@ -117,7 +131,7 @@ def look(held: HeldOut, editor: FaceEditor, judges: Judges, device: str) -> Comp
             readings, chips = judges.read(pictures, faces, batch.masks[way[0]])
             for name, values in readings.items():
                 parts["readings", way, name].append(values)
-            if way == composites.default:
+            if way in (composites.default, PUBLISHED):
                 parts["chips", way].append(chips)
         for name, values in plain.items():
             parts["plain", name].append(values[:, 0])
@@ -217,12 +231,16 @@ def realism_table(composites: Composites, held: HeldOut, judges: Judges, attribu
             row = {"two-sample AUC": cell(realism.two_sample_auc(photos, tested, people, most=TESTED))}
             if len(held) > TESTED:
                 row["two-sample AUC, all faces"] = cell(realism.two_sample_auc(photos, tested, people, draws=3))
+            read = composites.plain[attribute], composites.readings[way][attribute][:, k]
+            matched = realism.two_sample_auc(photos, tested, people, most=TESTED, readings=read)
+            if np.isfinite(matched.value):
+                row["matched two-sample AUC"] = cell(matched)
             row |= {
                 "AUC of the reading alone": cell(reading_auc(composites, way, attribute, k)),
                 "KID x 1000": cell(scaled(realism.kid(judges.features(chips[:, k]), features), 1000)),
                 "colour ratio": cell(realism.colour_ratio(unedited, chips[:, k], composites.masks[way[0]])),
             }
-            if composites.edges is not None:
+            if composites.edges is not None and way == composites.default:
                 row["seam"] = cell(realism.seam(composites.edges[:, 0], composites.edges[:, 1 + k]))
             if way == composites.default and composites.found is not None:
                 row["face found"] = cell(mean(composites.found[:, k].astype(float)))

@@ -15,6 +15,8 @@ BOUNDS = {
     "monotone": (0.95, 0.95),
     "two-sample AUC at 1": (0.62, 0.68),
     "two-sample AUC at 2": (0.70, 0.78),
+    "matched two-sample AUC at 1": (0.65, 0.65),
+    "matched two-sample AUC at 2": (0.70, 0.75),
     "colour ratio": (1.1, 1.15),
     "seam": (1.1, 1.15),
     "share": (0.12, 0.15),
@@ -46,16 +48,17 @@ def asked(attribute: str, blend: str, tables: dict[str, Table]) -> Table:
 def _asked_of(attribute: str, blend: str, target: str, bound: dict[str, float], tables: dict[str, Table]) -> Table:
     """As ``asked``, of one set of faces."""
     way = f"face, {blend}"
-    edits, natural = tables["what it edits"][f"{way}: reader"], tables["how natural"]
+    edits_of, natural = tables["what it edits"], tables["how natural"]
+    edits = edits_of[f"{way}: reader"]
     rows: Table = {
         f"shift of {target} from -2 to 2": _least(edits["shift"], bound["shift"]),
         f"shift of {target} from -1 to 1": _least(edits["shift, -1 to 1"], bound["shift, -1 to 1"]),
         "faces whose reading follows the values (tau 0.8)": _least(edits["monotone"], bound["monotone"]),
     }
     for value in ("-2", "-1", "+1", "+2"):
-        rows[f"two-sample AUC at {value}"] = _most(
-            natural[f"{way} at {value}"]["two-sample AUC"], bound[f"two-sample AUC at {value[1]}"]
-        )
+        for test in ("two-sample AUC", "matched two-sample AUC"):
+            if test in natural[f"{way} at {value}"]:
+                rows[f"{test} at {value}"] = _most(natural[f"{way} at {value}"][test], bound[f"{test} at {value[1]}"])
     for measure in ("colour ratio", "seam"):
         worst = max((row[measure] for row in natural.values() if measure in row), key=lambda n: n["value"])
         rows[f"{measure}, worst value"] = _most(worst, bound[measure])
@@ -65,6 +68,13 @@ def _asked_of(attribute: str, blend: str, target: str, bound: dict[str, float], 
     for name, row in tables["for whom"].items():
         if name in ("gap by gender", "gap by race", "gap by age", "gap by skin tone"):
             rows[f"{name} of the shift"] = _most(row["shift"], bound["gap"])
+    published = edits_of.get("skin, paste: reader")
+    if published:
+        rows[f"as published: shift of {target} from -2 to 2"] = {"reached": published["shift"]}
+        for value in ("-2", "+2"):
+            rows[f"as published: two-sample AUC at {value}"] = {
+                "reached": natural[f"skin, paste at {value}"]["two-sample AUC"]
+            }
     latent = tables.get("latent and reconstruction")
     if latent:
         rows["probe on the latent, AUC"] = _most(latent["probe on the latent, AUC"]["number"], bound["probe"])

@@ -90,7 +90,7 @@ def choices(
         *(
             Choice(text["what"].format(name=name), text["paper"], value, reason or text["reason"])
             for name, spec in models.items()
-            for text, (value, reason) in zip(texts["editor"], _editor(spec), strict=True)
+            for text, (value, reason) in zip(texts["editor"], _editor(spec, here["blend"]), strict=True)
         ),
         *(Choice(**{"here": here.get(text["what"], ""), **text}) for text in texts["choice"]),
     ]
@@ -137,7 +137,7 @@ def _values(text: Mapping[str, str], edit: Mapping[str, Any]) -> Iterator[Choice
 def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
     """Name to spec of the run's editors, as far as this installation has them."""
     attributes = list(edit.get("attributes") or ["gender"])
-    names = [str(edit.get("model") or _default_editor(attribute)) for attribute in attributes]
+    names = [_editor_name(attribute, str(edit.get("model") or "")) for attribute in attributes]
     found = {}
     for name in dict.fromkeys(names):
         folder = home.find("models", name) if name.replace("-", "").isalnum() else None
@@ -149,16 +149,16 @@ def _editors(edit: Mapping[str, Any]) -> dict[str, ModelSpec]:
     return found
 
 
-def _default_editor(attribute: str) -> str:
-    """The name of an attribute's default editor; the attribute itself where no installed model edits it."""
+def _editor_name(attribute: str, model: str) -> str:
+    """The name of an attribute's editor; the attribute itself where no installed model edits it."""
     try:
-        return editor_for(attribute)
+        return editor_for(attribute, model)
     except UnknownName:
         return attribute
 
 
-def _edit_of(spec: ModelSpec) -> tuple[str, str]:
-    """How an editor's pictures come about, and why."""
+def _edit_of(spec: ModelSpec, blend: str) -> tuple[str, str]:
+    """How an editor's pictures come about, and why.  blend: the run's."""
     if spec.network == "edit-field":
         return (
             "how each part of this face changes in lightness and colour and how far it moves, as a network says,"
@@ -170,7 +170,7 @@ def _edit_of(spec: ModelSpec) -> tuple[str, str]:
             "the decoder's mean change among training faces, as a ratio",
             "The decoder changes every face to another degree, and dark skin less.",
         )
-    if spec.odd_part:
+    if spec.odd_part and blend != "paste":
         return (
             "the odd part of the decoder, from the photo's own value; a straight line beyond -1 and 1",
             "What both ends share, such as a colour cast, cancels; no training has seen a value beyond -1 and 1.",
@@ -178,9 +178,14 @@ def _edit_of(spec: ModelSpec) -> tuple[str, str]:
     return "the decoder's picture at each value", "As published."
 
 
-def _editor(spec: ModelSpec) -> list[tuple[str, str]]:
+def _editor(spec: ModelSpec, blend: str) -> list[tuple[str, str]]:
     """Edit, picture size, training data and loss of an editor; with each its own reason, or none."""
-    return [_edit_of(spec), (f"{spec.size} pixels", ""), (", ".join(spec.data) or "not said", ""), _loss_of(spec)]
+    return [
+        _edit_of(spec, blend),
+        (f"{spec.size} pixels", ""),
+        (", ".join(spec.data) or "not said", ""),
+        _loss_of(spec),
+    ]
 
 
 def _loss_of(spec: ModelSpec) -> tuple[str, str]:

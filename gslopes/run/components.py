@@ -66,7 +66,7 @@ def model_records(config: RunConfig) -> dict[str, dict[str, str]]:
     for attribute in config.edit.attributes:
         name, spec, digest = _edited_by(config, attribute)
         records[name] = {"sha256": digest, "licence": spec.licence}
-        if (reader := _reader_of(spec)) is not None:
+        for reader in filter(None, (_reader_of(spec), spec.tagger)):
             read, digest = zoo.identify(reader)
             records[reader] = {"sha256": digest, "licence": read.licence}
     skin_weights = config.compose.skin_weights
@@ -112,7 +112,7 @@ def _edited_by(config: RunConfig, attribute: str) -> tuple[str, ModelSpec, str]:
     """(name, spec, sha256) of the model that edits an attribute."""
     from gslopes import zoo
 
-    name = config.edit.model or zoo.editor_for(attribute)
+    name = zoo.editor_for(attribute, config.edit.model)
     spec, digest = zoo.identify(name)
     if not spec.labels or spec.labels[0] != attribute:
         edits = spec.labels[0] if spec.ends and spec.labels else "nothing"
@@ -129,7 +129,8 @@ def _editor(config: RunConfig, attribute: str, device: str) -> Editor:
     from gslopes.edit.editors import editor_of
 
     name, spec, _ = _edited_by(config, attribute)
-    return editor_of(name, device, _reader_of(spec))
+    blend = config.compose.blend
+    return editor_of(name, device, _reader_of(spec), None if blend == "auto" else blend)
 
 
 def _finder(config: RunConfig, device: str) -> Finder:

@@ -59,7 +59,12 @@ class EditConfig:
         None, help="Ends of a sweep, or one number.", metavar="LOW,HIGH", shown="-2,2", parse=extent
     )
     model: str = option(
-        "", help="The model that edits.", name="editor", metavar="MODEL", shown="the attribute's own", advanced=True
+        "",
+        help="The model that edits, or a kind: fader is gender-fader for gender.",
+        name="editor",
+        metavar="MODEL",
+        shown="the attribute's own",
+        advanced=True,
     )
 
     def __post_init__(self) -> None:
@@ -266,8 +271,8 @@ class RunConfig:
     fit: FitConfig = section(FitConfig, flat=())
     as_published: bool = option(
         False,
-        help="Follow Joo and Kärkkäinen (2020) in all that can be set: skin, paste, no gate, their estimator. "
-        "gslopes method lists what still differs.",
+        help="Follow Joo and Kärkkäinen (2020) in all that can be set: Fader Networks, skin, paste, no gate, "
+        "their estimator. gslopes method lists what still differs.",
         advanced=True,
     )
 
@@ -326,6 +331,7 @@ class RunOptions(CostOptions, TypedDict, total=False):
 
 # What can be set as Joo & Kärkkäinen (2020) have it; see ``report.method``.
 PUBLISHED: Mapping[tuple[str, str], Any] = {
+    ("edit", "model"): "fader",
     ("compose", "region"): "skin",
     ("compose", "blend"): "paste",
     ("compose", "placebo"): False,
@@ -354,6 +360,8 @@ def _publish(mapping: dict[str, Any]) -> None:
     """Set what the paper sets.  Raises: ConfigError if something else was asked for."""
     for (part, key), value in PUBLISHED.items():
         given = mapping.get(part, {}).get(key)
+        if given and key == "model":  # a Fader Network of the user's own
+            continue
         if given is not None and given != value:
             hint = "Leave one of the two out: gslopes method lists what --as-published sets."
             raise ConfigError(f"As published, {part}.{key} is {value}, not {given}.", hint)

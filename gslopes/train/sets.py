@@ -136,12 +136,14 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
 
 
 def fader(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
-    """Wide CelebA and the editors' fold of UTKFace with the spec's attributes from -1 to 1; glasses are left out.
+    """Wide CelebA and the editors' fold of UTKFace with the spec's attributes from -1 to 1.
+
+    Faces with glasses are left out, unless the editor knows glasses as an attribute.
 
     Gender and race of CelebA's faces are as the tagger and the labeller see them, where they are certain (Joo and
-    Kärkkäinen label CelebA with FairFace in the same way); UTKFace's are its annotators'. Smiles are the tagger's, the
-    other attributes that are held fixed the labeller's. Where DATA holds ``<model>.npz`` of ``training/pack.py``
-    instead, it is that.
+    Kärkkäinen label CelebA with FairFace in the same way); UTKFace's are its annotators'. Smiles, glasses and beards
+    are the tagger's, the other attributes that are held fixed the labeller's. Where DATA holds ``<model>.npz`` of
+    ``training/pack.py`` instead, it is that.
     """
     if (data / f"{spec.name}.npz").is_file():
         return packed(spec, data, device)
@@ -158,7 +160,7 @@ def _editor_part(
     spec: ModelSpec, chips: Chips, tight: Chips, chosen: NDArray[np.bool_], tags: dict[str, NDArray[np.float32]],
     device: str,
 ) -> TrainingSet:  # fmt: skip
-    """One source of an editor's photos: those whose edited attribute is known, without glasses."""
+    """One source of an editor's photos: those whose edited attribute is known, see ``fader`` for glasses."""
     photos = chips.photos
     read = _probabilities("labeller", tight.pixels, device)
     known = {
@@ -166,6 +168,8 @@ def _editor_part(
         "race": np.where(read["white"] >= CERTAIN, 1, np.where(read["black"] >= CERTAIN, 0, np.nan)).astype(np.float32),
         "young": read["young"],
         "smiling": tags["Smiling"],
+        "eyeglasses": tags["Eyeglasses"],
+        "beard": 1 - tags["No_Beard"],
     }
     if photos.set == "utkface":
         human = photos.column("white") + photos.column("black")
@@ -177,7 +181,8 @@ def _editor_part(
         known["gender"] = read["masculine"]
     if edited != "race":
         known["race"] = read["white"] / (read["white"] + read["black"]).clip(1e-6)
-    index = np.flatnonzero(chosen & np.isfinite(known[edited]) & (tags["Eyeglasses"] < 0.5) & (chips.outside < 0.6))
+    clear = (tags["Eyeglasses"] < 0.5) | ("eyeglasses" in spec.labels)
+    index = np.flatnonzero(chosen & np.isfinite(known[edited]) & clear & (chips.outside < 0.6))
     labels = np.stack([2 * known[name][index] - 1 for name in spec.labels], 1)
     dark = (read["black"] + read["indian"])[index]
     weights = balanced(

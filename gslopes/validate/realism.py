@@ -6,6 +6,7 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -58,6 +59,10 @@ def _mmd(a: Floats, b: Floats) -> float:
 
 _EPOCHS, _BATCH = 20, 32
 
+# Of the matched test: log-odds within which two readings are the same, the probability from 0 or 1 within which a
+# reading is as sure as can be, and the pairs of a draw without which there is no number.
+CALIPER, SURE, LEAST_PAIRS = 0.5, 0.02, 10
+
 
 def two_sample_auc(
     photos: ByteArray,
@@ -66,11 +71,16 @@ def two_sample_auc(
     most: int | None = None,
     draws: int = 5,
     seed: int = 0,
+    readings: tuple[ArrayLike, ArrayLike] | None = None,
 ) -> Estimate:
     """AUC with which a small network, trained for it, tells composites from photos: 0.5 if it cannot.
 
     photos, composites: (n, S, S, 3) uint8 RGB, row by row of the same photo, sides of 32 or more.  people: (n,) ids.
     most: people in a draw, all of them if None: the more a network learns from, the more it sees.
+    readings: (n,) probabilities of an attribute, of the photos and of the composites. Composites are then held against
+        photos of other people of whom the same is read, one to one, within ``CALIPER``; those without a match are left
+        out. A set of composites differs from its photos by that reading alone, which this test does not count.
+        With fewer than ``LEAST_PAIRS`` matches in a draw there is no number (NaN).
     draws: of people, halves and networks; the AUC is their mean, since one draw of some hundred faces may be 0.1 off.
 
     Every person is drawn to be a photo or a composite, and to be in one of two halves; a network trained on either
@@ -86,6 +96,11 @@ def two_sample_auc(
     for draw in range(draws):
         place = np.random.default_rng(seed + draw).permutation(len(names))[which]
         taken, fake, half = place < (most or len(names)), place % 2 == 1, place % 4 // 2
+        if readings is not None:
+            read = np.where(fake, np.asarray(readings[1]), np.asarray(readings[0]))
+            taken, half = _matched(read, fake, taken, np.unique(which, return_index=True)[1])
+            if taken.sum() < 2 * LEAST_PAIRS:
+                return Estimate(np.nan, np.nan, np.nan)
         chips = np.where(fake[:, None, None, None], composites, photos)
         scores = np.zeros(len(chips))
         for index in (0, 1):
@@ -98,6 +113,25 @@ def two_sample_auc(
         return float(np.nanmean([auc(fake[part], scores[part]) for part, fake, scores in judged]))
 
     return estimates.interval(mean, len(photos), clusters=which)
+
+
+def _matched(
+    read: Floats, fake: NDArray[np.bool_], taken: NDArray[np.bool_], first: NDArray[np.intp]
+) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Which rows have a match of the other class, (n,), and the half, 0 or 1, of each pair.
+
+    read: (n,) probabilities.  fake: which are composites.  taken: which are in the draw.  first: one row a person.
+    """
+    odds = np.log(np.clip(read, SURE, 1 - SURE) / (1 - np.clip(read, SURE, 1 - SURE)))
+    rows = first[taken[first]]
+    one, other = rows[fake[rows]], rows[~fake[rows]]
+    apart = np.abs(odds[one][:, None] - odds[other])
+    pairs = np.stack(linear_sum_assignment(np.where(apart <= CALIPER, apart, 1e3)), 1)
+    pairs = pairs[apart[pairs[:, 0], pairs[:, 1]] <= CALIPER]
+    chosen, half = np.zeros(len(read), bool), np.zeros(len(read), np.intp)
+    for index, (a, b) in enumerate(pairs):
+        chosen[[one[a], other[b]]], half[[one[a], other[b]]] = True, index % 2
+    return chosen, half
 
 
 def _train_and_score(

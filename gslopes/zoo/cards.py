@@ -30,6 +30,14 @@ EDITOR_ROWS = (
     "young, share",
     "nearer to its own photo",
 )
+# Those of a Fader Network, used in both ways.
+FADER_ROWS = (
+    "shift of P.* from -2 to 2",
+    "as published: shift",
+    "two-sample AUC at -2",
+    r"two-sample AUC at \+2",
+    "probe on the latent",
+)
 MOST = 10
 
 
@@ -69,7 +77,8 @@ def _headline(metrics: dict[str, Any]) -> dict[str, Any]:
     """The rows of a card: of an editor what was asked of it, of every other model its lowest values."""
     reached = metrics.get("evaluation", {}).get("tables", {}).get("asked and reached", {})
     if reached:
-        chosen = [row for pattern in EDITOR_ROWS for row in reached if re.match(pattern, row)]
+        patterns = FADER_ROWS if any(row.startswith("as published") for row in reached) else EDITOR_ROWS
+        chosen = [row for pattern in patterns for row in reached if re.match(pattern, row)]
         return {row: reached[row]["reached"] for row in chosen}
     rows: dict[str, Any] = {}
     for kind, value in metrics.items():

@@ -58,11 +58,17 @@ def read(folder: Path) -> tuple[ModelSpec, str]:
         ) from error
 
 
-def editor_for(attribute: str) -> str:
-    """The name of the default editor of an attribute: the model whose spec says ``edits = "<attribute>"``.
+def editor_for(attribute: str, model: str = "") -> str:
+    """The name of the model that edits an attribute.
+
+    model: its name, or a kind of editor: ``fader`` is ``<attribute>-fader``. Empty for the attribute's default editor,
+        the model whose spec says ``edits = "<attribute>"``.
 
     Raises: UnknownName, naming the attributes that can be edited.
     """
+    if model:
+        of_kind = f"{attribute}-{model}"
+        return of_kind if home.find("weights", model) is None and home.find("weights", of_kind) else model
     known = {_edits(name): name for name in home.names("weights", FILE)}
     known.pop("", None)
     if attribute not in known:

@@ -10,6 +10,8 @@ from gslopes.core.config import load_toml
 from gslopes.core.errors import UnknownName
 from gslopes.zoo import home
 
+Blend = Literal["difference", "ratio", "paste"]
+
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
@@ -24,7 +26,9 @@ class ModelSpec:
         ``headshot`` (CelebA-HQ's) or ``tight`` (brows to chin, as UTKFace is cropped).
     ends: for an editor, the words for -1 and +1 of the edited attribute.
     blend: for an editor, how its edits go into the photo by default, see ``compose.paste``.
-    odd_part: for an editor, whether what both ends share is taken out of its edits, see ``edit.sweep``.
+    odd_part: for an editor, whether what both ends share is taken out of its edits unless they are pasted, see
+        ``edit.sweep``.
+    tagger: for an editor, the model that reads smile, glasses and beard of a photo, see ``edit.photo_values``.
     mirrored: for a face parser, whether it looks at the mirror image as well and says the mean.
     chroma: for an editor, how much of the fine colour of its edits stays, see ``compose.tone``; 1 leaves all colour.
     border: for an editor, pixels over which its edits come down to nothing at the chip's border; None for the usual 14
@@ -46,8 +50,9 @@ class ModelSpec:
     std: tuple[float, float, float] = (0.5, 0.5, 0.5)
     crop: Literal["chip", "tight", "portrait", "headshot"] = "chip"
     ends: tuple[str, ...] = ()
-    blend: Literal["difference", "ratio", "paste"] = "difference"
+    blend: Blend = "difference"
     odd_part: bool = False
+    tagger: str = ""
     mirrored: bool = False
     chroma: float = 1.0
     border: float | None = None

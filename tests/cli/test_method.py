@@ -28,3 +28,21 @@ def test_a_folder_that_is_no_run_is_named(tmp_path):
 def test_as_published_contradicts_nothing_silently(options):
     with pytest.raises(ConfigError, match="As published"):
         configure("photos", {"as_published": True, **options})
+
+
+def test_as_published_each_attribute_has_its_fader_network_and_the_run_names_all_that_reads_for_it():
+    from gslopes.run.components import model_records
+
+    config = configure("photos", {"as_published": True, "attribute": ["gender", "race"]})
+    names = set(model_records(config))
+    assert {"gender-fader", "race-fader", "labeller", "celeba-tagger"} <= names
+    own = configure("photos", {"as_published": True, "editor": "drawn-fader"})  # a Fader Network of the user's own
+    assert own.edit.model == "drawn-fader"
+
+
+def test_as_published_the_edit_is_the_papers():
+    printed = CliRunner().invoke(method, ["--as-published", "--attribute", "race", "--json"])
+    rows = {row["what"]: row for row in json.loads(printed.output)}
+    assert rows["edit of race-fader"]["same"]
+    by_odd_part = CliRunner().invoke(method, ["--json"])
+    assert not {row["what"]: row for row in json.loads(by_odd_part.output)}["edit of gender-field"]["same"]

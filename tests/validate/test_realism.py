@@ -111,6 +111,36 @@ def test_a_draw_holds_no_more_people_than_asked_and_all_of_a_persons_photos(monk
     assert len(set(drawn)) == 3
 
 
+def test_the_matched_test_does_not_count_what_a_reading_alone_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Composites are photos of the same kind, moved to one end: unmatched, their brightness gives them away."""
+    random, n, seen = np.random.default_rng(0), 400, []
+    read, moved = (random.random(n) < share for share in (0.4, 0.8))
+
+    def by_brightness(chips, fake, train, test, seed):
+        seen.append((fake, train, test))
+        return chips[test].mean((1, 2, 3))
+
+    monkeypatch.setattr(realism, "_train_and_score", by_brightness)
+    bright = [np.where(of, 200, 50).astype(np.uint8)[:, None, None, None] for of in (read, moved)]
+    photos, composites = (np.broadcast_to(of, (n, 32, 32, 3)) for of in bright)
+    readings = read * 0.9 + 0.05, moved * 0.9 + 0.05
+    assert two_sample_auc(photos, composites, np.arange(n), draws=2).low > 0.6
+    seen.clear()
+    matched = two_sample_auc(photos, composites, np.arange(n), draws=2, readings=readings)
+    assert matched.value == pytest.approx(0.5, abs=0.02)
+    for fake, train, test in seen:  # the two people of a pair are read alike, and no one is in both classes
+        assert not (train & test).any()
+        assert fake[train].sum() == (~fake[train]).sum() > 20
+        of = np.where(fake, moved, read)
+        assert of[train & fake].sum() == of[train & ~fake].sum()
+
+
+def test_without_enough_matches_the_matched_test_has_no_number() -> None:
+    photos = faces(40)
+    readings = np.full(40, 0.1), np.full(40, 0.9)
+    assert np.isnan(two_sample_auc(photos, photos, np.arange(40), draws=1, readings=readings).value)
+
+
 # -- colours ----------------------------------------------------------------------------------------------------------
 
 

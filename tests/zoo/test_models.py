@@ -52,3 +52,10 @@ def test_no_weights_are_pickles():
 def test_an_attribute_without_an_editor_names_those_that_have_one():
     with pytest.raises(UnknownName, match="gender"):
         zoo.editor_for("gendr")
+
+
+def test_a_kind_of_editor_is_that_of_each_attribute_and_a_name_stays_itself():
+    assert zoo.editor_for("race", "fader") == "race-fader"
+    assert zoo.editor_for("gender", "field") == zoo.editor_for("gender")
+    assert zoo.editor_for("gender", "race-fader") == "race-fader"  # who edits what is checked where it is used
+    assert zoo.editor_for("gender", "no-such") == "no-such"
