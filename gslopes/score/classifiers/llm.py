@@ -19,16 +19,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, cast
 
-from gslopes.core.errors import ConfigError, GslopesError, ServiceError, Unfinished
+from gslopes.core.errors import AnswerError, ConfigError, GslopesError, ServiceError, Unfinished
 from gslopes.core.records import Answer
-from gslopes.score.classifiers import wire
+from gslopes.score.classifiers import chat_body, wire
 from gslopes.score.classifiers.llm_prompt import Prompted, check_repeats
-from gslopes.score.classifiers.llm_reply import REFUSED, letters, reading, scores
-from gslopes.score.classifiers.openai_client import KEY, OpenAIService, data_url, refusal_of, unknown_parameter
+from gslopes.score.classifiers.llm_reply import REFUSED, UNUSABLE, cut_short, letters, reading, scores
+from gslopes.score.classifiers.openai_client import KEY, OpenAIService, data_url, refusal_of, unknown_parameters
 from gslopes.score.limits import Limits, RequestUsage, ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 
 TOP = 20  # log-probabilities a token
+# When replies are given up: nearly all of the first ones are of no use.
+MIN_CUT_SHORT, MIN_UNUSABLE, FIRST_REPLIES, NEARLY_ALL = 3, 8, 100, 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ class Llm(Prompted, OpenAIService):
         self.limits = self._priced(self.limits)
         self._dropped: set[str] = set()  # parameters that this server does not take
         self._begun: dict[bytes, list[dict[str, Any]]] = {}  # sha256 to the requests' results so far
+        self._replies = self._unusable = self._cut_short = 0
 
     def parse(self, raw: object) -> Answer:
         """Options, labels or words with their scores; a refusal and an unusable answer are labels as well."""
@@ -103,6 +106,8 @@ class Llm(Prompted, OpenAIService):
     def usage(self, raw: object) -> RequestUsage:
         """Tokens and money of the last request behind a raw answer, or behind Unfinished."""
         used = raw.usage if isinstance(raw, Unfinished) else cast("dict[str, Any]", raw)["usage"][-1]
+        if not used:  # not reported, or not to be believed: the reserved price counts
+            return RequestUsage(0, 0)
         tokens_in, tokens_out = (int(count) for count in used)
         options, usd = self._options, None
         if options.price_in or options.price_out:
@@ -122,28 +127,29 @@ class Llm(Prompted, OpenAIService):
     def _answer(self, picture: bytes) -> object:
         """The raw answer about a picture, or Unfinished if another request is needed."""
         key = hashlib.sha256(picture).digest()
-        order, wanted = self._order(key), self._options.repeats
+        order = self._order(key)
         with self._lock:
             begun, dropped = self._begun.setdefault(key, []), frozenset(self._dropped)
         request = self._request(picture, order, begun, dropped)
         try:
-            begun.append(self._kept(self._client.chat.completions.create(**request), order))
+            reply = self._client.chat.completions.with_raw_response.create(**request)
+            result = self._read(reply.http_response.text, request, order)
         except GslopesError:
             raise
         except Exception as error:
-            if refused := refusal_of(error):  # the policy refuses every time
-                begun.append({"model": self._options.model, "used": [0, 0], "replies": [{"refusal": refused}]})
-                wanted = 1
-            elif name := unknown_parameter(error, set(request)):
-                self._drop(name)
-                return Unfinished(f"{name} is not taken.")
-            else:
+            found = self._objection(error, request)
+            if found is None:
                 raise
+            result = found
+        if isinstance(result, Unfinished):
+            return result
+        begun.append(result)
+        self._require_sense(result["replies"], order)
         replies = [one for result in begun for one in result["replies"]]
-        scored = "logprobs" if replies[0].get("letters") else "repeats"
-        wanted = 1 if "logprobs" in (scored, self._options.scores) else wanted
-        if len(replies) < wanted:
-            return Unfinished("More answers are wanted.", tuple(begun[-1]["used"]))
+        scored = "logprobs" if replies[0].get("letters") or replies[0].get("mismatch") else "repeats"
+        enough = "logprobs" in (scored, self._options.scores) or any(one.get("blocked") for one in replies)
+        if not enough and len(replies) < self._options.repeats:
+            return Unfinished("More answers are wanted.", tuple(begun[-1]["used"] or ()))
         self._forget(key)
         return {
             "model": begun[-1]["model"],
@@ -191,46 +197,126 @@ class Llm(Prompted, OpenAIService):
             request.pop("top_logprobs", None)
         return request
 
-    def _kept(self, reply: Any, order: Sequence[int]) -> dict[str, Any]:
-        """What one reply of the server is kept as.  Raises: ServiceError if another snapshot answered."""
-        model, wanted = str(reply.model or self._options.model), self._options.snapshot
+    def _objection(self, error: Any, request: Mapping[str, Any]) -> dict[str, Any] | Unfinished | None:
+        """What an error means that is no failure: a refusal by policy, or parameters that are not taken; else None.
+
+        error: of the client, or the ``error`` of a body.
+        """
+        if refused := refusal_of(error):  # the policy refuses every time
+            return self._blocked(refused, [0, 0])
+        names = unknown_parameters(error, set(request))
+        return self._drop(names) if names else None
+
+    def _blocked(self, reason: str, used: list[int] | None) -> dict[str, Any]:
+        return {"model": self._options.model, "used": used, "replies": [{"refusal": reason, "blocked": True}]}
+
+    def _read(self, text: str, request: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any] | Unfinished:
+        """What one reply of the server is kept as.
+
+        Raises: ServiceError if another snapshot answered; the error that the body holds; AnswerError for a form that
+            is not understood: the reply is paid for, and is not asked for again.
+        """
+        try:
+            body = chat_body.read(text)
+        except ValueError as error:
+            raise self._error(chat_body.status_in(str(error)), str(error)) from None
+        try:
+            return self._kept(body, request, order)
+        except GslopesError:
+            raise
+        except Exception as error:
+            raise AnswerError(
+                f"The reply of {self._options.model} is not understood: {type(error).__name__}."
+            ) from error
+
+    def _kept(
+        self, body: Mapping[str, Any], request: Mapping[str, Any], order: Sequence[int]
+    ) -> dict[str, Any] | Unfinished:
+        used = chat_body.tokens_used(body)
+        if problem := chat_body.problem_of(body):
+            error = chat_body.error_in(body)
+            objection = self._objection(error, request) if isinstance(error, dict) else None
+            if objection is None:
+                raise self._error(*problem)
+            return objection
+        model, wanted = str(body.get("model") or self._options.model), self._options.snapshot
         if wanted and model != wanted:
             raise ServiceError(
                 f"{self._options.model} answers as {model}, not as {wanted}.",
                 "Name another snapshot; answers are kept.",
             )
-        if not reply.choices:
+        choices = chat_body.choices_of(body)
+        if not choices and (blocked := chat_body.prompt_blocked(body)):
+            return self._blocked(blocked, list(used) if used else None)
+        if not choices:
             raise self._error("lost", "the reply has no choices")
-        used = reply.usage
         return {
             "model": model,
-            "fingerprint": str(getattr(reply, "system_fingerprint", None) or ""),
-            "used": [int(used.prompt_tokens or 0), int(used.completion_tokens or 0)] if used else [0, 0],
-            "replies": [self._choice(one, order) for one in reply.choices],
+            "fingerprint": str(body.get("system_fingerprint") or ""),
+            "used": list(used) if used else None,
+            "replies": [self._choice(one, body, order) for one in choices],
         }
 
-    def _choice(self, choice: Any, order: Sequence[int]) -> dict[str, Any]:
-        message = choice.message
-        kept: dict[str, Any] = {
-            "text": message.content or "",
-            "refusal": getattr(message, "refusal", None),
-            "finish": choice.finish_reason,
-        }
-        content = getattr(choice.logprobs, "content", None) if choice.logprobs else None
-        if content and self._options.scores != "repeats" and self.prompt.lettered:
-            kept["letters"] = letters([one.model_dump() for one in content], self.prompt.answers(order))
-        elif self._options.scores == "logprobs" and reading(self.prompt, order, kept) != (REFUSED,):
-            raise ServiceError(f"{self._options.model} gives no log-probabilities.", "Write scores=repeats.")
+    def _choice(self, choice: Mapping[str, Any], body: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any]:
+        message = choice.get("message")
+        message = message if isinstance(message, dict) else {}
+        text = chat_body.answer_text(message.get("content"))
+        kept: dict[str, Any] = {"text": text, "refusal": message.get("refusal"), "finish": choice.get("finish_reason")}
+        if blocked := chat_body.refusal_in(choice, body):
+            return kept | {"refusal": kept["refusal"] or blocked, "blocked": True}
+        if self._options.scores == "repeats" or not self.prompt.lettered:
+            return kept
+        tokens = chat_body.answer_tokens(choice, text)
+        if tokens is None:  # two views of one reply that differ
+            return kept | {"mismatch": True}
+        kept["letters"] = letters(tokens, self.prompt.answers(order))
+        unread = (REFUSED,), (UNUSABLE,)
+        if (
+            not kept["letters"]
+            and self._options.scores == "logprobs"
+            and reading(self.prompt, order, kept) not in unread
+        ):
+            raise self._no_probabilities()
         return kept
 
-    def _drop(self, name: str) -> None:
-        """Ask without a parameter from now on.  Raises: ServiceError if it must be there."""
-        if name == "logprobs" and self._options.scores == "logprobs":
-            raise ServiceError(f"{self._options.model} gives no log-probabilities.", "Write scores=repeats.")
+    def _require_sense(self, replies: Sequence[Mapping[str, Any]], order: Sequence[int]) -> None:
+        """Raises: ServiceError if nearly none of the first replies can be used: every further one would be paid for."""
+        readings = [reading(self.prompt, order, one) for one in replies]
         with self._lock:
-            if name not in self._dropped:
-                self._dropped.add(name)
-                self.notes.append(f"{self.name} does not take {name}: it is asked without.")
+            self._replies += len(replies)
+            self._unusable += readings.count((UNUSABLE,))
+            self._cut_short += sum(map(cut_short, replies))
+            few = MIN_CUT_SHORT if self._cut_short == self._unusable else MIN_UNUSABLE
+            hopeless = few <= self._replies <= FIRST_REPLIES and self._unusable >= NEARLY_ALL * self._replies
+        if not hopeless:
+            return
+        if self._cut_short:
+            why, hint = (
+                f"max_tokens={self._options.max_tokens} was reached first",
+                "Give more, such as max_tokens=4000.",
+            )
+        else:
+            last = str(replies[-1].get("text"))
+            why = f"such as {last[:80]!r}" if last else "their content is empty"
+            hint = "See what it answers, and change the prompt."
+        said = f"{self._unusable} of the first {self._replies} replies of {self._options.model} hold no answer: {why}."
+        error = ServiceError(said, f"{hint} Answers so far are kept.")
+        error.billed = True  # type: ignore[attr-defined]
+        raise error
+
+    def _no_probabilities(self) -> ServiceError:
+        return ServiceError(f"{self._options.model} gives no log-probabilities.", "Write scores=repeats.")
+
+    def _drop(self, names: Sequence[str]) -> Unfinished:
+        """Ask without these parameters from now on.  Raises: ServiceError if one must be there."""
+        if "logprobs" in names and self._options.scores == "logprobs":
+            raise self._no_probabilities()
+        with self._lock:
+            for name in names:
+                if name not in self._dropped:
+                    self._dropped.add(name)
+                    self.notes.append(f"{self.name} does not take {name}: it is asked without.")
+        return Unfinished(f"{', '.join(names)} is not taken.")
 
     def _priced(self, listed: Limits) -> Limits:
         """Rate and price; a picture's price is that of all its requests, at most."""

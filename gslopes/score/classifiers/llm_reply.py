@@ -6,13 +6,14 @@ own (``REFUSED``, ``UNUSABLE``) with its own slope, and its picture stays in the
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gslopes.core.files import parse_json
+from gslopes.score.classifiers.chat_body import answer_text, log_probability
 from gslopes.score.classifiers.llm_prompt import KEYS, Prompt
 
 REFUSED, UNUSABLE = "(refused)", "(unusable answer)"
@@ -22,7 +23,7 @@ _SORRY = re.compile(
     r"(?i)\b(?:i(?:['’]m| am) (?:sorry|unable|not able|not going)|sorry,|i (?:can(?:no|['’])t|can not|won['’]t|must)|"
     r"unable to (?:help|assist|answer|identify|determine)|as an ai\b|cannot (?:help|assist|identify|comply))"
 )
-_FENCE = re.compile(r"\A\s*```(?:json)?\s*(.*?)\s*```\s*\Z", re.DOTALL)
+_CUT_SHORT = frozenset({"length", "max_tokens", "model_length", "max_output_tokens", "token_limit"})
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 # Words without content: articles, prepositions, pronouns without gender, auxiliaries. "he" and "she" stay.
 _EMPTY = frozenset(
@@ -39,11 +40,16 @@ def reading(prompt: Prompt, order: Sequence[int], reply: Mapping[str, Any]) -> t
 
     reply: ``text``, ``refusal`` (text or None) and ``finish`` (why it ended) of one choice of the server.
     """
-    text = str(reply.get("text") or "")
-    if reply.get("refusal") or reply.get("finish") == "content_filter":
+    text = answer_text(reply.get("text"))
+    if reply.get("refusal") or reply.get("blocked") or reply.get("finish") == "content_filter":
         return (REFUSED,)
-    found = _answered(prompt, order, text) if reply.get("finish") != "length" else ()
+    found = () if cut_short(reply) or reply.get("mismatch") else _answered(prompt, order, text)
     return found or ((REFUSED,) if _SORRY.search(text) else (UNUSABLE,))
+
+
+def cut_short(reply: Mapping[str, Any]) -> bool:
+    """Whether the server ended a reply at its limit of tokens."""
+    return str(reply.get("finish") or "").lower() in _CUT_SHORT
 
 
 def shares(prompt: Prompt, order: Sequence[int], replies: Sequence[Mapping[str, Any]]) -> dict[str, float]:
@@ -60,7 +66,7 @@ def probabilities(prompt: Prompt, order: Sequence[int], reply: Mapping[str, Any]
     reply: as for ``reading``, with ``letters``: letter to log-probability at the place of the answer.
     """
     (label, *_) = reading(prompt, order, reply)
-    if label in (REFUSED, UNUSABLE):
+    if label in (REFUSED, UNUSABLE) or not reply.get("letters"):
         return {label: 1.0}
     answers = prompt.answers(order)
     weights = {answers[letter]: math.exp(value) for letter, value in reply["letters"].items() if letter in answers}
@@ -101,10 +107,11 @@ def letters(tokens: Sequence[Mapping[str, Any]], answers: Mapping[str, str]) -> 
 
 def _alternatives(token: Mapping[str, Any], answers: Mapping[str, str]) -> dict[str, float]:
     weights: dict[str, float] = {}
-    for one in token["top_logprobs"]:
-        letter = str(one["token"]).strip(' \t\n"{}:.,')
-        if letter in answers:
-            weights[letter] = weights.get(letter, 0.0) + math.exp(float(one["logprob"]))  # "A" and " A" are one letter
+    for one in token.get("top_logprobs") or ():
+        value = log_probability(one.get("logprob")) if isinstance(one, Mapping) else None
+        letter = str(one.get("token")).strip(' \t\n"{}:.,\u2581\u0120') if value is not None else ""
+        if letter in answers and value is not None:
+            weights[letter] = weights.get(letter, 0.0) + math.exp(value)  # "A" and " A" are one letter
     return {letter: math.log(weight) for letter, weight in weights.items() if weight > 0}
 
 
@@ -123,10 +130,9 @@ def _answered(prompt: Prompt, order: Sequence[int], text: str) -> tuple[str, ...
 
 def _value(key: str, text: str) -> object:
     """What a JSON object holds under the key; None if the text is no such object."""
-    fenced = _FENCE.match(text)
     try:
-        content = json.loads(fenced[1] if fenced else text)
-    except (ValueError, RecursionError):
+        content = parse_json(text)
+    except ValueError:
         return None
     return content.get(key, "") if isinstance(content, dict) else ""
 

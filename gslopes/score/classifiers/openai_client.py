@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gslopes.core.errors import CredentialsError
-from gslopes.score.classifiers import wire
+from gslopes.score.classifiers import chat_body, wire
 from gslopes.score.classifiers.service import Service
 from gslopes.score.scrub import remember_secret
 
@@ -47,7 +47,11 @@ class OpenAIService(Service):
             kind = wire.codes_of("openai").get(code) or ("service" if by_status == "failed" else by_status)
         if kind == "unavailable" and type(error.__cause__).__name__ in _AFTER_SENDING:
             kind = "lost"  # the request may have reached the server
-        return kind, str(getattr(error, "message", None) or f"{type(error).__name__}: {error}")
+        said = str(getattr(error, "message", None) or f"{type(error).__name__}: {error}")
+        facts = body_of(error)
+        if re.fullmatch(r"Error code: \d+\W*", said) or not isinstance(facts.get("message", ""), str):
+            said = f"{said.partition(' - ')[0].rstrip('.')}: {chat_body.words_of(facts)}"
+        return kind, said
 
 
 def data_url(picture: bytes) -> str:
@@ -56,20 +60,41 @@ def data_url(picture: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(picture).decode('ascii')}"
 
 
-def refusal_of(error: Exception) -> str:
-    """What the server said if it refuses to answer about this picture: policy, not format; empty otherwise."""
-    code, inner = str(getattr(error, "code", "") or ""), getattr(error, "body", None)
-    nested = inner.get("innererror", {}) if isinstance(inner, dict) else {}
-    codes = {code, str(nested.get("code", "")) if isinstance(nested, dict) else ""}
-    return str(getattr(error, "message", "") or code) if {one.lower() for one in codes} & _POLICY else ""
+def refusal_of(error: Any) -> str:
+    """What the server said if it refuses to answer about this picture: policy, not format; empty otherwise.
+
+    error: of the client, or the ``error`` of a body.
+    """
+    facts = error if isinstance(error, dict) else body_of(error)
+    nested = facts.get("innererror")
+    codes = {str(getattr(error, "code", "") or ""), str(facts.get("code") or ""), str(facts.get("type") or "")}
+    codes |= {str(nested.get("code") or "")} if isinstance(nested, dict) else set()
+    said = str(getattr(error, "message", "") or facts.get("message") or "")
+    return said or min(codes & _POLICY) if {one.lower() for one in codes} & _POLICY else ""
 
 
-def unknown_parameter(error: Exception, sent: set[str]) -> str:
-    """The optional parameter that a 400 or 422 complains about; empty if it complains about something else."""
-    if getattr(error, "status_code", None) not in (400, 422):
-        return ""
-    named, text = str(getattr(error, "param", "") or ""), str(getattr(error, "message", ""))
-    for name in _OPTIONAL:
-        if name in sent and (named == name or (re.search(rf"(?<!\w){name}(?!\w)", text) and len(name) > 1)):
-            return "logprobs" if name == "top_logprobs" else name
-    return ""
+def body_of(error: Exception) -> dict[str, Any]:
+    """The JSON object behind an error of the client; empty if there is none."""
+    inner = getattr(error, "body", None)
+    return inner if isinstance(inner, dict) else {"detail": inner} if inner else {}
+
+
+def unknown_parameters(error: Any, sent: set[str]) -> list[str]:
+    """The optional parameters that a 400 or 422 complains about; none if it complains about something else.
+
+    error: of the client, or the ``error`` of a body.
+    """
+    if isinstance(error, dict):
+        facts, text = error, chat_body.words_of(error)
+    elif getattr(error, "status_code", None) in (400, 422):
+        facts = body_of(error)
+        text = f"{getattr(error, 'message', '')} {chat_body.words_of(facts)}"
+        facts = facts | {"param": getattr(error, "param", None) or facts.get("param")}
+    else:
+        return []
+    optional = [name for name in _OPTIONAL if name in sent]
+    named = [name for name in optional if name in chat_body.named_in(facts)]
+    if not named:  # a single letter is a word of its own only between quotation marks
+        quoted = {name: rf"['\"`]{name}['\"`]" if len(name) == 1 else rf"(?<!\w){name}(?!\w)" for name in optional}
+        named = [name for name, pattern in quoted.items() if re.search(pattern, text)][:1]
+    return list(dict.fromkeys("logprobs" if name == "top_logprobs" else name for name in named))

@@ -7,7 +7,7 @@ import openai
 import pytest
 
 from gslopes.core.errors import CredentialsError, Refused, ServiceError, Throttled, Unavailable
-from gslopes.score.classifiers.openai_client import OpenAIService, refusal_of, unknown_parameter
+from gslopes.score.classifiers.openai_client import OpenAIService, refusal_of, unknown_parameters
 
 
 def error(status: int, code: str | None = None, message: str = "no", param: str | None = None, **headers: str):
@@ -52,11 +52,11 @@ def test_retry_after_is_passed_on():
 )
 def test_the_parameter_that_is_not_taken_is_found(raised, name):
     sent = {"logprobs", "top_logprobs", "response_format", "temperature", "n", "seed"}
-    assert unknown_parameter(raised, sent) == name
+    assert unknown_parameters(raised, sent) == ([name] if name else [])
 
 
 def test_what_was_not_sent_is_not_blamed():
-    assert unknown_parameter(error(400, param="seed"), {"model"}) == ""
+    assert unknown_parameters(error(400, param="seed"), {"model"}) == []
 
 
 def test_the_policys_refusal_is_no_error():
