@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import pandas as pd
 
 from gslopes.core import runfolder, runtime
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
@@ -23,11 +24,12 @@ from gslopes.crops.asking.remote import RemoteCropper, mtcnn, ready_croppers
 from gslopes.crops.config import CropsConfig, CropsOptions, configure
 from gslopes.crops.croppers import has_map
 from gslopes.crops.measures.tabulate import measure_run
-from gslopes.crops.parts import write_tables
+from gslopes.crops.parts import read_table, write_tables
 from gslopes.crops.people import CROSS, People, read_people
 from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.report.page import write_crops_report
 from gslopes.crops.report.words import headline, main_rows
+from gslopes.crops.skin_tone import COLUMN, SOURCE, with_skin_tone
 from gslopes.crops.tables import COVARIATES, PEOPLE, SALIENCY, TRAITS
 from gslopes.executors import Executor, OneProcess
 from gslopes.run.config import CostLimits
@@ -71,6 +73,9 @@ class CropsPlan:
 def plan_crops(photos: Path, people: Path, config: CropsConfig, cost_limits: CostLimits | None = None) -> CropsPlan:
     """Read the table and count; no photo is opened, no request is sent.  Raises: UsageError, CredentialsError."""
     table = _people(photos, people, config)
+    if table.columns != tuple(config.groups):
+        hint = "Run the audit: before any request is sent its cost is confirmed."
+        raise UsageError("Groups by skin tone are known when the photos were looked at, not by a dry run.", hint)
     numbers = by_person([portrait.person for portrait in table.portraits])
     pairs = pairs_of(table, numbers, config)
     persons = {portrait.person for portrait in table.portraits}
@@ -130,7 +135,8 @@ def audit_crops(
         config.cropper, croppers, cost_limits, config.ratios, finder=finder, device=device, seed=config.seed,
         trust=Trust(trust, out),
     )  # fmt: skip
-    sets_of(table, by_person([portrait.person for portrait in table.portraits]), config)
+    if not (toned := table.columns != tuple(config.groups)):
+        sets_of(table, by_person([portrait.person for portrait in table.portraits]), config)
     if config.attach == "none" and not all(has_map(model) for model in models):
         names = ", ".join(model.name for model in models if not has_map(model))
         raise UsageError(
@@ -144,6 +150,9 @@ def audit_crops(
         recorded |= {"people": show(people), "left_out": table.left_out, "min_group": config.min_group}
         runfolder.write_json(out / runfolder.MANIFEST, {**new, **recorded})
         seen = look_at(out, table.portraits, finder, models, config, executor, (PEOPLE, SALIENCY, COVARIATES))
+        if toned:
+            table = with_skin_tone(table, config.groups, seen, read_table(COVARIATES, out), config.min_group)
+            runfolder.write_json(out / runfolder.MANIFEST, {**new, **recorded, "left_out": table.left_out})
         _write_traits(out, table, config)
         _check_bytes(seen, table)
         if config.attach != "none":
@@ -161,7 +170,7 @@ def audit_crops(
 
 def _write_traits(out: Path, table: People, config: CropsConfig) -> None:
     rows = [
-        {"person": person, "column": column, "value": value, "source": config.source}
+        {"person": person, "column": column, "value": value, "source": SOURCE if column == COLUMN else config.source}
         for column, groups in table.groups.items()
         for value, persons in groups.items()
         for person in persons
@@ -187,9 +196,10 @@ def _check_bytes(seen: pd.DataFrame, table: People) -> None:
 
 
 def _people(photos: Path, people: Path, config: CropsConfig) -> People:
+    groups = [name for name in config.groups if name != COLUMN or name in read_csv(people).columns]
     found = read_people(
-        photos, people, config.groups, files=config.files, min_group=config.min_group, ambiguous=config.ambiguous,
-        photos_per_person=config.photos_per_person, seed=config.seed,
+        photos, people, groups, files=config.files, min_group=config.min_group, ambiguous=config.ambiguous,
+        photos_per_person=config.photos_per_person, seed=config.seed, later=len(groups) < len(config.groups),
     )  # fmt: skip
     if config.limit is None:
         return found
@@ -212,5 +222,5 @@ def _manifest(photos: Path, table: People, config: CropsConfig, models: Models) 
         "inputs": {"photos": len(table.portraits), "digest": digest_of(table)},
         "config": config.identity(),
         "croppers": {model.name: model.version for model in models},
-        "columns": [*table.columns, *([CROSS.join(table.columns)] if len(table.columns) > 1 else [])],
+        "columns": [*config.groups, *([CROSS.join(config.groups)] if len(config.groups) > 1 else [])],
     }

@@ -11,6 +11,7 @@ import click
 from gslopes.core.commands import (
     PATH,
     Command,
+    Flag,
     Parsed,
     Verb,
     dry_run_option,
@@ -241,6 +242,27 @@ def _print_places(page: Path, out: Path, review: Path | None = None) -> None:
 @click.option(
     "--mask", type=click.Choice(["grid", "published"]), default="grid", help="How regions are found. [default: grid]"
 )
+@click.option(
+    "--percentile",
+    cls=Flag,
+    advanced=True,
+    type=float,
+    default=90.0,
+    metavar="P",
+    help="Of a map, above which regions lie. [default: 90]",
+)
+@click.option(
+    "--min-area", cls=Flag, advanced=True, type=float, metavar="SHARE", help="Of a region. [default: by the mask]"
+)
+@click.option(
+    "--min-regions",
+    cls=Flag,
+    advanced=True,
+    type=int,
+    default=0,
+    metavar="N",
+    help="Photos with fewer salient regions do not count; the paper's is 2. [default: 0]",
+)
 @click.option("--review", type=PATH, metavar="CSV", help="What people marked, or boxes. [default: RUN/review.csv]")
 @trust_option
 @json_option
@@ -251,6 +273,9 @@ def regions(
     tall: float,
     per_group: int,
     mask: Any,
+    percentile: float,
+    min_area: float | None,
+    min_regions: int,
     review: Path | None,
     trust: bool,
     as_json: bool,
@@ -274,6 +299,9 @@ def regions(
         per_group=per_group,
         tall=tall,
         mask=mask,
+        percentile=percentile,
+        min_area=min_area,
+        min_regions=min_regions,
         review=review,
         embed=settings.embed,
         cost_limits=settings.cost_limits,

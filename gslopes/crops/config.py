@@ -32,7 +32,7 @@ class CropsConfig:
 
     groups: tuple[str, ...] = option(
         ("gender",),
-        help="Columns of the people's CSV to compare; several are crossed.",
+        help="Columns of the people's CSV to compare, or skin-tone, measured in the photos; several are crossed.",
         metavar="COLUMN,COLUMN",
         parse=names,
     )

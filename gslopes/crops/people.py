@@ -67,6 +67,7 @@ def read_people(
     ambiguous: str = "drop",
     photos_per_person: str = "all",
     seed: int = 0,
+    later: bool = False,
 ) -> People:
     """Read the table and find the photos.
 
@@ -76,7 +77,7 @@ def read_people(
     min_group: two groups need this many persons; smaller ones are listed and not judged.
     ambiguous: ``drop`` persons with several values, take the ``first``, or ``sample`` one (the paper's choice).
     photos_per_person: ``all`` (answers are averaged over a person's photos), or ``one`` drawn at random, as published.
-    seed: of both draws.
+    seed: of both draws.  later: more columns follow, which are known when photos were looked at; groups may be small.
 
     Raises: UsageError for anything that is off, naming line, column or nearest name.
     """
@@ -89,20 +90,27 @@ def read_people(
             close = get_close_matches(column, names, n=1)
             hint = f"Did you mean {close[0]!r}?" if close else f"It has {', '.join(names)}."
             raise UsageError(f"{show(table)} has no column {column!r}.", hint)
-    if not columns:
+    if not columns and not later:
         raise UsageError("There is no grouping to compare.", f"Name one with --groups, such as {names[-1]}.")
     portraits = _portraits(folder, found, columns, files)
     if photos_per_person == "one":
         portraits = _one_each(portraits, seed)
     known = {column: _values(portraits, column, ambiguous, seed) for column in columns}
-    groups = {column: _grouped(values) for column, (values, _) in known.items()}
-    left_out: dict[str, dict[str, int]] = {column: missing for column, (_, missing) in known.items()}
-    if len(columns) > 1:
-        persons = [person for person in known[columns[0]][0] if all(values.get(person) for values, _ in known.values())]
-        cells = {person: CROSS.join(values[person] for values, _ in known.values()) for person in persons}
-        groups[CROSS.join(columns)], left_out[CROSS.join(columns)] = _grouped(cells), {}
-    _check_sizes(groups, min_group)
+    groups = crossed({column: values for column, (values, _) in known.items()})
+    left_out = {column: known[column][1] if column in known else {} for column in groups}
+    if not later:
+        check_sizes(groups, min_group)
     return People(tuple(portraits), tuple(columns), groups, left_out)
+
+
+def crossed(values: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Column, and all of them crossed, to group to persons.  values: column to person to group."""
+    groups = {column: _grouped(of) for column, of in values.items()}
+    if len(values) > 1:
+        persons = [person for person in next(iter(values.values())) if all(of.get(person) for of in values.values())]
+        cells = {person: CROSS.join(of[person] for of in values.values()) for person in persons}
+        groups[CROSS.join(values)] = _grouped(cells)
+    return groups
 
 
 def _one_each(portraits: Sequence[Portrait], seed: int) -> list[Portrait]:
@@ -145,7 +153,8 @@ def _grouped(values: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(p for p, value in values.items() if value == name) for name in sorted(set(values.values()))}
 
 
-def _check_sizes(groups: Mapping[str, Mapping[str, tuple[str, ...]]], least: int) -> None:
+def check_sizes(groups: Mapping[str, Mapping[str, tuple[str, ...]]], least: int) -> None:
+    """Raises: UsageError if a column has one group, or no column two of ``least`` persons."""
     sizes = {column: {name: len(persons) for name, persons in found.items()} for column, found in groups.items()}
     counts = {column: ", ".join(f"{name} {size}" for name, size in found.items()) for column, found in sizes.items()}
     for column, found in sizes.items():

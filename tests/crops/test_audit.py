@@ -125,6 +125,10 @@ def test_policies_are_measured_beside_the_papers_words(done):
     assert measured.loc["pad", ["deviation", "whole"]].tolist() == [0.0, 1.0]
     assert measured.loc["argmax", "amplification"] == pytest.approx(1)
     assert measured.loc["sample", "coverage"] == "high"
+    views = found.tables["views"].set_index(["policy", "exponent"]).sort_index()
+    assert views.groupby("policy")["share"].nunique().max() == 1  # whatever the views
+    assert (views.loc["argmax", "spread"] > views.loc["sample", "spread"]).all()
+    assert views.loc["argmax", "spread"].is_monotonic_increasing
 
 
 def test_the_page_opens_and_names_the_question(done):

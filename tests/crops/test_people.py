@@ -67,7 +67,7 @@ def test_one_of_several_values_or_photos_by_lot(folder):
         ("id,gender\na,f\nz,m\n", "Line 3 of .* names 'z'"),
         ("file,gender\na.jpg,f\na.jpg,m\n", "lines 2 and 3 with different gender"),
         (f"id,gender\na,f\n{'z' * 5000},m\n", "Line 3 of .* names 'zzz"),
-        ("id,gender\na,f,9\n", "line 2: it has 3 cells, and line 1 has 2"),
+        ("id,gender\na,f,9\n", "line 2: it has 3 cells, and the first line has 2"),
         ("id,gender\n", "has no rows"),
         ("id,gender,gender\na,f,x\nb,m,y\n", "two columns 'gender'"),
         ('id,gender\na,"f\nb,m\n', "line 2: a quote that begins in it is never closed"),

@@ -29,7 +29,7 @@ from gslopes.crops.pictures.saliency import check_map, focal_point, is_constant
 from gslopes.crops.records import Cropper, Saliency
 from gslopes.crops.regions import shares
 from gslopes.crops.regions.review import marked, read_marks
-from gslopes.crops.regions.segmentation import TALL, Mask, Region, salient_regions, share_on
+from gslopes.crops.regions.segmentation import PERCENTILE, TALL, Mask, Region, salient_regions, share_on
 from gslopes.crops.report.regions import write_regions_report
 from gslopes.crops.tables import GLANCES, REGION_TABLES, REGIONS
 from gslopes.executors import Executor, OneProcess, Tick
@@ -66,6 +66,9 @@ def regions_crops(
     per_group: int = 100,
     tall: float = TALL,
     mask: Mask = "grid",
+    percentile: float = PERCENTILE,
+    min_area: float | None = None,
+    min_regions: int = 0,
     review: Path | None = None,
     embed: str = "thumbs",
     executor: Executor = QUIET,
@@ -75,7 +78,9 @@ def regions_crops(
     """Where do croppers look on photos of people of different groups?  Called again, it resumes.
 
     photos, out, people, config, croppers, finder, cost_limits, trust: as ``crops.audit.audit_crops``.
-    per_group: random photos of each group.  tall: least height/width.  mask: see ``crops.regions.segmentation``.
+    per_group: random photos of each group.  tall: least height/width.  mask, percentile, min_area: see
+        ``crops.regions.segmentation``.
+    min_regions: photos on which a cropper's map has fewer salient regions do not count for it; the paper's is 2.
     review: a CSV of marks, ``photo,region,kind`` as the review page saves it, or ``photo,x0,y0,x1,y1,kind`` in pixels,
         photos by their path or sha256; RUN/review.csv if it is there.
 
@@ -85,6 +90,8 @@ def regions_crops(
     cost_limits = cost_limits or CostLimits()
     if per_group < 1 or not tall > 0:
         raise ConfigError(f"per_group is {per_group} and tall {tall}; both must be positive.")
+    if not 0 < percentile < 100 or (min_area is not None and not 0 <= min_area < 1) or min_regions < 0:
+        raise ConfigError("A percentile lies between 0 and 100, an area between 0 and 1; regions are counted from 0.")
     table = read_people(
         photos, people, config.groups, files=config.files, min_group=2, ambiguous=config.ambiguous, seed=config.seed
     )
@@ -107,7 +114,7 @@ def regions_crops(
         "photos": show(photos.resolve()),
         "inputs": {"photos": len(table.portraits), "digest": digest_of(table)},
         "config": {"groups": list(config.groups), "per_group": per_group, "tall": tall, "mask": mask,
-                   "seed": config.seed},
+                   "percentile": percentile, "min_area": min_area, "seed": config.seed},
         "croppers": {model.name: model.version for model in models},
     }  # fmt: skip
     with runfolder.locked(out):
@@ -119,9 +126,13 @@ def regions_crops(
         confirm(models, [len(chosen)] * len(models), cost_limits, executor)
         stages = [Stage(out, f"regions-{runfolder.slug(m.name)}", GLANCES, len(chosen), PART) for m in models]
         for stage, model in zip(stages, models, strict=True):
-            work = GlanceWork(stage, photos, chosen, model, mask)
+            work = GlanceWork(stage, photos, chosen, model, mask, percentile, min_area)
             stage.carry_out(lambda work=work: work, executor, model.name, unit="photos")  # type: ignore[misc]
-        frames = _measured(out, stages, seen.drop_duplicates("photo"), table, config, marks, show(marked_in))
+        mapped = {model.name: min_regions for model in models if has_map(model)}
+        frames, few = _measured(
+            out, stages, seen.drop_duplicates("photo"), table, config, marks, show(marked_in), mapped
+        )
+        counts |= {f"with fewer than {min_regions} salient regions for {name}": count for name, count in few.items()}
         pages = write_regions_report(out, photos, left_out=counts, embed=embed)
         return Regions(out, *pages, *(frames[one.name] for one in REGION_TABLES))
 
@@ -134,17 +145,24 @@ def _measured(
     config: CropsConfig,
     marks: Sequence[Mapping[str, str]],
     marked_in: str,
-) -> dict[str, pd.DataFrame]:
-    """Join the parts, mark the regions, measure, and write all tables; by their names."""
+    least: Mapping[str, int],
+) -> tuple[dict[str, pd.DataFrame], dict[str, int]]:
+    """Join the parts, mark the regions, measure, and write all tables; by their names, and what does not count.
+
+    least: cropper to the salient regions that a photo must have.
+    """
     merge(stages, GLANCES, REGIONS)
     frames = {one.name: read_table(one, out) for one in (GLANCES, REGIONS)}
     path_of: dict[str, str] = dict(seen[["photo", "path"]].itertuples(index=False))
     frames[REGIONS.name] = marked(frames[REGIONS.name], marks, path_of, marked_in)
     person: dict[str, str] = dict(seen[["photo", "person"]].itertuples(index=False))
     group = shares.groups_of(table.groups, person)
-    frames |= shares.measured(frames[GLANCES.name], frames[REGIONS.name], group, config.inside)
+    glances = frames[GLANCES.name]
+    few = glances["regions"] < glances["cropper"].map(least).fillna(0)
+    left_out = glances[few & (glances["status"] == "answered")].groupby("cropper").size()
+    frames |= shares.measured(glances[~few], frames[REGIONS.name], group, config.inside)
     write_tables(out, frames, *REGION_TABLES)
-    return frames
+    return frames, {str(name): int(count) for name, count in left_out.items()}
 
 
 def choose(
@@ -187,6 +205,8 @@ class GlanceWork:
     photos: pd.DataFrame
     model: Model
     mask: Mask
+    percentile: float = PERCENTILE
+    min_area: float | None = None
 
     def __call__(self, part: int, tick: Tick) -> None:
         """As ``executors.Work``."""
@@ -225,7 +245,7 @@ class GlanceWork:
                 raise AnswerError(f"{self.model.name} finds nothing salient.")
             point: tuple[int, int] | None = focal_point(saliency_map)
             crop = crop_rectangle(width, height, *cast("tuple[int, int]", point), 1.0)
-            found = salient_regions(saliency_map, width, height, self.mask)
+            found = salient_regions(saliency_map, width, height, self.mask, self.percentile, self.min_area)
         else:
             answer = cast("Cropper", self.model).crop(pixels, 1.0)
             crop, point = checked_crop(answer, width, height, 1.0, self.model.name)[0], answer.point

@@ -38,19 +38,21 @@ def salient_regions(
     width: int,
     height: int,
     mask: Mask = "grid",
-    min_area: float = 0.005,
+    percentile: float = PERCENTILE,
+    min_area: float | None = None,
 ) -> list[Region]:
-    """Regions above the 90th percentile of the map, the largest first; none of a constant map.
+    """Regions above a percentile of the map, the largest first; none of a constant map.
 
-    width, height: of the photo, pixels.  min_area: share of the photo; of the published mask it is 1000 pixels.
+    width, height: of the photo, pixels.
+    min_area: of a region, share of the photo. None: 0.005 of it, or more than 1000 pixels of the published mask.
     """
     if np.ptp(saliency.scores) == 0:
         return []
     if mask == "published":
-        return _of_pixels(saliency, width, height)
+        return _of_pixels(saliency, width, height, percentile, 1000 if min_area is None else min_area * width * height)
     rows, columns = saliency.scores.shape
     cell = width / columns * height / rows
-    bright = saliency.scores > np.percentile(saliency.scores, PERCENTILE)
+    bright = saliency.scores > np.percentile(saliency.scores, percentile)
     labels, count = ndimage.label(bright, structure=_NEIGHBOURS)
     regions = []
     for index, where in enumerate(ndimage.find_objects(labels, count), start=1):
@@ -59,12 +61,13 @@ def salient_regions(
         x0, x1 = (side * width / columns for side in (across.start, across.stop))
         y0, y1 = (side * height / rows for side in (down.start, down.stop))
         regions.append(Region(Box(x0, y0, x1, y1), cells * cell, cells))
-    return _sorted([region for region in regions if region.area >= min_area * width * height])
+    least = (0.005 if min_area is None else min_area) * width * height
+    return _sorted([region for region in regions if region.area >= least])
 
 
-def _of_pixels(saliency: SaliencyMap, width: int, height: int) -> list[Region]:
+def _of_pixels(saliency: SaliencyMap, width: int, height: int, percentile: float, least: float) -> list[Region]:
     chance = special.expit(saliency.scores.astype(np.float64))
-    chance[chance <= np.percentile(chance, PERCENTILE)] = 0.0
+    chance[chance <= np.percentile(chance, percentile)] = 0.0
     picture = cv2.resize(np.ceil(255 * chance).astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST_EXACT)
     stored = through_jpeg(np.asarray(picture, np.uint8), 75)
     threshold, _ = cv2.threshold(stored, 0, 255, cv2.THRESH_BINARY | cv2.THRESH_OTSU)
@@ -73,7 +76,7 @@ def _of_pixels(saliency: SaliencyMap, width: int, height: int) -> list[Region]:
     count, _, stats, _ = cv2.connectedComponentsWithStats(closed, connectivity=8)
     regions = []
     for x, y, wide, tall, area in stats[1:count]:
-        if area > 1000:
+        if area > least:
             regions.append(Region(Box(float(x), float(y), float(x + wide), float(y + tall)), float(area), 0))
     return _sorted(regions)
 

@@ -242,10 +242,11 @@ def _groups(found: Mapping[str, pd.DataFrame], manifest: Mapping[str, Any]) -> l
     traits = found["traits"]
     lines = []
     for column in manifest["columns"]:
-        counts = traits[traits["column"] == column]["value"].value_counts().sort_index()
-        lines.append(
-            (plain.printable(column), ", ".join(f"{plain.printable(n)} {count}" for n, count in counts.items()))
-        )
+        of_column = traits[traits["column"] == column]
+        counts = of_column["value"].value_counts().sort_index()
+        text = ", ".join(f"{plain.printable(n)} {count}" for n, count in counts.items())
+        others = set(of_column["source"]) - {manifest.get("source")}
+        lines.append((plain.printable(column), "; ".join([text, *map(plain.printable, sorted(others))])))
     return lines
 
 

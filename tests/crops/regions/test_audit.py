@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import Detections
 from gslopes.crops.config import CropsConfig
 from gslopes.crops.records import Crop
@@ -120,6 +120,19 @@ def test_a_review_names_the_regions_and_the_same_command_reads_it(done, people):
     (done.out / "review.csv").unlink()
 
 
+def test_photos_with_one_salient_region_do_not_count_if_two_are_asked_for(people, tmp_path):
+    found = run(people, tmp_path, Whole(), Top(), min_regions=2, percentile=80.0)
+    answered = found.glances[(found.glances["cropper"] == "cells") & (found.glances["status"] == "answered")]
+    counted = int((answered["regions"] >= 2).sum())
+    gaze = found.gaze.set_index("cropper")["photos"]
+    assert 0 < counted == gaze.loc[["cells"]].sum() < len(answered)
+    assert gaze.loc[["top"]].sum() == 22  # it has no map
+    few = f"{len(answered) - counted} photos with fewer than 2 salient regions for cells"
+    assert few in found.page.read_text("utf-8")
+    with pytest.raises(ConfigError, match="between 0 and 100"):
+        run(people, tmp_path, Whole(), percentile=100.0)
+
+
 def test_boxes_from_elsewhere_name_the_regions_that_they_cover(done):
     seen = pd.read_parquet(done.out / "people.parquet").set_index("photo")["path"]
     rows = done.regions[done.regions["cropper"] == "cells"]
@@ -154,7 +167,7 @@ def test_what_is_wrong_with_a_review_is_said_with_its_line(tmp_path):
         file.write_text(text)
         with pytest.raises(UsageError, match=words):
             read_marks(file, wanted=True)
-    with pytest.raises(UsageError, match="no such file"):
+    with pytest.raises(UsageError, match="There is no file"):
         read_marks(tmp_path / "none.csv", wanted=True)
     assert read_marks(tmp_path / "none.csv", wanted=False) == []
 
