@@ -61,8 +61,12 @@ def _size(plan: Plan) -> str:
 def print_audit(audit: Audit, as_json: bool) -> int:
     """The slopes on stdout, what became of the photos and where everything is on stderr; the exit code."""
     from gslopes.core.runfolder import show
+    from gslopes.run.outcome import answers
 
-    run, code = audit.folder, 3 if audit.errors else 0
+    run = audit.folder
+    said = answers(run) if (run / "asked.parquet").exists() else {}
+    lost = {name: counts for name, counts in said.items() if counts.keys() - {"answered"}}
+    code = 3 if audit.errors or any(counts.get("failed") for counts in lost.values()) else 0
     if as_json:
         print_json(audit.facts)
         return code
@@ -71,6 +75,9 @@ def print_audit(audit: Audit, as_json: bool) -> int:
     lines = ["", f"photos     {audit.used:,} edited of {audit.photos:,}"]
     lines += [f"           {count:,} skipped: {reason}" for reason, count in audit.skipped.items()]
     lines += [f"           {count:,} dropped: {reason}" for reason, count in audit.dropped.items()]
+    for name, counts in lost.items():
+        parts = [f"{counts[status]:,} {status}" for status in ("refused", "failed") if counts.get(status)]
+        lines.append(f"answers    {name}: {' and '.join(parts)} of {sum(counts.values()):,} pictures")
     lines += [f"tables     {show(run)}/*.parquet", f"pictures   {show(run)}/edits/"]
     lines += [] if audit.page is None else [f"page       {show(audit.page)}"]
     click.echo("\n".join(lines), err=True)

@@ -27,7 +27,7 @@ def score(run: Path, device: str, gate: bool, trust: bool, as_json: bool, option
     """Ask classifiers about every picture of a run folder. No classifier is asked about the same picture twice.
 
     Before the first request it prints the time and cost to expect. Ctrl-C finishes the requests in flight; the same
-    command resumes from there.
+    command resumes from there. The exit code is 3 if some pictures failed.
     """
     from gslopes.core.runfolder import show
     from gslopes.run.outcome import answers
@@ -35,12 +35,13 @@ def score(run: Path, device: str, gate: bool, trust: bool, as_json: bool, option
 
     score_photos(run, progress=True, device=device, gate=gate, trust=trust, **options)
     found = answers(run)
+    code = 3 if any(counts.get("failed") for counts in found.values()) else 0
     scores = run / "scores.parquet"
     if as_json:
         print_json({"run": str(run), "scores": str(scores), "answers": found})
-        return 0
+        return code
     for name, counts in found.items():
         summary = ", ".join(f"{count:,} {status}" for status, count in counts.items())
         click.echo(f"{name}: {summary or 'no pictures'}")
     click.echo(f"\nscores     {show(scores)}\nnext       gslopes fit {show(run)}", err=True)
-    return 0
+    return code

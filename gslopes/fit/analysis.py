@@ -40,9 +40,10 @@ from gslopes.fit.refusals import (
 from gslopes.fit.shape import shape
 from gslopes.fit.slopes import active, checked
 from gslopes.fit.sweeps import values_by_attribute
-from gslopes.stats.clusters import FEW, effective_units, named_codes
+from gslopes.stats.clusters import FEW, effective_units, named_codes, normal_texts
 
 Codes = NDArray[np.int64]
+_CLUSTER = "\0cluster"  # its key among the columns, which may be one of the groups as well
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,7 +119,9 @@ def analyse(
     Raises: TableError, ConfigError as ``sweeps.values_by_attribute``; TableError for a status that is unknown or scores
         beyond [0, 1]; ConfigError for a column that ``about`` lacks.
     """
-    columns = _columns(about, [*groups, *([cluster] if cluster else [])])
+    columns = _columns(about, groups, normal_texts)
+    if cluster:  # an identifier, which keeps its case
+        columns[_CLUSTER] = _columns(about, [cluster], _plain_texts)[cluster]
     answers = scores if isinstance(scores, pa.Table) else tables.check(tables.SCORES, scores)
     questions = asked if isinstance(asked, pa.Table) else tables.check(tables.ASKED, asked)
     check_status(questions)
@@ -172,7 +175,7 @@ class _Inputs:
 
     def units(self, photos: NDArray[np.object_]) -> Codes | None:
         """(n,) codes of the photos' clusters; a photo without a text is its own."""
-        return named_codes(_texts(self.columns[self.cluster], photos), photos) if self.cluster else None
+        return named_codes(_texts(self.columns[_CLUSTER], photos), photos) if self.cluster else None
 
     def placebos(self, classifier: str, attribute: str) -> dict[str, Answers]:
         """Kind of placebo to the answers about it."""
@@ -267,7 +270,13 @@ def _shape(sweep: Answers, options: FitOptions, units: Codes | None) -> pd.DataF
     return sweep.frame(n=len(sweep.photos), active=active(sweep), varying=varies, **frame)
 
 
-def _columns(about: pd.DataFrame | None, names: Sequence[str]) -> dict[str, pd.Series]:
+def _plain_texts(column: pd.Series) -> pd.Series:
+    return column.astype(object).where(column.notna(), "").astype(str)
+
+
+def _columns(
+    about: pd.DataFrame | None, names: Sequence[str], texts_of: Callable[[pd.Series], pd.Series]
+) -> dict[str, pd.Series]:
     """The named columns as texts by photo, crossed where a name says so.  Raises: ConfigError."""
     found = {}
     for name in names:
@@ -276,7 +285,7 @@ def _columns(about: pd.DataFrame | None, names: Sequence[str]) -> dict[str, pd.S
         if about is None or lacking:
             known = "none is given" if about is None else f"it has {', '.join(map(str, about))}"
             raise ConfigError(f"The table about photos has no column {lacking[0]!r}: {known}.")
-        texts = [about[part].astype(object).where(about[part].notna(), "").astype(str) for part in parts]
+        texts = [texts_of(about[part]) for part in parts]
         whole = texts[0]
         for text in texts[1:]:
             whole = (whole + ", " + text).where((whole != "") & (text != ""), "")

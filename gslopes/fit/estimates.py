@@ -48,7 +48,11 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
             pairs = {"boot_low": ends.low, "boot_high": ends.high, "bca_low": ends.bca_low, "bca_high": ends.bca_high}
             frame = frame.assign(**{key: np.where(keep, value, np.nan) for key, value in pairs.items()})
         frames.append(frame.assign(unit=UNITS[name], varying=test.varying))
-    return pd.concat([frame.dropna(axis=1, how="all") for frame in frames], ignore_index=True)
+    if not len(answers.labels):
+        return frames[0]
+    whole = pd.concat([frame.dropna(axis=1, how="all") for frame in frames], ignore_index=True)
+    numbers = {name for frame in frames for name in frame.select_dtypes("number")}
+    return whole.assign(**dict.fromkeys(sorted(numbers - set(whole)), np.nan))  # where no photo was answered throughout
 
 
 @dataclass(frozen=True, slots=True, eq=False)

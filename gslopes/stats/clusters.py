@@ -13,6 +13,7 @@ from gslopes.stats.intervals import t_quantile, t_test
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
+_MISSING = ("nan", "none", "null", "n/a", "na", "<na>")
 FEW = 10.0  # effective units, below which a t over clusters is not to be trusted
 
 
@@ -28,6 +29,21 @@ def named_codes(names: Sequence[str], ids: NDArray[np.object_]) -> Codes:
     """
     texts = [name or f"\0{row}" for name, row in zip(names, ids, strict=True)]
     return np.asarray(pd.factorize(np.array(texts, dtype=object))[0], dtype=np.int64)
+
+
+def normal_texts(column: pd.Series) -> pd.Series:
+    """Names of groups as texts: those that differ in case or blanks alone are one, by the most frequent spelling.
+
+    What is missing, and a text that says so (``nan``, ``none``, ``null``, ``n/a``, ``na``), is empty: in no group.
+
+    >>> normal_texts(pd.Series(["male", "Male ", "male", "NaN", None])).tolist()
+    ['male', 'male', 'male', '', '']
+    """
+    texts = column.astype(object).where(column.notna(), "").astype(str).str.split().str.join(" ")
+    keys = texts.str.casefold()
+    texts, keys = (part.mask(keys.isin(_MISSING), "") for part in (texts, keys))
+    spelling = texts.groupby(keys).agg(lambda group: group.value_counts(sort=False).sort_index().idxmax())
+    return keys.map(spelling).astype(object)
 
 
 class Estimate(NamedTuple):
@@ -53,7 +69,7 @@ def clustered_mean(values: Array, clusters: Codes, confidence: float = 0.95) -> 
 
     >>> found = clustered_mean(np.array([1.0, 1.0, 2.0, 3.0]), np.array([0, 0, 1, 2]))
     >>> round(found.value, 2), round(found.se, 3)
-    (1.75, 0.586)
+    (1.75, 0.603)
     """
     mean = float(values.mean()) if len(values) else np.nan
     return _clustered(mean, (values - mean) / max(len(values), 1), clusters, confidence)

@@ -232,8 +232,7 @@ def _few(answers, name: str):
     return tuple(pd.concat(frames, ignore_index=True) for frames in zip(*parts, strict=True))
 
 
-@pytest.mark.parametrize("gated", [False, True])
-@pytest.mark.parametrize("cluster", ["", "person"])
+@pytest.mark.parametrize(("cluster", "gated"), [("", False), ("person", True)])
 @pytest.mark.parametrize(
     "name",
     [
@@ -269,3 +268,14 @@ def test_hardly_any_answers_give_tables_and_no_error(answers, name: str, cluster
     assert judged["ci_low"].isna().all() or not (judged["ci_low"] == judged["ci_high"]).any()
     if name == "a third refused" and not gated:
         assert found.balance["refused"].tolist() == [30, 30]
+
+
+def test_groups_that_differ_in_case_or_blanks_are_one_and_missing_ones_none(answers) -> None:
+    scores, asked = answers(drifting(), VALUES)
+    ids = sorted(asked["photo"].unique())
+    spelled = ["male", "Male", "male ", "NaN", "nan", None, "female", "Female", " female", "N/A"]
+    about = pd.DataFrame({"who": [spelled[index % 10] for index in range(len(ids))]}, index=ids)
+    options = FitOptions(estimators=("photo-rate",), bootstrap=0, permutations=19)
+    found = analyse(scores, asked, options=options, about=about, groups=("who",))
+    assert found.groups["group"].unique().tolist() == ["female", "male"]
+    assert found.groups.groupby("group")["n"].first().tolist() == [18, 18]

@@ -128,6 +128,7 @@ class Scoring:
                     budget=self._budget,
                     usage=self._usages[one.name],
                     seed=self._seed,
+                    new=len(self._missing[one.name]) == self._parts,
                 )
                 for one in self._due
             ]

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from gslopes.cli import main
 from gslopes.core import tables
-from gslopes.core.errors import Throttled
+from gslopes.core.errors import ClassifierError, Throttled
 from gslopes.core.records import Answer
 from gslopes.executors import OneProcess
-from gslopes.run import walk
+from gslopes.run import stages, walk
 from gslopes.score.limits import Limits
 from gslopes.score.rate import RateLimiter
 from gslopes.score.retry import RequestSender
@@ -150,3 +152,54 @@ def test_a_kill_costs_no_answer_of_a_classifier_that_is_not_cached_either(tmp_pa
         frames = [tables.read(table, folder / f"{table.name}.parquet") for folder in (run, calm)]
         pd.testing.assert_frame_equal(*frames)
     assert not list(run.rglob("journal"))
+
+
+def test_first_pictures_that_all_fail_for_one_reason_end_the_asking_and_nothing_is_kept(run):
+    asked = []
+
+    def age(pictures):
+        asked.extend(pictures)
+        return [{"age": 30.0 + picture.mean() / 255} for picture in pictures]
+
+    for _ in range(2):  # a second time as the first
+        with pytest.raises(ClassifierError, match=r"failed on the first [0-9]+ pictures: .*not a number in") as stop:
+            walk.score_photos(run, age)
+        assert "{'smile': 0.8}" in stop.value.hint
+    assert len(asked) <= 2 * PHOTOS * STEPS
+    assert not list(run.glob("parts/score/*/asked-*"))
+
+
+def test_a_photo_that_fails_while_others_are_answered_does_not_end_the_asking(run):
+    def picky(pictures):
+        return [{"bright": 0.5 if index > 6 else 7.0} for index, _ in enumerate(pictures)]
+
+    walk.score_photos(run, picky)
+    asked = tables.read(tables.ASKED, run / "asked.parquet")
+    assert asked["status"].value_counts().to_dict() == {"answered": 14, "failed": 7}
+
+
+def test_the_verb_says_that_some_pictures_failed_by_its_exit_code(run, tmp_path, monkeypatch):
+    (tmp_path / "picky_module.py").write_text(
+        "def picky(pictures):\n    return [{'bright': 0.5 if index > 6 else 7.0} for index, _ in enumerate(pictures)]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(main, ["score", str(run), "--classifier", "python:picky_module:picky"])
+    assert done.exit_code == 3, done.output
+    assert "7 failed" in done.output
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_a_classifier_that_refuses_pictures_of_every_photo_leaves_the_others_their_tables_and_page(run, every: int):
+    count = iter(range(10_000))
+
+    def refusing(pictures):
+        return [None if next(count) % every == 0 else {"bright": 0.5} for _ in pictures]
+
+    def good(pictures):
+        return [{"bright": 0.5, "dark": 0.25} for _ in pictures]
+
+    walk.score_photos(run, [refusing, good])
+    slopes = stages.run_fit(run)
+    assert set(slopes["classifier"]) >= {"good"}
+    page = stages.run_report(run, OneProcess()).page
+    assert "good" in page.read_text(encoding="utf-8")
