@@ -31,6 +31,7 @@ MOST_OUTSIDE = 0.15  # of a tight chip's area beyond its picture: more of turned
 BATCH = 16
 SPLIT_SEED = 48
 Half = Literal["choose", "card"]
+Way = tuple[str, str]  # region, blend
 
 
 PUBLISHED: tuple[str, Blend] = ("skin", "paste")  # the way of the paper

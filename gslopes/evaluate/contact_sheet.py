@@ -10,21 +10,24 @@ from PIL import Image
 
 from gslopes.core.records import ByteArray
 from gslopes.edit.editors import FaceEditor
-from gslopes.evaluate.composites import HeldOut, swept
+from gslopes.evaluate.composites import HeldOut, Way, swept, ways
 
 FACES = 12
 MARGIN = 0.9  # around the box of the five points, in units of its longer side
 
 
-def contact_sheet(held: HeldOut, editor: FaceEditor, path: Path, *, side: int = 256, seed: int = 0) -> Path:
+def contact_sheet(
+    held: HeldOut, editor: FaceEditor, path: Path, *, side: int = 256, seed: int = 0, way: Way | None = None
+) -> Path:
     """Write a picture with a row a face: the photo, then its composites at -2, -1, 0, 1, 2; returns the path.
 
-    side: of a cell, pixels.  seed: chooses the faces; never the eye.
+    side: of a cell, pixels.  seed: chooses the faces; never the eye.  way: one of ``ways(editor)``, the first if None.
     """
+    way = way or ways(editor)[0]
     few = held.take(np.sort(np.random.default_rng(seed).permutation(len(held))[:FACES]))
     rows: list[ByteArray] = []
     for batch in swept(few, editor, str(editor.device)):
-        pictures = next(iter(batch.pictures.values()))
+        pictures = batch.pictures[way]
         for photo, face, row in zip(few.photos[batch.rows], few.faces[batch.rows], pictures, strict=True):
             cells = [_cut(picture, face.points, side) for picture in (photo.pixels, *row)]
             rows.append(np.concatenate(cells, 1))

@@ -24,6 +24,7 @@ from gslopes.evaluate.composites import (
     VALUES,
     Half,
     HeldOut,
+    Way,
     held_out_faces,
     london_faces,
     swept,
@@ -42,8 +43,6 @@ GALLERY = 200  # faces among which the recogniser looks for each
 SIDE = 64  # pixels of the two-sample test's chips
 TESTED = 600  # faces in one draw of that test: with more of them its network sees more
 CENTRE = VALUES.index(0.0)
-
-Way = tuple[str, str]  # region, blend
 
 
 @dataclass
@@ -107,15 +106,19 @@ def sets(data: Path, attribute: str, most: int | None, device: str, half: Half) 
 
 
 def contact_sheets(model: LoadedModel, data: Path, device: str, folder: Path) -> list[Path]:
-    """A contact sheet of twelve faces of each set, by seed from the half that may be looked at; the paths.
+    """Sheets of twelve faces of each set, by seed from the half that may be looked at; the paths.
+
+    One in an editor's default way, and one as published where ``ways`` has that.
 
     Raises: DataMissing, ModelError.
     """
     folder.mkdir(parents=True, exist_ok=True)
     editor = editor_of(model, device)
+    looked_at = ways(editor)[:1] + tuple(way for way in ways(editor) if way == PUBLISHED)
     return [
-        contact_sheet(held, editor, folder / f"{model.spec.name}-{held.name.lower()}.png")
+        contact_sheet(held, editor, folder / f"{model.spec.name}-{held.name.lower()}{name}.png", way=way)
         for held in sets(data, model.spec.labels[0], None, device, "choose")
+        for way, name in zip(looked_at, ("", "-as-published"), strict=False)
     ]
 
 
