@@ -72,7 +72,7 @@ def audit_captions(
     if (stages / runfolder.MANIFEST).exists():
         return reanalyse(stages, config)
     mentions = mentions_of(config)
-    read = read_stages(find_stages(stages), mentions.wordnet)
+    read = read_stages(find_stages(stages, config.files), mentions.wordnet)
     check_shared_images(read)
     check_groups(read, config)
     manifest = _manifest(stages, read, config, mentions)

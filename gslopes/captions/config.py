@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,6 +115,13 @@ class CaptionsConfig:
     show_words: bool = option(False, help="Show listed words instead of masking them.", advanced=True)
     workers: int | None = option(None, help="Processes that parse.", shown="1", advanced=True)
     options: AuditOptions = section(AuditOptions)
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that it names."""
+        values = [getattr(self, field.name) for field in dataclasses.fields(self)]
+        named = [*values, *self.lists.values()]
+        return [value for value in named if isinstance(value, Path)]
 
     def __post_init__(self) -> None:
         check(self)

@@ -86,7 +86,7 @@ def _make(out: Path, config: CaptionsConfig, device: str) -> Work:
 def _part_of(frame: pd.DataFrame, out: Path) -> pd.Series[int]:
     images = tables.read(schemas.IMAGES, out / "images.parquet")["image"]
     number = pd.Series(range(len(images)), index=images.to_numpy())
-    return frame["image"].map(number) // PART
+    return frame["image"].map(number).astype("int64") // PART
 
 
 def fallback_path(out: Path, part: int) -> Path:

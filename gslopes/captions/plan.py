@@ -37,7 +37,7 @@ class Plan:
 def plan(stages: Path, config: CaptionsConfig) -> Plan:
     """Read the stages and say what an audit would do.  Raises: as ``audit_captions``."""
     mentions = mentions_of(config)
-    read = read_stages(find_stages(stages), mentions.wordnet)
+    read = read_stages(find_stages(stages, config.files), mentions.wordnet)
     check_shared_images(read)
     check_groups(read, config)
     images = {stage: read.images(stage) for stage in read.stages}

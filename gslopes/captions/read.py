@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -49,15 +49,17 @@ class Read:
         return {row.image for row in rows.captions} | set(rows.images)
 
 
-def find_stages(source: Path) -> dict[str, StageFiles]:
+def find_stages(source: Path, others: Iterable[Path] = ()) -> dict[str, StageFiles]:
     """Stage to its files: of a folder whose entries are called after the stages, or of a TOML file.
+
+    others: files that the command names for something else, such as the groups; in the folder they are no stage.
 
     Raises: UsageError if there is none; UnknownName for a file that is called after no stage.
     """
     if source.is_file() and source.suffix == ".toml":
         found = _from_toml(source)
     elif source.is_dir():
-        found = _from_folder(source)
+        found = _from_folder(source, {path.resolve() for path in others})
     else:
         raise UsageError(f"There is no folder {show(source)}.", "Give a folder of stages, or a TOML file.")
     if not found:
@@ -65,10 +67,10 @@ def find_stages(source: Path) -> dict[str, StageFiles]:
     return {stage: found[stage] for stage in STAGES if stage in found}
 
 
-def _from_folder(folder: Path) -> dict[str, StageFiles]:
+def _from_folder(folder: Path, others: Collection[Path]) -> dict[str, StageFiles]:
     found: dict[str, StageFiles] = {}
     for entry in sorted(folder.iterdir()):
-        if entry.name.startswith("."):
+        if entry.name.startswith(".") or entry.resolve() in others:
             continue
         name = entry.name if entry.is_dir() else entry.stem
         files = sorted(f for f in entry.rglob("*") if f.is_file()) if entry.is_dir() else [entry]

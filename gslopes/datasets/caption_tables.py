@@ -18,6 +18,7 @@ from gslopes.core.files import is_file, open_regular
 
 Corners = tuple[float, float, float, float]
 _LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
+_LONGEST = 1_000_000  # pixels of an image's side
 UNUSABLE_BOX = "box without area inside its image, or image of unknown size"
 
 
@@ -95,10 +96,19 @@ class StageRows:
 
 
 def size_of(image: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Width and height of an image's record; None if one of them is no positive number."""
-    sides = [image.get(name) for name in ("width", "height")]
-    known = [float(side) for side in sides if isinstance(side, int | float) and side > 0]
-    return (known[0], known[1]) if len(known) == 2 else None
+    """Width and height of an image's record; None if one of them is no positive number, nor a text of one."""
+    width, height = (number_of(image.get(name)) for name in ("width", "height"))
+    return (width, height) if 0 < width <= _LONGEST and 0 < height <= _LONGEST else None
+
+
+def number_of(value: Any) -> float:
+    """A number, or a text of one; NaN for anything else."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan
 
 
 def clip(box: Any, size: tuple[float, float] | None) -> Corners | None:
@@ -111,9 +121,9 @@ def clip(box: Any, size: tuple[float, float] | None) -> Corners | None:
     """
     if size is None or not isinstance(box, Sequence) or len(box) != 4:
         return None
-    if not all(isinstance(side, int | float) and math.isfinite(side) for side in box):
+    x, y, w, h = map(number_of, box)
+    if not all(map(math.isfinite, (x, y, w, h))):
         return None
-    x, y, w, h = (float(side) for side in box)
     width, height = size
     x0, y0, x1, y1 = max(x, 0.0), max(y, 0.0), min(x + w, width), min(y + h, height)
     return (x0 / width, y0 / height, x1 / width, y1 / height) if x1 > x0 and y1 > y0 else None
@@ -129,11 +139,18 @@ def read_table(file: Path) -> StageRows:
     if {"image", "caption"} <= columns:
         frame = frame.sort_values(["image", "source"], kind="stable") if "source" in columns else frame
         pairs = zip(frame["image"].tolist(), frame["caption"].tolist(), strict=True)
-        return StageRows(captions=[CaptionRow(str(image), _text(caption)) for image, caption in pairs])
+        return StageRows(captions=[row for image, caption in pairs for row in caption_rows(str(image), _text(caption))])
     if {"image", "kind", "word"} <= columns:
         return _labels(frame)
     names = ", ".join(map(str, frame.columns))
     raise DataMissing(f"{file} has the columns {names}.", "It needs image, caption or image, kind, word.")
+
+
+def caption_rows(image: str, caption: Any) -> list[CaptionRow]:
+    """What an image's caption is read as: of a list of texts each is one, of an empty list one without text."""
+    given = caption.tolist() if hasattr(caption, "tolist") else caption
+    several = isinstance(given, list) and all(isinstance(text, str) for text in given)
+    return [CaptionRow(image, text) for text in ((given or [None]) if several else [given])]
 
 
 def read_frame(file: Path) -> pd.DataFrame:

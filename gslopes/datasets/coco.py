@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.core.errors import DataMissing
-from gslopes.datasets.caption_tables import UNUSABLE_BOX, BoxRow, CaptionRow, ImageRow, StageRows, clip, size_of
+from gslopes.datasets.caption_tables import (
+    UNUSABLE_BOX,
+    BoxRow,
+    ImageRow,
+    StageRows,
+    caption_rows,
+    clip,
+    size_of,
+)
 
 INSTANCES = ("images", "annotations", "categories")
 
@@ -25,48 +33,53 @@ def types() -> dict[str, str]:
 
 
 def is_instances(content: Any) -> bool:
-    """Whether it is an instances file: images, annotations with boxes, and categories."""
-    return isinstance(content, Mapping) and all(isinstance(content.get(key), list) for key in INSTANCES)
+    """Whether it is an instances file: images, categories, and annotations that are no captions."""
+    if not isinstance(content, Mapping) or not all(isinstance(content.get(key), list) for key in INSTANCES):
+        return False
+    return not _any_has(content["annotations"], "caption") or _any_has(content["annotations"], "category_id")
 
 
 def caption_entries(content: Any) -> list[Any] | None:
-    """The entries of a captions file (under annotations) or of a results file (a list); None for other content."""
-    entries = content
-    if isinstance(content, Mapping):
-        entries = content.get("annotations") if "categories" not in content else None
+    """The entries of a captions file (under annotations) or of a results file (a list); None for other content.
+
+    What the rows are decides: one of them has a caption.
+    """
+    of_file = isinstance(content, Mapping)
+    entries = content.get("annotations") if of_file else content
     if not isinstance(entries, list):
         return None
-    if not entries:
-        return entries if isinstance(content, Mapping) else None
-    needed = {"caption"} if isinstance(content, Mapping) else {"image_id", "caption"}
-    return entries if isinstance(entries[0], Mapping) and needed <= set(entries[0]) else None
+    if of_file and not entries and "categories" not in content:
+        return entries
+    return entries if _any_has(entries, "caption", *(() if of_file else ("image_id",))) else None
 
 
 def read_instances(content: Mapping[str, Any]) -> StageRows:
     """Objects with boxes as shares of the sides.
 
-    A box that is outside of its image, empty or not a number is dropped and counted, as are an unknown category and
-    an annotation whose id stood there before.
+    A box that is outside of its image, empty or not of numbers is dropped and counted, as are an unknown category, an
+    annotation whose id stood there before, and a row that is no record or names no image.
 
     Raises: DataMissing if an id has two images of different sizes, or two categories.
     """
     rows = StageRows()
     sizes: dict[str, tuple[float, float]] = {}
-    for image in content["images"]:
-        key = str(image.get("id"))
-        one = ImageRow(key, image.get("width"), image.get("height"))
+    for image in records(content["images"], rows, "image"):
+        key = _id(image.get("id"))
+        if not key:
+            rows.drop("image without an id")
+            continue
+        size = size_of(image)
+        one = ImageRow(key, *map(round, size)) if size else ImageRow(key)
         if rows.images.setdefault(key, one) != one:
             raise DataMissing(f"The image id {key[:40]} stands for two images.", "Give each image an id of its own.")
-        if size := size_of(image):
+        if size:
             sizes[key] = size
-    names: dict[Any, str] = {}
-    for row in content["categories"]:
-        number, name = row.get("id"), str(row.get("name", ""))
-        if names.setdefault(number, name) != name:
-            raise DataMissing(f"The category id {number} stands for {names[number]} and {name}.", "Give each its own.")
-    for row in _each_once(content["annotations"], rows):
-        key = str(row.get("image_id"))
-        label = names.get(row.get("category_id"))
+        elif any(image.get(name) is not None for name in ("width", "height")):
+            rows.drop("image size that is no size")
+    names = _categories(content["categories"], rows)
+    for row in _annotations(content["annotations"], rows):
+        key = _id(row["image_id"])
+        label = names.get(_id(row.get("category_id")))
         if label is None:
             rows.drop("unknown category")
             continue
@@ -81,20 +94,59 @@ def read_instances(content: Mapping[str, Any]) -> StageRows:
     return rows
 
 
-def read_captions(entries: Iterable[Mapping[str, Any]]) -> StageRows:
-    """Captions in the order of the file, one whose id stood there before dropped.  entries: of ``caption_entries``."""
+def read_captions(entries: Iterable[Any]) -> StageRows:
+    """Captions in the order of the file; of a list of texts each is one.  entries: of ``caption_entries``.
+
+    Dropped and counted: an annotation whose id stood there before, and a row that is no record or names no image.
+    """
     rows = StageRows()
-    rows.captions = [CaptionRow(str(row.get("image_id")), row.get("caption")) for row in _each_once(entries, rows)]
+    for row in _annotations(entries, rows):
+        rows.captions += caption_rows(_id(row["image_id"]), row.get("caption"))
     return rows
 
 
-def _each_once(entries: Iterable[Mapping[str, Any]], rows: StageRows) -> Iterator[Mapping[str, Any]]:
-    """Annotations of an id, or of none; those whose id stood there before are counted as dropped."""
-    seen: set[str] = set()
+def records(entries: Iterable[Any], rows: StageRows, what: str) -> Iterator[Mapping[str, Any]]:
+    """The entries that are records; the others are counted as dropped."""
     for entry in entries:
-        key = None if entry.get("id") is None else str(entry["id"])
-        if key is not None and key in seen:
+        if isinstance(entry, Mapping):
+            yield entry
+        else:
+            rows.drop(f"{what} that is no record")
+
+
+def _categories(entries: Iterable[Any], rows: StageRows) -> dict[str, str]:
+    """Id to name.  Raises: DataMissing if an id has two names."""
+    names: dict[str, str] = {}
+    for row in records(entries, rows, "category"):
+        number, name = _id(row.get("id")), row.get("name")
+        if not number or not isinstance(name, str) or not name.strip():
+            rows.drop("category without an id or a name")
+        elif names.setdefault(number, name) != name:
+            raise DataMissing(f"The category id {number} stands for {names[number]} and {name}.", "Give each its own.")
+    return names
+
+
+def _annotations(entries: Iterable[Any], rows: StageRows) -> Iterator[Mapping[str, Any]]:
+    """Records that name an image, each id once; the others are counted as dropped."""
+    seen: set[str] = set()
+    for entry in records(entries, rows, "annotation"):
+        key = _id(entry.get("id"))
+        if not _id(entry.get("image_id")):
+            rows.drop("annotation without an image")
+        elif key and key in seen:
             rows.drop("annotation whose id stood there before")
         else:
-            seen.add(str(key))
+            seen.add(key)
             yield entry
+
+
+def _id(value: Any) -> str:
+    """An id as text; empty for none. A whole number is one id in whichever way it is written."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return ""
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value) if whole else value).strip()
+
+
+def _any_has(entries: Iterable[Any], *keys: str) -> bool:
+    return any(isinstance(one, Mapping) and all(key in one for key in keys) for one in entries)

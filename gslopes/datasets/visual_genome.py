@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gslopes.datasets.caption_tables import UNUSABLE_BOX, BoxRow, ImageRow, LinkRow, StageRows, clip, size_of
+from gslopes.datasets.coco import records
 
 FORMS = ("objects", "attributes", "relationships")
 
@@ -29,9 +30,9 @@ def form_of(content: Any) -> str:
         values = list(content.values())[:20]
         named = values and all(isinstance(value, str) and value.count(".") >= 2 for value in values)
         return "attribute_synsets" if named else ""
-    if not isinstance(content, Sequence) or not content or not isinstance(content[0], Mapping):
+    if not isinstance(content, list):
         return ""
-    keys = set(content[0])
+    keys = set(next((entry for entry in content if isinstance(entry, Mapping)), ()))
     if not keys & {"image_id", "id"}:
         return ""
     found = [name for name in FORMS if name in keys]
@@ -44,6 +45,8 @@ def read_image_data(content: Sequence[Mapping[str, Any]]) -> ImageData:
     """Ids and sizes; an image of COCO goes by COCO's id."""
     data = ImageData()
     for row in content:
+        if not isinstance(row, Mapping):
+            continue
         image_id = _id(row)
         coco = row.get("coco_id")
         data.ids[image_id] = str(coco) if coco is not None else f"vg{image_id}"
@@ -66,11 +69,12 @@ def read_form(
     """
     rows = StageRows(kinds={form.removesuffix("s").replace("relationship", "relation")})
     known = _Known(wordnet, rows)
-    for entry in content:
+    for entry in records(content, rows, "image"):
         image_id = _id(entry)
         image = data.ids.get(image_id, f"vg{image_id}")
         rows.images.setdefault(image, ImageRow(image))
-        for row in entry.get(form) or ():
+        given = entry.get(form)
+        for row in records(given if isinstance(given, list) else (), rows, form.removesuffix("s")):
             if form == "objects":
                 _object(row, image, data.sizes.get(image_id), rows, known)
             elif form == "attributes":
@@ -110,7 +114,8 @@ def _object(
 
 def _attributes(row: Mapping[str, Any], image: str, synsets: Mapping[str, str], rows: StageRows, known: _Known) -> None:
     subject = known.first(row.get("synsets"))
-    for attribute in row.get("attributes") or ():
+    given = row.get("attributes")
+    for attribute in given if isinstance(given, list) else ():
         word = str(attribute).strip().lower()
         synset = known.first(synsets[word]) if word in synsets else None
         rows.links.append(LinkRow(image, "attribute", word.replace(" ", "_"), synset, _name(row), subject))

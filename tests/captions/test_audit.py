@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -117,3 +118,20 @@ def test_captions_that_a_parser_cannot_read_are_counted_in_a_note(stages: Path, 
     assert "distinct captions were parsed by chunks: factual:" in note
     assert 1 <= int(note.split()[0]) <= 6  # each once
     assert len(audit.tables["cases"]) == 0
+
+
+def test_the_groups_may_lie_among_the_stages(stages: Path, tmp_path: Path):
+    shutil.copytree(stages, tmp_path / "stages")
+    groups = shutil.copy(stages.parent / "groups.csv", tmp_path / "stages" / "groups.csv")
+    options = {"groups": groups, "column": "gender", "technique": "D1"}
+    assert set(gslopes.audit_captions(tmp_path / "stages", tmp_path / "run", **options).tables["people"]["value"])
+
+
+@pytest.mark.parametrize("caption", ["", None, 7, [], [["a"]], {"raw": "a man"}])
+def test_captions_of_which_none_is_a_text_end_in_tables_with_their_status(tmp_path: Path, caption: object):
+    (tmp_path / "stages").mkdir()
+    rows = [{"id": place, "image_id": place, "caption": caption} for place in range(5)]
+    (tmp_path / "stages" / "human-captions.json").write_text(json.dumps({"annotations": rows}))
+    found = gslopes.audit_captions(tmp_path / "stages", tmp_path / "run", technique="D1", **QUICK)
+    assert set(found.tables["sentences"]["status"]) <= {"empty", "failed"}
+    assert any("5 captions" in note for note in found.notes)

@@ -59,6 +59,47 @@ def test_captions_and_results():
         assert [(row.image, row.caption) for row in rows] == [("391895", text)]
 
 
+@pytest.mark.parametrize("extra", [{"categories": []}, {"images": [IMAGE], "categories": INSTANCES["categories"]}])
+def test_what_the_rows_are_decides_and_not_the_keys_around_them(extra):
+    content = {"annotations": [{"image_id": 9}, *CAPTIONS["annotations"]], **extra}
+    assert not coco.is_instances(content)
+    assert len(coco.caption_entries(content)) == 2
+
+
+def test_rows_that_are_no_captions_are_counted_and_lists_are_several():
+    odd = [3, None, "text", {"caption": "of no image"}, {"image_id": None, "caption": "x"}, {"image_id": 1.0}]
+    rows = coco.read_captions([*odd, {"image_id": 1, "caption": ["a man", "a dog"]}, {"image_id": 2, "caption": []}])
+    assert [(row.image, row.caption) for row in rows.captions] == [
+        ("1", None),
+        ("1", "a man"),
+        ("1", "a dog"),
+        ("2", None),
+    ]
+    assert rows.dropped == {"annotation that is no record": 3, "annotation without an image": 2}
+
+
+@pytest.mark.parametrize("side", ["640", 640.0, "640.0", " 640 "])
+def test_a_side_may_be_a_text_or_a_fraction(side):
+    rows = coco.read_instances({**INSTANCES, "images": [{**IMAGE, "width": side}]})
+    assert rows.images["391895"].width == 640
+    assert len(rows.objects) == 1
+
+
+@pytest.mark.parametrize("side", [float("inf"), float("nan"), -3, 0, True, [640], "wide", {}, 10**400])
+def test_a_side_that_is_none_is_counted_and_its_boxes_with_it(side):
+    rows = coco.read_instances({**INSTANCES, "images": [{**IMAGE, "width": side}]})
+    assert rows.images["391895"].width is None
+    assert rows.dropped["image size that is no size"] == 1
+    assert not rows.objects
+
+
+def test_images_and_categories_that_are_no_records_are_counted():
+    odd = {"images": [5, {"width": 3}, IMAGE], "categories": [3, {"id": 2, "name": None}, *INSTANCES["categories"]]}
+    rows = coco.read_instances({**INSTANCES, **odd})
+    assert len(rows.objects) == 1
+    assert sum(rows.dropped.values()) == 4
+
+
 def test_all_eighty_types_have_a_synset():
     assert len(coco.types()) == 80
     assert all(wordnet().known(synset) for synset in coco.types().values())
