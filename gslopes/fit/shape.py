@@ -51,6 +51,8 @@ def hotelling_t2(weights: Array, sums: Moments) -> tuple[Array, Array]:
 
     weights: (K, q), of a unit's K numbers.  Directions in which the units do not vary are left out.
     """
+    if not weights.shape[1]:  # two values lie on a line
+        return np.full(len(sums.first), np.nan), np.full(len(sums.first), np.nan)
     many = np.broadcast_to(weights, (len(sums.first), *weights.shape))
     mean = np.einsum("lk,lkq->lq", sums.first, many) / max(sums.photos, 1)
     spread = covariance(many, sums)
@@ -90,7 +92,9 @@ def _contrast(weights: Array, means: Array, sums: Moments, confidence: float) ->
 
 
 def _curve_weights(values: Array) -> Array:
-    """(K,) w such that w . y is the quadratic coefficient of the least squares parabola through y."""
+    """(K,) w such that w . y is the quadratic coefficient of the parabola through y; NaN for two values."""
+    if len(values) < 3:
+        return np.full(len(values), np.nan)
     return np.asarray(np.linalg.pinv(np.vander(values, 3))[0], dtype=np.float64)
 
 

@@ -20,14 +20,14 @@ _TOLERANCE = 1e-6
 def values_by_attribute(
     scores: pa.Table, asked: pa.Table, given: Mapping[str, Sequence[float]] | None = None
 ) -> dict[str, Array]:
-    """The K values of every attribute that has scores, (K,) float64, increasing, K odd.
+    """The K values of every attribute that has scores, (K,) float64, increasing, K odd or 2.
 
     scores, asked: Arrow tables of the schemas in core.tables.
     given: attribute to its K values; an attribute that is not in it takes its values from the scores table, where a
         step without any label is filled in if the others lie evenly.
 
-    Raises: ConfigError if given values are not odd in number, 3 at least, and increasing; TableError if the tables'
-        are not, or contradict the given ones, or leave the values of some step unknown.
+    Raises: ConfigError if given values are neither two nor an odd number, or do not increase; TableError if the tables'
+        are so, or contradict the given ones, or leave the values of some step unknown.
     """
     attributes = sorted(pc.unique(scores.column("attribute")).to_pylist())
     given = given or {}
@@ -48,9 +48,9 @@ def _values(attribute: str, scores: pa.Table, asked: pa.Table, given: Sequence[f
     else:
         values = np.asarray(given, dtype=np.float64)
         error = ConfigError
-    if values.ndim != 1 or len(values) < 3 or len(values) % 2 == 0:
+    if values.ndim != 1 or (len(values) != 2 and (len(values) < 3 or len(values) % 2 == 0)):
         shown = len(values) if values.ndim == 1 else "a table of"
-        hint = "It needs an odd number, 3 or more: one is the centre."
+        hint = "It needs two, or an odd number: one is the centre."
         raise error(f"The sweep of {attribute} has {shown} values.", hint)
     if not np.isfinite(values).all() or (np.diff(values) <= 0).any():
         raise error(f"The values of {attribute} do not increase from step to step: {values.tolist()}.", "Sort them.")

@@ -39,13 +39,14 @@ def fit_lines(values: Array, curves: Array, *, confidence: float = 0.95) -> Line
     """Fit a straight line to each curve.
 
     A curve that is exactly straight has se 0: where it rises or falls, t is infinite, p is 0 and the interval is one
-    point; where it is flat, slope and t are 0 and p is 1.
+    point; where it is flat, slope and t are 0 and p is 1.  Through two values goes every line: se, t, p and the ends of
+    the interval are NaN.
 
-    values: (K,) the same abscissae for all curves, K >= 3, not all equal.
+    values: (K,) the same abscissae for all curves, K >= 2, not all equal.
     curves: (L, K), one curve a row.
     confidence: coverage of the interval, in (0, 1).
 
-    Raises: ValueError if there are fewer than 3 values or all are equal.
+    Raises: ValueError if there are fewer than 2 values or all are equal.
     Source: Joo & Kärkkäinen 2020, section 4.3; any textbook on simple linear regression.
 
     >>> lines = fit_lines(np.array([-1.0, 0.0, 1.0]), np.array([[0.5, 1.0, 1.5], [1.0, 1.0, 1.0]]))
@@ -55,8 +56,8 @@ def fit_lines(values: Array, curves: Array, *, confidence: float = 0.95) -> Line
     centred = values - values.mean()
     spread = float(centred @ centred)
     dof = len(values) - 2
-    if dof < 1 or spread == 0:
-        raise ValueError(f"A line with its uncertainty needs 3 different values at least, not {values.tolist()}.")
+    if dof < 0 or spread == 0:
+        raise ValueError(f"A line needs 2 different values at least, not {values.tolist()}.")
 
     mean = curves.mean(axis=1)
     around = curves - mean[:, None]
@@ -67,7 +68,7 @@ def fit_lines(values: Array, curves: Array, *, confidence: float = 0.95) -> Line
     slope = np.where(np.square(slope) * spread <= negligible, 0.0, slope)
     error = np.where(error <= negligible, 0.0, error)
 
-    se = np.sqrt(error / dof / spread)
+    se = np.sqrt(error / dof / spread) if dof else np.full_like(slope, np.nan)
     t = t_ratio(slope, se)
     half = t_quantile(dof, confidence) * se
     return Lines(

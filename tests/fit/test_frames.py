@@ -1,6 +1,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api as sm
+from scipy import stats
 
 import gslopes
 from gslopes.core import tables
@@ -101,3 +103,22 @@ def test_a_column_that_is_not_there_is_named_with_the_nearest_one() -> None:
     assert "Did you mean 'label'?" in error.value.hint
     with pytest.raises(UsageError, match="no column 'model' for classifier"):
         gslopes.fit_slopes(own_words(), photo="image", value="edit", label="tag", classifier="model")
+
+
+def test_two_values_give_differences_and_the_paper_no_p() -> None:
+    rng = np.random.default_rng(0)
+    present = rng.random((60, 2)) < [0.3, 0.5]
+    rows = [(f"p{photo}", value, "Chef" if present[photo, value] else None) for photo in range(60) for value in (0, 1)]
+    found = gslopes.fit_slopes(pd.DataFrame(rows, columns=["photo", "value", "label"]), options=FAST)
+    by = found.set_index("estimator")
+    theirs = stats.ttest_rel(present[:, 1].astype(float), present[:, 0].astype(float))
+    assert by.loc["photo-rate", "slope"] == pytest.approx(100 * (present[:, 1].mean() - present[:, 0].mean()))
+    assert by.loc["photo-rate", "p"] == pytest.approx(theirs.pvalue)
+    assert by.loc["photo-rate", ["ci_low", "ci_high"]].to_numpy(float) == pytest.approx(
+        [100 * end for end in theirs.confidence_interval()]
+    )
+    long = {"y": present.ravel().astype(float), "x": sm.add_constant(np.tile([0.0, 1.0], 60))}
+    gee = sm.GEE(long["y"], long["x"], np.repeat(np.arange(60), 2), family=sm.families.Binomial()).fit()
+    assert by.loc["photo-logodds", "slope"] == pytest.approx(gee.params[1], abs=1e-9)
+    assert by.loc["photo-logodds", "se"] == pytest.approx(gee.bse[1] * np.sqrt(60 / 59), abs=1e-6)
+    assert by.loc["paper", ["se", "t", "p", "ci_low", "q"]].isna().all()

@@ -69,9 +69,9 @@ def test_no_curve_gives_no_line() -> None:
     assert fit_lines(VALUES, np.empty((0, 7))).slope.shape == (0,)
 
 
-@pytest.mark.parametrize("values", [[0.0, 1.0], [1.0, 1.0, 1.0]])
+@pytest.mark.parametrize("values", [[0.0], [1.0, 1.0, 1.0]])
 def test_too_few_values_are_refused(values: list[float]) -> None:
-    with pytest.raises(ValueError, match="3 different values"):
+    with pytest.raises(ValueError, match="2 different values"):
         fit_lines(np.array(values), np.ones((1, len(values))))
 
 
