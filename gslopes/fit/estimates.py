@@ -51,7 +51,7 @@ def estimate(answers: Answers, options: FitOptions, units: NDArray[np.int64] | N
     if not len(answers.labels):
         return frames[0]
     whole = pd.concat([frame.dropna(axis=1, how="all") for frame in frames], ignore_index=True)
-    numbers = {name for frame in frames for name in frame.select_dtypes("number")}
+    numbers = {str(name) for frame in frames for name in frame.select_dtypes("number")}
     return whole.assign(**dict.fromkeys(sorted(numbers - set(whole)), np.nan))  # where no photo was answered throughout
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -42,7 +43,7 @@ def normal_texts(column: pd.Series) -> pd.Series:
     texts = column.astype(object).where(column.notna(), "").astype(str).str.split().str.join(" ")
     keys = texts.str.casefold()
     texts, keys = (part.mask(keys.isin(_MISSING), "") for part in (texts, keys))
-    spelling = texts.groupby(keys).agg(lambda group: group.value_counts(sort=False).sort_index().idxmax())
+    spelling = texts.groupby(keys).agg(lambda group: Counter(sorted(group)).most_common(1)[0][0])
     return keys.map(spelling).astype(object)
 
 
