@@ -188,7 +188,8 @@ def print_drift(drift: Drift, most: int = 10) -> str:
         lines.append(f"{when:<25}{', '.join(names) or 'not said'}")
     lines += ["", f"{'label':<32}{'before':>8}{'now':>8}{'change':>9}  {'95 % interval':<18}{'a unit':>8}{'q':>9}"]
     for row in drift.labels[:most].itertuples(index=False):
-        interval = "none" if row.ci_low != row.ci_low else f"[{row.ci_low:+.3f}, {row.ci_high:+.3f}]"
+        low: Any = row.ci_low
+        interval = "none" if math.isnan(low) else f"[{low:+.3f}, {row.ci_high:+.3f}]"
         name = str(row.label)[:31]
         numbers = (
             f"{row.before:>8.3f}{row.now:>8.3f}{row.difference:>+9.3f}  {interval:<18}{row.tilt:>+8.3f}{row.q:>9.2g}"
