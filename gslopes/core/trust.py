@@ -11,22 +11,59 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from gslopes.core.errors import UsageError
+from gslopes.core.errors import StorageError, UsageError
 from gslopes.core.runfolder import show, storage, write_json
 
 VARIABLE = "GSLOPES_CACHE"
+_ELSEWHERE = f"Name a folder that can be written with --cache DIR, or in the variable {VARIABLE}."
 
 
 def cache_folder(given: Path | str | None = None) -> Path:
-    """Where answers are kept: what was given, else $GSLOPES_CACHE, else the user's cache folder."""
-    if given or os.environ.get(VARIABLE):
-        return Path(given or os.environ[VARIABLE]).expanduser()
+    """Where answers are kept: what was given, else $GSLOPES_CACHE, else the user's cache folder.
+
+    Raises: StorageError if this user has no home folder, as in some containers.
+    """
+    given = given or os.environ.get(VARIABLE)
+    if given:
+        folder = Path(os.path.expanduser(given))
+        if str(folder).startswith("~"):
+            raise StorageError(f"{show(given)} names a home folder, and this user has none.", _ELSEWHERE)
+        return folder
+    return user_cache() / "answers"
+
+
+def user_cache() -> Path:
+    """The folder for what can be made again, of this user.  Raises: StorageError if the user has no home folder."""
     from platformdirs import user_cache_path
 
-    return user_cache_path("gslopes", appauthor=False) / "answers"
+    nowhere = StorageError("This user has no home folder, where answers would be kept.", _ELSEWHERE)
+    try:
+        folder = user_cache_path("gslopes", appauthor=False)
+    except RuntimeError as error:  # no HOME, and no entry in the system's list of users
+        raise nowhere from error
+    if not folder.is_absolute():  # so older versions of platformdirs say it
+        raise nowhere
+    return folder
+
+
+def writable_cache(given: Path | str | None = None) -> Path:
+    """``cache_folder``, made if need be and tried: it is found before any work whether answers can be kept.
+
+    Raises: StorageError if nothing can be written there, naming the option and the variable that choose another one.
+    """
+    folder = cache_folder(given)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise StorageError(f"Answers cannot be kept in {show(folder)}: {why}.", _ELSEWHERE) from error
+    return folder
 
 
 def trusted_file() -> Path:

@@ -13,7 +13,7 @@ import pandas as pd
 from gslopes.core import runtime
 from gslopes.core.options import build
 from gslopes.core.records import Classifier
-from gslopes.core.trust import Trust
+from gslopes.core.trust import Trust, writable_cache
 from gslopes.executors import Executor, OneProcess
 from gslopes.executors.engines import engine
 from gslopes.run import manifest, outcome, stages
@@ -22,6 +22,7 @@ from gslopes.run.config import CostOptions, GateConfig, RunConfig, RunOptions, S
 from gslopes.run.gate.judge import load_reader
 from gslopes.run.outcome import Audit
 from gslopes.run.plan import Plan, make_plan
+from gslopes.score.classifier_cache import is_cached
 from gslopes.score.classifiers.python import Function, FunctionClassifier
 
 if TYPE_CHECKING:
@@ -214,6 +215,8 @@ def prepare(
     executor = _engine(plan, executor)
     classifiers = (*load_classifiers(plan.classifiers, plan.config.device, Trust(trust, plan.run)), *ready)
     manifest.check_versions(plan.run, classifiers)
+    if any(is_cached(one) for one in classifiers):
+        writable_cache(plan.config.score.cache)
     run = stages.AuditRun(plan, executor, components, classifiers, plan.config.score)
     if plan.done == plan.parts:
         return run

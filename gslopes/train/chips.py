@@ -18,6 +18,7 @@ from tqdm import tqdm
 from gslopes.core import runfolder
 from gslopes.core.geometry import outside, similarity, warp
 from gslopes.core.records import ByteArray
+from gslopes.core.trust import VARIABLE, user_cache
 from gslopes.datasets import celeba
 from gslopes.datasets.labelled import LabelledPhotos
 from gslopes.networks.mtcnn import Mtcnn
@@ -45,9 +46,9 @@ class Chips:
 
 
 def cache_folder() -> Path:
-    """``$GSLOPES_CACHE``, or ``gslopes`` below the user's cache folder."""
-    chosen = os.environ.get("GSLOPES_CACHE")
-    return Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gslopes"
+    """``$GSLOPES_CACHE``, or ``gslopes`` below the user's cache folder.  Raises: StorageError if there is none."""
+    chosen = os.environ.get(VARIABLE)
+    return Path(chosen) if chosen else user_cache()
 
 
 def aligned(photos: LabelledPhotos, *, crop: str = "chip", size: int = 128, device: str = "cpu") -> Chips:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gslopes.core.errors import UsageError
-from gslopes.core.trust import Trust, trusted_file
+from gslopes.core.errors import StorageError, UsageError
+from gslopes.core.trust import Trust, cache_folder, trusted_file, writable_cache
 
 ONE, OTHER = "1" * 64, "2" * 64
 
@@ -90,3 +90,22 @@ def test_a_damaged_note_means_that_it_is_asked_again(file, tmp_path, content):
 def test_what_a_stranger_named_is_not_run_whatever_was_given(file, tmp_path):
     with pytest.raises(UsageError, match="comes from a recording, not from you"):
         Trust(given=True, run=tmp_path / "run", named=False).require(file, ONE)
+
+
+@pytest.mark.parametrize("given", [None, "~/answers"])
+def test_a_user_without_a_home_is_said_with_the_option_and_the_variable(monkeypatch, given):
+    for name in ("HOME", "XDG_CACHE_HOME", "GSLOPES_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 4_000_000_000)  # no entry
+    with pytest.raises(StorageError, match="home folder") as raised:
+        cache_folder(given)
+    assert "--cache" in raised.value.hint
+    assert "GSLOPES_CACHE" in raised.value.hint
+
+
+def test_a_folder_that_cannot_be_written_is_named_before_any_work(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError, match="cannot be kept") as raised:
+        writable_cache(tmp_path / "file" / "answers")
+    assert "--cache" in raised.value.hint
+    assert list(writable_cache(tmp_path / "new").iterdir()) == []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cv2
 import numpy as np
 
-from gslopes.core.errors import ConfigError
+from gslopes.core.errors import ConfigError, UsageError
 from gslopes.core.records import ByteArray, FloatArray
 from gslopes.crops.croppers import Request
 from gslopes.crops.pictures.joining import fitted, resized
@@ -13,6 +15,17 @@ from gslopes.crops.records import SaliencyMap
 
 GRID = 64
 Sizes = tuple[tuple[int, int], ...]  # (width, height) of photos that are joined, pixels
+
+
+def saliency_models() -> Any:
+    """OpenCV's module of them.  Raises: UsageError if another build of OpenCV lies over the contrib build."""
+    if not hasattr(cv2, "saliency"):
+        raise UsageError(
+            "This OpenCV has no saliency models: another build of it lies over the contrib build.",
+            "pip uninstall -y opencv-python opencv-python-headless opencv-contrib-python && "
+            "pip install --force-reinstall --no-deps opencv-contrib-python-headless",
+        )
+    return cv2.saliency
 
 
 class SpectralResidual:
@@ -29,6 +42,7 @@ class SpectralResidual:
         request.only()
         self.name = request.name
         self.version = f"opencv {cv2.__version__}"
+        saliency_models()  # before any work
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """(H, W, 3) uint8 RGB pictures to maps of 64 x 64 cells; a picture of one colour gives a constant map."""
@@ -53,7 +67,7 @@ class SpectralResidual:
 
     def maps_of_shrunk(self, shrunk: ByteArray) -> FloatArray:
         """(B, 64, 64) uint8 gray to (B, 64, 64) float32 in [0, 1]."""
-        model = cv2.saliency.StaticSaliencySpectralResidual.create()
+        model = saliency_models().StaticSaliencySpectralResidual.create()
         result = np.empty(shrunk.shape, dtype=np.float32)
         for index, picture in enumerate(shrunk):
             if np.ptp(picture) == 0:  # the spectrum of nothing: rounding would decide
@@ -79,6 +93,7 @@ class FineGrained:
             raise ConfigError(f"size of fine-grained is {self.size}; it must lie between 32 and 4096.")
         self.name = request.name
         self.version = f"opencv {cv2.__version__}"
+        saliency_models()  # before any work
 
     def maps(self, pictures: list[ByteArray]) -> list[SaliencyMap]:
         """(H, W, 3) uint8 RGB pictures to maps of a quarter of the fitted size, scores in [0, 1].
@@ -109,7 +124,7 @@ class FineGrained:
 
     def maps_of_shrunk(self, shrunk: ByteArray) -> FloatArray:
         """(B, h, w, 3) uint8 RGB fitted pictures to (B, h // 4, w // 4) float32 in [0, 1]."""
-        model = cv2.saliency.StaticSaliencyFineGrained.create()
+        model = saliency_models().StaticSaliencyFineGrained.create()
         columns, rows = max(1, shrunk.shape[2] // 4), max(1, shrunk.shape[1] // 4)
         result = np.empty((len(shrunk), rows, columns), dtype=np.float32)
         for index, picture in enumerate(shrunk):

@@ -20,7 +20,7 @@ from gslopes.core.http import DAY
 from gslopes.core.killpoints import kill_point
 from gslopes.core.records import Classifier
 from gslopes.core.runfolder import part_path
-from gslopes.core.trust import cache_folder
+from gslopes.core.trust import writable_cache
 from gslopes.executors import Executor
 from gslopes.run.config import ScoreConfig
 from gslopes.run.gate.judge import SweepSelection
@@ -115,7 +115,7 @@ class Scoring:
         with ExitStack() as stack:
             cache = None
             if any(is_cached(one) for one in self._due):
-                cache = stack.enter_context(AnswerCache(cache_folder(self._config.cache)))
+                cache = stack.enter_context(AnswerCache(writable_cache(self._config.cache)))
             self._confirm_cost(cache)
             if not prepared:
                 for one in self._due:

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from gslopes.core.errors import ConfigError
+from gslopes.core.errors import ConfigError, UsageError
 from gslopes.crops.croppers import load_cropper
 from gslopes.crops.pictures.saliency import check_map, focal_point, is_constant
 
@@ -57,3 +57,13 @@ def test_the_size_of_fine_grained_is_an_option():
     assert large.scores.shape == (32, 64)
     with pytest.raises(ConfigError, match="no option 'sise'"):
         load_cropper("fine-grained,sise=3")
+
+
+@pytest.mark.parametrize("name", ["spectral-residual", "fine-grained"])
+def test_another_build_over_the_contrib_build_is_named_before_any_work_with_the_command_that_mends_it(
+    name, monkeypatch
+):
+    monkeypatch.delattr(cv2, "saliency")
+    with pytest.raises(UsageError, match="no saliency models") as raised:
+        load_cropper(name)
+    assert "opencv-contrib-python-headless" in raised.value.hint
