@@ -42,11 +42,13 @@ class Detections:
     points: (n, 5, 2) float32, x y of left eye, right eye, nose tip, left and right mouth corner, as the viewer sees
         them.
     scores: (n,) float32 in [0, 1], the detector's own confidence.
+    problem: why the faces cannot be used, as the end of a sentence; empty if they can.
     """
 
     boxes: FloatArray
     points: FloatArray
     scores: FloatArray
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -27,6 +27,8 @@ def choose(detections: Detections, width: int, height: int, min_face: int, size:
     """
     if len(detections.scores) == 0:
         return SkipReason(Reason.NO_FACE)
+    if detections.problem:
+        return SkipReason(Reason.FACE_NOT_ALIGNED, detections.problem)
     boxes = detections.boxes.astype(np.float64)
     centres = (boxes[:, :2] + boxes[:, 2:]) / 2
     middle = np.array([(width - 1) / 2, (height - 1) / 2])

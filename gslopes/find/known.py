@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from PIL import ExifTags, Image
 
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
-from gslopes.core.records import Detections, Photo
+from gslopes.core.records import Detections, FloatArray, Photo
 from gslopes.datasets.folder import relative_name
+
+if TYPE_CHECKING:
+    from gslopes.find.detect import MtcnnFinder
 
 BOX = ("x0", "y0", "x1", "y1")
 POINTS = tuple(
@@ -25,7 +32,9 @@ class KnownFinder:
     table: UTF-8, with the columns path, x0, y0, x1, y1, and left_eye_x, left_eye_y, right_eye_x, … nose, left_mouth,
         right_mouth, in pixels of the photo frame; also, if they are there, ``detection`` (the confidence, 1 otherwise)
         and ``faces`` (of the photo, which must be the number of its rows; a row of a photo with 0 faces has no
-        coordinates). Other columns are ignored.
+        coordinates). Other columns are ignored. The photo frame is the photo as it is seen: turned as its EXIF
+        orientation says. Landmarks that cannot be of that frame (eyes outside of the photo, or above one another; in a
+        photo that is turned, eyes in no face that a detector finds) are a problem of that photo.
     photos_root: the folder that ``path`` is relative to. A photo that is not in the table has no face.
 
     Raises: UsageError if the table cannot be read, lacks a column, or has a value that is no number.
@@ -37,7 +46,22 @@ class KnownFinder:
 
     def __call__(self, photos: list[Photo]) -> list[Detections]:
         """The faces of each photo, in the order of their rows."""
-        return [_detections(self.faces.get(relative_name(photo.path, self.photos_root), [])) for photo in photos]
+        return [self._of(photo) for photo in photos]
+
+    def _of(self, photo: Photo) -> Detections:
+        found = _detections(self.faces.get(relative_name(photo.path, self.photos_root), []))
+        problem = _problem(found, photo)
+        if not problem and len(found.scores) and _is_turned(photo.path):
+            (seen,) = self._detector([photo])
+            lost = bool(len(seen.scores)) and not any(_holds(box, eyes) for eyes in found.points for box in seen.boxes)
+            problem = f"its eyes lie in no face that a detector finds; {_FRAME}" if lost else ""
+        return replace(found, problem=problem)
+
+    @cached_property
+    def _detector(self) -> MtcnnFinder:
+        from gslopes.find.detect import MtcnnFinder
+
+        return MtcnnFinder()
 
 
 def _read(table: Path) -> dict[str, list[list[float]]]:
@@ -77,6 +101,35 @@ def _number(row: dict[str, str], name: str, where: str) -> float:
     if not math.isfinite(value):
         raise UsageError(f"The {name} in {where} is not a number: {row[name]!r}.", "Write it in pixels.")
     return value
+
+
+_FRAME = "landmarks are of the photo as it is seen, turned as its EXIF says"
+
+
+def _problem(found: Detections, photo: Photo) -> str:
+    """Why landmarks cannot be of a photo's frame; empty if they can."""
+    height, width = photo.pixels.shape[:2]
+    for left, right in found.points[:, :2].astype(float):
+        if not all(-0.5 <= x <= width - 0.5 and -0.5 <= y <= height - 0.5 for x, y in (left, right)):
+            return f"its eyes lie outside of the photo; {_FRAME}"
+        across, down = right - left
+        if across <= 0 or abs(down) > abs(across):
+            return f"its eyes stand above one another, or the wrong way round; {_FRAME}"
+    return ""
+
+
+def _is_turned(path: Path) -> bool:
+    try:
+        with Image.open(path) as image:
+            return image.getexif().get(ExifTags.Base.Orientation, 1) not in (0, 1)
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # another reader has opened it
+        return False
+
+
+def _holds(box: FloatArray, points: FloatArray) -> bool:
+    """Whether the middle of the eyes lies in a box."""
+    x, y = points[:2].mean(axis=0)
+    return bool(box[0] <= x <= box[2] and box[1] <= y <= box[3])
 
 
 def _detections(rows: list[list[float]]) -> Detections:

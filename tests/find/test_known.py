@@ -4,10 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import ExifTags, Image
 
 from gslopes.core.errors import UsageError
+from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Photo
+from gslopes.datasets.folder import open_photo
+from gslopes.find.align import choose
+from gslopes.find.detect import MtcnnFinder
 from gslopes.find.known import BOX, POINTS, KnownFinder
+from gslopes.synthetic.demo import write_astronaut
 
 HEADER = ",".join(("path", "faces", "detection", *BOX, *POINTS))
 COORDINATES = "10,20,50,70,20,30,40,31,30,45,22,60,38,61"
@@ -74,3 +80,39 @@ def test_a_bad_table_is_named_before_any_work(tmp_path: Path) -> None:
     (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00path")
     with pytest.raises(UsageError, match="line 1: it is not UTF-8"):
         KnownFinder(tmp_path / "binary.csv", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("points", "why"),
+    [
+        ("20,30,22,60", "above one another"),  # a quarter turn
+        ("40,60,20,61", "the wrong way round"),  # a half turn
+        ("70,90,79,91", "outside of the photo"),
+    ],
+)
+def test_landmarks_that_cannot_be_of_the_photo_are_its_problem(tmp_path: Path, points: str, why: str) -> None:
+    rows = [f"a.png,1,1,10,20,50,70,{points},30,45,22,60,38,61", f"b.png,1,1,{COORDINATES}"]
+    bad, good = finder(tmp_path, *rows)([photo(tmp_path / "photos", name) for name in ("a.png", "b.png")])
+    assert why in bad.problem
+    assert good.problem == ""
+    why_not = choose(bad, 80, 80, 1)
+    assert isinstance(why_not, SkipReason)
+    assert why_not.reason is Reason.FACE_NOT_ALIGNED
+
+
+def test_in_a_turned_photo_the_eyes_lie_in_a_face_that_is_found(tmp_path: Path) -> None:
+    """The stored frame of a real photo: in mirrored frames its eyes stay level, but not on the face."""
+    write_astronaut(tmp_path / "portrait.png")
+    portrait = Image.open(tmp_path / "portrait.png").convert("RGB")
+    (seen,) = MtcnnFinder()([Photo("0", tmp_path, np.asarray(portrait))])
+    canvas = Image.new("RGB", (portrait.width * 2, portrait.height * 2), "gray")
+    canvas.paste(portrait)
+    exif = Image.Exif()
+    exif[ExifTags.Base.Orientation] = 2  # mirrored
+    (tmp_path / "photos").mkdir()
+    canvas.save(tmp_path / "photos" / "a.jpg", exif=exif)
+    values = [*seen.boxes[0], *seen.points[0].ravel()]
+    rows = [f"a.jpg,1,1,{','.join(f'{value:.2f}' for value in values)}"]
+    opened = open_photo(tmp_path / "photos" / "a.jpg")
+    (found,) = finder(tmp_path, *rows)([opened])
+    assert "no face that a detector finds" in found.problem
