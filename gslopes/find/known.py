@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,9 @@ from PIL import ExifTags, Image
 
 from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
+from gslopes.core.files import read_regular
 from gslopes.core.records import Detections, FloatArray, Photo
+from gslopes.datasets.decode import LARGEST_FILE
 from gslopes.datasets.folder import relative_name
 
 if TYPE_CHECKING:
@@ -120,7 +123,7 @@ def _problem(found: Detections, photo: Photo) -> str:
 
 def _is_turned(path: Path) -> bool:
     try:
-        with Image.open(path) as image:
+        with Image.open(BytesIO(read_regular(path, LARGEST_FILE))) as image:
             return image.getexif().get(ExifTags.Base.Orientation, 1) not in (0, 1)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):  # another reader has opened it
         return False

@@ -11,7 +11,7 @@ from gslopes.executors import RayCluster
 from gslopes.executors import ray as rays
 from tests.executors.scripted_tasks import ScriptedTasks, runs
 
-pytestmark = pytest.mark.ray
+pytestmark = [pytest.mark.ray, pytest.mark.slow]
 
 
 def run(tasks: ScriptedTasks, parts: int = 4, progress: bool = False) -> None:

@@ -85,6 +85,7 @@ def test_a_folder_without_database_files_is_refused(tmp_path: Path):
         wordnet(f"wndb:{tmp_path}")
 
 
+@pytest.mark.slow
 def test_the_embedded_tables_are_written_as_they_are_read():
     arrays = from_parquet([(module.DATA / name).read_bytes() for name in module.FILES])
     digests = [sha256(content).hexdigest() for content in to_parquet(arrays)]

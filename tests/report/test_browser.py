@@ -127,6 +127,7 @@ def test_label_of_a_stranger_is_shown_as_text_and_opens_its_panel(page: Any) -> 
     assert "<script>" in page.evaluate("document.activeElement.textContent")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_groups_are_compared_in_a_table_that_sorts_and_in_the_labels_panel(
     chromium: Any, make: Callable[..., Path], refit: Callable[[Path], None], tmp_path: Path
@@ -157,6 +158,7 @@ def test_groups_are_compared_in_a_table_that_sorts_and_in_the_labels_panel(
     page.close()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_credits_of_strangers_are_texts_and_links_that_nothing_follows_by_itself(
     chromium: Any, one: Path, tmp_path: Path
@@ -279,6 +281,7 @@ def test_keyboard_reaches_labels_photos_and_slider(page: Any) -> None:
     assert int(slider.input_value()) == int(before) + 1
 
 
+@pytest.mark.slow
 def test_on_paper_every_label_is_there_in_ink_and_nothing_to_press(chromium: Any, one: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(one, run, ignore=shutil.ignore_patterns("report", "edits"))

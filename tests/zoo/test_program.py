@@ -78,6 +78,7 @@ def test_an_endless_loop_is_a_sentence_and_its_process_is_gone(saved):
         program(BATCH)
 
 
+@pytest.mark.slow
 def test_a_crash_is_a_sentence_with_its_signal(saved):
     program = Program(*saved(Means()))
     os.kill(program._process.pid, signal.SIGSEGV)  # as a program that reads beyond its memory, or is out of it
@@ -85,6 +86,7 @@ def test_a_crash_is_a_sentence_with_its_signal(saved):
         program(BATCH)
 
 
+@pytest.mark.slow
 def test_an_error_on_one_input_is_told_and_the_next_one_is_answered(saved):
     program = Program(*saved(Picky()))
     with pytest.raises(ProgramError, match="too bright"):
@@ -110,6 +112,7 @@ def test_what_is_no_program_or_changed_meanwhile_is_not_run(saved, tmp_path):
         Program(wrong, hashlib.sha256(wrong.read_bytes()).hexdigest())
 
 
+@pytest.mark.slow
 def test_its_process_has_no_credential_and_no_open_file_and_ends_when_it_is_let_go(saved, monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "planted")
     program = Program(*saved(Means()))

@@ -135,6 +135,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {"report": audit.page, "review": audit.review}
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 @pytest.mark.parametrize("size", [(1280, 900), pytest.param((390, 844), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["report", "review"])

@@ -161,6 +161,7 @@ def test_cut_outs_are_answered_by_key_and_button_and_the_file_is_what_the_comman
     assert set(decisions) <= set(tables.read(CUTOUTS, hostile.folder / "cutouts.parquet")["photo"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["desktop", pytest.param("phone", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["report", "cutouts", "sweep"])
 def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(

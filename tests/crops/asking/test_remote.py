@@ -41,6 +41,7 @@ def said(found, cropper):
     return rows[["outcome", *SAID]].reset_index(drop=True)
 
 
+@pytest.mark.slow
 def test_json_picture_and_in_process_answers_give_the_same_tables(service, portraits, tmp_path):
     as_json = run(portraits, tmp_path / "json", service.url, Lighter())
     image = service.url.replace("/crop", "/image") + ",answer=image"
@@ -57,6 +58,7 @@ def test_json_picture_and_in_process_answers_give_the_same_tables(service, portr
     assert not list((tmp_path / "json").rglob("asked"))
 
 
+@pytest.mark.slow
 def test_a_service_that_misbehaves_is_asked_again_and_only_about_what_has_no_answer(service, portraits, tmp_path):
     service.troubles = ["throttle", "busy", "page", "cut", "throttle"]
     found = run(portraits, tmp_path / "run", service.url)

@@ -35,5 +35,5 @@ def test_a_table_that_is_none(tmp_path):
     (tmp_path / "a.csv").write_text("picture,ratio\n")
     with pytest.raises(ConfigError, match="left, top, width, height"):
         load_cropper(f"replay:{tmp_path}/a.csv")
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="There is no file"):
         load_cropper(f"replay:{tmp_path}/b.csv")

@@ -96,7 +96,7 @@ def test_damaged_files_say_what_and_where(data, says):
 
 
 def test_a_missing_file(tmp_path: Path):
-    with pytest.raises(ModelError, match="cannot be read"):
+    with pytest.raises(ModelError, match="There is no file"):
         vxm.read(tmp_path / "no.vxm")
 
 

@@ -40,6 +40,7 @@ def pages(tmp_path_factory):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["desktop", pytest.param("phone", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["audit", "regions", "review", "sweep"])
 def test_nothing_is_wider_than_the_window_and_axe_finds_no_serious_fault(chromium, pages, name, size):
