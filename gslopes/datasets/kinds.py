@@ -49,7 +49,7 @@ def kind_of(head: bytes) -> str:
 def formats() -> tuple[str, ...]:
     """Pillow's names of the formats that this installation reads. Formats that run other programs stay out."""
     known = ["JPEG", "PNG", "WEBP", "BMP", "TIFF", "GIF"]
-    if features.check("avif"):
+    if "avif" in features.modules and features.check("avif"):  # Pillow 11.3 or newer
         known.append("AVIF")
     with suppress(ImportError):
         from pillow_heif import register_heif_opener
