@@ -49,9 +49,12 @@ class FaderEditor:
     """
 
     def __init__(
-        self, model: str | LoadedModel, device: str = "cpu", reader: str | None = "labeller",
+        self,
+        model: str | LoadedModel,
+        device: str = "cpu",
+        reader: str | None = "labeller",
         blend: Blend | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         loaded = load(model, device) if isinstance(model, str) else model
         name = loaded.spec.name
         if not isinstance(loaded.module, Fader):

@@ -30,8 +30,6 @@ from gslopes.run.config import FitConfig
 from tests.fake_provider import KINDS, PLANTED, Call, FakeProvider
 from tests.fake_provider.folder import write_run
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).resolve().parents[2]
 RATES = {"rekognition": 60.0, "clarifai": 15.0, "azure": 60.0, "imagga": 60.0}  # requests a second
 IMAGES = 60.0  # a second, Google's

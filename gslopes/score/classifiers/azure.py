@@ -7,6 +7,7 @@ Both through their official clients, signed in by a key or, with ``auth=entra``,
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -80,9 +81,9 @@ class AzureService(Service):
         unencrypted = self._address.startswith("http://") and self._options.auth == "entra"
         return dict(self._analysed(picture, **({"enforce_https": False} if unencrypted else {})).as_dict())
 
+    @abstractmethod
     def _analysed(self, picture: bytes, **more: Any) -> Any:
         """The client's reply about a picture.  more: of the transport."""
-        raise NotImplementedError
 
     def _analysed_for(self, feature: str, picture: bytes, **more: Any) -> Any:
         """The reply of Image Analysis with one feature."""

@@ -299,6 +299,8 @@ class Llm(Prompted, OpenAIService):
             last = str(replies[-1].get("text"))
             why = f"such as {last[:80]!r}" if last else "their content is empty"
             hint = "See what it answers, and change the prompt."
+            if replies[-1].get("mismatch"):
+                why, hint = "their log-probabilities spell another text than their content", "Write scores=repeats."
         said = f"{self._unusable} of the first {self._replies} replies of {self._options.model} hold no answer: {why}."
         error = ServiceError(said, f"{hint} Answers so far are kept.")
         error.billed = True  # type: ignore[attr-defined]

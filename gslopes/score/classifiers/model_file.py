@@ -1,6 +1,7 @@
 """Models in a file of the user's own: their options, labels, preprocessing, and what makes scores of their outputs."""
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,7 +56,7 @@ class ModelFileOptions:
             raise ConfigError("top_k and threshold cannot be combined.", "Give one of them.")
 
 
-class ModelFile:
+class ModelFile(ABC):
     """A ``records.Classifier`` over a model in a file; a subclass loads it and runs it.
 
     Raises: ModelError if a file is missing or does not fit the other; ConfigError if the preprocessing does not fit.
@@ -93,9 +94,9 @@ class ModelFile:
         """Further files that hold the model's weights."""
         return []
 
+    @abstractmethod
     def _run(self, values: NDArray[np.float32]) -> NDArray[Any]:
         """The model's outputs, (B, ...), for its input.  Raises: ClassifierError."""
-        raise NotImplementedError
 
     def _outputs(self, batch: ByteArray) -> NDArray[Any]:
         """(B, S, S, 3) to (B, L)."""

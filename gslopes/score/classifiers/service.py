@@ -7,6 +7,7 @@ A subclass says where the service is and which variables hold its credentials; i
 from __future__ import annotations
 
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -17,7 +18,7 @@ from gslopes.score.limits import LOCAL, ServiceOptions
 from gslopes.score.scrub import guard_logs
 
 
-class Service:
+class Service(ABC):
     """A ``records.Classifier`` over a service, without ``parse``.
 
     SERVICE: its name in messages.  CREDENTIALS: variables that hold its credentials.
@@ -89,9 +90,9 @@ class Service:
 
     # -- what a subclass defines --------------------------------------------------------------------------------------
 
+    @abstractmethod
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         """The client, and what closes it.  Raises: CredentialsError; whatever the client raises."""
-        raise NotImplementedError
 
     def _answers(self, pictures: list[bytes]) -> list[object]:
         """The replies; one request a picture where the service takes no more."""

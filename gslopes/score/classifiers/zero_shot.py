@@ -6,6 +6,7 @@ therefore depend on the list: they compare its labels with one another. A SigLIP
 (Zhai et al. 2023, arXiv 2303.15343, equation 1): each of its labels has a score of its own.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -44,7 +45,7 @@ class ZeroShotOptions:
             raise ConfigError("Every template needs {} where the label goes.", "Such as: a photo of a {}.")
 
 
-class ZeroShotModel(TorchModel):
+class ZeroShotModel(TorchModel, ABC):
     """A ``records.Classifier`` over the image tower of a model; the texts are read once.
 
     module: with ``logit_scale`` and, if it was trained with a sigmoid, ``logit_bias``.
@@ -78,9 +79,9 @@ class ZeroShotModel(TorchModel):
         image = self._embedded(batch)
         return image / image.norm(dim=-1, keepdim=True) @ self._weights.T + self._bias
 
+    @abstractmethod
     def _embedded(self, batch: Any) -> Any:
         """(B, 3, H, W) to image embeddings, (B, D)."""
-        raise NotImplementedError
 
 
 def label_list(name: str) -> tuple[str, ...]:

@@ -285,7 +285,10 @@ def test_a_budget_of_tokens_that_is_spent_on_thinking_stops_the_audit_and_says_w
     assert asker.calls == 3
 
 
-@pytest.mark.parametrize(("mode", "why"), [("empty", "is empty"), ("prose", "hard to say"), ("unclosed", "is empty")])
+@pytest.mark.parametrize(
+    ("mode", "why"),
+    [("empty", "is empty"), ("prose", "hard to say"), ("unclosed", "is empty"), ("lpother", "spell another text")],
+)
 def test_replies_without_an_answer_stop_the_audit_after_the_first_few(server, mode, why):
     asker = Asker(server, mode)
     with pytest.raises(ServiceError, match=why):
