@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -86,6 +88,9 @@ class LazyGroup(click.Group):
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         """Run, and end the process with 0 done, 1 our error, 2 usage, 3 photos skipped or drift seen, 130 stopped."""
         guard_logs()
+        interrupts = Interrupts()
+        if args is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, interrupts)
         extra["standalone_mode"] = False
         arguments, debug = _take_debug(list(sys.argv[1:] if args is None else args))
         try:
@@ -97,7 +102,28 @@ class LazyGroup(click.Group):
             if debug:
                 click.echo(scrub_text(traceback.format_exc()), err=True)
             sys.exit(_explain(error, debug))
+        finally:
+            interrupts.final = True
         sys.exit(code if isinstance(code, int) else 0)
+
+
+class Interrupts:
+    """What Ctrl-C does: the first one stops, and what is in flight is finished; the next ends the process at once.
+
+    final: whether the next one ends the process.
+    """
+
+    def __init__(self) -> None:
+        self.final = False
+
+    def __call__(self, *_: object) -> None:
+        """The signal's handler.  Raises: KeyboardInterrupt."""
+        if self.final:
+            shown = "\x1b[?25h" if sys.stderr.isatty() else ""  # a progress bar hides the cursor
+            os.write(2, f"{shown}\ngslopes: Ended at once; what was in flight is lost.\n".encode())
+            os._exit(INTERRUPTED)
+        self.final = True
+        raise KeyboardInterrupt
 
 
 def _take_debug(args: list[str]) -> tuple[list[str], bool]:

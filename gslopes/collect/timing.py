@@ -68,18 +68,18 @@ class Exchange:
         """
         results: list[T] = []
         errors: list[BaseException] = []
+        ended = threading.Event()  # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
 
         def target() -> None:
             try:
                 results.append(call())
             except BaseException as error:
                 errors.append(error)
+            ended.set()
 
-        thread = threading.Thread(target=target, daemon=True)
-        thread.start()
-        while thread.is_alive():
+        threading.Thread(target=target, daemon=True).start()
+        while not ended.wait(SLICE):
             self.seconds(None)
-            thread.join(SLICE)
         if errors:
             raise errors[0]
         return results[0]

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
+import sys
 
 import click
 import pytest
@@ -156,3 +158,23 @@ def test_training_passes_every_option_on(gslopes, monkeypatch, tmp_path):
     assert seen == {
         "recipe": "parser", "data": tmp_path, "steps": 5, "dry_run": False, "device": "cpu", "out": tmp_path / "o",
     }  # fmt: skip
+
+
+TWICE = """
+import signal, threading
+from concurrent.futures import ThreadPoolExecutor
+from gslopes.cli.main import Interrupts
+signal.signal(signal.SIGINT, Interrupts())
+ThreadPoolExecutor().submit(threading.Event().wait, 30)
+for _ in range(2):
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        print("first", flush=True)
+"""
+
+
+def test_the_second_interrupt_ends_the_process_at_once_without_a_traceback():
+    done = subprocess.run([sys.executable, "-c", TWICE], capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stdout) == (130, "first\n")
+    assert done.stderr == "\ngslopes: Ended at once; what was in flight is lost.\n"

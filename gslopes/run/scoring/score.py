@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -153,30 +153,30 @@ class Scoring:
     def _side_by_side(self, clients: Sequence[Client]) -> None:
         """A thread a classifier; this one watches, shows progress and takes Ctrl-C."""
         errors: list[BaseException] = []
-        threads = [threading.Thread(target=self._drive, args=(one, clients, errors), daemon=True) for one in clients]
+        stop: KeyboardInterrupt | None = None
+        pool = ThreadPoolExecutor(max(1, len(clients)), "score")
         progress_bars = ProgressBars(bool(getattr(self._executor, "progress", False)))
         with progress_bars.watch({one.classifier.name: self._extent(one.classifier.name) for one in clients}):
-            for thread in threads:
-                thread.start()
-            try:
-                self._watch(threads, progress_bars)
-            except KeyboardInterrupt as stop:
-                errors.insert(0, stop)
-                for client in clients:
-                    client.halt()
-                self._executor.note("\nStopping: the requests in flight are finished first.")
-                self._watch(threads, progress_bars)
+            left = {pool.submit(self._drive, one, clients, errors) for one in clients}
+            pool.shutdown(wait=False)
+            while left:  # not join: an interrupt within Thread.join marks the thread as ended (Python 3.11)
+                try:
+                    left = wait(left, timeout=REFRESH).not_done
+                    progress_bars.update(self._usages)
+                    self._warn()
+                except KeyboardInterrupt as interrupt:
+                    for client in clients:
+                        client.halt()
+                    if stop is not None:  # the user does not want to wait
+                        raise
+                    stop = interrupt
+                    self._executor.note(
+                        "\nStopping: the requests in flight are finished first. Ctrl-C again ends at once."
+                    )
             progress_bars.update(self._usages)
         self._report(clients)
-        if errors:
-            raise errors[0]
-
-    def _watch(self, threads: Sequence[threading.Thread], progress_bars: ProgressBars) -> None:
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(REFRESH)
-                progress_bars.update(self._usages)
-                self._warn()
+        if stop is not None or errors:
+            raise stop or errors[0]
 
     def _drive(self, client: Client, clients: Sequence[Client], errors: list[BaseException]) -> None:
         """One classifier, in its thread; its error stops the others as well."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -203,3 +205,27 @@ def test_a_classifier_that_refuses_pictures_of_every_photo_leaves_the_others_the
     assert set(slopes["classifier"]) >= {"good"}
     page = stages.run_report(run, OneProcess()).page
     assert "good" in page.read_text(encoding="utf-8")
+
+
+class Interrupted(Narrow):
+    """Has four requests in flight when Ctrl-C comes, and answers them after that."""
+
+    def __init__(self) -> None:
+        super().__init__(Limits(price=1.0, concurrency=4), batch=1)
+        self.together = threading.Barrier(4, action=lambda: os.kill(os.getpid(), signal.SIGINT))
+
+    def ask(self, pictures: list[bytes]) -> list[object]:
+        answers = super().ask(pictures)
+        if len(self.sent) <= 4:
+            self.together.wait(30)
+            threading.Event().wait(0.2)
+        return answers
+
+
+def test_one_interrupt_keeps_the_answers_of_the_requests_in_flight(run, tmp_path):
+    narrow = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        walk.score_photos(run, narrow, cache=tmp_path / "cache", yes=True)
+    assert len(narrow.sent) == 4
+    walk.score_photos(run, narrow, cache=tmp_path / "cache", yes=True)
+    assert len(narrow.sent) == len(set(narrow.sent)) == PHOTOS * STEPS
