@@ -40,6 +40,7 @@ class GslopesError(Exception):
     """
 
     exit_code = 1
+    billed = False  # whether a service may have judged, and billed, what it was sent before this happened
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -104,7 +105,9 @@ class ClassifierError(GslopesError):
 
 
 class AnswerError(ClassifierError):
-    """A classifier's answer does not make sense."""
+    """A classifier's answer does not make sense; it is paid for all the same."""
+
+    billed = True
 
 
 class Refused(ClassifierError):

@@ -1,9 +1,10 @@
 """The cache of all answers: one SQLite file that any number of processes may share.
 
 An answer is found by the sha256 of the picture, the classifier's name with its parameters and its declared version. It
-is kept raw, with the time, the model version that the service returned and the version of gslopes that asked. Before a
-picture is asked it is *claimed*, in one transaction with the look-up, so that two processes never ask the same. A claim
-ends with the answer, with its owner (a lock that the kernel drops with the process), or after ``LEASE`` seconds.
+is kept raw, with the time, the model version that the service returned and the version of gslopes that asked. Replies
+to a picture that takes several requests are kept one by one, until its answer is there. Before a picture is asked it is
+*claimed*, in one transaction with the look-up, so that two processes never ask the same. A claim ends with the answer,
+with its owner (a lock that the kernel drops with the process), or after ``LEASE`` seconds.
 """
 
 from __future__ import annotations
@@ -39,10 +40,12 @@ CREATE TABLE IF NOT EXISTS sources (id INTEGER PRIMARY KEY, model TEXT NOT NULL,
 CREATE TABLE IF NOT EXISTS answers (id INTEGER PRIMARY KEY, classifier INTEGER NOT NULL, picture BLOB NOT NULL,
     status TEXT NOT NULL, raw BLOB NOT NULL, source INTEGER NOT NULL, asked INTEGER NOT NULL);
 CREATE UNIQUE INDEX IF NOT EXISTS by_picture ON answers (classifier, picture);
+CREATE TABLE IF NOT EXISTS begun (classifier INTEGER NOT NULL, picture BLOB NOT NULL, raw BLOB NOT NULL,
+    PRIMARY KEY (classifier, picture)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS claims (classifier INTEGER NOT NULL, picture BLOB NOT NULL, owner TEXT NOT NULL,
     until REAL NOT NULL, PRIMARY KEY (classifier, picture)) WITHOUT ROWID;
 """
-_SCHEMA_VERSION = 2  # in PRAGMA user_version
+_SCHEMA_VERSION = 3  # in PRAGMA user_version
 _FROM_VERSION_1 = """
 ALTER TABLE shelves RENAME TO classifiers;
 ALTER TABLE answers RENAME COLUMN shelf TO classifier;
@@ -106,7 +109,7 @@ class AnswerCache:
             raise StorageError(f"{show(self.path)} was made by a newer gslopes.", "Choose another folder with --cache.")
         if version < _SCHEMA_VERSION:
             with self._transaction():
-                for statement in (_FROM_VERSION_1 if version == 1 else _SCHEMA).split(";"):
+                for statement in ((_FROM_VERSION_1 if version == 1 else "") + _SCHEMA).split(";"):
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA user_version={_SCHEMA_VERSION}")
 
@@ -175,6 +178,18 @@ class AnswerCache:
             columns = "(classifier, picture, status, raw, source, asked)"
             self._db.executemany(f"INSERT OR IGNORE INTO answers {columns} VALUES (?, ?, ?, ?, ?, ?)", rows)
             self._drop(classifier_id, answers)
+            ours = [(classifier_id, picture) for picture in answers]
+            self._db.executemany("DELETE FROM begun WHERE classifier = ? AND picture = ?", ours)
+
+    def begun(self, classifier_id: int, picture: bytes) -> object:
+        """What the requests about a picture that has no answer yet have brought; None if there were none."""
+        found = self.rows("SELECT raw FROM begun WHERE classifier = ? AND picture = ?", classifier_id, picture)
+        return _unpacked(found[0][0]) if found else None
+
+    def keep_begun(self, classifier_id: int, picture: bytes, raw: object) -> None:
+        """Write what the requests about a picture have brought so far, durable when this returns."""
+        with self._transaction():
+            self._db.execute("INSERT OR REPLACE INTO begun VALUES (?, ?, ?)", (classifier_id, picture, _packed(raw)))
 
     def release(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
         """Release claims without an answer."""
@@ -190,7 +205,8 @@ class AnswerCache:
         """Delete the answers that meet a condition, and shrink the file; returns how many."""
         with self._transaction():
             count = self._db.execute(f"DELETE FROM answers WHERE {where}", values).rowcount
-            self._db.execute("DELETE FROM classifiers WHERE id NOT IN (SELECT classifier FROM answers)")
+            for table, column in (("begun", "classifier"), ("classifiers", "id")):
+                self._db.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT classifier FROM answers)")
         self.rows("VACUUM")
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         return count

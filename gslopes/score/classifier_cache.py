@@ -57,6 +57,15 @@ class ClassifierCache:
             self._cache.put(self._number, sound)
             self.release([key for key in responses if key not in sound])
 
+    def begun(self, key: bytes) -> object:
+        """What earlier requests about a picture without an answer have brought; None if nothing."""
+        return self._cache.begun(self._number, key) if self._cache else None
+
+    def keep_begun(self, key: bytes, raw: object) -> None:
+        """Keep what the requests about a picture have brought so far."""
+        if self._cache:
+            self._cache.keep_begun(self._number, key, raw)
+
     def release(self, keys: list[bytes]) -> None:
         """Release claims without an answer."""
         if self._cache and keys:

@@ -165,6 +165,7 @@ class UsageStats:
     throttled: requests that were too many.  longest_wait: seconds that the service asked us to wait, at most.
     refused, failed: outcomes.  refitted: encoded again, too large for the service.  spent: USD.
     tokens_in, tokens_out: of a language model.
+    miscounted: pictures of requests that came back with more or fewer answers.
     models: version that the service returned, to pictures.  mixed: photos with answers of more than one version.
     """
 
@@ -180,6 +181,7 @@ class UsageStats:
     spent: float = 0.0
     tokens_in: int = 0
     tokens_out: int = 0
+    miscounted: int = 0
     models: Counter[str] = field(default_factory=Counter)
     mixed: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -193,4 +195,6 @@ class UsageStats:
     def __str__(self) -> str:
         counts = [f"{getattr(self, name):,} {name}" for name in _SHOWN if getattr(self, name)]
         tokens = [f"{self.tokens_in:,} + {self.tokens_out:,} tokens"] if self.tokens_in or self.tokens_out else []
+        if self.miscounted:
+            counts.append(f"more or fewer answers than pictures to {self.miscounted:,}, which count as paid")
         return ", ".join([*([f"{self.spent:,.2f} USD spent"] if self.spent else []), *tokens, *counts])

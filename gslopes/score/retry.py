@@ -109,14 +109,21 @@ class RequestSender:
                 raise later[0]
 
     def _billed(self, cost: float, raws: list[object], pictures: int) -> float:
-        """USD: what the tokens really cost where a classifier counts them, else the cost of what was answered."""
-        count = getattr(self._classifier, "usage", None)
-        answered = [raw for raw in raws if not isinstance(raw, RETRYABLE)]
+        """USD: what was sent, never by what came back alone, which is the server's to make up.
+
+        A picture that was certainly not judged costs nothing. Tokens count at what a classifier makes of them; where it
+        makes nothing of them, or what no price can be, the price known beforehand counts.
+        """
+        if len(raws) != pictures:
+            self._usage.add(miscounted=pictures)
+            return cost
+        judged = [raw for raw in raws if not isinstance(raw, RETRYABLE) or raw.billed]
+        each, count = cost / max(1, pictures), getattr(self._classifier, "usage", None)
         if count is None:
-            return cost * len(answered) / max(1, pictures)
-        used = [count(raw) for raw in answered]
+            return each * len(judged)
+        used = [count(raw) for raw in judged]
         self._usage.add(tokens_in=sum(one.tokens_in for one in used), tokens_out=sum(one.tokens_out for one in used))
-        return float(sum(cost if one.usd is None else one.usd for one in used))
+        return float(sum(one.usd if one.usd is not None and 0 <= one.usd < math.inf else each for one in used))
 
     def _request(self, pictures: list[bytes]) -> list[object]:
         """One request; its cost counts as spent unless the service certainly did not bill it."""
@@ -141,7 +148,7 @@ class RequestSender:
             billed = self._billed(cost, raws, len(pictures))
             self.answered += 1
         except GslopesError as error:
-            billed = cost if isinstance(error, AnswerError) or getattr(error, "billed", False) else 0.0
+            billed = cost if error.billed else 0.0
             raise
         finally:
             self._budget.settle(self._limits, cost, billed, was_sent=was_sent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
+from functools import partial
 
 from gslopes.core.errors import ClassifierError, GslopesError, ServiceError, StorageError
 from gslopes.core.killpoints import kill_point
@@ -40,6 +41,9 @@ class Worker:
         Raises: whatever concerns every picture; see ``Client.ask_parts``.
         """
         answers: dict[bytes, Answer] = {}
+        resume = getattr(self._classifier, "resume", None)  # of one whose answers take several requests
+        for key, data in pictures.items() if resume else ():
+            resume(data, self._cache.begun(key), partial(self._cache.keep_begun, key))
         try:
             self._ask(dict(pictures), answers, self._retry)
         except Stopped:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from collections import Counter
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from gslopes.core import tables
 from gslopes.core.errors import BudgetReached
 from gslopes.run import stages, walk
+from gslopes.score.cache import AnswerCache
 from gslopes.score.classifiers.llm_prompt import load_prompt
 from tests.fake_provider import FakeProvider
 from tests.fake_provider.folder import write_run
@@ -81,7 +83,34 @@ def test_max_calls_counts_every_request_and_the_same_command_goes_on(provider: F
         score(run, tmp_path / "cache", name, max_calls=50)
     assert len(provider.log.calls) == 50
     score(run, tmp_path / "cache", name)
-    assert len(provider.log.calls) <= 3 * 56 + 3 * 4  # what was begun in four threads is lost with the process
+    assert len(provider.log.calls) == 3 * 56  # what was begun in four threads is kept
+
+
+@pytest.mark.parametrize("limit", [{"max_calls": 3}, {"budget": 0.003}])
+def test_a_budget_that_ends_within_a_picture_gets_on_at_every_rerun(provider: FakeProvider, tmp_path, limit):
+    run, name = write_run(tmp_path / "run", 1), f"{NAME},scores=repeats,repeats=5,price=5,concurrency=1"
+    for times in range(1, 5):
+        with pytest.raises(BudgetReached):
+            score(run, tmp_path / "cache", name, **limit)
+        assert len(provider.log.calls) == 3 * times
+    score(run, tmp_path / "cache", name)
+    asked = Counter((call.images, call.parameters["seed"]) for call in provider.log.calls)
+    assert (len(asked), set(asked.values())) == (5 * 7, {1})
+
+
+def test_a_kill_within_a_picture_asks_no_reply_again(provider: FakeProvider, tmp_path, monkeypatch):
+    run, name = write_run(tmp_path / "run", 1), f"{NAME},scores=repeats,repeats=5,concurrency=1"
+    keep, left = AnswerCache.keep_begun, iter([0, 0, 0, 9] * 9)
+    monkeypatch.setattr(AnswerCache, "keep_begun", lambda *of: keep(*of) or (next(left) and os._exit(9)))
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            score(run, tmp_path / "cache", name)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    monkeypatch.setattr(AnswerCache, "keep_begun", keep)
+    score(run, tmp_path / "cache", name)
+    assert len(provider.log.calls) == 5 * 7
 
 
 def test_a_budget_is_a_hard_stop(provider: FakeProvider, tmp_path):

@@ -15,7 +15,7 @@ from gslopes.core.records import Answer
 from gslopes.score.cache import AnswerCache
 from gslopes.score.client import Client
 from gslopes.score.cost import Budget, estimate
-from gslopes.score.limits import Limits
+from gslopes.score.limits import Limits, RequestUsage
 from gslopes.score.retry import RetryPolicy
 
 QUICK = RetryPolicy(base_delay=0.001, max_delay=0.002, max_retry_after=1.0)
@@ -234,6 +234,33 @@ def test_the_papers_sweep_costs_what_the_price_lists_say():
     assert (found.pictures, found.calls) == (451_500, 28_219)
     assert found.usd == pytest.approx(677.25)
     assert found.seconds / 60 == pytest.approx(250.8, abs=0.1)
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 1000])
+def test_a_wrong_number_of_answers_is_paid_as_what_was_sent_and_said(ask, share):
+    service = Service(batch=4)
+    service.ask = lambda pictures, ask=service.ask: (ask(pictures) * 1000)[: int(len(pictures) * share)]
+    rows, client = ask(service)
+    assert client.usage.spent == len(service.pictures) == client.usage.miscounted
+    assert "more or fewer answers than pictures to 88, which count as paid" in str(client.usage)
+    assert set(rows["status"]) == {"failed"}
+
+
+class Counting(Service):
+    """Reports what it took, as it likes."""
+
+    reported: float | None = None
+
+    def usage(self, raw: object) -> RequestUsage:
+        return RequestUsage(0, 0, self.reported)
+
+
+@pytest.mark.parametrize("reported", [None, -1e9, float("nan"), float("inf")])
+def test_what_no_price_can_be_counts_as_the_price_known_beforehand(ask, reported):
+    service = Counting(batch=4)
+    service.reported = reported
+    _, client = ask(service)
+    assert client.usage.spent == pytest.approx(30)
 
 
 def test_a_budget_below_one_batch_buys_what_it_pays_for(ask):

@@ -14,7 +14,9 @@ from typing import Any
 from gslopes.core.files import parse_json
 from gslopes.score.classifiers import wire
 
-MAX_TOKENS_REPORTED = 10_000_000  # of one request; a report beyond this is not believed
+# A report of tokens is believed within these bounds; beyond them the price known beforehand counts.
+MAX_TOKENS_REPORTED = 10_000_000  # of one request
+CHARACTERS_A_TOKEN = 16  # of a question, at most; English has about four
 _STATUSES = {  # canonical names of errors, as Google's and gRPC's endpoints write them
     "INVALID_ARGUMENT": 400,
     "FAILED_PRECONDITION": 400,
@@ -214,15 +216,19 @@ def log_probability(value: Any) -> float | None:
     return min(float(value), 0.0)
 
 
-def tokens_used(body: Mapping[str, Any]) -> tuple[int, int] | None:
-    """Tokens in and out as the server reports them; None if it does not, or reports what cannot be."""
+def tokens_used(body: Mapping[str, Any], least: int = 0) -> tuple[int, int] | None:
+    """Tokens in and out as the server reports them; None if it does not, or reports what cannot be.
+
+    least: tokens that the question takes, without the picture; an answer takes one.
+    """
     usage = body.get("usage")
     if not isinstance(usage, Mapping):
         return None
     counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
     if not all(type(one) is int and 0 <= one <= MAX_TOKENS_REPORTED for one in counts):
         return None
-    return int(counts[0] or 0), int(counts[1] or 0)
+    tokens_in, tokens_out = int(counts[0] or 0), int(counts[1] or 0)
+    return (tokens_in, tokens_out) if tokens_in >= least and tokens_out else None
 
 
 def _spelled(token: Mapping[str, Any]) -> str:

@@ -93,6 +93,8 @@ class Clarifai(Service):
             self.notes.append(f"Clarifai will end the model {self._options.model}: {scrub(said).rstrip('.')}.")
         if reply.status.code not in _ANSWERED and not (reply.status.code in (_MIXED, _FAILURE) and reply.outputs):
             raise self._said(reply.status)
+        if len(reply.outputs) < len(pictures):
+            raise self._error("lost", f"{len(reply.outputs)} outputs came to {len(pictures)} inputs")
         return [self._output(output) for output in reply.outputs]
 
     def _output(self, output: Any) -> object:

@@ -93,8 +93,10 @@ class Llm(Prompted, OpenAIService):
         self.version = f"prompt {self.prompt.digest[:16]} {self.version}".strip()
         self._here = wire.on_this_machine(self._address)
         self.limits = self._priced(self.limits)
+        self._least_tokens = self._characters // chat_body.CHARACTERS_A_TOKEN
         self._dropped: set[str] = set()  # parameters that this server does not take
         self._begun: dict[bytes, list[dict[str, Any]]] = {}  # sha256 to the requests' results so far
+        self._keep: dict[bytes, Callable[[object], None]] = {}  # sha256 to what keeps them
         self._replies = self._unusable = self._cut_short = 0
 
     def parse(self, raw: object) -> Answer:
@@ -110,9 +112,21 @@ class Llm(Prompted, OpenAIService):
             return RequestUsage(0, 0)
         tokens_in, tokens_out = (int(count) for count in used)
         options, usd = self._options, None
-        if options.price_in or options.price_out:
+        if not options.price and (options.price_in or options.price_out):
             usd = (tokens_in * options.price_in + tokens_out * options.price_out) / 1e6
         return RequestUsage(tokens_in, tokens_out, usd)
+
+    def resume(self, picture: bytes, begun: object, keep: Callable[[object], None]) -> None:
+        """Go on with a picture where an earlier process had to stop.
+
+        begun: what was kept of it, None if nothing.  keep: called with what is to be kept, after each reply.
+        """
+        key = hashlib.sha256(picture).digest()
+        order = list(self._order(key))
+        with self._lock:
+            self._keep[key] = keep
+            if isinstance(begun, dict) and begun.get("order") == order:
+                self._begun[key] = list(begun["results"])
 
     # -- requests -----------------------------------------------------------------------------------------------------
 
@@ -144,11 +158,14 @@ class Llm(Prompted, OpenAIService):
         if isinstance(result, Unfinished):
             return result
         begun.append(result)
-        self._require_sense(result["replies"], order)
         replies = [one for result in begun for one in result["replies"]]
         scored = "logprobs" if replies[0].get("letters") or replies[0].get("mismatch") else "repeats"
         enough = "logprobs" in (scored, self._options.scores) or any(one.get("blocked") for one in replies)
-        if not enough and len(replies) < self._options.repeats:
+        enough = enough or len(replies) >= self._options.repeats
+        if not enough and key in self._keep:
+            self._keep[key]({"order": list(order), "results": begun})
+        self._require_sense(result["replies"], order)
+        if not enough:
             return Unfinished("More answers are wanted.", tuple(begun[-1]["used"] or ()))
         self._forget(key)
         return {
@@ -165,6 +182,7 @@ class Llm(Prompted, OpenAIService):
     def _forget(self, key: bytes) -> None:
         super()._forget(key)
         self._begun.pop(key, None)
+        self._keep.pop(key, None)
 
     def _request(
         self, picture: bytes, order: Sequence[int], begun: Sequence[Mapping[str, Any]], dropped: frozenset[str]
@@ -197,18 +215,21 @@ class Llm(Prompted, OpenAIService):
             request.pop("top_logprobs", None)
         return request
 
-    def _objection(self, error: Any, request: Mapping[str, Any]) -> dict[str, Any] | Unfinished | None:
+    def _objection(
+        self, error: Any, request: Mapping[str, Any], used: tuple[int, int] | None = (0, 0)
+    ) -> dict[str, Any] | Unfinished | None:
         """What an error means that is no failure: a refusal by policy, or parameters that are not taken; else None.
 
-        error: of the client, or the ``error`` of a body.
+        error: of the client, or the ``error`` of a body.  used: tokens; none where the status says that it failed.
         """
         if refused := refusal_of(error):  # the policy refuses every time
-            return self._blocked(refused, [0, 0])
+            return self._blocked(refused, used)
         names = unknown_parameters(error, set(request))
         return self._drop(names) if names else None
 
-    def _blocked(self, reason: str, used: list[int] | None) -> dict[str, Any]:
-        return {"model": self._options.model, "used": used, "replies": [{"refusal": reason, "blocked": True}]}
+    def _blocked(self, reason: str, used: tuple[int, int] | None) -> dict[str, Any]:
+        kept = list(used) if used else None
+        return {"model": self._options.model, "used": kept, "replies": [{"refusal": reason, "blocked": True}]}
 
     def _read(self, text: str, request: Mapping[str, Any], order: Sequence[int]) -> dict[str, Any] | Unfinished:
         """What one reply of the server is kept as.
@@ -232,22 +253,20 @@ class Llm(Prompted, OpenAIService):
     def _kept(
         self, body: Mapping[str, Any], request: Mapping[str, Any], order: Sequence[int]
     ) -> dict[str, Any] | Unfinished:
-        used = chat_body.tokens_used(body)
+        used = chat_body.tokens_used(body, self._least_tokens)
         if problem := chat_body.problem_of(body):
             error = chat_body.error_in(body)
-            objection = self._objection(error, request) if isinstance(error, dict) else None
+            objection = self._objection(error, request, used) if isinstance(error, dict) else None
             if objection is None:
                 raise self._error(*problem)
             return objection
         model, wanted = str(body.get("model") or self._options.model), self._options.snapshot
         if wanted and model != wanted:
-            raise ServiceError(
-                f"{self._options.model} answers as {model}, not as {wanted}.",
-                "Name another snapshot; answers are kept.",
-            )
+            said = f"{self._options.model} answers as {model}, not as {wanted}."
+            raise _paid(ServiceError(said, "Name another snapshot; answers are kept."))
         choices = chat_body.choices_of(body)
         if not choices and (blocked := chat_body.prompt_blocked(body)):
-            return self._blocked(blocked, list(used) if used else None)
+            return self._blocked(blocked, used)
         if not choices:
             raise self._error("lost", "the reply has no choices")
         return {
@@ -276,7 +295,7 @@ class Llm(Prompted, OpenAIService):
             and self._options.scores == "logprobs"
             and reading(self.prompt, order, kept) not in unread
         ):
-            raise self._no_probabilities()
+            raise _paid(self._no_probabilities())
         return kept
 
     def _require_sense(self, replies: Sequence[Mapping[str, Any]], order: Sequence[int]) -> None:
@@ -302,9 +321,7 @@ class Llm(Prompted, OpenAIService):
             if replies[-1].get("mismatch"):
                 why, hint = "their log-probabilities spell another text than their content", "Write scores=repeats."
         said = f"{self._unusable} of the first {self._replies} replies of {self._options.model} hold no answer: {why}."
-        error = ServiceError(said, f"{hint} Answers so far are kept.")
-        error.billed = True  # type: ignore[attr-defined]
-        raise error
+        raise _paid(ServiceError(said, f"{hint} Answers so far are kept."))
 
     def _no_probabilities(self) -> ServiceError:
         return ServiceError(f"{self._options.model} gives no log-probabilities.", "Write scores=repeats.")
@@ -320,12 +337,17 @@ class Llm(Prompted, OpenAIService):
                     self.notes.append(f"{self.name} does not take {name}: it is asked without.")
         return Unfinished(f"{', '.join(names)} is not taken.")
 
+    @property
+    def _characters(self) -> int:
+        """Of the question, without the picture."""
+        return len(self.prompt.system) + len(self.prompt.text(range(len(self.prompt.options))))
+
     def _priced(self, listed: Limits) -> Limits:
         """Rate and price; a picture's price is that of all its requests, at most."""
         options = self._options
         requests = 1 if options.scores == "logprobs" else -(-options.repeats // options.n)
-        text = len(self.prompt.system) + len(self.prompt.text(range(len(self.prompt.options))))
-        tokens_in = (options.image_tokens + text / 3) * requests  # a token is three letters or more of English
+        text = self._characters / 3  # a token is three letters or more of English
+        tokens_in = (options.image_tokens + text) * requests
         tokens_out = options.max_tokens * (1 if options.scores == "logprobs" else options.repeats)
         price = options.price or (0.0 if self._here else None)
         if not options.price and (options.price_in or options.price_out):
@@ -338,3 +360,9 @@ class Llm(Prompted, OpenAIService):
             max_side=options.side,
             requests_per_picture=requests,
         )
+
+
+def _paid(error: ServiceError) -> ServiceError:
+    """An error that a whole reply led to."""
+    error.billed = True
+    return error

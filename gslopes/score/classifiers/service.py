@@ -67,14 +67,11 @@ class Service(ABC):
         if self._client is None:
             self.prepare()
         try:
-            answers = self._answers(pictures)
+            return self._answers(pictures)
         except GslopesError:
             raise
         except Exception as error:
             raise self.gslopes_error(error, self._variables) from None
-        if len(answers) != len(pictures):
-            raise self._error("lost", f"{len(answers)} answers came to {len(pictures)} pictures")
-        return answers
 
     @classmethod
     def gslopes_error(cls, error: Exception, variables: Sequence[str] = ()) -> GslopesError:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gslopes.core.errors import ClassifierError, CredentialsError, ServiceError, Throttled, Unavailable, Unfinished
-from gslopes.score.classifiers import load_classifier
+from gslopes.score.classifiers import chat_body, load_classifier
 from gslopes.score.classifiers.llm_reply import REFUSED, UNUSABLE
 from tests.fake_provider import paint
 
@@ -331,3 +331,25 @@ def test_a_fault_of_our_own_parsing_is_paid_once_and_never_retried(server, monke
     with pytest.raises(ClassifierError, match="is not understood") as raised:
         asker.scores()
     assert not isinstance(raised.value, Unavailable)
+
+
+@pytest.mark.parametrize(
+    "reported",
+    [
+        None,
+        {},
+        (-1e9, 4),
+        (-(10**9), 4),
+        (10**15, 4),
+        (10**400, 4),
+        (float("nan"), 4),
+        (0, 0),
+        (1, 1),
+        (140, 0),
+        ("9", 4),
+    ],
+)
+def test_a_report_of_tokens_that_cannot_be_is_not_believed(reported):
+    pair = dict(zip(("prompt_tokens", "completion_tokens"), reported, strict=True)) if reported else reported
+    assert chat_body.tokens_used({"usage": pair}, least=20) is None
+    assert chat_body.tokens_used({"usage": {"prompt_tokens": 140, "completion_tokens": 4}}, least=20) == (140, 4)

@@ -167,7 +167,7 @@ def test_every_status_of_grpc_is_decided():
 def test_what_grpc_says_of_a_call_is_understood(status, details, kind, billed):
     found = Clarifai.gslopes_error(_Status(grpc.StatusCode[status], details))
     assert type(found) is kind
-    assert getattr(found, "billed", None) is billed
+    assert found.billed is bool(billed)
 
 
 @pytest.mark.parametrize("name", status_code_pb2.StatusCode.keys())
