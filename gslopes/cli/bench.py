@@ -33,7 +33,8 @@ def bench(photos: Path | None, count: int, attribute: str, device: str, as_json:
 
     found = measure(photos, OneProcess(progress=True), count=count, attribute=attribute, device=device)
     if as_json:
-        more = {"paper_minutes": found.paper_minutes, "paper_watt_hours": found.paper_watt_hours}
+        more: dict[str, object] = {"paper_minutes": found.paper_minutes, "paper_watt_hours": found.paper_watt_hours}
+        more |= {"busy": found.busy, "planned": found.planned, "bound": found.bound}
         print_json({**asdict(found), **more})
         return 0
     total = sum(found.steps.values())
@@ -43,6 +44,7 @@ def bench(photos: Path | None, count: int, attribute: str, device: str, as_json:
         click.echo(f"{step:<18} {rate:>9,.1f} {cost:>9.1f} {seconds / total:>6.0%}")
     click.echo(f"\n{found.faces} of {found.photos} photos had a face to edit.")
     click.echo(f"Files to counterfactual files, all cores: {found.walk:,.1f} photos a second.")
+    click.echo(f"At most {found.planned:,.1f} if no step waited; what bounds them: {found.bound}.")
     energy = f", {found.paper_watt_hours:,.0f} Wh ({found.metered})" if found.paper_watt_hours is not None else ""
     without = "" if energy else " The machine has no meter of its power that can be read."
     click.echo(f"The paper's {PAPER_PHOTOS:,} photos would take {found.paper_minutes:,.1f} minutes{energy}.{without}")

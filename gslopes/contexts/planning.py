@@ -13,7 +13,7 @@ from gslopes.contexts.config import KINDS, PeopleColumns, StageConfig
 from gslopes.contexts.people import cfd_person, person_of, read_people
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture, read_backgrounds
 from gslopes.contexts.settings import ContextsConfig
-from gslopes.core import runfolder, runtime, tables
+from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
 from gslopes.core.records import Classifier, Finder
 from gslopes.core.runfolder import show
@@ -78,9 +78,7 @@ def make_plan(config: ContextsConfig, run: Path, finder: Finder | None = None) -
         raise UsageError(f"The run folder {show(run)} lies inside the folder of people.", "Choose another with --out.")
     who = _self_reports(files, config.table, config.columns)
     backgrounds = tuple(
-        read_backgrounds(
-            pictures.backgrounds, pictures.canvas, pictures.crop, lambda: finder or mtcnn(20, config.device)
-        )
+        read_backgrounds(pictures.backgrounds, pictures.canvas, pictures.crop, lambda: finder or mtcnn(20))
     )
     values: tuple[float, ...] = ()
     models: dict[str, dict[str, str]] = {}
@@ -105,10 +103,10 @@ def run_config(config: StageConfig) -> RunConfig:
     )
 
 
-def face_finder(config: StageConfig, device: str) -> Finder:
+def face_finder(config: StageConfig) -> Finder:
     """Gives the people's faces: those of ``landmarks``, else the detector's.  Raises: UsageError."""
     if config.landmarks is None:
-        return mtcnn(40, device)
+        return mtcnn(40)
     from gslopes.find.known import KnownFinder
 
     return KnownFinder(config.landmarks, config.people)
@@ -142,11 +140,11 @@ def _self_reports(files: Sequence[PhotoFile], people: str | Path, columns: Peopl
     return known
 
 
-def mtcnn(min_face: int, device: str) -> Finder:
-    """The detector of faces."""
+def mtcnn(min_face: int) -> Finder:
+    """The detector of faces, on the CPU, so that every device uses the same photos."""
     from gslopes.find.detect import MtcnnFinder
 
-    return MtcnnFinder(min_face, runtime.pick_device(device))
+    return MtcnnFinder(min_face)
 
 
 # -- classifiers and their costs --------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def _cut_out(
     parts = count_parts(total, config.part)
     missing = runfolder.missing_parts(run, STAGE, schemas.CUTOUTS, parts)
     if missing:
-        work = Cutting(run, plan.files, config, finder or face_finder(config, device), PersonParser(device))
+        work = Cutting(run, plan.files, config, finder or face_finder(config), PersonParser(device))
         _run_parts(executor, work, "cut out", missing, total, config.part)
     runfolder.merge(run, schemas.CUTOUTS, [STAGE], parts)
     path = run / "cutouts.parquet"

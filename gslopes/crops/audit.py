@@ -130,7 +130,7 @@ def audit_crops(
     config, cost_limits = settings.crops, settings.cost_limits
     table = _people(photos, people, config)
     device = runtime.pick_device(config.device)
-    finder = finder or mtcnn(device)
+    finder = finder or mtcnn()
     models = ready_croppers(
         config.cropper, croppers, cost_limits, config.ratios, finder=finder, device=device, seed=config.seed,
         trust=Trust(trust, out),

@@ -15,12 +15,12 @@ from PIL import Image
 from gslopes.compose.encode import Variants
 from gslopes.compose.masks import mask_is_degenerate
 from gslopes.compose.paste import compose
-from gslopes.core import runtime
+from gslopes.core import runfolder, runtime
 from gslopes.core.errors import UsageError
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
 from gslopes.datasets.folder import list_photos, open_photo
 from gslopes.executors import Executor
-from gslopes.executors.threads import one_thread_each
+from gslopes.executors.threads import cores, one_thread_each
 from gslopes.find import align
 from gslopes.run import stages
 from gslopes.run.components import default_components
@@ -31,20 +31,23 @@ from gslopes.run.plan import make_plan
 PAPER_PHOTOS = 64_500  # Joo & Kärkkäinen 2020, §4.2
 BATCH = 32
 SIDE = 224  # of the built-in photos, pixels
+ON_DEVICE = ("mask", "edit", "compose")  # the steps that a GPU does; it finds no faces, see FindConfig.device
 
 
 @dataclass(frozen=True, slots=True)
 class Bench:
     """What was measured.
 
-    device: where the networks ran.  photos: how many went through each step; faces: how many had a usable face.
-    steps: each to seconds for all of them, one photo's work on one core and the device at a time.
+    device: where the networks ran.  cores: that decode, find and encode.
+    photos: how many went through each step; faces: how many had a usable face.
+    steps: each to seconds for all of them, one photo's work on one core or the device at a time.
     walk: photos a second from files to counterfactual files, everything overlapped, all cores in use.
     watts: mean power while it ran, of what the machine has meters for (see ``run.energy``); None if it has none.
     metered: what those were.
     """
 
     device: str
+    cores: int
     photos: int
     faces: int
     steps: dict[str, float]
@@ -56,6 +59,26 @@ class Bench:
     def paper_minutes(self) -> float:
         """Minutes for the paper's photos at this rate."""
         return PAPER_PHOTOS / self.walk / 60
+
+    @property
+    def busy(self) -> dict[str, float]:
+        """Who works to seconds a photo: the cores together, and the device unless it is the CPU."""
+        device = 0.0 if self.device == "cpu" else sum(self.steps[step] for step in ON_DEVICE)
+        cores = (sum(self.steps.values()) - device) / self.cores
+        return {"cores": cores / self.photos} | ({self.device: device / self.photos} if device else {})
+
+    @property
+    def planned(self) -> float:
+        """Photos a second if whoever is busiest never waits."""
+        return 1 / max(self.busy.values())
+
+    @property
+    def bound(self) -> str:
+        """What bounds that rate: the device, or the cores and the step that takes most of their time."""
+        if max(self.busy, key=self.busy.__getitem__) != "cores":
+            return self.device
+        on_cores = self.steps if self.device == "cpu" else {k: v for k, v in self.steps.items() if k not in ON_DEVICE}
+        return f"the cores, most of all {max(on_cores, key=on_cores.__getitem__)}"
 
     @property
     def paper_watt_hours(self) -> float | None:
@@ -84,7 +107,7 @@ def bench(
         device = runtime.pick_device(device)
         clock, faces = time_steps(folder, there, attribute, device, executor)
         seconds, meter = time_walk(folder, there / "run", attribute, device, executor)
-    return Bench(device, count, faces, clock, count / seconds, meter.watts, meter.source)
+    return Bench(device, cores(), count, faces, clock, count / seconds, meter.watts, meter.source)
 
 
 # -- one step after the other -----------------------------------------------------------------------------------------
@@ -112,7 +135,7 @@ def time_steps(
             opened = [open_photo(path) for path in paths]
         with clock("find"):
             found = components.finder(opened)
-        with clock("align and mask"):
+        with clock("align"):
             sizes = [photo.pixels.shape for photo in opened]
             chosen = [
                 (photo, align.choose(seen, width, height, 20, editor.size))
@@ -122,6 +145,7 @@ def time_steps(
             if not usable:
                 return 0
             chips = np.stack([align.warp(photo.pixels, face.matrix, editor.size) for photo, face in usable])
+        with clock("mask"):
             photos, faces_there = [photo for photo, _ in usable], [face for _, face in usable]
             masks = components.masker(photos, faces_there, chips, editor.border)
             kept = [index for index, mask in enumerate(masks) if not mask_is_degenerate(mask)]
@@ -135,10 +159,12 @@ def time_steps(
                 given = photo.pixels, photo.gray, swept.edited[row], swept.neutral[row], masks[index], face.matrix
                 moved = swept.motion_of(row)
                 whole = compose(*given, editor.blend, device, chroma=editor.chroma, motion=moved)
-            with clock("encode and write"):
+            with clock("encode"):
                 files = Variants(photo.pixels, photo.gray, photo.icc)
-                for step, patch in enumerate(whole.patches):
-                    (place / f"picture-{step}").write_bytes(files.encode(patch, whole.box))
+                encoded = [files.encode(patch, whole.box) for patch in whole.patches]
+            with clock("write"):
+                for step, data in enumerate(encoded):
+                    runfolder.write_bytes(place / f"picture-{step}", data)
         return len(kept)
 
     executor.note(f"bench      {len(files)} photos, step by step, on {device}")

@@ -51,7 +51,7 @@ def default_components(config: RunConfig, device: str) -> Components:
     if len(sizes) > 1:
         hint = "Run them one after the other, each with its own --out."
         raise UsageError(f"The editors of {', '.join(editors)} work at different sizes of the face.", hint)
-    return Components(_finder(config, device), _masker(config, sizes.pop(), device), editors, models, named=True)
+    return Components(_finder(config), _masker(config, sizes.pop(), device), editors, models, named=True)
 
 
 def model_records(config: RunConfig) -> dict[str, dict[str, str]]:
@@ -133,14 +133,15 @@ def _editor(config: RunConfig, attribute: str, device: str) -> Editor:
     return editor_of(name, device, _reader_of(spec), None if blend == "auto" else blend)
 
 
-def _finder(config: RunConfig, device: str) -> Finder:
+def _finder(config: RunConfig) -> Finder:
     if config.find.landmarks is not None:
         from gslopes.find.known import KnownFinder
 
         return KnownFinder(config.find.landmarks, config.photos)
+    from gslopes.core.runtime import pick_device
     from gslopes.find.detect import MtcnnFinder
 
-    return MtcnnFinder(config.find.min_face, device)
+    return MtcnnFinder(config.find.min_face, pick_device(config.find.device))
 
 
 def _masker(config: RunConfig, size: int, device: str) -> Masker:

@@ -42,9 +42,18 @@ class FindConfig:
 
     min_face: int = option(32, help="Smallest face to edit, pixels.", metavar="PX", advanced=True, least=1)
     landmarks: Path | None = option(None, help="Known faces instead of a face detector.", metavar="CSV", advanced=True)
+    device: str = option(
+        "cpu",
+        help="Where faces are found. On the CPU every run uses the same photos, whatever --device is, and a GPU edits "
+        "meanwhile.",
+        name="find_device",
+        metavar="cpu|cuda[:N]",
+        advanced=True,
+    )
 
     def __post_init__(self) -> None:
         check(self)
+        check_device(self.device)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +321,7 @@ class RunOptions(CostOptions, TypedDict, total=False):
     workers: int | None
     min_face: int
     landmarks: str | Path | None
+    find_device: str
     attribute: str | Sequence[str]
     steps: int | None
     range: tuple[float, float] | None

@@ -28,8 +28,9 @@ def named_codes(names: Sequence[str], ids: NDArray[np.object_]) -> Codes:
 
     names: (n,) texts.  ids: (n,) what tells the rows apart.
     """
-    texts = [name or f"\0{row}" for name, row in zip(names, ids, strict=True)]
-    return np.asarray(pd.factorize(np.array(texts, dtype=object))[0], dtype=np.int64)
+    keys = [(bool(name), name or row) for name, row in zip(names, ids, strict=True)]
+    codes = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+    return np.array([codes[key] for key in keys], dtype=np.int64)
 
 
 def normal_texts(column: pd.Series) -> pd.Series:

@@ -242,3 +242,24 @@ def test_the_frame_given_is_not_changed(tmp_path):
     before = frame.copy(deep=True)
     tables.write(SCORES, frame, tmp_path / "t.parquet")
     assert_frame_equal(frame, before)
+
+
+def test_a_text_that_is_no_utf8_is_a_damaged_file(tmp_path):
+    row = {
+        "photo": "p",
+        "attribute": "gender",
+        "step": 0,
+        "value": 0.0,
+        "classifier": "c",
+        "label": "abcdefgh",
+        "score": 1.0,
+    }
+    path = tmp_path / "scores.parquet"
+    tables.write(SCORES, tables.frame_of(SCORES, [row]), path)
+    whole = pq.read_table(path)
+    bad = pa.StringArray.from_buffers(1, pa.py_buffer(np.int32([0, 2]).tobytes()), pa.py_buffer(b"\xa6\x39"))
+    position = whole.schema.get_field_index("label")
+    pq.write_table(whole.set_column(position, whole.schema.field(position), bad), path)
+    for read in (tables.read, tables.read_arrow, lambda *which: tables.read_columns(*which, ["label"])):
+        with pytest.raises(TableError, match="not a readable Parquet file"):
+            read(SCORES, path)

@@ -7,7 +7,7 @@ from PIL import Image
 from gslopes.core.errors import UsageError
 from gslopes.executors import OneProcess
 from gslopes.run import energy
-from gslopes.run.bench import PAPER_PHOTOS, bench, link_photos, write_variants
+from gslopes.run.bench import PAPER_PHOTOS, Bench, bench, link_photos, write_variants
 from gslopes.run.energy import Meter
 
 
@@ -17,10 +17,12 @@ def test_every_step_is_timed_and_every_variant_of_the_portrait_has_a_face():
     assert list(found.steps) == [
         "read and decode",
         "find",
-        "align and mask",
+        "align",
+        "mask",
         "edit",
         "compose",
-        "encode and write",
+        "encode",
+        "write",
     ]
     assert all(seconds > 0 for seconds in found.steps.values())
     assert found.paper_minutes == pytest.approx(PAPER_PHOTOS / found.walk / 60)
@@ -72,3 +74,28 @@ def test_a_machine_without_a_meter_has_no_watts(tmp_path, monkeypatch):
         with Meter(device) as meter:
             pass
         assert meter.watts is None
+
+
+STEPS = {
+    "read and decode": 1.0,
+    "find": 8.0,
+    "align": 1.0,
+    "mask": 0.5,
+    "edit": 1.0,
+    "compose": 0.5,
+    "encode": 5.0,
+    "write": 1.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("device", "cores", "rate", "bound"),
+    [
+        ("cpu", 2, 100 / 9, "the cores, most of all find"),
+        ("cuda", 2, 100 / 8, "the cores, most of all find"),
+        ("cuda", 16, 100 / 2, "cuda"),
+    ],
+)
+def test_the_plan_says_who_is_busiest(device, cores, rate, bound):
+    found = Bench(device, cores, 100, 100, STEPS, 1.0, None)
+    assert (found.planned, found.bound) == (pytest.approx(rate), bound)

@@ -102,7 +102,7 @@ def census(
         missing = runfolder.missing_parts(out, STAGE, CENSUS, parts)
         sizes = {part: len(files[part * _PART : (part + 1) * _PART]) for part in missing}
         if missing:
-            finder = finder or MtcnnFinder(config.min_face, device)
+            finder = finder or MtcnnFinder(config.min_face)
             work = _Work(out, files, sets.occupations, config.min_face, finder, reader)
             executor(work, sizes, label="census", unit="photos", done=len(files) - sum(sizes.values()))
         runfolder.merge(out, CENSUS, [STAGE], parts)

@@ -72,9 +72,10 @@ def read_columns(table: Table, path: Path, columns: list[str], where: pc.Express
     """Some columns and rows of a table, without reading the others.  Raises: TableError as ``read``."""
     try:
         if pq.read_schema(path).equals(table.schema, check_metadata=False):
-            found: pd.DataFrame = pq.read_table(path, columns=columns, filters=where).to_pandas()
-            return found
-    except (OSError, ValueError):
+            found = pq.read_table(path, columns=columns, filters=where)
+            found.validate(full=True)
+            return found.to_pandas()
+    except (OSError, ValueError, pa.ArrowException):
         pass  # the other way of reading says what is wrong
     whole = _read(table, path, [])
     return (whole if where is None else whole.filter(where)).select(columns).to_pandas()
@@ -93,7 +94,9 @@ def _read(table: Table, path: Path, texts: list[str]) -> pa.Table:
     try:
         schema = pq.read_schema(path)
         if schema.equals(table.schema, check_metadata=False):
-            return pq.read_table(path, read_dictionary=texts)
+            found = pq.read_table(path, read_dictionary=texts)
+            found.validate(full=True)  # damaged texts are no UTF-8
+            return found
         # of version 0.1, in which a reason held its detail in itself
         if schema.equals(pa.schema([one for one in table.schema if one.name != DETAIL.name]), check_metadata=False):
             return check(table, pq.read_table(path).to_pandas())

@@ -187,7 +187,7 @@ def ready_croppers(
     Raises: as ``crops.croppers.load_cropper``; CredentialsError, UsageError.
     """
     if finder is None and any(name.startswith("faces") for name in names):
-        finder = mtcnn(device)
+        finder = mtcnn()
     named = [load_cropper(name, finder=finder, device=device, seed=seed, trust=trust) for name in names]
     budget = Budget(cost_limits.budget, cost_limits.max_calls)
     ready: list[Saliency | Cropper] = []
@@ -201,11 +201,11 @@ def ready_croppers(
     return ready
 
 
-def mtcnn(device: str) -> Finder:
-    """The default finder of faces: those of 32 pixels or more."""
+def mtcnn() -> Finder:
+    """The default finder of faces: those of 32 pixels or more, on the CPU, so that no device has other photos."""
     from gslopes.find.detect import MtcnnFinder
 
-    return MtcnnFinder(32, device)
+    return MtcnnFinder(32)
 
 
 def confirm(

@@ -96,7 +96,7 @@ def regions_crops(
         photos, people, config.groups, files=config.files, min_group=2, ambiguous=config.ambiguous, seed=config.seed
     )
     device = runtime.pick_device(config.device)
-    finder = finder or mtcnn(device)
+    finder = finder or mtcnn()
     models = ready_croppers(
         config.cropper,
         croppers,

@@ -46,7 +46,7 @@ class Sweep:
 class SweepMeasurer:
     """Measures sweeps with the shipped reader and MTCNN.
 
-    reader: the shipped one.  device: where the networks run.
+    reader: the shipped one.  device: where it runs; faces are found on the CPU, so that no verdict depends on it.
     min_face: of the run, pixels: how small a face the detector looks for where a crop was not enough.
     look: where the face is looked for: at the first, middle and last value (``ends``), at ``all`` of them, or nowhere.
     """
@@ -54,7 +54,7 @@ class SweepMeasurer:
     def __init__(self, reader: FaceReader, device: str, min_face: int, look: Look = "ends") -> None:
         self.reader, self.device = reader, device
         self.look = look
-        self.near, self.far = Mtcnn(LEAST_FACE).to(device), Mtcnn(min_face).to(device)
+        self.near, self.far = Mtcnn(LEAST_FACE), Mtcnn(min_face)
 
     def __call__(self, sweep: Sweep) -> tuple[Measured, dict[str, NDArray[np.float64]]]:
         """(what the gate judges, readings by name, (1 + K,) each, the original's first: NaN if it is gone)."""
