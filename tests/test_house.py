@@ -52,6 +52,21 @@ def fenced(marker: str) -> str:
     return found[1].strip()
 
 
+# --- What is printed ---
+
+
+def test_everything_is_printed_by_functions_that_make_it_printable():
+    """A server's or a file's control characters would clear a screen: ``say`` and ``tell`` escape them."""
+    doors = {"core/commands.py", "core/trust.py", "executors/progress.py", "run/scoring/cost.py", "train/recipe.py"}
+    found = {
+        str(path.relative_to(ROOT / "gslopes"))
+        for path in MODULES
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "click.echo", "sys.stdout.write")
+    }
+    assert found == doors
+
+
 # --- Layers and sizes ---
 
 

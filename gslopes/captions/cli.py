@@ -17,6 +17,7 @@ from gslopes.core.commands import (
     out_option,
     print_json,
     rows,
+    say,
     verb,
 )
 from gslopes.core.options import build
@@ -113,7 +114,7 @@ def _print_measures(found: Any) -> None:
     from gslopes.captions.report.terminal import print_measures
     from gslopes.core.runfolder import show
 
-    click.echo(print_measures(found.tables["measures"]))
+    say(print_measures(found.tables["measures"]))
     lines = ["", *found.notes]
     techniques = found.tables["techniques"]
     left = techniques[techniques["ran"] == "no"].drop_duplicates("technique")
@@ -123,7 +124,7 @@ def _print_measures(found: Any) -> None:
         f"review     {show(found.review)} ({len(found.tables['cases']):,} cases)",
     ]
     lines += [f"tables     {show(found.folder)}/*.parquet"]
-    click.echo("\n".join(lines), err=True)
+    say("\n".join(lines), err=True)
 
 
 def _print_plan(stages: Path, config: Any, as_json: bool) -> int:
@@ -147,7 +148,7 @@ def _print_plan(stages: Path, config: Any, as_json: bool) -> int:
     for name, row in seen.items():
         state = "can run" if row["ran"] == "yes" else f"cannot run: {row['why']}"
         lines.append(f"{name} {row['title']:<32} {state}")
-    click.echo("\n".join([*lines, "Nothing was written."]))
+    say("\n".join([*lines, "Nothing was written."]))
     return 0
 
 
@@ -161,7 +162,7 @@ def _print_lists(as_json: bool) -> int:
     if as_json:
         print_json(table)
         return 0
-    click.echo("\n".join(f"{r['name']:<26} {r['kind']:<8} {r['entries']:>4}  {r['source']}" for r in table))
+    say("\n".join(f"{r['name']:<26} {r['kind']:<8} {r['entries']:>4}  {r['source']}" for r in table))
     return 0
 
 
@@ -169,9 +170,7 @@ def _print_unlisted(run: Path, as_json: bool) -> int:
     from gslopes.captions.lists import unlisted
 
     table = unlisted(run)
-    print_json(table) if as_json else click.echo(
-        "\n".join(f"{r['images']:>6}  {r['kind']:<10} {r['word']}" for r in table)
-    )
+    print_json(table) if as_json else say("\n".join(f"{r['images']:>6}  {r['kind']:<10} {r['word']}" for r in table))
     return 0
 
 
@@ -184,8 +183,8 @@ def _print_sweep(run: Path, as_json: bool) -> int:
     if as_json:
         print_json(rows(found))
         return 0
-    click.echo(print_rows(found))
-    click.echo(f"table      {run / TABLE}", err=True)
+    say(print_rows(found))
+    say(f"table      {run / TABLE}", err=True)
     return 0
 
 
@@ -196,7 +195,7 @@ def _planted(out: Path | None, sets: int, as_json: bool) -> int:
     if out is None:
         raise UsageError("No folder is given.", "Write --out DIR.")
     table = recover(out, sets, progress=True)
-    print_json(table) if as_json else click.echo("\n".join(_planted_line(row) for row in table))
+    print_json(table) if as_json else say("\n".join(_planted_line(row) for row in table))
     return 0
 
 

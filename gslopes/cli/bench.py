@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, flags, json_option, print_json, verb
+from gslopes.core.commands import PATH, flags, json_option, print_json, say, verb
 from gslopes.run.config import RunConfig
 
 
@@ -38,14 +38,14 @@ def bench(photos: Path | None, count: int, attribute: str, device: str, as_json:
         print_json({**asdict(found), **more})
         return 0
     total = sum(found.steps.values())
-    click.echo(f"{'step':<18} {'photos/s':>9} {'ms/photo':>9} {'share':>6}   one core, on {found.device}")
+    say(f"{'step':<18} {'photos/s':>9} {'ms/photo':>9} {'share':>6}   one core, on {found.device}")
     for step, seconds in found.steps.items():
         rate, cost = found.photos / seconds, seconds / found.photos * 1000
-        click.echo(f"{step:<18} {rate:>9,.1f} {cost:>9.1f} {seconds / total:>6.0%}")
-    click.echo(f"\n{found.faces} of {found.photos} photos had a face to edit.")
-    click.echo(f"Files to counterfactual files, all cores: {found.walk:,.1f} photos a second.")
-    click.echo(f"At most {found.planned:,.1f} if no step waited; what bounds them: {found.bound}.")
+        say(f"{step:<18} {rate:>9,.1f} {cost:>9.1f} {seconds / total:>6.0%}")
+    say(f"\n{found.faces} of {found.photos} photos had a face to edit.")
+    say(f"Files to counterfactual files, all cores: {found.walk:,.1f} photos a second.")
+    say(f"At most {found.planned:,.1f} if no step waited; what bounds them: {found.bound}.")
     energy = f", {found.paper_watt_hours:,.0f} Wh ({found.metered})" if found.paper_watt_hours is not None else ""
     without = "" if energy else " The machine has no meter of its power that can be read."
-    click.echo(f"The paper's {PAPER_PHOTOS:,} photos would take {found.paper_minutes:,.1f} minutes{energy}.{without}")
+    say(f"The paper's {PAPER_PHOTOS:,} photos would take {found.paper_minutes:,.1f} minutes{energy}.{without}")
     return 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, examples, flags, json_option, print_json
+from gslopes.core.commands import PATH, examples, flags, json_option, print_json, say
 from gslopes.run.config import CostLimits
 
 FILE = click.argument("file", type=PATH)
@@ -44,8 +44,8 @@ def show(cache: Path | None, as_json: bool) -> int:
     for one in found:
         models = f", models {', '.join(one.models)}" if one.models else ""
         refused = f" ({one.refused:,} refused)" if one.refused else ""
-        click.echo(f"{one.classifier}: {one.answers:,} answers{refused}, {one.first[:10]} to {one.last[:10]}{models}")
-    click.echo(f"\ncache      {answers.path}, {size / 2**20:,.1f} MiB", err=True)
+        say(f"{one.classifier}: {one.answers:,} answers{refused}, {one.first[:10]} to {one.last[:10]}{models}")
+    say(f"\ncache      {answers.path}, {size / 2**20:,.1f} MiB", err=True)
     return 0
 
 
@@ -60,7 +60,7 @@ def export_(file: Path, classifier: str, cache: Path | None) -> int:
     from gslopes.score.cache import AnswerCache
 
     with AnswerCache(cache_folder(cache)) as answers:
-        click.echo(f"{cache_files.export_answers(answers, file, classifier):,} answers written to {file}")
+        say(f"{cache_files.export_answers(answers, file, classifier):,} answers written to {file}")
     return 0
 
 
@@ -75,7 +75,7 @@ def import_(file: Path, cache: Path | None) -> int:
 
     with AnswerCache(cache_folder(cache)) as answers:
         lines, new = cache_files.import_answers(answers, file)
-    click.echo(f"{new:,} of {lines:,} answers were new")
+    say(f"{new:,} of {lines:,} answers were new")
     return 0
 
 
@@ -95,5 +95,5 @@ def prune(classifier: str, before: datetime | None, everything: bool, cache: Pat
         raise UsageError("Which answers are to be deleted?", "Give --classifier, --before or --all.")
     when = before.replace(tzinfo=UTC) if before else None
     with AnswerCache(cache_folder(cache)) as answers:
-        click.echo(f"{cache_files.prune(answers, name=classifier, before=when):,} answers deleted")
+        say(f"{cache_files.prune(answers, name=classifier, before=when):,} answers deleted")
     return 0

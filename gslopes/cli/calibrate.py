@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import flags, json_option, out_option, print_json, rows, verb
+from gslopes.core.commands import flags, json_option, out_option, print_json, rows, say, verb
 from gslopes.run.config import RunConfig
 
 
@@ -43,14 +43,14 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
             | {"table": str(found.table), "picture": str(found.picture), "run": str(found.run)}
         )
         return 0
-    click.echo(f"\n{'planted':<28}{'truth':>8}{'recovered':>11}{'covered':>9}{'flagged':>9}{'naive':>8}{'flagged':>9}")
+    say(f"\n{'planted':<28}{'truth':>8}{'recovered':>11}{'covered':>9}{'flagged':>9}{'naive':>8}{'flagged':>9}")
     for row in found.labels.itertuples(index=False):
-        click.echo(
+        say(
             f"{row.label:<28}{row.truth:>+8.2f}{row.recovered:>+11.2f}{row.covered:>9.0%}{row.flagged:>9.0%}"
             f"{row.naive:>+8.2f}{row.naive_flagged:>9.0%}"
         )
     summary = found.summary
-    click.echo(
+    say(
         f"\nPercentage points per unit of the attribute (photo-rate), means of {sets} audits of {faces // sets} photos."
         f"\nThe edit moves the drawn cue {found.reach:.2f} times as far as drawing the face again."
         f"\nerror (root mean square)       walk {summary['error']:.2f}, per unit of the cue seen "
@@ -64,5 +64,5 @@ def calibrate(out: Path, faces: int, sets: int, seed: int, device: str, as_json:
         f"\nfinding, nothing or confounder walk {summary['findings_nothing']:.1%}, "
         f"{summary['findings_confounder_only']:.1%}"
     )
-    click.echo(f"\ntable    {found.table}\npicture  {found.picture}", err=True)
+    say(f"\ntable    {found.table}\npicture  {found.picture}", err=True)
     return 0

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from gslopes.collect.config import CensusConfig
-from gslopes.core.commands import PATH, json_option, options, out_option, print_json, rows, verb
+from gslopes.core.commands import PATH, json_option, options, out_option, print_json, rows, say, verb
 from gslopes.core.options import build
 
 
@@ -45,7 +45,7 @@ def census(photos: Path, out: Path, keyword: str, as_json: bool, options: dict[s
         counts = {"photos": found.photos, "read": found.read, "queue": found.queue}
         print_json({**counts, "answered": found.answered, "excluded": found.excluded, "table3": rows(table)})
         return 0
-    click.echo(print_table3(table))
+    say(print_table3(table))
     place = show(found.out)
     lines = [
         f"\nphotos     {found.read:,} with a readable face of {found.photos:,}",
@@ -55,5 +55,5 @@ def census(photos: Path, out: Path, keyword: str, as_json: bool, options: dict[s
         f"picture    {place}/table3.png",
         f"labels     {place}/photos.csv (gslopes fit RUN --photos-csv {place}/photos.csv --groups perceived_gender)",
     ]
-    click.echo("\n".join(lines), err=True)
+    say("\n".join(lines), err=True)
     return 0

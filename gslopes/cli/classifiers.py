@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import click
-
-from gslopes.core.commands import json_option, print_json, verb
+from gslopes.core.commands import json_option, print_json, say, verb
 
 if TYPE_CHECKING:
     from gslopes.score.classifiers import ClassifierEntry
@@ -32,13 +30,13 @@ def classifiers(as_json: bool) -> int:
         print_json([asdict(entry) for entry in entries])
         return 0
     for entry in entries:
-        click.echo(entry.name + ("" if entry.installed else f"  (not installed: pip install '{entry.extra}')"))
+        say(entry.name + ("" if entry.installed else f"  (not installed: pip install '{entry.extra}')"))
         if entry.summary:
-            click.echo(textwrap.fill(entry.summary, WIDTH, initial_indent="  ", subsequent_indent="  "))
+            say(textwrap.fill(entry.summary, WIDTH, initial_indent="  ", subsequent_indent="  "))
         if entry.parameters:
-            click.echo("\n".join(_wrapped(f"{entry.name}:", entry.parameters)))
+            say("\n".join(_wrapped(f"{entry.name}:", entry.parameters)))
         for line in _conditions(entry):
-            click.echo(textwrap.fill(f"  {line}", WIDTH, subsequent_indent=" " * 15, break_on_hyphens=False))
+            say(textwrap.fill(f"  {line}", WIDTH, subsequent_indent=" " * 15, break_on_hyphens=False))
     return 0
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
-
 from gslopes.collect.config import CollectConfig
-from gslopes.core.commands import dry_run_option, json_option, options, out_option, print_json, verb
+from gslopes.core.commands import dry_run_option, json_option, options, out_option, print_json, say, verb
 from gslopes.core.options import build
 
 
@@ -51,7 +49,7 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
             f"collection   {show(out)}",
             "No request was sent, nothing was written.",
         ]
-        click.echo("\n".join(lines))
+        say("\n".join(lines))
         return 0
     found = carry_out(plan, OneProcess(progress=True))
     if as_json:
@@ -63,10 +61,10 @@ def collect(out: Path, dry_run: bool, as_json: bool, options: dict[str, Any]) ->
     lines += [f"  {count:>7,}  licence: {licence}" for licence, count in found.licences.items()]
     lines += [f"  {count:>7,}  not kept: {reason}" for reason, count in found.reasons.items()]
     lines += [f"  {count:>7,}  people {outcome}" for outcome, count in found.people]
-    click.echo("\n".join(lines))
+    say("\n".join(lines))
     following = f"gslopes census {show(out)} --out census"
     if found.people:
         table = f"{show(out)}/people.csv"
         following = f"gslopes crops {show(out)} --people {table} --groups group,gender --source wikidata --out RUN"
-    click.echo(f"\nmanifest   {show(out)}/manifest.csv\nnext       {following}", err=True)
+    say(f"\nmanifest   {show(out)}/manifest.csv\nnext       {following}", err=True)
     return 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, flags, json_option, open_option, open_page, print_json, rows, verb
+from gslopes.core.commands import PATH, flags, json_option, open_option, open_page, print_json, rows, say, verb
 from gslopes.run.config import FitConfig
 
 
@@ -60,8 +60,8 @@ def compare(
         run_a, run_b, pairs, min_varying=min_varying, correction=correction, photos_csv=photos_csv, cluster=cluster
     )
     page = write_page(run_a, run_b, found, out)
-    print_json(rows(found)) if as_json else click.echo(print_changes(found))
-    click.echo(f"page       {show(page)}", err=True)
+    print_json(rows(found)) if as_json else say(print_changes(found))
+    say(f"page       {show(page)}", err=True)
     if show_page:
         open_page(page)
     return 0

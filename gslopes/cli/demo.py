@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import flags, json_option, out_option, print_json, rows, verb
+from gslopes.core.commands import flags, json_option, out_option, print_json, rows, say, verb
 from gslopes.run.config import RunConfig
 
 
@@ -38,18 +38,16 @@ def demo(out: Path, faces: int, seed: int, device: str, as_json: bool) -> int:
             }
         )
         return 0
-    click.echo("\nThe planted bias, and what the walk recovered (slope of y/y_centre per unit of the cue):\n")
-    click.echo(f"{'label':<12}{'planted':>10}{'recovered':>12}   95 % interval      photos")
+    say("\nThe planted bias, and what the walk recovered (slope of y/y_centre per unit of the cue):\n")
+    say(f"{'label':<12}{'planted':>10}{'recovered':>12}   95 % interval      photos")
     for row in result.recovered.itertuples(index=False):
         interval = f"[{row.ci_low:+.3f}, {row.ci_high:+.3f}]"
-        click.echo(f"{row.label:<12}{row.planted:>+10.3f}{row.slope:>+12.3f}   {interval:<18}{row.n:>7}")
-    click.echo(
-        f"\nThe editor moves the drawn cue {result.reach:.2f} times as far per unit as drawing the face again does."
-    )
-    click.echo(
+        say(f"{row.label:<12}{row.planted:>+10.3f}{row.slope:>+12.3f}   {interval:<18}{row.n:>7}")
+    say(f"\nThe editor moves the drawn cue {result.reach:.2f} times as far per unit as drawing the face again does.")
+    say(
         "Planted: every face drawn again at each value. Recovered: through the editor, the paper's estimator\n"
         "(OLS over K = 7 shares; its interval is about the straightness of the line, not about sampling photos)."
     )
-    click.echo(f"\nsweep    {pages['sweep']}\npages    {pages['page']}\n         {pages['portrait_page']}", err=True)
-    click.echo(f"figure   {pages['pipeline']}", err=True)
+    say(f"\nsweep    {pages['sweep']}\npages    {pages['page']}\n         {pages['portrait_page']}", err=True)
+    say(f"figure   {pages['pipeline']}", err=True)
     return 0

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.core.commands import PATH, json_option, options, print_json, verb
+from gslopes.core.commands import PATH, json_option, options, print_json, say, verb
 from gslopes.core.options import build
 from gslopes.run.config import CostLimits
 
@@ -39,5 +39,5 @@ def drift(run: Path, classifier: str, sample: int, seed: int, as_json: bool, opt
 
     cost_limits = build(CostLimits, options)
     found = check_drift(run, classifier, OneProcess(progress=True), sample=sample, seed=seed, cost_limits=cost_limits)
-    print_json(found.as_dict()) if as_json else click.echo(print_drift(found))
+    print_json(found.as_dict()) if as_json else say(print_drift(found))
     return 3 if found.drifted else 0

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, flags, json_option, print_json, verb
+from gslopes.core.commands import PATH, flags, json_option, print_json, say, verb
 from gslopes.run.config import RunConfig
 
 
@@ -34,5 +34,5 @@ def evaluate(
     if as_json:
         print_json(result)
         return 0
-    click.echo(tables_as_text(result))
+    say(tables_as_text(result))
     return 0

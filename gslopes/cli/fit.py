@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.core.commands import PATH, json_option, options, print_json, rows, verb
+from gslopes.core.commands import PATH, json_option, options, print_json, rows, say, verb
 from gslopes.core.options import build
 from gslopes.run.config import FitConfig
 
@@ -41,8 +41,8 @@ def fit(run: Path, as_json: bool, options: dict[str, Any]) -> int:
     if as_json:
         print_json(rows(slopes))
         return 0
-    click.echo(print_evidence(slopes, correction=config.correction, funnels=funnels(run)))
+    say(print_evidence(slopes, correction=config.correction, funnels=funnels(run)))
     if config.groups:
-        click.echo(f"\n{print_groups(run)}")
-    click.echo(f"\ntables     {show(run)}/*.parquet\nnext       gslopes report {show(run)}", err=True)
+        say(f"\n{print_groups(run)}")
+    say(f"\ntables     {show(run)}/*.parquet\nnext       gslopes report {show(run)}", err=True)
     return 0

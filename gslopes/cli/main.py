@@ -12,8 +12,9 @@ from typing import Any
 
 import click
 
-from gslopes.core.commands import examples
+from gslopes.core.commands import examples, say
 from gslopes.core.errors import GslopesError
+from gslopes.core.text import printable_lines
 from gslopes.score.scrub import guard_logs, scrub_text
 
 INTERRUPTED = 130
@@ -96,11 +97,11 @@ class LazyGroup(click.Group):
         try:
             code = super().main(arguments, *rest, **extra)
         except click.exceptions.NoArgsIsHelpError as error:
-            click.echo(error.format_message(), err=True)
+            say(error.format_message(), err=True)
             sys.exit(2)
         except (GslopesError, click.ClickException, click.Abort, Exception) as error:
             if debug:
-                click.echo(scrub_text(traceback.format_exc()), err=True)
+                say(scrub_text(traceback.format_exc()), err=True)
             sys.exit(_explain(error, debug))
         finally:
             interrupts.final = True
@@ -154,10 +155,9 @@ def _explain(error: BaseException, debug: bool) -> int:
 
 
 def _say(message: str, hint: str) -> None:
-    # a file name may hold bytes that no terminal can show
-    message, hint = (text.encode("utf-8", "backslashreplace").decode() for text in (message, hint))
+    message, hint = printable_lines(message), printable_lines(hint)
     if not sys.stderr.isatty():
-        click.echo("\n".join([f"gslopes: {message}", *([f"  {hint}"] if hint else [])]), err=True)
+        say("\n".join([f"gslopes: {message}", *([f"  {hint}"] if hint else [])]), err=True)
         return
     from rich.console import Console
     from rich.text import Text
@@ -172,7 +172,7 @@ def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if wanted:
         from gslopes.core.runtime import gslopes_version
 
-        click.echo(f"gslopes {gslopes_version()}")
+        say(f"gslopes {gslopes_version()}")
         ctx.exit()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, json_option, print_json, verb
+from gslopes.core.commands import PATH, json_option, print_json, say, verb
 
 
 @verb(
@@ -38,5 +38,5 @@ def method(run: Path | None, attribute: tuple[str, ...], markdown: bool, as_publ
     if as_json:
         print_json([{**asdict(one), "same": one.same} for one in found])
         return 0
-    click.echo(to_markdown(found) if markdown else print_method(found))
+    say(to_markdown(found) if markdown else print_method(found))
     return 0

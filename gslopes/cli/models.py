@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-import click
-
-from gslopes.core.commands import json_option, print_json, verb
+from gslopes.core.commands import json_option, print_json, say, verb
 
 
 @verb(
@@ -26,5 +24,5 @@ def models(as_json: bool) -> int:
         where = f"{entry.path} ({entry.bytes / 2**20:.1f} MiB)" if entry.sha256 else "no weights"
         facts = {"network": entry.network, "licence": entry.licence, "weights": where, "sha256": entry.sha256 or "-"}
         lines = [f"  {key:<8} {value}" for key, value in facts.items()]
-        click.echo("\n".join([entry.name, f"  {entry.summary}", *lines]))
+        say("\n".join([entry.name, f"  {entry.summary}", *lines]))
     return 0

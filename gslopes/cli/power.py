@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gslopes.core.commands import Parsed, json_option, print_json, verb
+from gslopes.core.commands import Parsed, json_option, print_json, say, verb
 from gslopes.core.options import extent
 
 
@@ -88,18 +88,18 @@ def power(
     slope_shown = abs(plan["slope"] or 0)
     size = "less than 0.1" if 0 < slope_shown < 0.05 else numbers.size(slope_shown)
     correlation = "the worst" if within is None else f"{within:g}"
-    click.echo(
+    say(
         f"{plan['photos']:,} photos show a slope of {size} percentage points per unit with a chance of "
         f"{numbers.share(plan['power'])},\nfor a label on {numbers.share(rate)} of the photos. "
         f"Two-sided t of the photos' slopes, alpha {alpha:g},\ncorrelation within photos: {correlation}, "
         f"true slopes with a standard deviation of {spread:g} times their mean."
     )
     if design.ends_at_zero(slope_shown):
-        click.echo(
+        say(
             "The label is too rare to move by as much in all photos, since no share falls below 0: "
             "the chance is smaller\nthan planned (in simulations 64 % at a share of 0.01 and 73 % at 0.02, instead "
             "of 80 %). Plan for more photos."
         )
     if (plan["photos"] or 0) * rate < 10:
-        click.echo("Fewer than 10 photos would have the label: the fit would call it too rare to judge.")
+        say("Fewer than 10 photos would have the label: the fit would call it too rare to judge.")
     return 0

@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from gslopes.core.commands import PATH, json_option, open_option, open_page, print_json, verb
+from gslopes.core.commands import PATH, json_option, open_option, open_page, print_json, say, verb
 
 
 @verb(
@@ -47,8 +47,8 @@ def report(
     page = stages.run_report(run, OneProcess(progress=True), p=p, slope=slope, embed=embed).page
     assert page is not None
     size = folder_size(page.parent)
-    print_json({"run": str(run), "page": str(page), "bytes": size}) if as_json else click.echo(show(page))
-    click.echo(f"size       {size / 1e6:.1f} MB", err=True)
+    print_json({"run": str(run), "page": str(page), "bytes": size}) if as_json else say(show(page))
+    say(f"size       {size / 1e6:.1f} MB", err=True)
     if show_page:
         open_page(page)
     return 0

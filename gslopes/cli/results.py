@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
-from gslopes.core.commands import print_json
+from gslopes.core.commands import print_json, say
 
 if TYPE_CHECKING:
     from gslopes.run.outcome import Audit
@@ -43,7 +41,7 @@ def print_plan(plan: Plan, as_json: bool) -> int:
         f"run folder   {show(plan.run)}",
         "Nothing was written.",
     ]
-    click.echo("\n".join(lines))
+    say("\n".join(lines))
     return 0
 
 
@@ -71,7 +69,7 @@ def print_audit(audit: Audit, as_json: bool) -> int:
         print_json(audit.facts)
         return code
     if audit.fitted:
-        click.echo(str(audit))
+        say(str(audit))
     lines = ["", f"photos     {audit.used:,} edited of {audit.photos:,}"]
     lines += [f"           {count:,} skipped: {reason}" for reason, count in audit.skipped.items()]
     lines += [f"           {count:,} dropped: {reason}" for reason, count in audit.dropped.items()]
@@ -80,5 +78,5 @@ def print_audit(audit: Audit, as_json: bool) -> int:
         lines.append(f"answers    {name}: {' and '.join(parts)} of {sum(counts.values()):,} pictures")
     lines += [f"tables     {show(run)}/*.parquet", f"pictures   {show(run)}/edits/"]
     lines += [] if audit.page is None else [f"page       {show(audit.page)}"]
-    click.echo("\n".join(lines), err=True)
+    say("\n".join(lines), err=True)
     return code

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.core.commands import PATH, flags, json_option, options, print_json, trust_option, verb
+from gslopes.core.commands import PATH, flags, json_option, options, print_json, say, trust_option, verb
 from gslopes.run.config import RunConfig, ScoreConfig
 
 
@@ -42,6 +42,6 @@ def score(run: Path, device: str, gate: bool, trust: bool, as_json: bool, option
         return code
     for name, counts in found.items():
         summary = ", ".join(f"{count:,} {status}" for status, count in counts.items())
-        click.echo(f"{name}: {summary or 'no pictures'}")
-    click.echo(f"\nscores     {show(scores)}\nnext       gslopes fit {show(run)}", err=True)
+        say(f"{name}: {summary or 'no pictures'}")
+    say(f"\nscores     {show(scores)}\nnext       gslopes fit {show(run)}", err=True)
     return code

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from gslopes.core.commands import PATH, dry_run_option, flags, out_option, verb
+from gslopes.core.commands import PATH, dry_run_option, flags, out_option, say, verb
 from gslopes.run.config import RunConfig
 
 
@@ -30,5 +30,5 @@ def train(recipe: str, data: Path, steps: int | None, dry_run: bool, device: str
     with storage(out or Path("weights")):
         folder = run_recipe(recipe, data=data, steps=steps, dry_run=dry_run, device=pick_device(device), out=out)
     if not dry_run:
-        click.echo(show(folder))
+        say(show(folder))
     return 0

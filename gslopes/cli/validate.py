@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.core.commands import PATH, flags, json_option, options, print_json, verb
+from gslopes.core.commands import PATH, flags, json_option, options, print_json, say, verb
 from gslopes.core.options import build
 from gslopes.run.config import GateConfig, RunConfig
 
@@ -52,12 +52,12 @@ def validate(
     if as_json:
         print_json({"run": str(run), "attributes": [summary.facts() for summary in summaries]})
         return 0
-    click.echo("\n\n".join(map(format_summary, summaries)) or "There are no sweeps.")
+    say("\n\n".join(map(format_summary, summaries)) or "There are no sweeps.")
     written = [name for name in ("verdicts", "readings", "likeness") if (run / f"{name}.parquet").is_file()]
     if "likeness" not in written:
-        click.echo("\nWhether it is the same person was not measured: pip install 'gslopes[identity]'.", err=True)
+        say("\nWhether it is the same person was not measured: pip install 'gslopes[identity]'.", err=True)
     tables = ", ".join(f"{name}.parquet" for name in written)
-    click.echo(f"\ntables     {show(run)}/{tables}\nnext       {_next(run)}", err=True)
+    say(f"\ntables     {show(run)}/{tables}\nnext       {_next(run)}", err=True)
     return 0
 
 

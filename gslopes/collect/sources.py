@@ -25,7 +25,8 @@ def load_source(spec: str) -> Source:
     """A source from its name, with what follows it.
 
     spec: ``openverse``, ``wikimedia``, ``google`` or ``bing``, each optionally with ``:base=URL`` for an interface of
-        the same form elsewhere; ``wikidata``, see ``collect.wikidata``; ``urls:FILE``; ``folder:DIR``.
+        the same form elsewhere (``,public=yes`` after it if it has parameters or a part that looks random);
+        ``wikidata``, see ``collect.wikidata``; ``urls:FILE``; ``folder:DIR``.
 
     Raises: UnknownName with the nearest name; ConfigError for a missing or unknown parameter.
     """
@@ -36,8 +37,8 @@ def load_source(spec: str) -> Source:
         return _USER[name](Path(rest))
     if name not in NAMES:
         raise UnknownName("source", name, NAMES)
-    base = rest.partition("base=")[2]
-    if found := secret_in_address(base):
+    base, public, _ = rest.partition("base=")[2].partition(",public=yes")
+    if found := secret_in_address(base, public=bool(public)):
         hint = "Keys belong into the environment variables that gslopes collect --help names."
         raise ConfigError(f"The address of {name} holds {found}, which would be stored with the photos.", hint)
     if name == Wikidata.name:

@@ -15,6 +15,7 @@ from gslopes.core.commands import (
     options,
     out_option,
     print_json,
+    say,
     trust_option,
     verb,
 )
@@ -53,11 +54,11 @@ def contexts(photos: Path, out: Path | None, dry_run: bool, trust: bool, as_json
         page = None if found.page is None else str(found.page)
         print_json({"run": str(found.folder), "page": page, "photos": counts, "tables": as_numbers(found.tables)})
         return 0
-    click.echo(text_table(found.tables))
+    say(text_table(found.tables))
     lines = ["", *found.notes, f"photos     {found.used:,} used of {found.people:,}, {found.flagged:,} flagged"]
     lines += [f"           {count:,} skipped: {reason}" for reason, count in found.skipped.items()]
     lines += [f"tables     {show(found.folder)}/*.parquet", f"page       {show(found.page)}"]
-    click.echo("\n".join(lines), err=True)
+    say("\n".join(lines), err=True)
     return 3 if any(reason.startswith("unreadable") for reason in found.skipped) else 0
 
 
@@ -76,5 +77,5 @@ def _print_plan(plan: Any, estimates: list[Any], as_json: bool) -> int:
         return 0
     lines = [f"{name:<13}{count:,}" for name, count in facts.items()]
     lines += [f"ask          {one}" for one in estimates]
-    click.echo("\n".join([*lines, f"run folder   {show(plan.run)}", "Nothing was written."]))
+    say("\n".join([*lines, f"run folder   {show(plan.run)}", "Nothing was written."]))
     return 0

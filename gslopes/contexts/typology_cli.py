@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from gslopes.core.commands import PATH, examples, json_option, print_json, rows
+from gslopes.core.commands import PATH, examples, json_option, print_json, rows, say
 
 
 @click.command(
@@ -49,11 +49,9 @@ def typology(
             raise UsageError("The imported typology needs a name.", "Give it with --out FILE.toml.")
         imported, unmapped = read_published(folder, mapping)
         write_bytes(out, to_toml(imported).encode())
-        click.echo(
-            f"{show(out)}: {sum(map(len, imported.clusters.values())):,} tags in {len(imported.clusters)} clusters"
-        )
+        say(f"{show(out)}: {sum(map(len, imported.clusters.values())):,} tags in {len(imported.clusters)} clusters")
         if unmapped:
-            click.echo(f"Not mapped to a super-cluster: {', '.join(unmapped)}.", err=True)
+            say(f"Not mapped to a super-cluster: {', '.join(unmapped)}.", err=True)
         return 0
     if what is None:
         raise UsageError("Nothing is named.", "Name a run folder, or a typology such as starter.")
@@ -63,13 +61,11 @@ def typology(
         table = tags_of_run(Path(what), ContextOptions(typology=typology))
         if out is not None:
             write_bytes(out, csv_bytes(table.assign(cluster="")))
-            click.echo(
-                f"{show(out)}: {len(table):,} tags; fill its column cluster and give it as --typology.", err=True
-            )
+            say(f"{show(out)}: {len(table):,} tags; fill its column cluster and give it as --typology.", err=True)
         if as_json:
             print_json(rows(table))
         elif out is None:
-            click.echo(table.to_string(index=False) if len(table) else "Every tag is in some cluster or context.")
+            say(table.to_string(index=False) if len(table) else "Every tag is in some cluster or context.")
         return 0
     shown = read_typology(what)
     facts: dict[str, Any] = {name: len(tags) for name, tags in shown.clusters.items()}
@@ -81,5 +77,5 @@ def typology(
     lines = [f"{shown.name} {shown.version}{' (partial)' if shown.partial else ''}: {shown.source}", ""]
     lines += [f"{name:<14}{shown.supers[name] or '-':<14}{count:>5}" for name, count in facts.items()]
     lines += [f"{'context':<14}{name:<20}{len(tags):>5}" for name, tags in shown.contexts.items()]
-    click.echo("\n".join(lines))
+    say("\n".join(lines))
     return 0

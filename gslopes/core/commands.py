@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from gslopes.core.options import Option, kind_words, options_of
+from gslopes.core.text import printable_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,6 +218,11 @@ def out_option(
 def examples(*commands: str) -> str:
     """The end of a verb's help: commands that work as they stand, never wrapped."""
     return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)])
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print lines on stdout, or on stderr; whatever others wrote within them moves no cursor and sets no title."""
+    click.echo(printable_lines(text, colours=True), err=err)
 
 
 def print_json(content: Any) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Self
 
+from gslopes.core.text import printable
+
 
 class Reason(StrEnum):
     """The column ``reason`` of the tables that have a ``detail`` next to it; its values are what people read."""
@@ -140,7 +142,8 @@ class SkipReason(str):
     detail: str
 
     def __new__(cls, reason: Reason = Reason.NONE, detail: str = "") -> Self:
-        """No reason is the empty text."""
+        """No reason is the empty text; the detail becomes one line that is safe to print."""
+        detail = printable(detail)
         why = super().__new__(cls, explained(reason, detail))
         why.reason, why.detail = reason, detail
         return why

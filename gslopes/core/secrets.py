@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -22,6 +23,11 @@ SHAPE = (
 _VARIABLE = re.compile(r"(?i)(?:^|_)(?:keys?|secret|token|pat|password|passwd|credentials?|auth)(?:_|$)|apikey")
 _NAMED = re.compile(rf"(?i)(?:{WORD}|\bcode)\Z")
 _SHAPED = re.compile(SHAPE)
+_PLACEHOLDERS = re.compile(r"(?:[a-z_]{1,20}=)?\{(?:ratio|width|height)\}&?")  # of an address of a cropper
+_CHANGES = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")  # from letters to digits and back
+_DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d")
+_VERSION = re.compile(r"(?i)v\d{1,4}(?:(?:alpha|beta|rc|p)\d{0,2})?")
+_CONSONANTS = re.compile(r"(?i)[b-df-hj-np-tv-xz]{6}")
 _ADDRESS = re.compile(r"(?i)\A(?:[a-z][a-z0-9+.-]*:)?//")
 
 
@@ -30,12 +36,17 @@ def secret_values() -> set[str]:
     return {value for name, value in os.environ.items() if _VARIABLE.search(name) and len(value) >= MIN_LENGTH}
 
 
-def secret_in_address(text: str) -> str:
-    """What in an address is a secret, in words that do not repeat it; empty if nothing is, or if it is no address.
+def secret_in_address(text: str, *, public: bool = False) -> str:
+    """What in an address is or may be a secret, in words that do not repeat it; empty if nothing, or if it is none.
 
-    >>> secret_in_address("https://host/v1/tag?api_key=abc")
+    public: whether the user says that it holds none. Then parameters may stand in it, and parts that look random;
+        user names, values of variables that are named like a secret, and keys of a known shape may still not.
+
+    >>> secret_in_address("https://host/v1/tag?api_key=abc", public=True)
     'a key in its parameter api_key'
     >>> secret_in_address("https://host/v1/tag?size=2")
+    'parameters, which may be a key'
+    >>> secret_in_address("https://host/v1/tag?size=2", public=True)
     ''
     """
     if not _ADDRESS.match(text):
@@ -53,7 +64,64 @@ def secret_in_address(text: str) -> str:
             return f"a key in its parameter {name[:40]}"
     if any(_is_secret(segment) for segment in re.split(r"[/;:=]", unquote(parts.path))):
         return "a key in its path"
+    if public:
+        return ""
+    if _PLACEHOLDERS.sub("", parts.query) or parts.fragment or ";" in parts.path:
+        return "parameters, which may be a key"
+    if any(map(looks_random, _plain_path(parts.path).split("/"))):
+        return "a part that looks random, which may be a key"
     return ""
+
+
+def looks_random(segment: str) -> bool:
+    """Whether a segment of an address's path may be a key: none of its words and versions, or a long one.
+
+    >>> [looks_random(word) for word in ("llama-3.1-8b-instruct", "resnet50:predict", "a8Kd02mVx", "hQzVbTxkLmNp")]
+    [False, False, True, True]
+    """
+    words = re.findall(r"[A-Za-z0-9]+", segment)
+    return any(map(_is_random, words)) or len(_CHANGES.findall("".join(words))) > 6 or not segment.isascii()
+
+
+def _is_random(word: str) -> bool:
+    """Letters and digits that take turns; digits that are no date; letters that are no words."""
+    if word.isdigit() or _VERSION.fullmatch(word):
+        return len(word) >= 8 and not _DATE.fullmatch(word)
+    if len(word) >= 10 and re.search(r"[0-9][A-Za-z]", word):
+        return True
+    if len(_CHANGES.findall(word)) >= 3:
+        return len(word) >= 6
+    letters = re.sub(r"[0-9]", "", word)
+    if len(letters) < 8:
+        return len(word) >= 16
+    vowels = len(re.findall(r"(?i)[aeiouy]", letters))
+    turns = len(re.findall(r"[a-z][A-Z]", letters))
+    return len(word) > 20 or 4 * vowels < len(letters) or 4 * turns >= len(letters) or bool(_CONSONANTS.search(letters))
+
+
+def _plain_path(path: str) -> str:
+    """A path without its escapes and placeholders."""
+    for _ in range(4):
+        path = unquote(path)
+    return _PLACEHOLDERS.sub("", path)
+
+
+def shown_address(url: str) -> str:
+    """An address from a variable as it may be stored: what may be secret in it is hidden.
+
+    Two addresses that differ there still differ, by 16 bits of a digest.
+
+    >>> shown_address("https://host.example/v1"), shown_address("https://host.example/hook/a8Kd02mVx?x=1")
+    ('https://host.example/v1', 'https://host.example/hook/*** 6a72')
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "***"
+    path = parts.path.partition(";")[0]
+    known = "/".join("***" if looks_random(_plain_path(one)) or _is_secret(one) else one for one in path.split("/"))
+    shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{known}"
+    return shown if shown == url else f"{shown} {hashlib.sha256(url.encode()).hexdigest()[:4]}"
 
 
 def secrets_within(url: str) -> list[str]:
@@ -71,7 +139,7 @@ def secrets_within(url: str) -> list[str]:
     user, found, _ = parts.netloc.rpartition("@")
     return [
         *(user.split(":") if found else []),
-        *(segment for segment in parts.path.split("/") if re.search(r"\d", segment)),
+        *(segment for segment in parts.path.split("/") if re.search(r"\d", segment) or looks_random(segment)),
         *(value for _, value in parse_qsl(f"{parts.query}&{parts.fragment}")),
     ]
 

@@ -22,6 +22,7 @@ from gslopes.core.commands import (
     out_option,
     print_json,
     rows,
+    say,
     trust_option,
 )
 from gslopes.core.options import numbers, options_of
@@ -117,10 +118,10 @@ def audit(
         frames = {name: rows(found.tables[name]) for name in ("parity", "aggregates", "positions", "policies")}
         print_json({"run": str(found.folder), "page": str(found.page), "photos": counts, **frames})
         return code
-    click.echo(print_parity(found.tables["parity"], found.tables["positions"]))
+    say(print_parity(found.tables["parity"], found.tables["positions"]))
     lines = [f"\nphotos     {found.photos - found.skipped:,} used of {found.photos:,}"]
     lines += [f"page       {show(found.page)}", f"tables     {show(found.folder)}/*.parquet"]
-    click.echo("\n".join(lines), err=True)
+    say("\n".join(lines), err=True)
     return code
 
 
@@ -139,7 +140,7 @@ def _print_plan(plan: Any, as_json: bool) -> int:
         lines.append(f"{column:<12} {', '.join(f'{name} {count}' for name, count in counts.items())}")
     for column, why in plan.left_out.items():
         lines.append(f"left out     of {column}: {', '.join(f'{count} with {name}' for name, count in why.items())}")
-    click.echo("\n".join([*lines, "Nothing was written."]))
+    say("\n".join([*lines, "Nothing was written."]))
     return 0
 
 
@@ -160,7 +161,7 @@ def power(groups: tuple[float, ...], share: float, as_json: bool) -> int:
     if as_json:
         print_json({"groups": [int(n) for n in groups], "p": share, "half_width": half})
         return 0
-    click.echo(
+    say(
         f"With {int(groups[0]):,} and {int(groups[1]):,} persons a share of {share:.1%} is known to ± {half:.1%} "
         f"(95 %, Hanley and McNeil 1982).\n10,000 draws alone would promise ± {draws_half(share, 10_000):.1%}: more "
         "draws do not help, more people do."
@@ -209,7 +210,7 @@ def sweep(
     if as_json:
         _print_frames(found, "slopes", "intervals", "duels")
         return 0
-    click.echo(print_sweep(found.intervals, found.duels))
+    say(print_sweep(found.intervals, found.duels))
     _print_places(found.page, out)
     return 0
 
@@ -223,7 +224,7 @@ def _print_places(page: Path, out: Path, review: Path | None = None) -> None:
     from gslopes.core.runfolder import show
 
     lines = [f"\npage       {show(page)}", *([f"review     {show(review)}"] if review else [])]
-    click.echo("\n".join([*lines, f"tables     {show(out)}/*.parquet"]), err=True)
+    say("\n".join([*lines, f"tables     {show(out)}/*.parquet"]), err=True)
 
 
 @_verb(
@@ -311,7 +312,7 @@ def regions(
     if as_json:
         _print_frames(found, "gaze", "gaps", "kinds", review=str(found.review))
         return 0
-    click.echo(print_gaze(found.gaze, found.gaps))
+    say(print_gaze(found.gaze, found.gaps))
     _print_places(found.page, out, found.review)
     return 0
 
@@ -352,8 +353,8 @@ def show(
         print_json({"picture": str(out), "crops": answers})
         return 0
     for row in answers:
-        click.echo(
+        say(
             f"{row['cropper']} {row['ratio']:g}: left {row['left']}, top {row['top']}, {row['width']} × {row['height']}"
         )
-    click.echo(f"\npicture    {out}", err=True)
+    say(f"\npicture    {out}", err=True)
     return 0

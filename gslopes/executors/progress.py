@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager, contextmanager
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from gslopes.core.text import printable, printable_lines
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -84,11 +86,12 @@ def bars() -> Iterator[Progress]:
 
 def add_bar(progress: Progress, label: str, unit: str, done: int, total: int) -> TaskID:
     """One more bar.  label, unit, done, total: as in ``progress_line``."""
-    return progress.add_task(label, total=total, completed=done, unit=unit, note="")
+    return progress.add_task(printable(label), total=total, completed=done, unit=unit, note="")
 
 
 def tell(text: str) -> None:
     """A line on stderr, above the bars if there are any."""
+    text = printable_lines(text)
     if _shown:
         _shown[-1].console.print(text, soft_wrap=True)
         return

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from gslopes.core.text import printable as printable
+
 # What the two ends of an attribute look like: (negative, positive).
 _ENDS = {
     "gender": ("feminine", "masculine"),
@@ -32,15 +34,6 @@ def ends(attribute: str) -> tuple[str, str]:
 def perceived(attribute: str) -> str:
     """The attribute as a thing that is seen in a picture, never as a fact about a person."""
     return _NAMES.get(attribute, f"perceived {printable(attribute)}")
-
-
-def printable(text: object) -> str:
-    r"""Untrusted text made safe for a terminal, a figure or a page: one line, no control characters, valid Unicode.
-
-    >>> printable("a line\n\x1b[31m in red \udc80")
-    'a line\\n\\x1b[31m in red \\udc80'
-    """
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(text))
 
 
 def both(first: str, second: str) -> str:

@@ -79,15 +79,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class ServiceOptions:
-    """Options of every service about its rate and price; they are not part of the classifier's name.
+    """Options of every service about its rate, price and address; the first two are not part of the classifier's name.
 
     rate: requests a second; 0: as listed.  concurrency: requests in flight at once; 0: as listed.
     price: USD per 1,000 pictures on the user's plan; 0: as listed.
+    public: whether nothing in its address is a key: then it may have parameters, and parts that look random.
     """
 
     rate: float = field(default=0.0, metadata=OPERATIONAL)
     concurrency: int = field(default=0, metadata=OPERATIONAL)
     price: float = field(default=0.0, metadata=OPERATIONAL)
+    public: bool = False
 
     def __post_init__(self) -> None:
         if min(self.rate, self.concurrency, self.price) < 0:

@@ -43,6 +43,7 @@ OPERATIONAL: Mapping[str, bool] = {"operational": True}
 # the one under which raw answers are kept, so that reading them again costs no call.
 PARSING: Mapping[str, bool] = {"parsing": True}
 
+NO_KEY = " Add public=yes if nothing in it is a key."
 _BOOLEANS: Mapping[str, bool] = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
@@ -79,7 +80,7 @@ def read(cls: type[Options], base: str, items: list[str]) -> Options:
         if key in texts:
             raise ConfigError(f"The classifier {base!r} has the parameter {key!r} twice.", "Give it once.")
         texts[key] = value
-    _require_no_secret(base, texts.values())
+    _require_no_secret(base, texts.values(), public=_BOOLEANS.get(texts.get("public", "").lower(), False))
     required = [name for name, item in fields.items() if item.default is dataclasses.MISSING]
     for name in required:
         if name not in texts:
@@ -125,13 +126,14 @@ def usage(cls: type[Dataclass]) -> tuple[str, ...]:
     return tuple(rows)
 
 
-def _require_no_secret(base: str, values: Iterable[str]) -> None:
+def _require_no_secret(base: str, values: Iterable[str], *, public: bool) -> None:
     """A name is stored in tables and caches.  Raises: ConfigError, which repeats nothing of the address."""
     for value in values:
-        if found := secret_in_address(value):
+        if found := secret_in_address(value, public=public):
             hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."
             if base != "http":
                 hint = f"Set the environment variables that gslopes classifiers names for {base} instead."
+            hint += "" if public else NO_KEY
             raise ConfigError(f"The address of {base} holds {found}, which would be stored with the answers.", hint)
 
 

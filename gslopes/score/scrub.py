@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import functools
 import json
 import logging
 import re
 from typing import Any
-from urllib.parse import quote, quote_plus
 
+from gslopes.core.echoes import WINDOW, find_echoes
 from gslopes.core.secrets import MIN_LENGTH, SHAPE, WORD, secret_values
+from gslopes.core.text import printable, printable_lines
 
 LIMIT = 300  # characters of a reason; the rest of a long message (a request's body, say) is of no use in a table
 
+_MOST = 1 << 20  # characters of a message that are looked at
+_IN_ANSWERS = 12  # characters of a secret that are enough in an answer, where words in common are likelier
 _HIDDEN = "***"
 _REMEMBERED: set[str] = set()
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -38,24 +39,33 @@ _MILD = (*_RULES[:3], *_RULES[4:])  # without parameters named like a secret: la
 
 
 def scrub(text: str) -> str:
-    """One line of at most ``LIMIT`` characters without credentials.
+    """One line of at most ``LIMIT`` characters, without credentials and without control characters.
 
     Removed are headers and parameters that are named like a secret, keys of a known shape, user information in
-    addresses, and the value of every environment variable that is named like a secret.
+    addresses, and the value of every environment variable that is named like a secret, however it is encoded: see
+    ``core.echoes``. It is searched before it is cut.
 
     >>> scrub("401 for https://host/tag?key=abc&size=2")
     '401 for https://host/tag?key=***&size=2'
     """
+    text = re.sub(r"\s+", lambda blank: "\n" if "\n" in blank[0] else " ", text[:_MOST])[: 20 * LIMIT]
     text = " ".join(scrub_text(text).split()).encode("utf-8", "replace").decode("utf-8")
+    text = printable(text[: LIMIT + 1])
     return text if len(text) <= LIMIT else text[: LIMIT - 1] + "…"
 
 
 def scrub_text(text: str) -> str:
     """The text in its own lines and whole length, without credentials; removed is what ``scrub`` removes."""
-    for value in _secrets():
-        text = text.replace(value, _HIDDEN)
+    text = _without(text, _secrets())
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
+    return text
+
+
+def _without(text: str, secrets: frozenset[str], width: int = WINDOW) -> str:
+    """The text without these secrets.  width: characters of one that are enough."""
+    for start, end in reversed(find_echoes(text, secrets, width)) if secrets else ():
+        text = text[:start] + _HIDDEN + text[end:]
     return text
 
 
@@ -65,13 +75,13 @@ def scrub_json(value: object) -> object:
     Milder than ``scrub``: a label may be called "Secret: garden" and must come back as it is.
     """
     known, text = _secrets(), json.dumps(value, ensure_ascii=False)
-    harmless = not any(secret in text or json.dumps(secret)[1:-1] in text for secret in known)
+    harmless = not known or not find_echoes(text, known, _IN_ANSWERS)
     if harmless and not _SUSPECT.search(text) and not any(pattern.search(text) for pattern, _ in _MILD):
         return value  # nearly always, and a hundred times faster than every string on its own
     return _scrubbed(value, known)
 
 
-def _scrubbed(value: object, known: list[str]) -> object:
+def _scrubbed(value: object, known: frozenset[str]) -> object:
     if isinstance(value, dict):
         return {
             _scrubbed(key, known): _HIDDEN if _HEADER.fullmatch(str(key)) else _scrubbed(item, known)
@@ -80,8 +90,7 @@ def _scrubbed(value: object, known: list[str]) -> object:
     if isinstance(value, (list, tuple)):
         return [_scrubbed(item, known) for item in value]
     if isinstance(value, str):
-        for secret in known:
-            value = value.replace(secret, _HIDDEN)
+        value = _without(value, known, _IN_ANSWERS)
         for pattern, replacement in _MILD:
             value = pattern.sub(replacement, value)
     return value
@@ -96,7 +105,7 @@ def guard_logs() -> None:
     def guarded(*args: Any, **kwargs: Any) -> logging.LogRecord:
         record = make(*args, **kwargs)
         try:
-            record.msg, record.args = scrub_text(record.getMessage()), ()
+            record.msg, record.args = printable_lines(scrub_text(record.getMessage())), ()
         except Exception:  # a wrong format string is the logger's business
             record.msg, record.args = scrub_text(str(record.msg)), ()
         if record.exc_info:
@@ -116,30 +125,5 @@ def remember_secret(value: str) -> None:
         _REMEMBERED.add(value)
 
 
-def _secrets() -> list[str]:
-    """Longest first, so that a secret inside another leaves nothing; each in every form that a server may echo."""
-    return _forms(frozenset(secret_values() | _REMEMBERED))
-
-
-@functools.lru_cache(maxsize=8)
-def _forms(secrets: frozenset[str]) -> list[str]:
-    found: set[str] = set()
-    for secret in secrets:
-        data = secret.encode("utf-8", "surrogateescape")
-        forms = {
-            secret,
-            quote(data, safe=""),
-            quote(data, safe="").lower(),
-            quote_plus(data),
-            data.hex(),
-            data.hex().upper(),
-        }
-        for before, lost in ((0, 0), (1, 2), (2, 3)):  # within a longer base64 text, such as user:password
-            whole = base64.b64encode(b"\0" * before + data).decode()[lost:]
-            sure = whole[: (before + len(data)) * 8 // 6 - lost]
-            forms |= {sure, sure.translate(_URL_SAFE)}
-        found |= {form for form in forms if len(form) >= MIN_LENGTH}
-    return sorted(found, key=len, reverse=True)
-
-
-_URL_SAFE = str.maketrans("+/", "-_")
+def _secrets() -> frozenset[str]:
+    return frozenset(secret_values() | _REMEMBERED)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from gslopes.core.secrets import secret_in_address, secrets_within
+from gslopes.core.secrets import secret_in_address, secrets_within, shown_address
 
 SECRET = "s3cr3t-Value_0123456789"
 
@@ -34,12 +34,47 @@ def test_a_key_in_an_address_is_found_and_not_repeated(address, monkeypatch):
 @pytest.mark.parametrize(
     "address",
     [
-        *("https://host/x", "https://host:8443/v1/models/abc-123/predict?size=2&top_k=5", "//host/x", "", "model.onnx"),
-        *("http://[", "https://host/3f2b9c1e-0000-4000-8000-1234567890ab/tag", "https://host/keyboard?keyword=cat"),
+        *("https://host/x", "https://host:8443/v1/models/abc-123/predict", "//host/x", "", "model.onnx", "http://["),
+        "https://host/v1beta1/models/claude-3-5-sonnet-20241022:predict",
+        "https://host/crop/{width}x{height}?ratio={ratio}",
+        "https://host/openai/deployments/meta-llama-3.1-70b-instruct/chat/completions",
+        "https://host/classify/efficientnet_b0/vit-base-patch16-224-in21k",
     ],
 )
 def test_an_address_without_a_key_is_one(address):
     assert secret_in_address(address) == ""
+    assert shown_address(address) == address or "://" not in address or "{" in address or "[" in address
+
+
+MAY_BE = [
+    *("https://host/x?pass=x", "https://host/x?c=x", "https://host/x?jwt=x", "https://host/x?x", "https://host/x#x"),
+    *("https://host/x;api_key=x", "https://host/x?ratio={ratio}&a=x", "https://host/x?q%5Bkey%5D=x"),
+    "https://hooks.example/services/T024BE7LD/B024BE7LD/XXXXXXXXXXXXXXXXXXXXXXXX",
+    "https://host/api/webhooks/123456789012345678/x",
+    "https://host/3f2b9c1e-0000-4000-8000-1234567890ab/tag",
+    "https://host/a1b2-c3d4-e5f6-a7b8/tag",
+    "https://host/%61%31%62%32%63%33%64%34",
+    "https://host/%2561%2531%2562%2532%2563%2533%2564%2534",
+    "https://host/QWERTZkdfgWXCvbn/tag",
+    "https://host/predict:k3yk3yk3y",
+]
+
+
+@pytest.mark.parametrize("address", MAY_BE)
+def test_what_may_be_a_key_needs_a_word_that_it_is_none(address):
+    assert "may be a key" in secret_in_address(address)
+    assert secret_in_address(address, public=True) == ""
+    shown = shown_address(address)
+    assert secret_in_address(shown.split()[0]) == ""
+    assert shown != shown_address(address.replace("x", "y", 3).replace("k3y", "k4y").replace("a1", "a2") + "z")
+
+
+@pytest.mark.parametrize("address", ["https://me:word@host/x", "https://host/x?api_key=x", f"https://host/{SECRET}"])
+def test_no_word_makes_a_key_public(address, monkeypatch):
+    monkeypatch.setenv("MY_SERVICE_KEY", SECRET)
+    assert secret_in_address(address, public=True)
+    assert SECRET not in shown_address(address)
+    assert "word" not in shown_address(address)
 
 
 def test_of_an_address_that_is_a_secret_the_host_and_plain_words_are_none():

@@ -66,3 +66,9 @@ def test_an_engine_shows_what_the_process_that_it_was_given_would_show() -> None
     assert progress.is_shown(Engine(OneProcess(progress=True)))
     assert not progress.is_shown(Engine(OneProcess()))
     assert not progress.is_shown(object())
+
+
+def test_a_note_moves_no_cursor_and_sets_no_title(screen):
+    text = screen(terminal=False)
+    progress.tell("\x1b]0;owned\x07 two\nlines \u202e")
+    assert text.getvalue() == "\\x1b]0;owned\\x07 two\nlines \\u202e\n"

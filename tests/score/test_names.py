@@ -136,3 +136,15 @@ def test_a_key_in_an_address_is_refused_at_the_door_with_what_to_do_instead(name
         canonical_name(name)
     assert SECRET not in f"{caught.value} {caught.value.hint}"
     assert "environment variable" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["http:https://host/x?size=2", "azure:endpoint=https://host/k3yk3yk3y/x", "captioner-http:https://host/x;a=b"],
+)
+def test_parameters_and_what_looks_random_need_a_word_that_stays_in_the_name(name):
+    with pytest.raises(ConfigError, match="may be a key") as caught:
+        canonical_name(name)
+    assert "public=yes" in caught.value.hint
+    assert canonical_name(f"{name},public=yes").endswith(",public=yes")
+    assert canonical_name(canonical_name(f"{name},public=yes")) == canonical_name(f"{name},public=yes")

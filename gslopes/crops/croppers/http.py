@@ -31,7 +31,7 @@ from gslopes.crops.records import Crop
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.http import HttpClassifier
 from gslopes.score.limits import Limits, ServiceOptions
-from gslopes.score.names import ARGUMENT, OPERATIONAL, canonical, read
+from gslopes.score.names import ARGUMENT, NO_KEY, OPERATIONAL, canonical, read
 from gslopes.score.scrub import scrub
 
 SIDES = ("left", "top", "right", "bottom")
@@ -103,8 +103,10 @@ class Http:
     def __init__(self, request: Request) -> None:
         base = request.name.partition(":")[0]
         address = f"{base}:{request.argument}" if request.argument.startswith("//") else request.argument
-        if found := secret_in_address(address):
+        public = request.options.get("public", "") in ("yes", "true", "1")
+        if found := secret_in_address(address, public=public):
             hint = "Put the key into an environment variable: token=VARIABLE, or the whole address: http:env:VARIABLE."
+            hint += "" if public else NO_KEY
             raise ConfigError(f"The address of the cropper holds {found}, which would be stored.", hint)
         given = [f"{key}={value}" for key, value in request.options.items()]
         self.options = read(HttpCropOptions, "http", [address, *given] if address else given)

@@ -33,7 +33,8 @@ from gslopes.core.errors import (
     Throttled,
     Unavailable,
 )
-from gslopes.score.scrub import scrub
+from gslopes.core.secrets import secrets_within, shown_address
+from gslopes.score.scrub import remember_secret, scrub
 
 Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed"]
 Kinds = Mapping[str, Kind]  # of what an error is called
@@ -52,7 +53,7 @@ def address(option: str, *variables: str) -> str:
     """
     found = option or next((os.environ[name] for name in variables if os.environ.get(name)), "")
     if urlsplit(found).scheme == "http" and not on_this_machine(found):
-        message = f"{scrub(found)!r} would be sent credentials without encryption."
+        message = f"{shown_address(found)!r} would be sent credentials without encryption."
         raise ConfigError(message, "Write https://, or ask a server on this machine.")
     return found.rstrip("/")
 
@@ -67,7 +68,9 @@ def version_at(option: str, found: str) -> str:
 
     An address that is given as an option is in the classifier's name already.
     """
-    return f"at {scrub(found)}" if found and not option else ""
+    for part in [] if option else secrets_within(found):
+        remember_secret(part)
+    return f"at {shown_address(found)}" if found and not option else ""
 
 
 # --- answers ---

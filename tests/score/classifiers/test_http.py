@@ -12,6 +12,7 @@ import pytest
 from gslopes.core.errors import ConfigError, CredentialsError, Refused, ServiceError, Throttled, Unavailable
 from gslopes.score.classifiers import load_classifier
 from gslopes.score.scrub import scrub
+from tests.echoes import ECHOES, plain
 
 TOKEN = "planted-token-0123456789"
 
@@ -33,7 +34,7 @@ class Endpoint:
                 self.send_response(status)
                 for name, value in headers.items():
                     self.send_header(name, value)
-                self.send_header("content-length", str(len(text)))
+                self.send_header("content-length", str(len(text.encode())))
                 self.end_headers()
                 self.wfile.write(text.encode()[: 5 if endpoint.cut else None])
 
@@ -109,6 +110,20 @@ def test_every_status_means_what_the_protocol_says(endpoint, status, kind):
     with pytest.raises(kind) as raised:
         load_classifier(endpoint.name).ask([b"xy"])
     assert TOKEN not in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ECHOES)
+def test_an_endpoint_that_echoes_the_token_shows_none_of_it_and_no_control_character(endpoint, kind, monkeypatch):
+    monkeypatch.setenv("TEAM_TOKEN", TOKEN)
+    echo = ECHOES[kind](TOKEN)
+    endpoint.reply = (400, {}, "x " * 130 + "\x1b]0;owned\x07\x1b[2J" + echo)
+    with pytest.raises(ServiceError) as raised:
+        load_classifier(f"{endpoint.name},token=TEAM_TOKEN").ask([b"xy"])
+    said = str(raised.value)
+    assert said.isprintable()
+    assert len(said) < 400
+    for hidden in (plain(TOKEN), plain(echo)):
+        assert hidden[2:12] not in plain(said)
 
 
 def test_a_busy_endpoint_says_how_long(endpoint):
