@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from pandas.testing import assert_frame_equal
 from PIL import Image
 
 from gslopes import zoo
@@ -58,15 +59,6 @@ def photos(folder: Path) -> list[Photo]:
     return [open_photo(file.path) for file in list_photos(folder)]
 
 
-def test_mtcnn_finds_the_same_faces(photos):
-    here, there = MtcnnFinder(20)(photos), MtcnnFinder(20, DEVICE)(photos)
-    assert [len(one.scores) for one in here] == [len(one.scores) for one in there]
-    assert sum(len(one.scores) for one in here) >= 10
-    for one, other in zip(here, there, strict=True):
-        np.testing.assert_allclose(other.boxes, one.boxes, atol=0.5)
-        np.testing.assert_allclose(other.points, one.points, atol=0.5)
-
-
 def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
     found = [
         align.choose(f, p.pixels.shape[1], p.pixels.shape[0], 20, 128)
@@ -84,7 +76,7 @@ def test_masks_and_sweeps_are_the_same_but_for_rounding(photos):
     for name in ("gender-field", "race-field"):
         sweeps = [FieldEditor(name, device).sweep(chips, VALUES) for device in ("cpu", DEVICE)]
         here, there = (swept.edited - swept.neutral[:, None] for swept in sweeps)
-        assert np.abs(here - there).max() <= 2
+        assert np.abs(here - there).max() <= 1
         assert np.abs(here - there).mean() < 0.1
 
 
@@ -98,9 +90,10 @@ def test_the_walk_gives_the_same_tables_and_pictures_but_for_rounding(folder, tm
             (run, tables.read(tables.PHOTOS, run / "photos.parquet"), tables.read(tables.EDITS, run / "edits.parquet"))
         )
     (run, photos, edits), (other, seen, made) = runs
-    assert list(photos["status"]) == list(seen["status"])
+    assert_frame_equal(photos, seen, check_exact=True)
     assert (photos["status"] == "used").sum() >= 10
-    assert list(edits["file"]) == list(made["file"])
+    assert_frame_equal(edits.drop(columns="mask_area"), made.drop(columns="mask_area"))
+    np.testing.assert_allclose(edits["mask_area"], made["mask_area"], atol=1e-4)
     for file in edits["file"]:
         here, there = (np.asarray(Image.open(place / file).convert("RGB")).astype(int) for place in (run, other))
         assert np.abs(here - there).mean() < 0.5, file

@@ -207,3 +207,25 @@ def test_of_a_motion_the_share_that_the_spec_says_stays(chip):
 def test_another_model_is_no_edit_field():
     with pytest.raises(ModelError, match="no edit field"):
         FieldEditor(zoo.load("judge"))
+
+
+def as_tf32(values: torch.Tensor) -> torch.Tensor:
+    """Floats with the ten bits of mantissa that a GPU's matrix units keep of them, rounded to the nearest."""
+    bits = values.contiguous().view(torch.int32)
+    return ((bits + 0x1000) & ~0x1FFF).view(torch.float32)
+
+
+def test_tf32_moves_no_level_by_more_than_one(editor, chip):
+    """What cuDNN does to convolutions on a GPU by default, here on the CPU with the weights that ship."""
+    whole = editor.sweep(chip, VALUES)
+    short = FieldEditor(editor.spec.name)
+    rounded = 0
+    for module in [*short.network.modules(), *short.photo_values.reader.model.module.modules()]:
+        if isinstance(module, torch.nn.Conv2d | torch.nn.ConvTranspose2d | torch.nn.Linear):
+            module.weight.data = as_tf32(module.weight.data)
+            module.register_forward_pre_hook(lambda _, given: (as_tf32(given[0]), *given[1:]))
+            rounded += 1
+    swept = short.sweep(chip, VALUES)
+    assert rounded > 20
+    assert 0 < np.abs(swept.edited - whole.edited).max() <= 1
+    assert np.abs(swept.motion.field - whole.motion.field).max() < 0.01  # pixels of the chip, a unit

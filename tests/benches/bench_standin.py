@@ -1,0 +1,86 @@
+"""The plan of ``gslopes bench`` against the walk, with a stand-in for a GPU and without: who bounds the run.
+
+    python tests/benches/bench_standin.py [--photos 192] [--rounds 3] [--out results/standin.json]
+
+The stand-in gives what the CPU computed before, after the time that it is said to take for a photo; decoding, finding,
+aligning, encoding and writing are real. A plan says how many photos a second there are if whoever is busiest never
+waits; the walk shows how many there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+from contextlib import nullcontext
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
+
+import measure  # noqa: E402
+
+from gslopes.executors import OneProcess  # noqa: E402
+from gslopes.executors.threads import cores  # noqa: E402
+from gslopes.run import stages  # noqa: E402
+from gslopes.run.bench import ON_DEVICE, Bench, time_steps, write_variants  # noqa: E402
+from gslopes.run.components import default_components  # noqa: E402
+from gslopes.run.config import configure  # noqa: E402
+from gslopes.run.plan import make_plan  # noqa: E402
+from tests.standin import NAME, StandIn  # noqa: E402
+
+MILLISECONDS = (1.0, 20.0, 120.0)  # of the device for a photo: about an H100's, one that keeps up, one that does not
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--photos", type=int, default=192)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        measure.say(everything(Path(place), args.photos, args.rounds), args.out)
+
+
+def everything(place: Path, count: int, rounds: int) -> dict[str, object]:
+    folder = place / "photos"
+    folder.mkdir()
+    write_variants(folder, count)
+    options = {"min_face": 20, "placebo": False, "device": "cpu"}
+    real = default_components(configure(folder, options), "cpu")
+    recorded = StandIn()
+
+    def walk(device: StandIn | None) -> None:
+        shutil.rmtree(place / "run", ignore_errors=True)
+        plan = make_plan(configure(folder, options), place / "run")
+        with device.at_work() if device else nullcontext():
+            stages.run_synthesise(plan, device.components(real) if device else real, OneProcess())
+
+    walk(recorded)
+    share = 1 / len(ON_DEVICE)
+    devices = {
+        f"{each:g} ms": StandIn(dict.fromkeys(ON_DEVICE, share * each / 1000), recorded.known) for each in MILLISECONDS
+    }
+    runs = {"cpu": lambda: walk(None)} | {name: lambda one=one: walk(one) for name, one in devices.items()}
+    steps, faces = time_steps(folder, place, "gender", "cpu", OneProcess())
+    seconds = measure.in_turn(runs, rounds)
+    again, _ = time_steps(folder, place, "gender", "cpu", OneProcess())  # the machine may have been busier by then
+    steps = {step: (steps[step] + again[step]) / 2 for step in steps}
+    found: dict[str, object] = {}
+    for name, times in seconds.items():
+        mine = steps if name == "cpu" else steps | {k: count * v for k, v in devices[name].seconds.items()}
+        plan = Bench("cpu" if name == "cpu" else NAME, cores(), count, faces, mine, 1.0, None)
+        rates = [count / each for each in times]
+        found[name] = {
+            "planned": round(plan.planned, 1),
+            "bound": plan.bound,
+            "walk": measure.spread(rates, 1),
+            "walk_of_planned": measure.spread([rate / plan.planned for rate in rates], 2),
+        }
+    per_photo = {step: round(1000 * value / count, 1) for step, value in steps.items()}
+    return {"bench": "standin", "machine": measure.machine(), "photos": count, "ms_a_photo": per_photo, "walks": found}
+
+
+if __name__ == "__main__":
+    main()

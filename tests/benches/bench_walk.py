@@ -1,0 +1,132 @@
+"""The walk along both attributes: photos a second, peak memory of both kinds, agreement with the CPU.
+
+    python tests/benches/bench_walk.py PHOTOS [--photos 10000] [--side 224] [--device cuda] [--workers 8] [--agree 64]
+
+With ``--agree`` the first photos are also edited on the CPU: the tables must be equal, and no level may differ by more
+than one (files are PNG for that). The rate says how long the paper's 64,500 photos take.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benches")]
+
+import measure  # noqa: E402
+from bench_synthesis import SMALLEST, prepare  # noqa: E402
+
+from gslopes.core import tables  # noqa: E402
+from gslopes.executors import OneProcess, Processes  # noqa: E402
+from gslopes.run import stages  # noqa: E402
+from gslopes.run.bench import PAPER_PHOTOS  # noqa: E402
+from gslopes.run.components import default_components  # noqa: E402
+from gslopes.run.config import configure  # noqa: E402
+from gslopes.run.plan import make_plan  # noqa: E402
+
+ATTRIBUTES = ("gender", "race")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--photos", type=int, default=10_000)
+    parser.add_argument("--side", type=int, default=224)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--workers", type=int, default=0, help="processes; 0: the threads of one process")
+    parser.add_argument("--agree", type=int, default=0, help="photos that are edited on the CPU as well")
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        prepare(args.folder, Path(place) / "photos", args.photos, args.side)
+        facts = agreement(Path(place), args) if args.agree else walk(Path(place), args)
+        measure.say({"bench": "walk", "machine": measure.machine(args.device), **facts}, args.out)
+
+
+def walk(place: Path, args: argparse.Namespace) -> dict[str, Any]:
+    options = {"attribute": ATTRIBUTES, "min_face": SMALLEST, "device": args.device, "placebo": False}
+    plan = make_plan(configure(place / "photos", options), place / "run")
+    components = default_components(plan.config, plan.device)
+    executor = Processes(args.workers, args.device) if args.workers else OneProcess()
+    with device_memory(args.device) as used:
+        began = time.perf_counter()
+        audit = stages.run_synthesise(plan, components, executor)
+        seconds = time.perf_counter() - began
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    peak = [round(resource.getrusage(one).ru_maxrss / 2**20, 2) for one in who]
+    return {
+        "photos": args.photos, "used": audit.used, "side": args.side, "attributes": ATTRIBUTES,
+        "workers": args.workers or "threads of one process", "seconds": round(seconds, 1),
+        "photos_per_second": round(args.photos / seconds, 1),
+        "paper_minutes": round(PAPER_PHOTOS / args.photos * seconds / 60, 1),
+        "peak_resident_gb": {"process": peak[0], "largest child": peak[1]},
+        "peak_device_gb": round(max(used) / 1e9, 2) if used else None,
+    }  # fmt: skip
+
+
+@contextmanager
+def device_memory(device: str) -> Iterator[list[int]]:
+    """Bytes of the whole device that are in use, by whomever, every tenth of a second."""
+    used: list[int] = []
+    done = threading.Event()
+
+    def watch() -> None:
+        import torch
+
+        while not done.wait(0.1):
+            free, total = torch.cuda.mem_get_info(device)
+            used.append(total - free)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    if device.startswith("cuda"):
+        watcher.start()
+    yield used
+    done.set()
+
+
+def agreement(place: Path, args: argparse.Namespace) -> dict[str, Any]:
+    """Of the run on the device with that on the CPU."""
+    runs = []
+    for device in ("cpu", args.device):
+        options = {
+            "attribute": ATTRIBUTES,
+            "min_face": SMALLEST,
+            "limit": args.agree,
+            "format": "png",
+            "device": device,
+        }
+        plan = make_plan(configure(place / "photos", options), place / f"run-{len(runs)}")
+        stages.run_synthesise(plan, default_components(plan.config, plan.device), OneProcess())
+        runs.append(plan.run)
+    photos, edited = (
+        [tables.read(table, run / f"{table.name}.parquet").drop(columns="mask_area", errors="ignore") for run in runs]
+        for table in (tables.PHOTOS, tables.EDITS)  # the share of a mask is a float of the device
+    )
+    equal = photos[0].equals(photos[1]), edited[0].equals(edited[1])
+    edits = tables.read(tables.EDITS, runs[0] / "edits.parquet")
+    apart = []
+    for file in edits["file"]:
+        here, there = (np.asarray(Image.open(run / file)).astype(int) for run in runs)
+        apart.append(np.abs(here - there))
+    return {
+        "photos": args.agree, "photos_tables_equal": equal[0], "edits_tables_equal": equal[1], "pictures": len(apart),
+        "levels_apart_at_most": int(max(each.max() for each in apart)),
+        "share_of_values_apart": float(np.mean([(each > 0).mean() for each in apart])),
+        "share_apart_by_more_than_one": float(np.mean([(each > 1).mean() for each in apart])),
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
