@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 
 class QuietHandler(BaseHTTPRequestHandler):
@@ -28,9 +38,16 @@ class QuietHandler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(service: Any, handler: type[QuietHandler]) -> Iterator[Any]:
-    """Serve requests until the block ends.  service: anything with a ``port``, which is set.  handler: answers them."""
+def serving(service: Any, handler: type[QuietHandler], certificate: Path | None = None) -> Iterator[Any]:
+    """Serve requests until the block ends.
+
+    service: anything with a ``port``, which is set.  handler: answers them.  certificate: with its key; empty: no TLS.
+    """
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (handler,), {"service": service}))
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     server.daemon_threads = True
     service.port = server.server_port
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
@@ -41,3 +58,16 @@ def serving(service: Any, handler: type[QuietHandler]) -> Iterator[Any]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def write_certificate(file: Path) -> Path:
+    """A certificate of this machine, signed by itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = datetime.now(UTC)
+    made = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+    made = made.serial_number(1).not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    made = made.add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    file.write_bytes(private + made.sign(key, SHA256()).public_bytes(Encoding.PEM))
+    return file

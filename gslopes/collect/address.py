@@ -15,7 +15,7 @@ from typing import Any
 
 import httpcore
 
-from gslopes.collect.timing import Exchange, WatchedStream
+from gslopes.core.exchange import Exchange, WatchedNetwork
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -66,7 +66,7 @@ def _unwrapped(address: Address) -> Address:
     return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else address
 
 
-class PublicNetwork(httpcore.NetworkBackend):
+class PublicNetwork(WatchedNetwork):
     """Opens connections to public addresses alone; what is read from them keeps to the exchange's deadline.
 
     exchange: see ``timing.Exchange``.  allowed: ``host:port`` of servers that are exempt, for tests.
@@ -76,10 +76,9 @@ class PublicNetwork(httpcore.NetworkBackend):
     def __init__(
         self, exchange: Exchange | None = None, allowed: Iterable[str] = (), resolve: Resolve = socket.getaddrinfo
     ) -> None:
-        self._exchange = exchange or Exchange()
+        super().__init__(exchange or Exchange())
         self._allowed = frozenset(allowed)
         self._resolve = resolve
-        self._inner = httpcore.SyncBackend()
 
     def connect_tcp(
         self,
@@ -94,16 +93,11 @@ class PublicNetwork(httpcore.NetworkBackend):
         Raises: ForbiddenAddress if any address of the host is not public; httpcore.ConnectError; DeadlineExceeded.
         """
         address = host if f"{host}:{port}" in self._allowed else self._checked(host, port)
-        stream = self._inner.connect_tcp(address, port, self._exchange.seconds(timeout), local_address, socket_options)
-        return WatchedStream(stream, self._exchange)
+        return super().connect_tcp(address, port, timeout, local_address, socket_options)
 
     def connect_unix_socket(self, path: str, *_: Any, **__: Any) -> httpcore.NetworkStream:
         """Raises: ForbiddenAddress: a local socket is never public."""
         raise ForbiddenAddress("a local socket")
-
-    def sleep(self, seconds: float) -> None:
-        """For the retries of httpcore, which are not used."""
-        self._inner.sleep(seconds)
 
     def _checked(self, host: str, port: int) -> str:
         try:

@@ -17,7 +17,8 @@ import httpcore
 import httpx
 
 from gslopes.collect.address import ForbiddenAddress, PublicNetwork
-from gslopes.collect.timing import DeadlineExceeded, Exchange, HostRateLimiter
+from gslopes.collect.timing import HostRateLimiter
+from gslopes.core.exchange import DeadlineExceeded, Exchange, TooLarge, decoded
 from gslopes.core.http import seconds_to_wait
 from gslopes.core.reasons import Reason, SkipReason
 
@@ -174,16 +175,16 @@ class Fetcher:
 
 def _read(response: httpcore.Response, max_bytes: int, promised: int | None, truncate: bool) -> bytes:
     """The body, by a stream that keeps to the deadline."""
-    body = bytearray()
-    for chunk in response.iter_stream():
-        body += chunk
-        if len(body) > max_bytes:
-            if truncate:
-                return bytes(body[:max_bytes])
-            raise DownloadError("refused", SkipReason(Reason.FILE_TOO_LARGE, f"more than {max_bytes >> 20} MiB"))
+    try:
+        body = decoded(response.iter_stream(), "identity", max_bytes)
+    except TooLarge as error:
+        if truncate:
+            return error.body[:max_bytes]
+        limit = f"more than {max_bytes >> 20} MiB"
+        raise DownloadError("refused", SkipReason(Reason.FILE_TOO_LARGE, limit)) from None
     if promised is not None and promised != len(body):
         raise _Retry(SkipReason(Reason.CUT_SHORT))
-    return bytes(body)
+    return body
 
 
 def _length(value: str) -> int | None:

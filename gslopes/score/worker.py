@@ -42,8 +42,9 @@ class Worker:
         """
         answers: dict[bytes, Answer] = {}
         resume = getattr(self._classifier, "resume", None)  # of one whose answers take several requests
-        for key, data in pictures.items() if resume else ():
-            resume(data, self._cache.begun(key), partial(self._cache.keep_begun, key))
+        if resume is not None:
+            for key, data in pictures.items():
+                resume(data, self._cache.begun(key), partial(self._cache.keep_begun, key))
         try:
             self._ask(dict(pictures), answers, self._retry)
         except Stopped:

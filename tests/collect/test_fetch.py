@@ -14,7 +14,7 @@ import pytest
 
 from gslopes.collect.fetch import DownloadError, Fetcher, FetchPolicy
 from gslopes.collect.robots import Robots
-from gslopes.collect.timing import Stopped
+from gslopes.core.exchange import Stopped
 from tests.collect.server import PhotoServer, serving
 
 

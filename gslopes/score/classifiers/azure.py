@@ -49,15 +49,21 @@ class AzureService(Service):
         return self.CREDENTIALS if self._options.auth == "key" else (self.CREDENTIALS[0], *ENTRA)
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
+        import requests
         from azure.core.pipeline.policies import RetryPolicy
+        from azure.core.pipeline.transport import RequestsTransport
 
+        from gslopes.score import bounded
+
+        session = requests.Session()
+        for scheme in ("http://", "https://"):
+            session.mount(scheme, bounded.requests_adapter())
         module, kind = self.CLIENT
         client = getattr(import_module(module), kind)(
             self._address,
             self._credential(),
             retry_policy=RetryPolicy.no_retries(),  # score.retry sends again, and nothing else
-            connection_timeout=wire.CONNECT_TIMEOUT,
-            read_timeout=wire.TIMEOUT,
+            transport=RequestsTransport(session=session),
         )
         return client, client.close
 

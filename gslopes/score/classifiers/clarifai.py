@@ -7,6 +7,7 @@ Unless asked otherwise, general-image-recognition. Clarifai ended most of its ol
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
@@ -20,7 +21,7 @@ from gslopes.score.scrub import scrub
 
 KEY = "CLARIFAI_PAT"
 HOST, USER, APP, MODEL = "api.clarifai.com", "clarifai", "main", "general-image-recognition"
-_MESSAGE = 1024 * 1024 * 1024  # bytes, as in the vendor's own channel
+_MESSAGE = {"send": 1 << 30, "receive": 32 << 20}  # bytes; the vendor's own channel has the first for both
 _SUCCESS, _MIXED, _FAILURE = 10000, 10010, 10020
 _DEPRECATED = (10001, 10002)  # successes all the same: the model, or its version, is going to end
 _ANSWERED = (_SUCCESS, *_DEPRECATED)
@@ -71,7 +72,7 @@ class Clarifai(Service):
         if not os.environ.get(KEY):
             raise CredentialsError("clarifai", [KEY])
         # The vendor's channel sends again by itself, up to five times: ours is the same without that.
-        limits = [(f"grpc.max_{way}_message_length", _MESSAGE) for way in ("send", "receive")]
+        limits = [(f"grpc.max_{way}_message_length", size) for way, size in _MESSAGE.items()]
         options = [("grpc.enable_retries", 0), *limits]
         address = self._address or HOST
         if address.startswith("http://"):
@@ -140,6 +141,8 @@ def kind_of_code(code: int) -> wire.Kind:
 def _grpc_kind(name: str, said: str) -> wire.Kind:
     """The connection's end after sending may have cost money; a message above the channel's size is not throttling."""
     text = said.lower()
+    if re.search(r"http status 3\d\d|header with status: 3\d\d|certificate_verify_failed", text):
+        return "service"  # a redirect, which gRPC does not follow; a certificate
     if name == "UNAVAILABLE" and any(
         word in text for word in ("socket closed", "reset", "connection closed", "goaway")
     ):

@@ -75,6 +75,8 @@ class Google(Service):
         from google.api_core.client_options import ClientOptions
         from google.cloud import vision
 
+        from gslopes.score import bounded
+
         key = os.environ.get(API_KEY, "") if not os.environ.get(VARIABLE) else ""
         remember_secret(key)
         client = vision.ImageAnnotatorClient(
@@ -82,6 +84,8 @@ class Google(Service):
             transport="rest",
             client_options=ClientOptions(api_endpoint=self._address or None, api_key=key or None),
         )
+        for scheme in ("http://", "https://"):
+            client.transport._session.mount(scheme, bounded.requests_adapter())
         return client, client.transport.close
 
     def _credentials(self) -> Any:

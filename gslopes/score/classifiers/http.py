@@ -50,6 +50,7 @@ class HttpOptions(ServiceOptions):
             raise ConfigError(
                 f"http needs an address and a batch of at least 1, not {scrub(self.url)!r}.", "http:https://host/path"
             )
+        wire.check_address(self.url)
 
 
 class HttpClassifier(Service):
@@ -60,7 +61,6 @@ class HttpClassifier(Service):
 
     Options: ClassVar[type[HttpOptions]] = HttpOptions
     SERVICE = "http"
-    ERRORS = ("httpx", "http")
 
     def __init__(self, name: str, options: HttpOptions, device: str = "cpu") -> None:
         super().__init__(name, options, device)
@@ -83,7 +83,7 @@ class HttpClassifier(Service):
         return [self._options.token or "token=VARIABLE"]
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
-        import httpx
+        from gslopes.score import bounded
 
         headers = {}
         if self._from_variable:
@@ -93,7 +93,7 @@ class HttpClassifier(Service):
             self._url = wire.address(self._url)
         if self._options.token:
             headers = {"Authorization": f"Bearer {_variable_value(self._options.token)}"}
-        client = httpx.Client(headers=headers, timeout=httpx.Timeout(wire.TIMEOUT, connect=wire.CONNECT_TIMEOUT))
+        client = bounded.client(headers=headers)
         return client, client.close
 
     def _answers(self, pictures: list[bytes]) -> list[object]:

@@ -45,7 +45,6 @@ class Imagga(Service):
 
     Options = ImaggaOptions
     SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "imagga", ("IMAGGA_API_KEY", "IMAGGA_API_SECRET"), ("IMAGGA_ENDPOINT",)
-    ERRORS = ("httpx", "imagga")
 
     def parse(self, raw: object) -> Answer:
         """Tags in the language that was asked for, and confidences divided by 100."""
@@ -55,13 +54,12 @@ class Imagga(Service):
         return Answer("answered", wire.best((one["tag"][language], one["confidence"] / 100) for one in tags))
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
-        import httpx
+        from gslopes.score import bounded
 
         if missing := [name for name in self.CREDENTIALS if not os.environ.get(name)]:
             raise CredentialsError("imagga", missing)
         key, secret = (os.environ[name] for name in self.CREDENTIALS)
-        timeout = httpx.Timeout(wire.TIMEOUT, connect=wire.CONNECT_TIMEOUT)
-        client = httpx.Client(base_url=self._address or HOST, auth=(key, secret), timeout=timeout)
+        client = bounded.client(base_url=self._address or HOST, auth=(key, secret))
         return client, client.close
 
     def _answer(self, picture: bytes) -> object:

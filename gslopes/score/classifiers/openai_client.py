@@ -16,7 +16,6 @@ from gslopes.score.scrub import remember_secret
 KEY = "OPENAI_API_KEY"
 _POLICY = frozenset({"content_filter", "content_policy_violation", "moderation_blocked", "responsible_ai_policy"})
 _OPTIONAL = ("response_format", "top_logprobs", "logprobs", "temperature", "max_tokens", "seed", "n")
-_AFTER_SENDING = ("ReadError", "RemoteProtocolError", "WriteError", "ReadTimeout", "WriteTimeout")  # of httpx
 
 
 class OpenAIService(Service):
@@ -31,12 +30,15 @@ class OpenAIService(Service):
         """The client, and what closes it.  variable: that holds the key.  Raises: CredentialsError."""
         import openai
 
+        from gslopes.score import bounded
+
         key = os.environ.get(variable, "")
         if not key and key_needed:
             raise CredentialsError(self.SERVICE, [variable])
         remember_secret(key)
         address = self._address or None
-        client = openai.OpenAI(api_key=key or "none", base_url=address, max_retries=0, timeout=timeout)
+        by = bounded.client(timeout)
+        client = openai.OpenAI(api_key=key or "none", base_url=address, max_retries=0, timeout=timeout, http_client=by)
         return client, client.close
 
     @classmethod
@@ -45,8 +47,6 @@ class OpenAIService(Service):
         if kind == "failed" and isinstance(status, int):
             by_status = wire.kind_of_status(status)
             kind = wire.codes_of("openai").get(code) or ("service" if by_status == "failed" else by_status)
-        if kind == "unavailable" and type(error.__cause__).__name__ in _AFTER_SENDING:
-            kind = "lost"  # the request may have reached the server
         said = str(getattr(error, "message", None) or f"{type(error).__name__}: {error}")
         facts = body_of(error)
         if re.fullmatch(r"Error code: \d+\W*", said) or not isinstance(facts.get("message", ""), str):

@@ -70,12 +70,11 @@ class Rekognition(Service):
         import boto3
         from botocore.config import Config
 
+        from gslopes.score import bounded
+
         options = self._options
         config = Config(
             retries={"total_max_attempts": 1, "mode": "standard"},  # score.retry sends again, and nothing else
-            connect_timeout=wire.CONNECT_TIMEOUT,
-            read_timeout=wire.TIMEOUT,
-            max_pool_connections=max(10, self.limits.concurrency),
         )
         session = boto3.Session(region_name=options.region or None, profile_name=options.profile or None)
         found = session.get_credentials()
@@ -86,7 +85,9 @@ class Rekognition(Service):
         for secret in found.get_frozen_credentials():
             remember_secret(secret or "")
         client = session.client("rekognition", endpoint_url=self._address or None, config=config)
-        return client, client.close
+        transport = bounded.BoundedTransport()
+        client.meta.events.register("before-send.rekognition", bounded.before_send(transport))
+        return client, lambda: (client.close(), transport.close())
 
     def _answer(self, picture: bytes) -> object:
         reply, kept = self._detect({"Bytes": picture}), _KEPT[self._options.feature]

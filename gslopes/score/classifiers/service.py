@@ -23,7 +23,7 @@ class Service(ABC):
 
     SERVICE: its name in messages.  CREDENTIALS: variables that hold its credentials.
     ENDPOINT_VARIABLES: variables that may hold another address, where the option ``ENDPOINT_OPTION`` is empty.
-    ERRORS: sections of errors.toml with the exceptions of its client; empty: that of the service's name.
+    ERRORS: sections of errors.toml with its client's exceptions, beyond httpx's; empty: that of the service's name.
 
     Raises: ConfigError if the address is not safe to send credentials to.
     """
@@ -51,6 +51,7 @@ class Service(ABC):
     def prepare(self) -> None:
         """Find the credentials and make the client.  Raises: CredentialsError, ServiceError."""
         guard_logs()  # vendors write requests there
+        wire.check_keys(self.SERVICE, self._variables)
         try:
             self._client, close = self._connected()
         except GslopesError:
@@ -79,11 +80,13 @@ class Service(ABC):
 
         variables: that hold the credentials; empty: ``CREDENTIALS``.
         """
-        kind = wire.kind_of(error, wire.classes_of(*(cls.ERRORS or (cls.SERVICE,))))
+        found = wire.innermost(error)
+        kind = wire.kind_of(found, wire.classes_of("httpx", *(cls.ERRORS or (cls.SERVICE,))))
         if kind is None:
             raise error
-        kind, text = cls._details(error, kind)
-        return wire.error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, wire.wait_of(error))
+        ours = type(found).__module__ == "gslopes.score.bounded"
+        kind, text = (kind, str(found)) if ours else cls._details(found, kind)
+        return wire.error_of(cls.SERVICE, kind, text, variables or cls.CREDENTIALS, wire.wait_of(found))
 
     # -- what a subclass defines --------------------------------------------------------------------------------------
 

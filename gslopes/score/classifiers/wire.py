@@ -9,6 +9,7 @@ Every error of a vendor's client is of one *kind*, declared in errors.toml; ``er
     credentials  who asks is not known, or may not ask
     service      no picture will ever be judged: wrong use, a quota used up, a wrong address
     failed       this request did not work, for a reason of its own
+    unusable     a reply came that is none: it may have been billed, and another one would be no better
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from urllib.parse import urlsplit
 from gslopes.core import http
 from gslopes.core.config import read_toml
 from gslopes.core.errors import (
+    AnswerError,
     ClassifierError,
     ConfigError,
     CredentialsError,
@@ -36,10 +38,11 @@ from gslopes.core.errors import (
 from gslopes.core.secrets import secrets_within, shown_address
 from gslopes.score.scrub import remember_secret, scrub
 
-Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed"]
+Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"]
 Kinds = Mapping[str, Kind]  # of what an error is called
 
 CONNECT_TIMEOUT, TIMEOUT = 10.0, 60.0  # seconds, to connect and to answer
+LONGEST = 1 << 16  # characters of what a service says that are looked at
 _HOME = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -52,10 +55,19 @@ def address(option: str, *variables: str) -> str:
     Raises: ConfigError if it is plain http to another machine, since credentials would travel in the open.
     """
     found = option or next((os.environ[name] for name in variables if os.environ.get(name)), "")
+    check_address(found)
     if urlsplit(found).scheme == "http" and not on_this_machine(found):
         message = f"{shown_address(found)!r} would be sent credentials without encryption."
         raise ConfigError(message, "Write https://, or ask a server on this machine.")
     return found.rstrip("/")
+
+
+def check_address(found: str) -> None:
+    """Raises: ConfigError if there can be no such port or host."""
+    try:
+        _ = urlsplit(found if "//" in found else f"//{found}").port
+    except ValueError:
+        raise ConfigError(f"{scrub(found)!r} is no address: there is no such port, or host.") from None
 
 
 def on_this_machine(found: str) -> bool:
@@ -96,7 +108,7 @@ def error_of(service: str, kind: Kind, text: str, variables: Iterable[str], wait
     service: the classifier's bare name.  text: what the vendor says.  variables: that hold the credentials.
     wait: seconds that the service asks for, None if it does not say.
     """
-    said = scrub(text).strip().rstrip(".") or "no reason given"
+    said = scrub(text[:LONGEST]).strip().rstrip(".") or "no reason given"
     if kind == "throttled":
         return Throttled(f"{service} asks us to slow down: {said}.", wait)
     if kind in ("unavailable", "lost"):
@@ -107,6 +119,8 @@ def error_of(service: str, kind: Kind, text: str, variables: Iterable[str], wait
         return CredentialsError(service, variables, rejected=True, detail=said)
     if kind == "service":
         return ServiceError(f"{service} does not answer: {said}.", "Answers so far are kept.")
+    if kind == "unusable":
+        return AnswerError(f"{service} gives no answer: {said}.")
     return ClassifierError(f"{service} failed: {said}.")
 
 
@@ -132,6 +146,22 @@ def ranges_of(vendor: str) -> list[tuple[int, int, Kind]]:
 @cache
 def _errors() -> dict[str, Any]:
     return read_toml(Path(str(files("gslopes.score") / "classifiers" / "errors.toml")))
+
+
+def innermost(error: BaseException) -> BaseException:
+    """What ``score.bounded`` raised, if an error of a vendor's client stands around it; else the error itself."""
+    found: BaseException | None = error
+    while found is not None and kind_of(found, {"httpx.RequestError": "lost"}) is None:
+        found = found.__cause__ or found.__context__
+    return found or error
+
+
+def check_keys(service: str, variables: Iterable[str]) -> None:
+    """Raises: CredentialsError if a variable holds a character that no key has and no header can carry."""
+    for name in variables:
+        value = os.environ.get(name, "")
+        if any(ord(letter) < 32 or ord(letter) == 127 for letter in value) or value != value.strip():
+            raise CredentialsError(service, [name], detail="its value has a line break, or a blank at an end")
 
 
 def kind_of(error: BaseException, table: Kinds) -> Kind | None:
