@@ -163,7 +163,7 @@ def requests_adapter() -> Any:
     transport = BoundedTransport()
 
     class Adapter(requests.adapters.BaseAdapter):
-        def send(self, request: requests.PreparedRequest, *_: object, **__: object) -> requests.Response:  # type: ignore[override]
+        def send(self, request: requests.PreparedRequest, *_: object, **__: object) -> requests.Response:
             reply = _sent(transport, request)
             found = requests.Response()
             found.status_code, found.reason = reply.status_code, reply.reason_phrase

@@ -79,7 +79,7 @@ class Google(Service):
 
         key = os.environ.get(API_KEY, "") if not os.environ.get(VARIABLE) else ""
         remember_secret(key)
-        client = vision.ImageAnnotatorClient(
+        client: Any = vision.ImageAnnotatorClient(
             credentials=None if key else self._credentials(),
             transport="rest",
             client_options=ClientOptions(api_endpoint=self._address or None, api_key=key or None),

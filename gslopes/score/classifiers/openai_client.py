@@ -37,7 +37,7 @@ class OpenAIService(Service):
             raise CredentialsError(self.SERVICE, [variable])
         remember_secret(key)
         address = self._address or None
-        by = bounded.client(timeout)
+        by: Any = bounded.client(timeout)
         client = openai.OpenAI(api_key=key or "none", base_url=address, max_retries=0, timeout=timeout, http_client=by)
         return client, client.close
 

@@ -6,6 +6,7 @@ Credentials are whatever boto3 finds: variables, a profile, or one that ``aws ss
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
@@ -87,7 +88,10 @@ class Rekognition(Service):
         client = session.client("rekognition", endpoint_url=self._address or None, config=config)
         transport = bounded.BoundedTransport()
         client.meta.events.register("before-send.rekognition", bounded.before_send(transport))
-        return client, lambda: (client.close(), transport.close())
+        closing = ExitStack()
+        closing.callback(transport.close)
+        closing.callback(client.close)
+        return client, closing.close
 
     def _answer(self, picture: bytes) -> object:
         reply, kept = self._detect({"Bytes": picture}), _KEPT[self._options.feature]

@@ -148,12 +148,12 @@ def _errors() -> dict[str, Any]:
     return read_toml(Path(str(files("gslopes.score") / "classifiers" / "errors.toml")))
 
 
-def innermost(error: BaseException) -> BaseException:
+def innermost(error: Exception) -> Exception:
     """What ``score.bounded`` raised, if an error of a vendor's client stands around it; else the error itself."""
     found: BaseException | None = error
     while found is not None and kind_of(found, {"httpx.RequestError": "lost"}) is None:
         found = found.__cause__ or found.__context__
-    return found or error
+    return found if isinstance(found, Exception) else error
 
 
 def check_keys(service: str, variables: Iterable[str]) -> None:
