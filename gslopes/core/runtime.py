@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import platform
+import sys
 from importlib import import_module, metadata
 from typing import Any
 
@@ -43,6 +45,16 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
+
+
+def limit_threads(threads: int) -> None:
+    """As many threads for torch and OpenCV in this process, if they are in use."""
+    for module, function in (("torch", "set_num_threads"), ("cv2", "setNumThreads")):
+        if module in sys.modules:
+            getattr(sys.modules[module], function)(threads)
+
+
+os.register_at_fork(after_in_child=lambda: limit_threads(1))  # a fork has one thread: waiting for more hangs
 
 
 def check_device(device: str) -> str:

@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
-from gslopes.core.runtime import pick_device
+from gslopes.core.runtime import limit_threads, pick_device
 from gslopes.executors.executor import Work, pack
 from gslopes.executors.pool import Lost, run_parts
 from gslopes.executors.progress import Notes, progress_line
-from gslopes.executors.threads import cores, limit_threads, slots_and_threads
+from gslopes.executors.threads import cores, slots_and_threads
 from gslopes.executors.worker import PartWorker, Report, portable
 
 CORES_EACH = 4  # of a worker without a GPU, if the number of workers is not given

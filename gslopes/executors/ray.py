@@ -17,12 +17,12 @@ from typing import Any
 
 from gslopes.core.errors import UsageError
 from gslopes.core.runfolder import show
-from gslopes.core.runtime import gslopes_version
+from gslopes.core.runtime import gslopes_version, limit_threads
 from gslopes.executors.executor import Work, pack
 from gslopes.executors.pool import Lost, run_parts
 from gslopes.executors.processes import CORES_EACH
 from gslopes.executors.progress import Notes, progress_line
-from gslopes.executors.threads import cores, limit_threads, slots_and_threads
+from gslopes.executors.threads import cores, slots_and_threads
 from gslopes.executors.worker import PartWorker, Report, portable
 
 ADDRESS = "RAY_ADDRESS"

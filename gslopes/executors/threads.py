@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from gslopes.core.runtime import limit_threads
 
 # With a GPU the cores decode and write while it computes; more threads than this wait for Python's lock instead.
 MAX_SLOTS = 16
@@ -28,13 +29,6 @@ def slots_and_threads(work: object, share: int) -> tuple[int, int]:
         return min(share, MAX_SLOTS), 1
     said = os.environ.get("OMP_NUM_THREADS", "")
     return 1, int(said) if said.isdigit() and int(said) else share
-
-
-def limit_threads(threads: int) -> None:
-    """As many threads for torch and OpenCV in this process, if they are in use; other workers have the other cores."""
-    for module, function in (("torch", "set_num_threads"), ("cv2", "setNumThreads")):
-        if module in sys.modules:
-            getattr(sys.modules[module], function)(threads)
 
 
 @contextmanager

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import signal
+import threading
+
 import pytest
 
 from gslopes.core.errors import UsageError
@@ -13,6 +17,23 @@ def test_versions_name_what_can_move_a_number():
 def test_cpu_is_always_there():
     assert pick_device("cpu") == "cpu"
     assert pick_device("auto") in ("cpu", "cuda")
+
+
+def test_a_fork_computes_on():
+    import torch
+
+    before, pictures, kernels = torch.get_num_threads(), torch.ones(8, 16, 64, 64), torch.ones(16, 16, 3, 3)
+    torch.set_num_threads(2)
+    torch.nn.functional.conv2d(pictures, kernels)
+    child = os.fork()
+    if child == 0:
+        torch.nn.functional.conv2d(pictures, kernels)
+        os._exit(7)
+    torch.set_num_threads(before)
+    killer = threading.Timer(30, os.kill, (child, signal.SIGKILL))
+    killer.start()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    killer.cancel()
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:x", "cpu:0", "cuda:99", ""])

@@ -18,7 +18,7 @@ from gslopes.core.errors import CredentialsError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.features import azure_safety
-from gslopes.score.classifiers.service import Service
+from gslopes.score.classifiers.service import OneByOne
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 
@@ -26,7 +26,7 @@ ENTRA = ("AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET")  # or a ma
 _AZURE_HOSTS = (".cognitiveservices.azure.com", ".api.cognitive.microsoft.com", ".services.ai.azure.com")
 
 
-class AzureService(Service):
+class AzureService(OneByOne):
     """What Azure's two services share: address and key (or Entra ID), errors, one picture a request.
 
     CLIENT: module and class of the official client.  CREDENTIALS: of the address and of the key.

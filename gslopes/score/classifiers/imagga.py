@@ -13,7 +13,7 @@ from typing import Any, cast
 from gslopes.core.errors import ConfigError, CredentialsError, ServiceError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
-from gslopes.score.classifiers.service import Service
+from gslopes.score.classifiers.service import OneByOne
 from gslopes.score.limits import ServiceOptions
 
 HOST = "https://api.imagga.com"
@@ -40,7 +40,7 @@ class ImaggaOptions(ServiceOptions):
             raise ConfigError("imagga's language must be a single language, such as en.", "Use one run for each.")
 
 
-class Imagga(Service):
+class Imagga(OneByOne):
     """A ``records.Classifier`` over Imagga, one picture a request."""
 
     Options = ImaggaOptions

@@ -10,7 +10,7 @@ from typing import Any
 
 from gslopes.core.errors import CredentialsError
 from gslopes.score.classifiers import chat_body, wire
-from gslopes.score.classifiers.service import Service
+from gslopes.score.classifiers.service import OneByOne
 from gslopes.score.scrub import remember_secret
 
 KEY = "OPENAI_API_KEY"
@@ -18,7 +18,7 @@ _POLICY = frozenset({"content_filter", "content_policy_violation", "moderation_b
 _OPTIONAL = ("response_format", "top_logprobs", "logprobs", "temperature", "max_tokens", "seed", "n")
 
 
-class OpenAIService(Service):
+class OpenAIService(OneByOne):
     """A service that is asked through the ``openai`` client, one picture a request."""
 
     SERVICE, CREDENTIALS, ENDPOINT_VARIABLES = "openai", (KEY,), ("OPENAI_BASE_URL",)

@@ -14,7 +14,7 @@ from gslopes.core.errors import ConfigError, CredentialsError, ServiceError
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.features import rekognition_face
-from gslopes.score.classifiers.service import Service
+from gslopes.score.classifiers.service import OneByOne
 from gslopes.score.limits import ServiceOptions
 from gslopes.score.names import ARGUMENT, OPERATIONAL
 from gslopes.score.scrub import remember_secret
@@ -51,7 +51,7 @@ class RekognitionOptions(ServiceOptions):
             raise ConfigError("rekognition's max_labels must be 1 or more, and its min_confidence in [0, 100].")
 
 
-class Rekognition(Service):
+class Rekognition(OneByOne):
     """A ``records.Classifier`` over Amazon Rekognition, one picture a request."""
 
     Options = RekognitionOptions

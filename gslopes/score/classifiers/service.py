@@ -94,13 +94,9 @@ class Service(ABC):
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         """The client, and what closes it.  Raises: CredentialsError; whatever the client raises."""
 
+    @abstractmethod
     def _answers(self, pictures: list[bytes]) -> list[object]:
-        """The replies; one request a picture where the service takes no more."""
-        return [self._answer(picture) for picture in pictures]
-
-    def _answer(self, picture: bytes) -> object:
-        """The reply about one picture."""
-        raise NotImplementedError
+        """The replies to one request.  Raises: whatever the client raises."""
 
     @classmethod
     def _details(cls, error: Exception, kind: wire.Kind) -> tuple[wire.Kind, str]:
@@ -120,3 +116,14 @@ class Service(ABC):
 
     def _error(self, kind: wire.Kind, text: str) -> GslopesError:
         return wire.error_of(self.SERVICE, kind, text, self._variables)
+
+
+class OneByOne(Service):
+    """A service that takes one picture a request."""
+
+    def _answers(self, pictures: list[bytes]) -> list[object]:
+        return [self._answer(picture) for picture in pictures]
+
+    @abstractmethod
+    def _answer(self, picture: bytes) -> object:
+        """The reply about one picture.  Raises: whatever the client raises."""
