@@ -1,11 +1,13 @@
-"""Audit, kill, go on, again and again, against five services of which a fifth of the requests fails.
+"""Audit, kill or interrupt, go on, again and again, against five services that fail and two that lie.
 
     python tests/benches/soak.py --seconds 1800 --seed 0 --out soak.json
 
 Each round audits a folder of drawn faces (synthesise, score, fit; the page, most of whose time is drawing, is left out)
-at the five fake services, with 20 % faults of every kind, and is killed at random moments until one attempt ends by
-itself. Then its tables and pictures must equal those of an undisturbed audit, and what was billed beyond once a picture
-must be explained by answers that got lost on the way or were in flight at a kill.
+at the five fake services, with 20 % faults of every kind, and is killed, or stopped by Ctrl-C, at random moments until
+one attempt ends by itself. Then its tables and pictures must equal those of an undisturbed audit, and what was billed
+beyond once a picture must be explained by answers that got lost on the way or were in flight at a kill.
+Then two servers are asked that make up how many answers there are and what tokens they took, and that redirect: with
+Ctrl-C at random moments the spending must be what they were sent, and nothing may reach whom they redirect to.
 Prints one JSON object, whose runs are added to those that the file has; ends with 1 if a round differs.
 """
 
@@ -15,13 +17,16 @@ import argparse
 import json
 import os
 import random
+import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -33,35 +38,58 @@ import measure  # noqa: E402
 
 from gslopes.core import tables  # noqa: E402
 from gslopes.datasets.drawn import sample, write_folder  # noqa: E402
+from tests.benches.liars import Liar, LiarHandler, Thief, ThiefHandler  # noqa: E402
 from tests.fake_provider import FakeProvider  # noqa: E402
+from tests.fake_provider.folder import write_run  # noqa: E402
 from tests.fixtures import write_tiny_models  # noqa: E402
+from tests.loopback import serving  # noqa: E402
 
 NAMES = ["google:images_per_minute=60000", *(f"{name}:rate=500,concurrency=4" for name in ("rekognition", "azure"))]
 NAMES += ["clarifai:rate=500,concurrency=4", "imagga:rate=500,concurrency=4"]
 TABLES = ("photos", "edits", "asked", "scores", "slopes", "shape", "joint")
 HANGS = 600.0  # seconds after which an attempt that nobody kills is a finding
-# Imports once, then makes a child for each line it reads: an audit, killed after so many seconds. Prints its end.
+LIES = ["http:{url}/judge,price=1000,batch=4,concurrency=4", "llm:liar,url={url}/v1,prompt=doctor-nurse,"]
+LIES[1] += "scores=repeats,repeats=3,price=3000,concurrency=4"  # both a dollar a picture, or a request
+# Imports once, then makes a child for each line it reads: an audit, ended by a signal after so many seconds. Prints its
+# end; what it says about money is added to a file.
 NURSERY = """
 import os, pathlib, shlex, signal, sys, time, traceback
 import gslopes.compose.known, gslopes.edit.sweep, gslopes.find.known, gslopes.fit.analysis, gslopes.score.client
 import gslopes.run.stages, gslopes.zoo
+from gslopes.run import walk
 from gslopes.run.config import FitConfig
+class Notes:
+    def note(self, text):
+        with open(self.file, "a") as file:
+            print(text, file=file)
 for line in sys.stdin:
-    seconds, folder, run, cache, *names = shlex.split(line)
+    seconds, number, folder, run, cache, *names = shlex.split(line)
     known = {"landmarks": f"{folder}/faces.csv", "masks": f"{folder}/masks", "placebo": False, "gate": False}
     ends, child = time.monotonic() + float(seconds), os.fork()
     if child == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        notes = Notes()
+        notes.file = f"{run}-notes"
         try:
-            gslopes.run.walk.synthesise(f"{folder}/photos", run, config=f"{folder}/part.toml", device="cpu", **known)
-            gslopes.run.walk.score_photos(run, names, device="cpu", cache=cache, yes=True)
-            gslopes.run.stages.run_fit(pathlib.Path(run), FitConfig(permutations=200, bootstrap=200))
+            if "liar" not in line:
+                walk.synthesise(f"{folder}/photos", run, config=f"{folder}/part.toml", device="cpu", **known)
+            walk.score_photos(run, names, device="cpu", cache=cache, yes=True, executor=notes)
+            if "liar" not in line:
+                gslopes.run.stages.run_fit(pathlib.Path(run), FitConfig(permutations=200, bootstrap=200))
             os._exit(0)
+        except KeyboardInterrupt:
+            os._exit(130)
         except BaseException:
             traceback.print_exc()
             os._exit(1)
     ended = (0, 0)
     while ended[0] == 0 and time.monotonic() < ends:
+        time.sleep(0.01)
+        ended = os.waitpid(child, os.WNOHANG)
+    if ended[0] == 0:
+        os.kill(child, int(number))
+    while ended[0] == 0 and time.monotonic() < ends + 60:
         time.sleep(0.01)
         ended = os.waitpid(child, os.WNOHANG)
     if ended[0] == 0:
@@ -97,14 +125,18 @@ def main() -> int:
                 provider.trouble(0.2, delay=0.01)
                 codes = [-9]
                 while codes[-1] != 0 and len(codes) < 30:
-                    codes.append(attempt(nursery, folder, run, lot.uniform(0.2, 4.0) if len(codes) < 13 else HANGS))
+                    seconds = lot.uniform(0.2, 4.0) if len(codes) < 13 else HANGS
+                    codes.append(attempt(nursery, folder, run, seconds, lot.choice([signal.SIGKILL, signal.SIGINT])))
                 kills = codes.count(-9) - 1
                 wrong = differences(provider, made(run) if codes[-1] == 0 else ({}, {}), expected, kills)
                 differing += [f"round {counts['rounds']}, ends {codes[1:]}: {one}" for one in wrong]
                 counts.update(rounds=1, kills=kills, requests=len(provider.log.calls))
-                counts["other ends"] += len(codes) - 2 - kills
+                stops = codes.count(130)
+                counts.update(interrupts=stops)
+                counts["other ends"] += len(codes) - 2 - kills - stops
                 counts["failed requests"] += sum(bool(call.trouble) for call in provider.log.calls)
                 counts["pictures judged"] += sum(len(call.billed) for call in provider.log.calls)
+                differing += lied_to(nursery, folder, lot, counts)
                 shutil.rmtree(run)
                 shutil.rmtree(f"{run}-cache")
             nursery.stdin.close()
@@ -115,10 +147,43 @@ def main() -> int:
     return bool(differing)
 
 
-def attempt(nursery: subprocess.Popen[str], folder: Path, run: Path, seconds: float) -> int:
-    """Audit, killed after so many seconds; its exit code, -9 where it was killed."""
-    nursery.stdin.write(shlex.join([str(seconds), str(folder), str(run), f"{run}-cache", *NAMES]) + "\n")
+def attempt(
+    nursery: subprocess.Popen[str],
+    folder: Path,
+    run: Path,
+    seconds: float,
+    number: int = signal.SIGKILL,
+    names: Sequence[str] = NAMES,
+) -> int:
+    """Audit, ended by a signal after so many seconds; its exit code, -9 where it was killed."""
+    sent = [str(seconds), str(int(number)), str(folder), str(run), f"{run}-cache", *names]
+    nursery.stdin.write(shlex.join(sent) + "\n")
     return int(nursery.stdout.readline())
+
+
+def lied_to(nursery: subprocess.Popen[str], folder: Path, lot: random.Random, counts: Counter[str]) -> list[str]:
+    """Ask the liars until all is answered, with Ctrl-C at random moments; what was spent beyond, or less than, sent."""
+    run = write_run(folder / f"liar-{counts['rounds']}", 6, part=2)
+    thief, codes = Thief(), [130]
+    with serving(thief, ThiefHandler), serving(Liar(lot.randrange(1 << 30), thief), LiarHandler) as liar:
+        names = [name.format(url=f"http://127.0.0.1:{liar.port}") for name in LIES]
+        while codes[-1] != 0 and len(codes) < 30:
+            seconds = lot.uniform(0.1, 1.5) if len(codes) < 13 else HANGS
+            codes.append(attempt(nursery, folder, run, seconds, signal.SIGINT, names))
+    said = Path(f"{run}-notes").read_text()
+    spent = dict.fromkeys(("http", "llm"), 0.0)
+    for name, usd in re.findall(r"score +(http|llm):.*? ([\d,]+\.\d\d) USD spent", said):
+        spent[name] += float(usd.replace(",", ""))
+    counts.update({"lying rounds": 1, "interrupts among lies": codes.count(130) - 1})
+    counts.update({"sent to liars": sum(liar.judged.values()), "redirected": said.count("sends us on")})
+    wrong = [
+        f"a liar counted {liar.judged[kind]} and {spent[name]:g} were spent at {name}"
+        for kind, name in (("judge", "http"), ("chat", "llm"))
+        if spent[name] != liar.judged[kind]
+    ]
+    wrong += [f"{thief.came} requests followed a redirect"] if thief.came else []
+    wrong += [f"the liars' rounds ended with {codes}"] if codes[-1] not in (0, 1) else []
+    return wrong
 
 
 def made(run: Path) -> tuple[dict[str, pd.DataFrame], dict[str, bytes]]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
 from gslopes.core.errors import ConfigError, CredentialsError
+from gslopes.core.files import parse_json
 from gslopes.core.records import Answer
 from gslopes.core.secrets import secrets_within
 from gslopes.score.classifiers import wire
@@ -100,7 +101,7 @@ class HttpClassifier(Service):
         content = {"pictures": [base64.b64encode(data).decode("ascii") for data in pictures]}
         reply = self._client.post(self._url, json=content)
         reply.raise_for_status()
-        body = reply.json()
+        body: Any = parse_json(reply.content)
         version = str(body.get("version", ""))
         return [{**answer, "version": version} for answer in body["answers"]]
 

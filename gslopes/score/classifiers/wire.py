@@ -63,7 +63,9 @@ def address(option: str, *variables: str) -> str:
 
 
 def check_address(found: str) -> None:
-    """Raises: ConfigError if there can be no such port or host."""
+    """Raises: ConfigError if there can be no such port or host; ``env:VARIABLE`` is looked at when it is read."""
+    if found.startswith("env:"):
+        return
     try:
         _ = urlsplit(found if "//" in found else f"//{found}").port
     except ValueError:

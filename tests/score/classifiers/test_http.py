@@ -9,7 +9,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from gslopes.core.errors import ConfigError, CredentialsError, Refused, ServiceError, Throttled, Unavailable
+from gslopes.core.errors import (
+    AnswerError,
+    ConfigError,
+    CredentialsError,
+    Refused,
+    ServiceError,
+    Throttled,
+    Unavailable,
+)
 from gslopes.score.classifiers import load_classifier
 from gslopes.score.scrub import scrub
 from tests.echoes import ECHOES, plain
@@ -137,6 +145,13 @@ def test_a_busy_endpoint_says_how_long(endpoint):
 def test_a_reply_of_another_form_may_have_been_billed_and_is_asked_again(endpoint, body):
     endpoint.reply = (200, {}, body)
     with pytest.raises(Unavailable) as raised:
+        load_classifier(endpoint.name).ask([b"xy"])
+    assert raised.value.billed
+
+
+def test_a_score_that_is_given_twice_is_no_answer_and_is_paid_once(endpoint):
+    endpoint.reply = (200, {}, '{"answers": [{"labels": {"a": 0.9, "a": 0.1}}]}')
+    with pytest.raises(AnswerError) as raised:
         load_classifier(endpoint.name).ask([b"xy"])
     assert raised.value.billed
 
