@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import threading
+import time
 from collections import Counter
 
 from tests.loopback import QuietHandler
@@ -30,16 +31,18 @@ class Liar:
     """A tagger at /judge and a chat server at /v1, which lie in a share of their replies.
 
     thief: where redirects lead.  judged: pictures that were sent to "judge", and requests to "chat", and not failed.
+    redirected: requests.
     """
 
     def __init__(self, seed: int, thief: Thief) -> None:
         self.lot, self.thief, self.judged, self.port = random.Random(seed), thief, Counter[str](), 0
-        self.lock = threading.Lock()
+        self.lock, self.redirected = threading.Lock(), 0
 
     def judge(self, pictures: int) -> tuple[int, dict[str, object] | str]:
         """Status and reply: as many answers as pictures, or not."""
         what = self.lot.random()
-        if what < 0.02:
+        if what < 0.05:
+            self.redirected += 1
             return 307, f"http://127.0.0.1:{self.thief.port}/judge"
         if what < 0.1:
             return 503, {}
@@ -63,5 +66,6 @@ class LiarHandler(QuietHandler):
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         with self.service.lock:
             status, reply = self.service.judge(len(asked["pictures"])) if "pictures" in asked else self.service.chat()
+        time.sleep(0.05)
         headers = {"Location": reply} if isinstance(reply, str) else {}
         self.send(status, json.dumps(reply).encode(), "application/json", headers)

@@ -168,14 +168,14 @@ def lied_to(nursery: subprocess.Popen[str], folder: Path, lot: random.Random, co
     with serving(thief, ThiefHandler), serving(Liar(lot.randrange(1 << 30), thief), LiarHandler) as liar:
         names = [name.format(url=f"http://127.0.0.1:{liar.port}") for name in LIES]
         while codes[-1] != 0 and len(codes) < 30:
-            seconds = lot.uniform(0.1, 1.5) if len(codes) < 13 else HANGS
+            seconds = lot.uniform(0.5, 4.0) if len(codes) < 13 else HANGS
             codes.append(attempt(nursery, folder, run, seconds, signal.SIGINT, names))
     said = Path(f"{run}-notes").read_text()
     spent = dict.fromkeys(("http", "llm"), 0.0)
     for name, usd in re.findall(r"score +(http|llm):.*? ([\d,]+\.\d\d) USD spent", said):
         spent[name] += float(usd.replace(",", ""))
     counts.update({"lying rounds": 1, "interrupts among lies": codes.count(130) - 1})
-    counts.update({"sent to liars": sum(liar.judged.values()), "redirected": said.count("sends us on")})
+    counts.update({"sent to liars": sum(liar.judged.values()), "redirected": liar.redirected})
     wrong = [
         f"a liar counted {liar.judged[kind]} and {spent[name]:g} were spent at {name}"
         for kind, name in (("judge", "http"), ("chat", "llm"))

@@ -88,7 +88,7 @@ def test_an_address_may_hold_the_size_that_is_wanted():
     sent = []
 
     class Client:
-        def stream(self, method, url, **more):
+        def post(self, url, **more):
             sent.append((url, more.get("params")))
             raise ValueError("enough")
 
