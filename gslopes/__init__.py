@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gslopes.fit.frames import fit_slopes
     from gslopes.report import write_report
     from gslopes.run.compare import compare_runs
+    from gslopes.run.counterfactuals import Counterfactuals, pair_penalty
     from gslopes.run.export import export
     from gslopes.run.walk import audit, score_photos, synthesise, validate_run
     from gslopes.synthetic.api import drawn_faces
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = {
+    "Counterfactuals": "gslopes.run.counterfactuals",
     "audit": "gslopes.run.walk",
     "audit_captions": "gslopes.captions.audit",
     "audit_contexts": "gslopes.contexts.audit",
@@ -44,6 +46,7 @@ _MODULES = {
     "evaluate_model": "gslopes.evaluate.api",
     "export": "gslopes.run.export",
     "fit_slopes": "gslopes.fit.frames",
+    "pair_penalty": "gslopes.run.counterfactuals",
     "score_photos": "gslopes.run.walk",
     "synthesise": "gslopes.run.walk",
     "train_model": "gslopes.train.api",
@@ -52,6 +55,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "Counterfactuals",
     "__version__",
     "audit",
     "audit_captions",
@@ -64,6 +68,7 @@ __all__ = [
     "evaluate_model",
     "export",
     "fit_slopes",
+    "pair_penalty",
     "score_photos",
     "synthesise",
     "train_model",

@@ -32,6 +32,7 @@ VERBS = {
     "fit": ("gslopes.cli.fit", "Fit slopes to the answers."),
     "report": ("gslopes.cli.report", "Write the report page of a run."),
     "method": ("gslopes.cli.method", "How a run differs from the paper, and why."),
+    "export": ("gslopes.cli.export", "The pictures or answers of a run, for other programs."),
     "compare": ("gslopes.cli.compare", "Compare the slopes of two runs."),
     "drift": ("gslopes.cli.drift", "Does a service still answer as it did?"),
     "contexts": ("gslopes.contexts.cli", "Does the background decide who is seen?"),

@@ -81,7 +81,7 @@ def make_plan(config: RunConfig, run: Path) -> Plan:
     """
     values = config.edit.sweeps(config.compose.placebo)
     classifiers = canonical_names(config.score.classifiers)
-    _check_folders(config, run)
+    check_folders(config, run)
     files, inputs = read_inputs(config)
     plan = Plan(config, run, files, values, inputs, classifiers, 0)
     runfolder.compare(run, identity(plan, {}), [key for key in IDENTITY if key != "models"])
@@ -101,7 +101,7 @@ def canonical_names(classifiers: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(canonical_name(name) for name in classifiers))
 
 
-def _check_folders(config: RunConfig, run: Path) -> None:
+def check_folders(config: RunConfig, run: Path) -> None:
     """Raises: UsageError for a run folder that cannot be one."""
     try:
         str(run).encode()

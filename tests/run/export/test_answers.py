@@ -3,11 +3,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from PIL import Image
 
 import gslopes
 from gslopes.core import tables
-from gslopes.core.errors import UnknownName, UsageError
+from gslopes.core.errors import UsageError
 
 PHOTO = "a" * 64
 
@@ -43,48 +42,28 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_every_answer_is_a_row_with_the_picture_that_it_is_about(run: Path) -> None:
-    rows = pd.read_csv(gslopes.export(run, "csv"))
+    found = gslopes.export(run, "answers")
+    rows = pd.read_csv(found.path)
+    assert (found.path, found.rows) == (run / "answers.csv", len(rows))
     assert rows["file"].tolist() == ["e0.jpg", "e1.jpg", "e2.jpg"]
     assert rows["label"].fillna("").tolist() == ["", "Cap", "Cap"]
     assert set(rows["path"]) == {"a.jpg"}
-    again = pd.read_parquet(gslopes.export(run, "parquet", run / "x.parquet"))
+    again = pd.read_parquet(gslopes.export(run, "answers", run / "x.parquet").path)
     assert len(again) == len(rows)
 
 
 def test_no_label_runs_in_a_spreadsheet(run: Path) -> None:
     scores = tables.read(tables.SCORES, run / "scores.parquet").assign(label="=1+1")
     tables.write(tables.SCORES, scores, run / "scores.parquet")
-    assert set(pd.read_csv(gslopes.export(run, "csv"))["label"].dropna()) == {"'=1+1"}
-    assert set(pd.read_parquet(gslopes.export(run, "parquet"))["label"].dropna()) == {"=1+1"}
+    assert set(pd.read_csv(gslopes.export(run, "answers").path)["label"].dropna()) == {"'=1+1"}
+    assert set(pd.read_parquet(gslopes.export(run, "answers", run / "x.parquet").path)["label"].dropna()) == {"=1+1"}
 
 
-def test_what_cannot_be_exported_is_told(run: Path, tmp_path: Path) -> None:
-    with pytest.raises(UnknownName):
-        gslopes.export(run, "excel")  # type: ignore[arg-type]
+def test_what_cannot_be_exported_is_said(run: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError):
-        gslopes.export(tmp_path / "nowhere", "csv")
+        gslopes.export(tmp_path / "nowhere", "answers")
+    with pytest.raises(UsageError, match="neither"):
+        gslopes.export(run, "answers", tmp_path / "answers.xlsx")
     (run / "asked.parquet").unlink()
     with pytest.raises(UsageError, match="no answers"):
-        gslopes.export(run, "csv")
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of what FiftyOne imports
-@pytest.mark.slow  # needs FiftyOne and a MongoDB server, its own or that of $FIFTYONE_DATABASE_URI
-def test_fiftyone_has_a_sample_a_picture_in_groups_of_a_sweep_with_the_scores(run: Path) -> None:
-    pytest.importorskip("fiftyone", reason="FiftyOne is not installed: pip install 'gslopes[fiftyone]'")
-    for step in range(3):
-        Image.new("RGB", (8, 8), (80 * step, 0, 0)).save(run / f"e{step}.jpg")
-    dataset = gslopes.export(run, "fiftyone", "gslopes-test-export")
-    try:
-        assert dataset.group_slices == ["0", "1", "2"]
-        assert len(dataset) == 1  # one photo
-        (field,) = [name for name in dataset.get_field_schema() if name.startswith("c_")]  # of classifier c
-        seen = []
-        for step in "012":
-            dataset.group_slice = step
-            sample = dataset.first()
-            labels = [(one.label, one.confidence) for one in (sample[field].classifications if sample[field] else [])]
-            seen.append((Path(sample.filepath).name, sample["value"], labels))
-        assert seen == [("e0.jpg", -1.0, []), ("e1.jpg", 0.0, [("Cap", 0.5)]), ("e2.jpg", 1.0, [("Cap", 0.5)])]
-    finally:
-        dataset.delete()
+        gslopes.export(run, "answers")
