@@ -16,17 +16,15 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from gslopes.fit.answers import Answers
 from gslopes.fit.paired import unit_slopes
 from gslopes.fit.profiles import Kind
-from gslopes.stats.permutation import permutation_p
+from gslopes.stats.permutation import welch_permutation
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 _BLOCK = 1 << 24
-_TIE = 1e-5
 
 
 def membership_test(
@@ -48,41 +46,14 @@ def membership_test(
         mixed = (members > 0) & (members < sizes)
         if not mixed.any():
             units = unit_slopes(answers, kind, codes)
-            return _test(units.sums, units.sizes, members > 0, None, permutations, seed)
+            drawn = _memberships(members > 0, None, permutations, seed, len(gap))
+            return welch_permutation(units.sums, units.sizes, members > 0, drawn, permutations)
         if sizes[mixed].sum() < 0.5 * len(first):
             return gap
         within = codes
     units = unit_slopes(answers, kind)
-    return _test(units.sums, units.sizes, first, within, permutations, seed)
-
-
-def _test(
-    sums: sparse.csr_array, sizes: Array, first: NDArray[np.bool_], within: Codes | None, count: int, seed: int
-) -> Array:
-    parts = [matrix.astype(np.float64) for matrix in (sums, sums * sizes[None, :], sums.multiply(sums))]
-    matrices = [sparse.csr_array(part) for part in parts]
-    observed = _statistic(matrices, sizes, first[:, None].astype(np.float64))[:, 0]
-    exceeding = np.zeros(len(observed), dtype=np.int64)
-    for members in _memberships(first, within, count, seed, len(observed)):
-        exceeding += (_statistic(matrices, sizes, members) >= observed[:, None] * (1 - _TIE)).sum(axis=1)
-    return np.where(np.diff(matrices[0].indptr) > 0, permutation_p(exceeding, count), np.nan)
-
-
-def _statistic(matrices: list[sparse.csr_array], sizes: Array, members: Array) -> Array:
-    """(L, b) absolute Welch t of (U, b) memberships."""
-    first = [matrix @ members for matrix in matrices]
-    second = [np.asarray(matrix.sum(axis=1)).reshape(-1, 1) - one for matrix, one in zip(matrices, first, strict=True)]
-    means, spreads = [], []
-    for (total, weighted, squares), part in ((first, members), (second, 1 - members)):
-        photos, units = np.maximum(sizes @ part, 1), part.sum(axis=0)
-        mean = total / photos
-        spread = squares - 2 * mean * weighted + mean**2 * (np.square(sizes) @ part)
-        means.append(mean)
-        spreads.append(np.maximum(spread, 0) * units / np.maximum(units - 1, 1) / photos**2)
-    distance, variance = np.abs(means[0] - means[1]), spreads[0] + spreads[1]
-    flat = variance <= 1e-20
-    exact = np.where(distance > 1e-9, np.inf, 0.0)
-    return np.where(flat, exact, distance / np.sqrt(np.where(flat, 1, variance)))
+    drawn = _memberships(first, within, permutations, seed, len(gap))
+    return welch_permutation(units.sums, units.sizes, first, drawn, permutations)
 
 
 def _memberships(first: NDArray[np.bool_], within: Codes | None, count: int, seed: int, labels: int) -> Iterator[Array]:

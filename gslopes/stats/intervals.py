@@ -140,6 +140,24 @@ def newcombe(first: int, of_first: int, second: int, of_second: int, confidence:
     return p - q - math.hypot(p - low, over - q), p - q + math.hypot(high - p, q - under)
 
 
+def mean_change(total: Array, squares: Array, n: int) -> tuple[Array, Array]:
+    """A mean of n paired changes and its variance, after two pairs are added: without a change, and with one each way.
+
+    For changes of a share from 0 or 1 to 0 or 1, or between 0 and 1.  A sum of such means plus and minus
+    ``normal_quantile`` standard errors holds where few pairs change.
+
+    total, squares: (L,) sums of the changes and of their squares.
+
+    Source: Agresti & Min 2005, doi 10.1002/sim.1781: half a pair in each of the four cells.
+
+    >>> value, variance = mean_change(np.array([8.0]), np.array([10.0]), 48)
+    >>> float(value[0]), float(variance[0])
+    (0.16, 0.003888)
+    """
+    value = total / (n + 2)
+    return value, ((squares + 1) / (n + 2) - value**2) / (n + 2)
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """A share of n photos with its interval; all three are NaN where there is no photo."""

@@ -25,6 +25,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from coverage_captions import CASES as CASES_OF_CAPTIONS
 from coverage_cases import CASES
 from coverage_cases import PERMUTATIONS as PERMUTATIONS_OF_CASES
 from coverage_crops import CASES as CASES_OF_CROPS
@@ -42,6 +43,7 @@ from gslopes.stats.resampling import bca_intervals as intervals
 SEED = 20
 CASES |= CASES_OF_CROPS
 CASES |= CASES_OF_DRIFT
+CASES |= CASES_OF_CAPTIONS
 VALUES = np.linspace(-2, 2, 7)
 EFFECT, RESAMPLES, PERMUTATIONS, MIN_ACTIVE = 0.15, 500, 499, 10
 SIZES, RATES, KINDS_OF_NULL = (30, 300, 3000), (0.001, 0.01, 0.1, 0.5, 0.9), ("noise", "drift", "slopes")

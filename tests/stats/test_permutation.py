@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
+from scipy import sparse, stats
 
-from gslopes.stats.permutation import below_floor, count_extreme, permutation_p, random_signs
+from gslopes.stats.permutation import (
+    below_floor,
+    count_extreme,
+    lone_q,
+    permutation_p,
+    random_signs,
+    welch_permutation,
+)
 
 
 def test_p_counts_the_observed_statistic() -> None:
@@ -27,3 +35,18 @@ def test_t_is_taken_only_below_the_floor_of_the_permutations() -> None:
     assert source.tolist() == ["t below the permutations' floor", "permutation", "permutation", None]
     assert below_floor(p_perm, t, 99, trusted=False)[0].tolist()[:3] == [0.01, 0.01, 0.5]
     assert below_floor(p_perm, t, 0)[1].tolist() == ["t"] * 4
+
+
+def test_a_lone_effect_has_the_q_of_the_floor() -> None:
+    assert lone_q(10_000, 600) == pytest.approx(600 / 10_001)
+    assert lone_q(10_000, 600, "holm") == pytest.approx(600 / 10_001)
+    assert lone_q(99, 1) == 0.01
+
+
+def test_the_studentised_permutation_agrees_with_scipy_where_spreads_are_equal() -> None:
+    rng = np.random.default_rng(0)
+    values, first = rng.normal(size=(2, 60)) + np.array([[0.0], [0.3]]) * (np.arange(60) < 25), np.arange(60) < 25
+    drawn = (rng.permuted(np.tile(first, (500, 1)), axis=1).T.astype(float) for _ in range(4))
+    p = welch_permutation(sparse.csr_array(values), np.ones(60), first, drawn, 2000)
+    known = stats.ttest_ind(values[:, first], values[:, ~first], axis=1, equal_var=False).pvalue
+    assert p == pytest.approx(known, abs=0.05)

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
-from gslopes.stats.resampling import bca_intervals, bootstrap_counts, bootstrap_rows, joined, multinomial_counts
+from gslopes.stats.resampling import bca_intervals, bootstrap_counts, bootstrap_rows, enough, joined, multinomial_counts
 
 
 def test_every_resample_draws_as_many_units_as_there_are() -> None:
@@ -39,3 +39,11 @@ def test_no_interval_without_a_number_or_with_all_on_one_side() -> None:
     aside = bca_intervals(np.full((1, 10), 2, np.float32), np.zeros(1), np.zeros(1))
     assert np.isnan([nothing.low[0], nothing.bca_low[0], aside.bca_low[0], aside.bca_high[0]]).all()
     assert joined([nothing, aside]).high.tolist()[1] == 2
+
+
+def test_resamples_need_ten_units_with_it_and_ten_without() -> None:
+    rows = np.zeros((4, 60))
+    rows[0, :10] = rows[1, :9] = rows[2, :51] = 1.0
+    rows[3] = 0.5
+    assert enough(sparse.csr_array(rows), np.arange(60)).tolist() == [True, False, False, True]
+    assert enough(sparse.csr_array(rows), np.repeat(np.arange(12), 5)).tolist() == [False, False, False, True]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,14 @@ from scipy import sparse, special
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Coverage, Pair, Presence, presence_of_captions
-from gslopes.captions.measures.estimates import ROUNDING, Sampler, change
+from gslopes.captions.measures.estimates import ROUNDING, Sampler, change, compare, floor_note
 from gslopes.captions.measures.rows import Recorder
 from gslopes.language.graph import KINDS, Fact
 from gslopes.stats.multiplicity import adjust
-from gslopes.stats.permutation import permutation_p
+from gslopes.stats.permutation import lone_q, permutation_p
 
 Array = NDArray[np.float64]
+OPEN_SIGN = "the difference at truth does not exclude 0: its sign is not known"
 
 
 def divergence(one: Array, other: Array) -> float:
@@ -67,7 +69,7 @@ def between_groups(recorder: Recorder) -> None:
 
 
 def between_stages(recorder: Recorder) -> None:
-    """S4: how much wider the difference of the groups is at the target, paired over images."""
+    """S4: how the difference of the groups changes from truth to the target, paired over images."""
     material, options, stages = recorder.material, recorder.options, (recorder.truth, recorder.stage)
     unequal = len({material.has_several_captions(stage) for stage in stages}) > 1
     how = "each" if unequal else options.captions_per_image
@@ -78,7 +80,7 @@ def between_stages(recorder: Recorder) -> None:
         either = sorted({name for table in tables for name in table.concepts})
         names = [name for name in either if _comparable(name, kind, recorder)]
         for pair in material.pairs if names else ():
-            _add_amplification(recorder, names, [_aligned(table, names) for table in tables], pair)
+            _add_changes(recorder, names, [_aligned(table, names) for table in tables], pair)
 
 
 def amplification(before: float, after: float) -> float:
@@ -90,9 +92,13 @@ def amplification(before: float, after: float) -> float:
     return int(np.sign(before)) * (after - before)
 
 
-def _add_amplification(recorder: Recorder, names: list[str], matrices: list[sparse.csr_array], pair: Pair) -> None:
+def _add_changes(recorder: Recorder, names: list[str], matrices: list[sparse.csr_array], pair: Pair) -> None:
+    """The signed change of every concept; and whether that widens the difference, where truth's sign is known.
+
+    Where it is not, its sign would be taken from the same images as the change, which pulls the product down.
+    """
     sides, clusters = recorder.material.sides(pair, recorder.images), recorder.material.cluster_numbers(recorder.images)
-    used = np.flatnonzero(sides)
+    used, binary = np.flatnonzero(sides), recorder.header["captions"] != "each"
     side, within = sides[used], None if clusters is None else clusters[used]
     n, m = int((side == 1).sum()), int((side == -1).sum())
     before, after = (matrix[:, used] for matrix in matrices)
@@ -101,26 +107,35 @@ def _add_amplification(recorder: Recorder, names: list[str], matrices: list[spar
     if not len(chosen):
         return
     weight = np.where(side == 1, 1 / n, -1 / m)
-    changes, low, high, p = change(before[chosen], after[chosen], weight, recorder.options, within)
-    signs = np.sign((before @ weight)[chosen])
-    signs = np.where(signs == 0, np.sign(changes), signs)  # from none, any difference is a wider one
-    ends = np.sort(100 * signs * np.stack([low, high]), axis=0)
-    q = adjust(p, recorder.options.correction)
+    found = change(before[chosen], after[chosen], weight, recorder.options, within)
+    exact = binary and within is None
+    options = replace(recorder.options, permutations=0, bootstrap=0 if exact else recorder.options.bootstrap)
+    at_truth = compare(Presence((), (), before[chosen], binary), side, options, within)
+    starts, stops = (at_truth.low, at_truth.high) if exact else (at_truth.boot_low, at_truth.boot_high)
+    q = adjust(found.p, recorder.options.correction)
+    note = floor_note(lone_q(recorder.options.permutations, len(chosen), recorder.options.correction))
     for index, row in enumerate(chosen):
+        shared = {"concept": names[row], **pair.columns, "n": n + m, "active": int(active[row])}
+        value, *ends, p = (100 * float(part[index]) for part in found)
+        numbers = dict(zip(("ci_low", "ci_high", "boot_low", "boot_high"), ends, strict=True))
         recorder.measure(
-            concept=names[row],
-            **pair.columns,
-            n=n + m,
-            active=int(active[row]),
-            value=100 * signs[index] * changes[index],
+            **shared,
+            value=value,
             unit="pp",
-            boot_low=ends[0, index],
-            boot_high=ends[1, index],
-            p=p[index],
+            **numbers,
+            p=p / 100,
             q=q[index],
-            estimator="amplification: sign of the difference at truth × its change",
+            estimator="difference of the groups less that at truth, paired",
             null_hypothesis="the two stages are exchangeable for each image",
+            note=note,
         )
+        difference, known = at_truth.difference[index], starts[index] > 0 or stops[index] < 0
+        wider = {"value": amplification(difference, difference + value) if known else math.nan}
+        if known:
+            turned = [-end for end in (ends[1], ends[0], ends[3], ends[2])] if difference < 0 else ends
+            wider |= dict(zip(numbers, turned, strict=True))
+        facts = {"unit": "pp wider", "estimator": "amplification: sign of the difference at truth × its change"}
+        recorder.measure(**shared, **wider, **facts, note="" if known else OPEN_SIGN)
 
 
 def _add_tokens(recorder: Recorder, table: Presence, pair: Pair) -> None:

@@ -130,9 +130,11 @@ def unmentioned_changes(material: Material, first: str, second: str, truth: str,
             continue
         weight = np.where(sides == 1, 1 / n, np.where(sides == -1, -1 / m, 0.0))
         clusters = material.cluster_numbers(images)
-        value, low, high, p = (end[0] for end in change(before.matrix, after.matrix, weight, options, clusters))
+        found = change(before.matrix, after.matrix, weight, options, clusters)
+        value, low, high, boot_low, boot_high, p = (float(part[0]) for part in found)
         facts = {"concept": f"unmentioned, beyond {first}", **pair.columns, "n": n + m, "unit": "pp", "p": p, "q": p}
-        facts |= {"value": 100 * value, "boot_low": 100 * low, "boot_high": 100 * high}
+        facts |= {"value": 100 * value, "ci_low": 100 * low, "ci_high": 100 * high}
+        facts |= {"boot_low": 100 * boot_low, "boot_high": 100 * boot_high}
         facts |= {"estimator": f"difference at {second} less that at {first}, paired"}
         facts |= {"null_hypothesis": "the two stages are exchangeable for each image"}
         rows.append(measure(header, **facts))

@@ -12,7 +12,7 @@ import numpy as np
 
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Caption, Material, Pair, Presence, presence_of_images
-from gslopes.captions.measures.estimates import Differences, compare, ratio
+from gslopes.captions.measures.estimates import Differences, compare, floor_note, ratio
 from gslopes.language.graph import Fact
 from gslopes.stats.intervals import wilson
 
@@ -119,7 +119,8 @@ class Recorder(TechniqueResult):
         estimator = "difference of shares, Newcombe" if table.binary else "difference of mean shares, bootstrap"
         estimator = "difference of shares, bootstrap over clusters" if clustered else estimator
         for index, concept in enumerate(table.concepts):
-            note = header.get("note", "") if found.active[index] >= self.options.min_active else "too rare to judge"
+            note = header.get("note", "") or floor_note(found.floor)
+            note = note if found.active[index] >= self.options.min_active else "too rare to judge"
             if min(found.n, found.n_other) < 10:
                 note = "a group has fewer than 10 images: no test"
             facts = {"concept": concept, **pair.columns, "estimator": estimator, "note": note}

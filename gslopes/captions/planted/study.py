@@ -188,7 +188,9 @@ def _first(rows: Iterable[Mapping[str, Any]], **facts: Any) -> Mapping[str, Any]
 
 
 def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
-    names = {"value": "value", "low": "boot_low", "high": "boot_high", "p": "p", "q": "q"}
+    rare = bool(row) and math.isnan(row["boot_low"]) and not math.isnan(row.get("ci_low", math.nan))
+    kind = "ci" if rare else "boot"
+    names = {"value": "value", "low": f"{kind}_low", "high": f"{kind}_high", "p": "p", "q": "q"}
     return {name: float(row[column]) for name, column in names.items()} if row else {}
 
 

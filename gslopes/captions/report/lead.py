@@ -31,7 +31,7 @@ SENTENCES = {
     "D1": "{stage} hold listed words ({concept}) {size} points {more} often for {group} than for {other}",
     "S2": "{stage} mention “{concept}” {more} often where it is shown with people annotated {group} than with {other}, "
     "size and place held fixed (log odds {value})",
-    "S4": "{stage} {widen} the difference in “{concept}” between {group} and {other} by {size} points",
+    "S4": "{stage} move “{concept}” by {size} points towards people annotated {towards}, away from {away}",
     "S1": "{stage} {scenario} “{concept}” {size} points {more} often for {group} than for {other}",
     "S3": "{stage} say “{concept}” {size} points {more} often for people annotated {group} than for {other}",
 }
@@ -108,7 +108,8 @@ def _sentence(row: Mapping[str, Any]) -> dict[str, str]:
         group=words.printable(row["group"]),
         other=words.printable(row["other"]),
         more="more" if value > 0 else "less",
-        widen="widen" if value > 0 else "narrow",
+        towards=words.printable(row["group" if value > 0 else "other"]),
+        away=words.printable(row["other" if value > 0 else "group"]),
         size=numbers.size(value),
         value=numbers.ratio(value),
     )

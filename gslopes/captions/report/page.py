@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from gslopes.captions.config import CaptionsConfig
+from gslopes.captions.measures.distributions import OPEN_SIGN
 from gslopes.captions.report.lead import GENDERS, findings, headline
 from gslopes.captions.report.review import HARMS, HERE, mask, render_review, review_items, sampled, word_and_text
 from gslopes.core import runfolder
@@ -107,7 +108,11 @@ def render_page(
 def _technique(name: str, rows: pd.DataFrame, show_words: bool) -> dict[str, Any]:
     """Differences as a forest, the rest as a table; what was too rare is counted."""
     rare = rows["note"].str.contains("too rare|fewer than 10", regex=True)
-    differences = rows[(rows["unit"] == "pp") & ~rare].sort_values(["q", "value"], na_position="last")
+    differences = rows[rows["unit"].isin(["pp", "pp wider"]) & rows["value"].notna() & ~rare]
+    differences = differences.sort_values(["q", "value"], na_position="last")
+    said = {note for note in rows["note"] if "permutations" in note}
+    if open_signs := int((rows["note"] == OPEN_SIGN).sum()):
+        said.add(f"whether it widens the difference: not for {open_signs:,} concepts, since {OPEN_SIGN}")
     overall = rows[(rows["group"] == "") & rows["unit"].isin(["share", "count", "per 1,000 captions", "bits"])]
     overall = overall.sort_values("active", ascending=False, kind="stable")
     return {
@@ -115,6 +120,7 @@ def _technique(name: str, rows: pd.DataFrame, show_words: bool) -> dict[str, Any
         "forest": _forest(differences.head(MOST), show_words),
         "hidden": max(0, len(differences) - MOST),
         "rare": int(rare.sum()),
+        "said": sorted(said),
         "rows": [cells(row, show_words) for row in overall.head(MOST).to_dict("records")],
         "more": max(0, len(overall) - MOST),
     }
@@ -139,13 +145,14 @@ def cells(row: Mapping[Any, Any], show_words: bool) -> dict[str, str]:
         concept = f"{bound}{colon}{mask(word)}" if colon else concept
     concept = GENDERS.get(concept, ("", concept))[1] if row["technique"] == "I2" else concept
     kind = "" if row["kind"] == "rule" else str(row["kind"])
+    wider = "wider than at truth" if row["unit"] == "pp wider" else ""
     return {
         "concept": words.printable(concept) or "all",
         "pair": " − ".join(words.printable(row[name]) for name in ("group", "other") if row[name]),
         "column": words.printable(row["column"]),
         "stage": row["stage"],
         "truth": row["truth"] or "–",
-        "about": ", ".join(filter(None, (kind, UNITED.get(row["captions"], row["captions"])))),
+        "about": ", ".join(filter(None, (kind, UNITED.get(row["captions"], row["captions"]), wider))),
         "value": _format_value(row["value"], row["unit"]),
         "interval": _interval(row["ci_low"], row["ci_high"], row["unit"]),
         "boot": _interval(row["boot_low"], row["boot_high"], row["unit"]),

@@ -8,7 +8,7 @@ import pytest
 from gslopes.captions.analysis import run_technique
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Pair
-from gslopes.captions.measures.distributions import amplification, divergence, log_odds
+from gslopes.captions.measures.distributions import OPEN_SIGN, amplification, divergence, log_odds
 from gslopes.language.mentions import Mentions
 from tests.captions.conftest import material, things
 
@@ -34,18 +34,35 @@ def _stages(after: tuple[int, int]):
     return {"human-captions": images((3, 2)), "system-captions": images(after)}
 
 
+def _audited(mentions: Mentions, after: tuple[int, int], times: str, **options: int):
+    stages = _stages(after)
+    whole = {stage: {f"{i}{c}": v for i, v in images.items() for c in times} for stage, images in stages.items()}
+    groups = {"gender": {name: "female" if name[0] == "f" else "male" for name in whole["human-captions"]}}
+    made = material(mentions, whole, groups, [PAIR])
+    chosen = AuditOptions(**{"bootstrap": 50, "permutations": 99, "min_active": 1, **options})
+    return run_technique("S4", made, "system-captions", "human-captions", chosen).measures
+
+
 @pytest.mark.parametrize(("after", "expected"), [((4, 1), 40), ((2, 3), -40)])
 def test_golden_44_amplification(mentions: Mentions, after: tuple[int, int], expected: float):
     assert amplification(20, 100 * (after[0] - after[1]) / 5) == pytest.approx(expected)
-    stages = _stages(after)
-    groups = {"gender": {name: "female" if name[0] == "f" else "male" for name in stages["human-captions"]}}
-    whole = {stage: {f"{i}{c}": v for i, v in images.items() for c in "ab"} for stage, images in stages.items()}
-    groups["gender"] = {f"{i}{c}": v for i, v in groups["gender"].items() for c in "ab"}
-    made = material(mentions, whole, groups, [PAIR])
-    options = AuditOptions(bootstrap=50, permutations=99, min_active=1)
-    (row,) = run_technique("S4", made, "system-captions", "human-captions", options).measures
-    assert row["value"] == pytest.approx(expected)
-    assert 0 < row["p"] <= 1
+    change, wider = _audited(mentions, after, "abcdefghijklmnopqrstuvwx")
+    assert [change["value"], wider["value"]] == [pytest.approx(expected)] * 2
+    assert change["ci_low"] < expected < change["ci_high"]
+    assert 0 < change["p"] <= 1
+
+
+def test_a_change_keeps_its_sign_and_no_difference_at_truth_is_made_wider(mentions: Mentions):
+    change, wider = _audited(mentions, (4, 1), "ab")
+    assert change["value"] == pytest.approx(40)
+    assert change["unit"] == "pp"
+    assert np.isnan([wider["value"], wider["boot_low"], wider["p"]]).all()
+    assert wider["note"] == OPEN_SIGN
+
+
+def test_the_floor_of_permutations_is_said(mentions: Mentions):
+    assert "a lone effect has q = 0.1" in _audited(mentions, (4, 1), "ab", permutations=9)[0]["note"]
+    assert not _audited(mentions, (4, 1), "ab")[0]["note"]
 
 
 def test_golden_67_images_all_alike_give_no_finding(mentions: Mentions):
@@ -54,7 +71,8 @@ def test_golden_67_images_all_alike_give_no_finding(mentions: Mentions):
     made = material(mentions, stages, groups, [PAIR])
     found = run_technique("S3", made, "system-captions", "", AuditOptions(permutations=99))
     (row,) = [row for row in found.measures if row["unit"] == "pp"]
-    assert row["boot_low"] == row["boot_high"] == row["value"] == 0
+    assert row["value"] == 0
+    assert np.isnan([row["boot_low"], row["boot_high"]]).all()  # of width 0: no image is without it
     assert row["p"] == 1
     assert not [row for row in found.measures if row["q"] < 0.05]
 
