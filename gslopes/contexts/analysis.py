@@ -113,7 +113,7 @@ def analyse(
             ("inferred", inferred_table(grid, labels, options)),
             ("recognised", recognised_table(grid, options)),
             ("accuracy", accuracy_table(grid, options, labels)),
-            ("distances", distances_table(grid, options)),
+            ("distances", distances_table(grid)),
             ("anova", anova),
             ("tukey", tukey),
             ("changes", changes_table(grid, ratings, options)),

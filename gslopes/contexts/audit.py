@@ -75,6 +75,7 @@ def audit_contexts(
     if config.analysis.typology:
         read_typology(config.analysis.typology)
     if out is None and (source / runfolder.MANIFEST).is_file():
+        _check_answers(source)
         return reanalyse(source, executor, config.analysis, config.embed)
     if out is None:
         raise UsageError("No run folder is given.", "Name one with --out.")
@@ -123,6 +124,15 @@ def check_extras() -> None:
     missing = [name for name in EXTRAS if importlib.util.find_spec(name) is None]
     if missing:
         raise UsageError(f"The context audit needs {' and '.join(missing)}.", "pip install 'gslopes[contexts]'")
+
+
+def _check_answers(run: Path) -> None:
+    """Raises: UsageError if no classifier was asked, StorageError while another process asks."""
+    if runfolder.read_manifest(run).get("kind") != KIND or (run / "scores.parquet").is_file():
+        return  # what else may be wrong is said when it is read
+    with runfolder.locked(run):
+        hint = f"Ask with gslopes score {show(run)} --classifier NAME, or repeat the command that began it."
+        raise UsageError(f"{show(run)} has no answers yet.", hint)
 
 
 def reanalyse(run: Path, executor: Executor, analysis: ContextOptions, embed: str = "thumbs") -> Contexts:

@@ -49,17 +49,18 @@ def contexts(photos: Path, out: Path | None, dry_run: bool, trust: bool, as_json
     if dry_run:
         return _print_plan(*plan_contexts(photos, out or Path("run"), trust=trust, **options), as_json)
     found = audit_contexts(photos, out, executor=OneProcess(progress=True), trust=trust, **options)
+    code = 3 if any(reason.startswith("unreadable") for reason in found.skipped) else 0
     if as_json:
         counts = {"people": found.people, "used": found.used, "flagged": found.flagged, "skipped": found.skipped}
         page = None if found.page is None else str(found.page)
         print_json({"run": str(found.folder), "page": page, "photos": counts, "tables": as_numbers(found.tables)})
-        return 0
+        return code
     say(text_table(found.tables))
     lines = ["", *found.notes, f"photos     {found.used:,} used of {found.people:,}, {found.flagged:,} flagged"]
     lines += [f"           {count:,} skipped: {reason}" for reason, count in found.skipped.items()]
     lines += [f"tables     {show(found.folder)}/*.parquet", f"page       {show(found.page)}"]
     say("\n".join(lines), err=True)
-    return 3 if any(reason.startswith("unreadable") for reason in found.skipped) else 0
+    return code
 
 
 def _print_plan(plan: Any, estimates: list[Any], as_json: bool) -> int:

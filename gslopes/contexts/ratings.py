@@ -57,8 +57,9 @@ def _row(row: Mapping[str, str], where: str) -> tuple[str, str, str, float, str]
 def summarise_ratings(answers: pd.DataFrame, *, draws: int = 2000, seed: int = 0) -> pd.DataFrame:
     """Rows of the ``ratings`` table.
 
-    Estimator: the median of the answers that are not coded incorrect.  Interval: percentile bootstrap over *raters*.
-    Category: feminine or masculine if the interval lies on one side of 5.  alpha: Krippendorff's, of all contexts,
+    Estimator: the median of the answers that are not coded incorrect.  Interval: percentile bootstrap over *raters*;
+    none where all answers are equal.  Category: feminine or masculine if the interval, or what several raters all say,
+    lies on one side of 5.  alpha: Krippendorff's, of all contexts,
     interval level.
     """
     kept = answers[answers["coding"] != "incorrect"]
@@ -75,7 +76,8 @@ def summarise_ratings(answers: pd.DataFrame, *, draws: int = 2000, seed: int = 0
         row |= {name: part["rating"].quantile(q) for name, q in (("q1", 0.25), ("median", 0.5), ("q3", 0.75))}
         for name, gender in (("women", "woman"), ("men", "man")):
             row[name] = part.loc[part["gender"] == gender, "rating"].median()
-        rows.append({**row, "ci_low": low, "ci_high": high, "category": category(low, high), "alpha": alpha})
+        ends = (row["median"], row["median"]) if math.isnan(low) and len(part) > 1 else (low, high)
+        rows.append({**row, "ci_low": low, "ci_high": high, "category": category(*ends), "alpha": alpha})
     return filled(RATINGS, rows)
 
 
@@ -98,7 +100,7 @@ def krippendorff_alpha(answers: pd.DataFrame, level: Literal["interval", "ordina
 
 
 def _interval(ratings: NDArray[np.float64], rater: NDArray[np.int64], picks: NDArray[np.int64]) -> tuple[float, float]:
-    if not len(ratings):
+    if not len(ratings) or not np.ptp(ratings):
         return math.nan, math.nan
     medians = np.full(len(picks), np.nan)
     for index, pick in enumerate(picks):

@@ -105,6 +105,7 @@ def _compose(
         backdrop=median_backdrop(str(row["backdrop"]) for row in cutouts.values()),
         share=share,
         sweeper=load_sweeper(plan, device) if plan.values else None,
+        known=frozenset(plan.who),
     )
     total, split = len(plan.files) + len(plan.used_backgrounds), len(plan.files) // config.part
     for parts, outline in (

@@ -22,7 +22,7 @@ _SHARED = {
         column("context", pa.string(), "name of the context; original or canvas for the baselines"),
         column("tags", pa.string(), "gross, or net of the tags of the empty background"),
         column("step", pa.int64(), "0 to K-1 of a sweep; 0 otherwise"),
-        column("note", pa.string(), "why there is no test, if there is none"),
+        column("note", pa.string(), "why there is no test or no interval, if there is none"),
         column("gender", pa.string(), "self-reported: woman, man or another word; all"),
         column("group", pa.string(), "of the people; empty if none, all for everybody"),
         column("n", pa.int64(), "pictures; people in tables by person"),
@@ -124,11 +124,14 @@ INFERRED = _table("inferred", "classifier context tags gender inferred", """
     inferred text: woman, man or neutral
     n, count
     share float: count over n
-    ci_low, ci_high interval: the share, Wilson
+    ci_low, ci_high interval: the share, Wilson over people
+    rooms_low, rooms_high interval: the share, people and rooms as samples of both
     change float: share minus the baseline's, over the same people
-    change_low, change_high interval: the change, bootstrap over people
+    change_low, change_high interval: the change, t over people
+    change_rooms_low, change_rooms_high interval: the change, people and rooms as samples of both
     discordant int: people whose answer changes
     p float: exact McNemar, or sign flips by person
+    p_rooms float: of the change, people and rooms as samples of both
     q, q_run
     congruent_rise flag: more of the congruent gender than at the baseline: the mark of table 7
     note
@@ -138,8 +141,9 @@ RECOGNISED = _table("recognised", "classifier context tags given", """
     given text: all, woman, man, neutral, or gendered - neutral
     n, count
     share float: recognised; for gendered - neutral the difference
-    ci_low, ci_high interval: the share, Wilson; of the difference, Newcombe
-    p float: Pearson's X² of recognised against inferred
+    ci_low, ci_high interval: the share, Wilson over people; of the difference, Newcombe
+    rooms_low, rooms_high interval: the share, people and rooms as samples of both
+    p float: Pearson's X² of recognised against inferred; Rao and Scott's with several pictures a person
     p_perm float: the same by permutation
     v float: Cramér's V
     q, q_run, note
@@ -150,9 +154,9 @@ ACCURACY = _table("accuracy", "classifier context tags gender", """
     fp int: inferred alone
     fn int: self-report alone
     f1 float: against self-report
-    ci_low, ci_high interval: F1, bootstrap over people
+    ci_low, ci_high interval: F1, Wilson over people
     paired_change float: F1 minus the baseline's over the same pictures
-    change_low, change_high interval: the change, bootstrap over people
+    change_low, change_high interval: the change, Newcombe over people
     p float: by exchanging each person's two answers
     q
     congruent_rise flag: F1 of the congruent gender above the baseline's: the mark of table 9
@@ -163,7 +167,8 @@ DISTANCES = _table("distances", "classifier context tags gender group", """
     undefined int: pictures whose distance is undefined
     mean float: distance
     sd float: of people
-    ci_low, ci_high interval: the mean, bootstrap over people
+    ci_low, ci_high interval: the mean, t over people
+    note
 """)  # fmt: skip
 ANOVA = _table("anova", "classifier context tags measure term", """
     classifier, context, tags, measure
@@ -206,6 +211,8 @@ CONGRUENCE = _table("congruence", "classifier tags measure gender group estimato
     ci_low, ci_high interval: the slope, t over people
     p float: t over people; Welch for differences
     p_perm float: by permuting each person's answers over the contexts
+    rooms_low, rooms_high interval: the slope, people and rooms as samples of both
+    p_rooms float: the same
     q
     estimator text: person, difference or mixed
     note

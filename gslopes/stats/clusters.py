@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import optimize
 
-from gslopes.stats.intervals import t_quantile, t_test
+from gslopes.stats.intervals import ROUNDING, t_quantile, t_test
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -96,7 +97,7 @@ def _clustered(value: float, influence: Array, clusters: Codes, confidence: floa
     if units < 2:
         return Estimate(value, *[np.nan] * 4)
     se = float(np.sqrt(np.square(sums).sum() * units / (units - 1)))
-    if not se > 1e-12 * max(abs(value), 1e-300):
+    if not se > ROUNDING * max(abs(value), 1e-300):
         return Estimate(value, 0.0, *[np.nan] * 3)
     half = float(t_quantile(units - 1, confidence)) * se
     return Estimate(value, se, value - half, value + half, float(t_test(value / se, units - 1)))
@@ -114,3 +115,73 @@ def effective_units(sizes: Array) -> float:
         return 0.0
     squares = np.square(np.asarray(sizes, dtype=np.float64))
     return float(len(sizes) / (1 + np.var(squares) / np.mean(squares) ** 2))
+
+
+# -- two factors ------------------------------------------------------------------------------------------------------
+
+
+def clustered_ratio(top: Array, bottom: Array, confidence: float = 0.95) -> Estimate:
+    """The ratio of two sums over clusters, such as hits over photos; otherwise as ``clustered_mean``.
+
+    top, bottom: (U,) sums of each cluster; those without a ``bottom`` are no clusters.
+    """
+    top, bottom = top[bottom > 0], bottom[bottom > 0]
+    if not len(bottom):
+        return Estimate(*[np.nan] * 5)
+    ratio = float(top.sum() / bottom.sum())
+    return _clustered(ratio, (top - ratio * bottom) / bottom.sum(), np.arange(len(bottom)), confidence)
+
+
+class Source(NamedTuple):
+    """What one factor adds to the error of a number, such as whose photos or which rooms: its se and their degrees."""
+
+    se: float
+    dof: float
+
+
+def crossed(value: float, ends: tuple[float, float], people: Source, other: Source) -> tuple[float, float, float]:
+    """(low, high, p) of a number that two crossed factors move, people and another of few levels; 95 %.
+
+    The distances of the ends join as independent ones do, each by its own degrees of freedom; p is of the null
+    hypothesis that the number is 0, from the level at which an end of such an interval by t meets 0.  What both factors
+    share, the residual, counts in both: the interval is rather too wide, and wide indeed with two levels.
+
+    ends: the interval over people alone; NaN where people do not differ.
+
+    Source: Zou & Donner 2008, doi 10.1002/sim.3095.
+
+    >>> low, high, p = crossed(10, (8, 12), Source(1.0, 100), Source(1.0, 4))
+    >>> round(low, 1), round(high, 1), round(p, 4)
+    (6.6, 13.4, 0.0007)
+    """
+    if not (np.isfinite([value, *people, *other]).all() and (other.se > 0 or people.se > 0)):
+        return np.nan, np.nan, np.nan
+    half = float(t_quantile(other.dof)) * other.se
+    low, high = (float(np.hypot(np.nan_to_num(abs(end - value)), half)) for end in ends)
+
+    def excess(log_p: float) -> float:
+        """How far the interval of level 1 - p goes beyond 0."""
+        confidence = 1 - np.exp(log_p)
+        return sum((float(t_quantile(one.dof, confidence)) * one.se) ** 2 for one in (people, other) if one.se > 0) - (
+            value**2
+        )
+
+    smallest = np.log(1e-14)
+    p = 1.0 if value == 0 else 1e-14 if excess(smallest) < 0 else float(np.exp(optimize.brentq(excess, smallest, 0)))
+    return value - low, value + high, p
+
+
+def pooled_source(variances: Array, dofs: Array) -> Source:
+    """The source of a sum of independent errors: their variances, (C,), each with its own degrees of freedom.
+
+    Source: Satterthwaite 1946, doi 10.2307/3002019, the squared variances corrected for what they are too large by,
+    which matters for one or two degrees.
+
+    >>> pooled_source(np.array([1.0, 1.0]), np.array([1.0, 1.0]))
+    Source(se=1.4142135623730951, dof=2.0)
+    """
+    total = float(variances.sum())
+    if not total > 0:
+        return Source(float(np.sqrt(total)), float(dofs.sum()))
+    dof = total**2 / float((variances**2 / (dofs + 2)).sum()) - 2
+    return Source(float(np.sqrt(total)), float(np.clip(dof, dofs.min(), dofs.sum())))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 Array = NDArray[np.float64]
+ROUNDING = 1e-12  # numbers that differ by a smaller part of themselves are equal
 
 
 def normal_quantile(confidence: float = 0.95) -> float:
@@ -39,7 +40,8 @@ def t_test(t: float | Array, dof: float | Array) -> Array:
 class Mean(NamedTuple):
     """A mean with its one-sample t: standard error, ends of the interval, p of the null hypothesis that it is 0.
 
-    All but ``value`` are NaN for fewer than two numbers; p is NaN where they are all equal.
+    All but ``value`` are NaN for fewer than two numbers; where they are equal up to rounding, se is 0 and there are
+    neither ends nor p.
     """
 
     value: float
@@ -62,8 +64,10 @@ def mean_t(values: Array, confidence: float = 0.95) -> Mean:
     if n < 2:
         return Mean(mean, math.nan, math.nan, math.nan, math.nan)
     se = float(known.std(ddof=1)) / math.sqrt(n)
+    if not se > ROUNDING * float(np.abs(known).max()):
+        return Mean(mean, 0.0, math.nan, math.nan, math.nan)
     half = float(t_quantile(n - 1, confidence)) * se
-    return Mean(mean, se, mean - half, mean + half, float(t_test(mean / se, n - 1)) if se > 0 else math.nan)
+    return Mean(mean, se, mean - half, mean + half, float(t_test(mean / se, n - 1)))
 
 
 def welch_satterthwaite(first: Array | float, n: float, second: Array | float, m: float) -> Array:
@@ -123,12 +127,16 @@ def wilson(share: float | Array, n: float, confidence: float = 0.95) -> tuple[fl
     return np.maximum(0.0, middle - half), np.minimum(1.0, middle + half)
 
 
-def newcombe(first: int, of_first: int, second: int, of_second: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Newcombe's interval of a difference of two shares, first less second, by the distances of Wilson's ends.
+def newcombe(
+    first: float, of_first: float, second: float, of_second: float, correlation: float = 0.0
+) -> tuple[float, float]:
+    """Newcombe's 95 % interval of a difference of two shares, first less second, by the distances of Wilson's ends.
 
     first, second: how many.  of_first, of_second: of how many independent observations; NaN if either is 0.
+    correlation: of the two shares; 0 for those of different people.
 
-    Source: Newcombe 1998, doi 10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I, method 10.
+    Source: Newcombe 1998, doi 10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I, method 10; with a
+    correlation, doi 10.1002/(SICI)1097-0258(19981130)17:22<2635::AID-SIM954>3.0.CO;2-C, method 10.
 
     >>> [round(end, 4) for end in newcombe(56, 70, 48, 80)]
     [0.0524, 0.3339]
@@ -136,8 +144,13 @@ def newcombe(first: int, of_first: int, second: int, of_second: int, confidence:
     if not of_first or not of_second:
         return math.nan, math.nan
     p, q = first / of_first, second / of_second
-    (low, high), (under, over) = wilson(p, of_first, confidence), wilson(q, of_second, confidence)
-    return p - q - math.hypot(p - low, over - q), p - q + math.hypot(high - p, q - under)
+    (low, high), (under, over) = wilson(p, of_first), wilson(q, of_second)
+
+    def distance(own: float, other: float) -> float:
+        """The root of own² - 2 correlation own other + other²."""
+        return math.hypot(own - correlation * other, other * math.sqrt(1 - correlation**2))
+
+    return p - q - distance(p - low, over - q), p - q + distance(high - p, q - under)
 
 
 def mean_change(total: Array, squares: Array, n: int) -> tuple[Array, Array]:

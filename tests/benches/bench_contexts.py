@@ -76,7 +76,8 @@ def recovered(run: Path) -> list[list[object]]:
     for service, slope in SLOPES.items():
         row = rows.loc[service]
         numbers = [round(float(row[name]), 2) for name in ("slope", "ci_low", "ci_high")]
-        found.append([service, 100 * slope, *numbers, bool(numbers[1] <= 100 * slope <= numbers[2])])
+        held = numbers[0] == slope == 0 or bool(numbers[1] <= 100 * slope <= numbers[2])
+        found.append([service, 100 * slope, *numbers, held])
     return found
 
 

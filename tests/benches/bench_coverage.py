@@ -28,6 +28,7 @@ import numpy as np
 from coverage_captions import CASES as CASES_OF_CAPTIONS
 from coverage_cases import CASES
 from coverage_cases import PERMUTATIONS as PERMUTATIONS_OF_CASES
+from coverage_contexts import CASES as CASES_OF_CONTEXTS
 from coverage_crops import CASES as CASES_OF_CROPS
 from coverage_drift import CASES as CASES_OF_DRIFT
 from scipy import special
@@ -44,6 +45,7 @@ SEED = 20
 CASES |= CASES_OF_CROPS
 CASES |= CASES_OF_DRIFT
 CASES |= CASES_OF_CAPTIONS
+CASES |= CASES_OF_CONTEXTS
 VALUES = np.linspace(-2, 2, 7)
 EFFECT, RESAMPLES, PERMUTATIONS, MIN_ACTIVE = 0.15, 500, 499, 10
 SIZES, RATES, KINDS_OF_NULL = (30, 300, 3000), (0.001, 0.01, 0.1, 0.5, 0.9), ("noise", "drift", "slopes")

@@ -8,15 +8,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from PIL import Image
 
-from gslopes.contexts.audit import audit_contexts, reanalyse
+from gslopes.contexts.audit import Contexts, audit_contexts, reanalyse
+from gslopes.contexts.cli import contexts as command
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.tables import BACKGROUNDS, CUTOUTS
 from gslopes.core import tables
-from gslopes.core.errors import ConfigError, RunFolderMismatch, UsageError
+from gslopes.core.errors import ConfigError, RunFolderMismatch, StorageError, UsageError
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, Detections
+from gslopes.core.runfolder import locked
 from gslopes.executors import OneProcess
 from tests.contexts.test_audit import COLOURS, PEOPLE, Finder, Tagger, folder, found
 from tests.contexts.test_audit import audit as whole_audit
@@ -90,6 +93,56 @@ def test_a_photo_that_cannot_be_read_has_its_reason_and_the_rest_goes_on(folder,
     assert run.used == PEOPLE
     (reason,) = run.skipped
     assert reason.startswith("unreadable")
+
+
+class Vanishing(Finder):
+    """While people are cut out, one photo goes, one is replaced by another and one more has another's bytes."""
+
+    def __init__(self, people: Path) -> None:
+        self.gone, self.replaced, self.twin = sorted(people.iterdir())[:3]
+
+    def __call__(self, photos):
+        if self.gone.is_file() and photos[0].pixels.shape[:2] == (180, 160):
+            self.gone.unlink()
+            self.twin.write_bytes(sorted(self.gone.parent.iterdir())[-1].read_bytes())
+            Image.fromarray(np.full((180, 160, 3), 77, np.uint8)).save(self.replaced)
+        return super().__call__(photos)
+
+
+@pytest.mark.slow
+def test_photos_that_go_or_change_on_the_way_have_their_own_reason(folder, tmp_path):
+    more = tmp_path / "more"
+    shutil.copytree(folder, more)
+    finder = Vanishing(more / "people")
+    run = audit(more, tmp_path / "run", finder=finder)
+    photos = tables.read(tables.PHOTOS, run.folder / "photos.parquet").set_index("path")
+    assert photos.loc[finder.gone.name, "reason"] == Reason.GONE.value
+    for file in (finder.replaced, finder.twin):
+        assert photos.loc[file.name, "detail"] == "another picture has its name"
+    assert run.used == PEOPLE - 3
+    assert Reason.UNKNOWN_PERSON.value not in run.skipped
+
+
+def test_a_photo_of_the_same_bytes_is_not_said_to_be_unknown(folder, tmp_path):
+    more = tmp_path / "more"
+    shutil.copytree(folder, more)
+    shutil.copy(sorted((more / "people").iterdir())[0], more / "people/zz.png")
+    with (more / "people.csv").open("a") as file:
+        file.write("zz,Female,A\n")
+    run = audit(more, tmp_path / "run", classifier=[])
+    assert run.skipped == {Reason.DUPLICATE.value: 1}
+    with pytest.raises(UsageError, match="has no answers yet"):
+        audit_contexts(run.folder)
+    with locked(run.folder), pytest.raises(StorageError, match="Another process"):
+        audit_contexts(run.folder)
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_the_exit_code_says_with_json_too_that_photos_were_unreadable(as_json, tmp_path, monkeypatch):
+    found = Contexts(tmp_path, tmp_path / "index.html", "", 2, 1, 0, {"unreadable: gone": 1}, made={})
+    monkeypatch.setattr("gslopes.contexts.audit.audit_contexts", lambda *_, **__: found)
+    done = CliRunner().invoke(command, [str(tmp_path), *(["--json"] if as_json else [])], standalone_mode=False)
+    assert done.return_value == 3, done.output
 
 
 @pytest.mark.slow

@@ -2,14 +2,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
+from scipy import stats
 
 from gslopes.stats.clusters import (
+    Source,
     clustered_mean,
+    clustered_ratio,
     clustered_slope,
     codes_of,
+    crossed,
     effective_units,
     named_codes,
     normal_texts,
+    pooled_source,
 )
 
 
@@ -58,3 +63,36 @@ def test_names_of_groups_are_one_whatever_their_case_and_blanks() -> None:
     column = pd.Series(["b a", "B  a ", "b a", "NULL", "n/a", None, np.nan, "c"])
     assert normal_texts(column).tolist() == ["b a", "b a", "b a", "", "", "", "", "c"]
     assert normal_texts(pd.Series([], dtype=object)).empty
+
+
+def test_a_ratio_of_equal_clusters_is_their_mean() -> None:
+    values = np.random.default_rng(3).normal(size=20)
+    assert clustered_ratio(3 * values, np.full(20, 3.0)) == pytest.approx(clustered_mean(values, np.arange(20)))
+    assert np.isnan(clustered_ratio(np.zeros(2), np.zeros(2))).all()
+
+
+def test_two_sources_of_which_one_is_nothing_are_the_other() -> None:
+    people, none = Source(0.5, 9.0), Source(0.0, 1.0)
+    mean = 1.3
+    half = stats.t.ppf(0.975, 9) * 0.5
+    low, high, p = crossed(mean, (mean - half, mean + half), people, none)
+    assert (low, high) == pytest.approx((mean - half, mean + half))
+    assert p == pytest.approx(2 * stats.t.sf(mean / 0.5, 9), rel=1e-6)
+    low, high, p = crossed(mean, (np.nan, np.nan), Source(0.0, 9.0), Source(0.5, 3.0))
+    assert (high - mean, p) == pytest.approx((stats.t.ppf(0.975, 3) * 0.5, 2 * stats.t.sf(2.6, 3)))
+    assert np.isnan(crossed(mean, (np.nan, np.nan), Source(0.0, 9.0), none)).all()
+
+
+def test_the_interval_of_two_sources_ends_where_p_says() -> None:
+    people, rooms = Source(1.0, 40.0), Source(0.7, 2.0)
+    for value in (3.0, 3.635):
+        low, _, p = crossed(value, (value - 2.0211, value + 2.0211), people, rooms)
+        assert (p < 0.05) == (low > 0)
+    assert crossed(0.0, (-2.0, 2.0), people, rooms)[2] == 1
+    assert crossed(1e9, (1e9 - 2, 1e9 + 2), people, rooms)[2] < 1e-12
+
+
+def test_equal_errors_add_their_degrees_of_freedom_and_one_keeps_its_own() -> None:
+    assert pooled_source(np.full(6, 2.0), np.ones(6)) == pytest.approx((12**0.5, 6.0))
+    assert pooled_source(np.array([2.0, 0.0, 0.0]), np.ones(3)) == pytest.approx((2**0.5, 1.0))
+    assert pooled_source(np.zeros(2), np.ones(2)) == (0.0, 2.0)

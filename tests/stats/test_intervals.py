@@ -52,6 +52,23 @@ def test_the_t_interval_of_a_mean_is_scipys():
     assert np.isnan([mean_t(np.ones(1)).low, mean_t(np.ones(4)).p]).all()
 
 
+@pytest.mark.parametrize("values", [np.zeros(5), np.full(7, 50.0), np.full(9, 0.1) * 3, 0.3 + 1e-16 * np.arange(4)])
+def test_numbers_that_are_equal_up_to_rounding_have_neither_interval_nor_p(values):
+    found = mean_t(values)
+    assert found.se == 0
+    assert np.isnan([found.low, found.high, found.p]).all()
+    assert np.isfinite(mean_t(np.r_[values, values[0] + 1e-6]).low)
+
+
+def test_newcombe_of_shares_that_go_together_is_narrower():
+    alone, together = newcombe(56, 80, 48, 80), newcombe(56, 80, 48, 80, correlation=0.8)
+    assert alone[0] < together[0] < 0.1 < together[1] < alone[1]
+    (low, high), (under, over) = wilson(0.7, 80), wilson(0.6, 80)
+    ends = (0.7 - low, over - 0.6), (high - 0.7, 0.6 - under)
+    distances = [np.sqrt(a * a - 2 * 0.8 * a * b + b * b) for a, b in ends]
+    assert together == pytest.approx((0.1 - distances[0], 0.1 + distances[1]))
+
+
 @given(st.lists(st.booleans(), min_size=1, max_size=60))
 def test_where_people_answered_everything_it_is_wilsons(said):
     found = estimate_share(np.array(said, float), np.ones(len(said), bool))

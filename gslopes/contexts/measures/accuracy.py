@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.grid import GENDERS, INFERRED, Grid
 from gslopes.contexts.measures.inferred import CONGRUENT
-from gslopes.contexts.measures.paired import FEW, RARE, exchanged, interval, resampled, sums
+from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, exchanged, noted, sums
 from gslopes.contexts.tables import ACCURACY, filled
+from gslopes.stats.shares import difference_interval, share_interval
 
 Array = NDArray[np.float64]
 
@@ -34,9 +35,10 @@ def accuracy_table(grid: Grid, options: ContextOptions, labels: Mapping[str, str
     """Rows of the ``accuracy`` table without q: F1 of each gender against self-report, at baselines and in contexts.
 
     A neutral answer is a miss; people of other genders are in no F1.  In contexts it is over pictures whose context was
-    recognised (``f1_on``), and NaN for both genders where less than ``recognised_share`` were.  Interval: percentile
-    bootstrap over people.  Change: against the baseline over the same pictures, so that it is no gain of selection;
-    null hypothesis: each person's two answers are exchangeable; p by exchanging them.
+    recognised (``f1_on``), and NaN for both genders where less than ``recognised_share`` were.  Interval: Wilson's for
+    people before these rooms, of F1 as the share 2 tp of 2 tp + fp + fn, with a design effect; of its change,
+    Newcombe's for two shares of the same people.  Change: against the baseline over the same pictures, so that it is
+    no gain of selection; null hypothesis: each person's two answers are exchangeable; p by exchanging them.
 
     labels: context to feminine, masculine or none; they decide the marks of the paper alone.
     """
@@ -81,8 +83,9 @@ def _row(grid: Grid, name: str, gender: str, options: ContextOptions) -> dict[st
         return row
     parts = _hits(grid.inferred[:, columns], keep, grid, gender)
     tp, fp, fn = (int(part.sum()) for part in parts)
-    low, high = interval(resampled(f1, parts, options.bootstrap, options.seed))
+    low, high = share_interval(*_as_share(parts))
     row |= {"tp": tp, "fp": fp, "fn": fn, "f1": f1(tp, fp, fn), "ci_low": low, "ci_high": high}
+    row["note"] = note = noted(note, ALIKE * (bool(tp + fp + fn) and math.isnan(low)))
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
     start = grid.of(options.baseline)
@@ -92,19 +95,22 @@ def _row(grid: Grid, name: str, gender: str, options: ContextOptions) -> dict[st
     return {**row, **_change(before, after, options, note)}
 
 
-def _change(before: tuple[Array, ...], after: tuple[Array, ...], options: ContextOptions, note: str) -> dict[str, Any]:
-    def difference(*totals: Any) -> Any:
-        return np.asarray(f1(*totals[3:]) - f1(*totals[:3]))
+def _as_share(parts: tuple[Array, ...]) -> tuple[Array, Array]:
+    """F1 as a share, 2 tp of 2 tp + fp + fn: both by person, (U,).  parts: tp, fp and fn, (U, B) each."""
+    tp, fp, fn = (part.sum(axis=1) for part in parts)
+    return 2 * tp, 2 * tp + fp + fn
 
-    parts = [*before, *after]
-    low, high = interval(resampled(difference, parts, options.bootstrap, options.seed))
+
+def _change(before: tuple[Array, ...], after: tuple[Array, ...], options: ContextOptions, note: str) -> dict[str, Any]:
     units = [[part.sum(axis=1) for part in side] for side in (before, after)]
     discordant = np.any([first != second for first, second in zip(*units, strict=True)], axis=0).sum()
+    ends = difference_interval(_as_share(after), _as_share(before)) if discordant else (math.nan, math.nan)
+    start, end = (f1(*(part.sum() for part in side)) for side in (before, after))
     rare = bool(discordant < FEW)
     return {
-        "paired_change": float(difference(*(part.sum() for part in parts))),
-        "change_low": low,
-        "change_high": high,
+        "paired_change": end - start,
+        "change_low": ends[0],
+        "change_high": ends[1],
         "p": math.nan if rare else exchanged(f1, units[0], units[1], options.permutations, options.seed),
-        "note": "; ".join(part for part in (note, RARE * rare) if part),
+        "note": noted(note, RARE * rare, ALIKE * (not discordant)),
     }

@@ -21,6 +21,11 @@ ROUNDING = 2.0**-40  # of shares of tags
 EXPECTED = {"demographics": -1, "concrete": -1, "abstract": 1}
 
 
+def settled(values: Array) -> Array:
+    """The same without what rounding adds, by which shares that are equal would differ."""
+    return np.asarray(ROUNDING * np.rint(values / ROUNDING))
+
+
 def welch(one: Array, other: Array) -> dict[str, float]:
     """Welch's t of two groups: difference of means, t, df, p and 95 % interval; NaN under two in either.
 
@@ -28,8 +33,7 @@ def welch(one: Array, other: Array) -> dict[str, float]:
     """
     one, other = one[np.isfinite(one)], other[np.isfinite(other)]
     names = ("difference", "t", "df", "ci_low", "ci_high", "p")
-    # shares that differ by rounding alone do not vary
-    one, other = ROUNDING * np.rint(one / ROUNDING), ROUNDING * np.rint(other / ROUNDING)
+    one, other = settled(one), settled(other)
     if min(len(one), len(other)) < 2 or (np.ptp(one) == 0 and np.ptp(other) == 0):
         return dict.fromkeys(names, math.nan)
     with warnings.catch_warnings():

@@ -13,10 +13,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.changes import welch
+from gslopes.contexts.measures.changes import settled, welch
 from gslopes.contexts.measures.grid import ALL, GENDERS, INFERRED, Grid, by_person, person_words
+from gslopes.contexts.measures.paired import ALIKE
 from gslopes.contexts.tables import CONGRUENCE, filled
-from gslopes.stats.intervals import mean_t
+from gslopes.stats.clusters import Source, crossed, pooled_source
+from gslopes.stats.intervals import mean_t, t_quantile
 from gslopes.stats.permutation import permutation_p
 
 Array = NDArray[np.float64]
@@ -43,10 +45,33 @@ def slopes(values: Array, congruence: Array) -> Array:
 
     values, congruence: (U, C), NaN where unknown.
     """
+    weights = slope_weights(values, congruence)
+    return np.asarray((weights * np.where(weights != 0, values, 0)).sum(axis=1))
+
+
+def slope_weights(values: Array, congruence: Array) -> Array:
+    """(U, C) by which each person's known values add up to their slope; all NaN for people without one."""
     known = np.isfinite(values) & np.isfinite(congruence)
     centred = np.where(known, congruence - _mean_of(congruence, known)[:, None], 0)
-    squares, products = (centred**2).sum(axis=1), (centred * np.where(known, values, 0)).sum(axis=1)
-    return np.divide(products, squares, out=np.full(len(known), np.nan), where=squares > 1e-12)
+    squares = (centred**2).sum(axis=1)[:, None]
+    return np.divide(centred, squares, out=np.full(known.shape, np.nan), where=squares > 1e-12)
+
+
+def rooms_source(values: list[Array], weights: Array, each: Array) -> Source:
+    """What rooms add to the error of a weighted sum of people's slopes; NaN unless every context has two rooms.
+
+    values: of each context, (U, B): people's answers before its B rooms, NaN where unknown.  weights: (U, C), of
+    ``slope_weights``.  each: (U,) what each person's slope counts, such as 1 / U for a mean.
+    """
+    if not values or min(rooms.shape[1] for rooms in values) < 2:
+        return Source(math.nan, math.nan)
+    counted, variances = np.where(np.isfinite(weights), weights * each[:, None], 0.0), []
+    for context, rooms in enumerate(values):
+        known = np.isfinite(rooms)
+        away = np.where(known, rooms - _mean_of(rooms, known)[:, None], 0) / known.sum(axis=1).clip(1)[:, None]
+        number = rooms.shape[1]
+        variances.append(number / (number - 1) * float(np.square(counted[:, context] @ away).sum()))
+    return pooled_source(np.array(variances), np.array([rooms.shape[1] - 1.0 for rooms in values]))
 
 
 def slope_permutation_p(values: Array, congruence: Array, permutations: int, seed: int) -> float:
@@ -56,9 +81,7 @@ def slope_permutation_p(values: Array, congruence: Array, permutations: int, see
     if not use.any():
         return math.nan
     values, congruence = values[use], congruence[use]
-    known = np.isfinite(values) & np.isfinite(congruence)
-    x = np.where(known, congruence - _mean_of(congruence, known)[:, None], 0)
-    weights = x / (x**2).sum(axis=1)[:, None]
+    known, weights = np.isfinite(values) & np.isfinite(congruence), slope_weights(values, congruence)
     total, hits = abs(float(observed[use].mean())), 0
     generator = np.random.default_rng([seed, 5])
     rows = np.arange(len(values))[None, :, None]
@@ -84,8 +107,9 @@ def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextO
     Estimator ``person``: mean over people of each one's slope of the answer on congruence, over the contexts that have
     a rating, backgrounds and photos averaged first; in points per unit of congruence (tags per unit for ``n_tags``).
     Null hypothesis: the answers do not depend on the contexts (p of t; ``p_perm`` by permuting each person's answers
-    over the contexts).  Interval: t over people.  ``difference``: Welch's t of two genders' or groups' slopes.
-    ``correct`` is whether the inferred gender is the self-reported one.
+    over the contexts).  Interval: t over people, before these rooms; ``rooms``: for other rooms of such contexts as
+    well, where each context has several.  ``difference``: Welch's t of two genders' or groups' slopes.  ``correct`` is
+    whether the inferred gender is the self-reported one.
     """
     rated = [name for name in grid.names if math.isfinite(ratings.get(name, math.nan))]
     genders, groups = person_words(grid, grid.gender), person_words(grid, grid.group)
@@ -94,13 +118,16 @@ def congruence_table(grid: Grid, ratings: Mapping[str, float], options: ContextO
     for measure, values in _measures(grid).items():
         scale = SCALE.get(measure, 100.0)
         outcome = np.stack([by_person(values, grid, grid.of(name)) for name in rated], 1) if rated else fit
-        each = slopes(outcome, fit) * scale
+        each, weights = settled(slopes(outcome, fit) * scale), slope_weights(outcome, fit) * scale
+        shown = [np.stack([by_person(values, grid, [room]) for room in grid.of(name)], 1) for name in rated]
         made = [
-            {"gender": gender, "group": group, **_mean_slope(outcome[at], fit[at], each[at], options)}
+            {"gender": gender, "group": group, **_mean_slope(outcome, fit, each, at, options)}
+            | _over_rooms(each, at, None, shown, weights)
             for gender, group, at in _parts(genders, groups)
         ]
         made += [
             {"gender": gender, "group": group, **_difference(each[one], each[other])}
+            | _over_rooms(each, one, other, shown, weights)
             for gender, group, one, other in _pairs(genders, groups)
         ]
         if options.mixed and len(rated) > 1:
@@ -134,12 +161,14 @@ def _pairs(genders: Words, groups: Words) -> list[tuple[str, str, Flags, Flags]]
     ]
 
 
-def _mean_slope(values: Array, fit: Array, each: Array, options: ContextOptions) -> dict[str, Any]:
-    known = each[np.isfinite(each)]
+def _mean_slope(values: Array, fit: Array, each: Array, at: Flags, options: ContextOptions) -> dict[str, Any]:
+    known = each[at & np.isfinite(each)]
     mean, se, low, high, p = mean_t(known)
-    row = {"n": len(known), "estimator": "person", "note": "" if len(known) else NEEDS_TWO}
+    row = {"n": len(known), "estimator": "person", "note": ALIKE * (se == 0) if len(known) else NEEDS_TWO}
     row |= {"slope": mean, "se": se, "ci_low": low, "ci_high": high, "p": p}
-    return {**row, "p_perm": slope_permutation_p(values, fit, options.permutations, options.seed)} if se > 0 else row
+    if not se > 0:
+        return row
+    return {**row, "p_perm": slope_permutation_p(values[at], fit[at], options.permutations, options.seed)}
 
 
 def _difference(one: Array, other: Array) -> dict[str, Any]:
@@ -148,6 +177,23 @@ def _difference(one: Array, other: Array) -> dict[str, Any]:
     se = test["difference"] / test["t"] if test["t"] else math.nan
     interval = {name: test[name] for name in ("ci_low", "ci_high", "p")}
     return {"n": n, "estimator": "difference", "slope": test["difference"], "se": se, **interval}
+
+
+def _over_rooms(each: Array, one: Flags, other: Flags | None, shown: list[Array], weights: Array) -> dict[str, float]:
+    """Interval and p of a mean slope, or of the difference of two, for people and rooms as samples of both."""
+    counts, parts = np.zeros(len(each)), []
+    for sign, at in ((1.0, one), (-1.0, other)):
+        if at is not None:
+            known = at & np.isfinite(each)
+            counts[known] = sign / max(known.sum(), 1)
+            found = mean_t(each[known])
+            parts.append((sign * found.value, found.se, known.sum()))
+    value = sum(part[0] for part in parts)
+    squares = np.array([se**2 for _, se, _ in parts])
+    people = pooled_source(squares, np.array([number - 1.0 for *_, number in parts]))
+    half = float(t_quantile(people.dof)) * people.se if people.dof > 0 else math.nan
+    low, high, p = crossed(value, (value - half, value + half), people, rooms_source(shown, weights, counts))
+    return {"rooms_low": low, "rooms_high": high, "p_rooms": p}
 
 
 def mixed(grid: Grid, values: Array, rated: list[str], ratings: Mapping[str, float], scale: float) -> dict[str, Any]:

@@ -14,19 +14,20 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.changes import mean_of
+from gslopes.contexts.measures.changes import settled
 from gslopes.contexts.measures.grid import GENDERS, Grid, by_person, person_words
-from gslopes.contexts.measures.paired import interval, resampled
+from gslopes.contexts.measures.paired import ALIKE
 from gslopes.contexts.tables import DISTANCES, filled
+from gslopes.stats.intervals import mean_t
 
 Array = NDArray[np.float64]
 _ANOVA = ["term", "df", "sum_sq", "F", "p", "eta_sq"]
 
 
-def distances_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
+def distances_table(grid: Grid) -> pd.DataFrame:
     """Rows of the ``distances`` table: mean over people of each one's mean distance, by gender and group.
 
-    Interval: percentile bootstrap over people.
+    Interval: t over people, before these rooms.
     """
     rows = []
     genders, groups = person_words(grid, grid.gender), person_words(grid, grid.group)
@@ -39,17 +40,17 @@ def distances_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
             for group in sorted(set(groups[genders == gender].tolist())):
                 at = (genders == gender) & (groups == group)
                 row = {**grid.head, "context": name, "gender": gender, "group": group}
-                rows.append({**row, "undefined": int(undefined[at].sum()), **_mean(distances[at], options)})
+                rows.append({**row, "undefined": int(undefined[at].sum()), **_mean(distances[at])})
     return filled(DISTANCES, rows)
 
 
-def _mean(values: Array, options: ContextOptions) -> dict[str, Any]:
-    known = values[np.isfinite(values)]
+def _mean(values: Array) -> dict[str, Any]:
+    known = settled(values[np.isfinite(values)])
+    found = mean_t(known)
+    row = {"n": len(known), "mean": found.value, "ci_low": found.low, "ci_high": found.high}
     if len(known) < 2:
-        return {"n": len(known), "mean": mean_of(known)}
-    parts = [known[:, None], np.ones((len(known), 1))]
-    low, high = interval(resampled(lambda total, n: total / n, parts, options.bootstrap, options.seed))
-    return {"n": len(known), "mean": mean_of(known), "sd": float(known.std(ddof=1)), "ci_low": low, "ci_high": high}
+        return {**row, "note": "no interval: fewer than two people"}
+    return {**row, "sd": float(known.std(ddof=1)), "note": ALIKE * (found.se == 0)}
 
 
 # -- ANOVA ------------------------------------------------------------------------------------------------------------

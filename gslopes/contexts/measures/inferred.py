@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,9 @@ import pandas as pd
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.grid import ALL, INFERRED, Grid
-from gslopes.contexts.measures.paired import FEW, RARE, share_change
+from gslopes.contexts.measures.paired import noted, share_change, share_of, sums
 from gslopes.contexts.tables import INFERRED as TABLE
 from gslopes.contexts.tables import filled
-from gslopes.stats.intervals import wilson
 
 CONGRUENT = {"feminine": "woman", "masculine": "man"}
 
@@ -21,9 +19,9 @@ CONGRUENT = {"feminine": "woman", "masculine": "man"}
 def inferred_table(grid: Grid, labels: dict[str, str], options: ContextOptions) -> pd.DataFrame:
     """Rows of the ``inferred`` table without q.
 
-    Estimator: the share of answered pictures inferred woman, man, neutral; Wilson's interval.  Change: see
-    ``paired.share_change``, over pairs of baseline and context.  labels: context to feminine, masculine or none; they
-    decide the marks of the paper alone.
+    Estimator: the share of answered pictures inferred woman, man, neutral; interval: see ``paired.share_of``.  Change:
+    see ``paired.share_change``, over pairs of baseline and context.  labels: context to feminine, masculine or none;
+    they decide the marks of the paper alone.
     """
     rows = [
         _row(grid, name, gender, code, labels.get(name, ""), options)
@@ -43,20 +41,18 @@ def counts(grid: Grid, name: str, gender: str = ALL) -> dict[str, int]:
 
 
 def _row(grid: Grid, name: str, gender: str, code: int, label: str, options: ContextOptions) -> dict[str, Any]:
-    inferred, cell = INFERRED[code], counts(grid, name, gender)
-    n, count = sum(cell.values()), cell[inferred]
-    share = count / n if n else math.nan
-    low, high = wilson(share, n)
+    inferred = INFERRED[code]
+    columns, shown = grid.of(name), grid.answered[:, grid.of(name)] & grid.of_gender(gender)[:, None]
+    parts = ((grid.inferred[:, columns] == code).astype(float), np.ones(shown.shape))
     row: dict[str, Any] = {**grid.head, "context": name, "gender": gender, "inferred": inferred}
-    row |= {"n": n, "count": count, "share": share, "ci_low": low, "ci_high": high}
+    row |= share_of(*(sums(part, shown, grid.person, grid.people) for part in parts))
     if name in grid.baselines or options.baseline not in grid.baselines:
         return row
-    columns, start = grid.of(name), grid.of(options.baseline)
-    keep = grid.answered[:, columns] & grid.answered[:, start] & grid.of_gender(gender)[:, None]
+    start = grid.of(options.baseline)
+    keep = shown & grid.answered[:, start]
     before = np.broadcast_to(grid.inferred[:, start] == code, keep.shape).astype(float)
-    after = (grid.inferred[:, columns] == code).astype(float)
-    paired = share_change(before, after, keep, grid.person, options)
     base = counts(grid, options.baseline, gender)
-    rises = bool(n and sum(base.values())) and share > base[inferred] / sum(base.values())
+    rises = bool(row["n"] and sum(base.values())) and row["share"] > base[inferred] / sum(base.values())
     row["congruent_rise"] = rises and CONGRUENT.get(label) == inferred
-    return {**row, **paired, "note": RARE if n and paired["discordant"] < FEW else ""}
+    moved = share_change(before, parts[0], keep, grid.person, options)
+    return {**row, **moved, "note": noted(row["note"], moved["note"])}

@@ -11,9 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.contexts.measures.changes import mean_of
+from gslopes.contexts.measures.changes import mean_of, settled
 from gslopes.contexts.measures.describe import Key
-from gslopes.contexts.measures.paired import FEW, RARE, sign_flips
+from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted, sign_flips
 from gslopes.contexts.tables import INTERACTION, filled
 from gslopes.stats.intervals import mean_t
 from gslopes.stats.ols import line_weights
@@ -70,18 +70,19 @@ def compare(
     weights = 100 * line_weights(values)
     middle = len(values) // 2
     codes = np.unique(person, return_inverse=True)[1]
-    base, slope = (_by_person(answers @ weights, codes) for answers in (canvas, condition))
-    effect = _by_person(100 * (condition[:, middle] - canvas[:, middle]), codes)
+    base, slope = (settled(_by_person(answers @ weights, codes)) for answers in (canvas, condition))
+    effect = settled(_by_person(100 * (condition[:, middle] - canvas[:, middle]), codes))
     rare = int(((canvas > 0).any(axis=1) | (condition > 0).any(axis=1)).sum()) < FEW
     row: dict[str, Any] = {"n": len(base), "slope": mean_of(slope), "baseline": mean_of(base)}
-    row["difference"], _, row["ci_low"], row["ci_high"], row["p"] = mean_t(slope - base)
+    row["difference"], se, row["ci_low"], row["ci_high"], row["p"] = mean_t(slope - base)
     row["effect"], _, row["effect_low"], row["effect_high"], row["effect_p"] = mean_t(effect)
     face, _, face_low, face_high, _ = mean_t(base)  # from value -1 to 1: two units
     row |= {"face": 2 * face, "face_low": 2 * face_low, "face_high": 2 * face_high}
+    row["note"] = noted(RARE * rare, ALIKE * (se == 0))
     if rare:
-        return {**row, **dict.fromkeys(("p", "p_perm", "effect_p"), math.nan), "note": RARE}
+        return {**row, **dict.fromkeys(("p", "p_perm", "effect_p"), math.nan)}
     p_perm = sign_flips(slope - base, options.permutations, options.seed) if len(base) else math.nan
-    return {**row, "p_perm": p_perm, "note": ""}
+    return {**row, "p_perm": p_perm}
 
 
 def _indicators(

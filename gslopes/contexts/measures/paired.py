@@ -1,4 +1,4 @@
-"""By person: bootstrap intervals, exact and permutation tests of changes between two pictures of the same people.
+"""By person: intervals, exact and permutation tests of shares and of changes between two pictures of the same people.
 
 A *unit* is a person with all photos.  Sums over a unit's pictures are (U, B): B backgrounds of a context, 1 at least.
 """
@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from gslopes.contexts.config import ContextOptions
-from gslopes.stats.intervals import percentile
+from gslopes.stats.clusters import Estimate, Source, clustered_ratio, crossed
 from gslopes.stats.permutation import permutation_p, random_signs
-from gslopes.stats.resampling import bootstrap_counts
+from gslopes.stats.shares import share_interval
 
 Array = NDArray[np.float64]
 RARE = "too rare to judge"
+ALIKE = "no interval: the same for everybody"
 FEW = 10  # discordant people, or people inferred, under which there is no test
 
 
@@ -31,28 +32,31 @@ def sums(values: Array, keep: NDArray[np.bool_], person: NDArray[np.int64], peop
     return result
 
 
-def resampled(statistic: Callable[..., Array], parts: Sequence[Array], draws: int, seed: int) -> Array:
-    """(draws,) a statistic of sums on resamples of people and, where there are two at least, of backgrounds.
+def share_of(hits: Array, photos: Array) -> dict[str, Any]:
+    """n, count, share, its 95 % intervals and a note, as the tables name them.  hits, photos: (U, B) sums.
 
-    statistic: takes one (draws,) array of totals a part.  parts: (U, B) each.
+    ci: by Wilson for people before these rooms, several pictures of a person by a design effect; rooms: for other rooms
+    of such contexts as well, NaN with one room.
     """
-    units, backgrounds = parts[0].shape
-    weights = _weights(units, draws, seed)
-    if backgrounds == 1:
-        totals = [part[:, 0] @ weights for part in parts]
-    else:
-        across = _weights(backgrounds, draws, seed + 1)
-        totals = [np.einsum("bd,bd->d", part.T @ weights, across) for part in parts]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(statistic(*totals), dtype=np.float64)
+    n, count = int(photos.sum()), int(hits.sum())
+    low, high = share_interval(hits.sum(axis=1), photos.sum(axis=1))
+    under, over, _ = over_rooms(hits, photos, clustered_ratio(hits.sum(axis=1), photos.sum(axis=1)), (low, high))
+    row = {"n": n, "count": count, "share": count / n if n else math.nan, "ci_low": low, "ci_high": high}
+    row |= {"rooms_low": float(np.maximum(under, 0)), "rooms_high": float(np.minimum(over, 1))}
+    return {**row, "note": ALIKE * bool(n and math.isnan(low))}
 
 
-def interval(replicates: Array, confidence: float = 0.95) -> tuple[float, float]:
-    """Ends of the percentile interval; NaN where fewer than half of the resamples have a number."""
-    known = replicates[np.isfinite(replicates)]
-    if 2 * len(known) < len(replicates) or not len(known):
-        return math.nan, math.nan
-    return percentile(known, confidence)
+def over_rooms(top: Array, bottom: Array, people: Estimate, ends: tuple[float, float]) -> tuple[float, float, float]:
+    """(low, high, p) of a ratio of sums, for people and rooms as samples of both; NaN with one room.
+
+    top, bottom: (U, B).  people, ends: the ratio over people before these rooms, and its interval.
+    """
+    shown = int((bottom.sum(axis=0) > 0).sum())
+    if shown < 2:
+        return math.nan, math.nan, math.nan
+    rooms = clustered_ratio(top.sum(axis=0), bottom.sum(axis=0))
+    units = int((bottom.sum(axis=1) > 0).sum())
+    return crossed(people.value, ends, Source(people.se, units - 1), Source(rooms.se, shown - 1))
 
 
 def share_change(
@@ -60,31 +64,39 @@ def share_change(
 ) -> dict[str, Any]:
     """How much a share moves between two pictures of the same photos, over pairs that were both answered.
 
-    Null hypothesis: each person's two answers are exchangeable.  p: exact McNemar (binomial on the discordant pairs)
-    where every person is one pair, else sign flips by person.  Interval: percentile bootstrap over people, and over
-    backgrounds where there are several.  Fewer than ten discordant people have no p.
+    Null hypothesis: each person's two answers before these rooms are exchangeable.  p: exact McNemar (binomial on the
+    discordant pairs) where every person is one pair, else sign flips by person.  Interval: t over people.  Those of
+    ``rooms``, where there are several: as ``over_rooms``; the null hypothesis is then that rooms of such contexts
+    change nothing on average.  Fewer than ten discordant people have no p.
 
     before, after, keep: (P, B) of 0 and 1.  person: (P,) codes.
 
-    Returns change, change_low, change_high, discordant and p, as the ``inferred`` table names them.
+    Returns change, change_low, change_high, discordant, p, the three of rooms and note, as the ``inferred`` table.
     """
     people = int(person.max()) + 1 if len(person) else 0
     difference, changed, pairs = (
         sums(values, keep, person, people) for values in (after - before, np.abs(after - before), np.ones_like(before))
     )
-    if not pairs.sum():
-        return {"change": math.nan, "change_low": math.nan, "change_high": math.nan, "discordant": 0, "p": math.nan}
-    low, high = interval(resampled(lambda up, n: up / n, [difference, pairs], options.bootstrap, options.seed))
-    discordant = int((changed.sum(axis=1) > 0).sum())
     by_unit = difference.sum(axis=1)
-    if discordant < FEW:
-        p = math.nan
+    found = clustered_ratio(by_unit, pairs.sum(axis=1))
+    low, high, p_rooms = over_rooms(difference, pairs, found, (found.low, found.high))
+    discordant = int((changed.sum(axis=1) > 0).sum())
+    rare = discordant < FEW
+    if rare:
+        p = p_rooms = math.nan
     elif pairs.sum(axis=1).max() == 1:
         p = mcnemar(int((by_unit > 0).sum()), int((by_unit < 0).sum()))
     else:
         p = sign_flips(by_unit, options.permutations, options.seed)
-    change = float(difference.sum() / pairs.sum())
-    return {"change": change, "change_low": low, "change_high": high, "discordant": discordant, "p": p}
+    row = {"change": found.value, "discordant": discordant, "p": p, "p_rooms": p_rooms}
+    names = ("change_low", "change_high", "change_rooms_low", "change_rooms_high")
+    row |= dict(zip(names, np.clip((found.low, found.high, low, high), -1, 1).tolist(), strict=True))
+    return {**row, "note": noted(RARE * rare, ALIKE * (found.se == 0))}
+
+
+def noted(*notes: str) -> str:
+    """The notes that there are, each once, in one text."""
+    return "; ".join(dict.fromkeys(filter(None, notes)))
 
 
 def mcnemar(up: int, down: int) -> float:
@@ -126,11 +138,6 @@ def exchanged(
     if not math.isfinite(observed):
         return math.nan
     return float(permutation_p(np.sum(np.abs(drawn) >= abs(observed) - 1e-9), permutations))
-
-
-@lru_cache(maxsize=64)
-def _weights(units: int, draws: int, seed: int) -> Array:
-    return bootstrap_counts(units, draws, np.random.default_rng([seed, units])).astype(np.float64)
 
 
 @lru_cache(maxsize=16)

@@ -12,10 +12,10 @@ from scipy import stats
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.grid import ALL, INFERRED, Grid
-from gslopes.contexts.measures.paired import FEW, RARE
+from gslopes.contexts.measures.paired import ALIKE, FEW, RARE, noted, share_of, sums
 from gslopes.contexts.tables import RECOGNISED, filled
-from gslopes.stats.intervals import newcombe, wilson
 from gslopes.stats.permutation import permutation_p
+from gslopes.stats.shares import difference_interval, independence_p
 
 NOT_APPLICABLE = "not applicable: the context has no tags"
 DIFFERENCE = "gendered - neutral"
@@ -27,9 +27,10 @@ Codes = NDArray[np.int8]
 def recognised_table(grid: Grid, options: ContextOptions) -> pd.DataFrame:
     """Rows of the ``recognised`` table without q: Pr(R), Pr(R | inferred), and their difference.
 
-    Estimator: shares with Wilson's interval; the difference gendered minus neutral with Newcombe's.  Null hypothesis of
-    the test, in the row of all: whether the context is named does not depend on the inferred gender (Pearson's X²
-    without correction; ``p_perm`` by permuting R over people within each background).  v is Cramér's.
+    Estimator: shares, see ``paired.share_of``; the difference gendered minus neutral with Newcombe's interval, several
+    pictures of a person by a design effect.  Null hypothesis of the test, in the row of all: whether the context is
+    named does not depend on the inferred gender (Pearson's X² without continuity correction, with Rao and Scott's
+    where people have several pictures; ``p_perm`` by permuting R over people within each background).  v is Cramér's.
     """
     rows: list[dict[str, Any]] = []
     for name in grid.names:
@@ -55,28 +56,29 @@ def _context(
     named: Flags, inferred: Codes, answered: Flags, person: NDArray[np.int64], options: ContextOptions
 ) -> list[dict[str, Any]]:
     """The rows of one context.  named, inferred, answered: (P, B).  person: (P,)."""
-    rows = [_share(ALL, int(answered.sum()), int(named[answered].sum()))]
-    for code in (1, 2, 0):
-        keep = answered & (inferred == code)
-        rows.append(_share(INFERRED[code], int(keep.sum()), int(named[keep].sum())))
-    _, woman, man, neutral = rows
-    n, count = woman["n"] + man["n"], woman["count"] + man["count"]
+    keeps = {ALL: answered, **{INFERRED[code]: answered & (inferred == code) for code in (1, 2, 0)}}
+    keeps[DIFFERENCE] = answered & (inferred != 0)
+    people = int(person.max()) + 1
+    hits, photos = (
+        {given: sums(part, keep, person, people) for given, keep in keeps.items()}
+        for part in (named.astype(float), np.ones(named.shape))
+    )
+    rows = [{"given": given, **share_of(hits[given], photos[given])} for given in keeps]
+    n = rows[-1]["n"]
     if 0 < n < FEW:
-        rows[0]["note"] = RARE
+        rows[0]["note"] = noted(rows[0]["note"], RARE)
     else:
-        _, _, p, v = pearson(named[answered], inferred[answered])
+        photo = np.nonzero(answered)[0]
+        p = independence_p(named[answered], inferred[answered], person[photo])
+        v = pearson(named[answered], inferred[answered])[3]
         rows[0] |= {"p": p, "v": v, "p_perm": _permutation_p(named, inferred, answered, person, options)}
-    last = {**_share(DIFFERENCE, n, count), **dict.fromkeys(("share", "ci_low", "ci_high"), math.nan)}
-    if n and neutral["n"]:
-        low, high = newcombe(count, n, neutral["count"], neutral["n"])
-        last |= {"share": count / n - neutral["share"], "ci_low": low, "ci_high": high}
-    return [*rows, last]
-
-
-def _share(given: str, n: int, count: int) -> dict[str, Any]:
-    share = count / n if n else math.nan
-    low, high = wilson(share, n)
-    return {"given": given, "n": n, "count": count, "share": share, "ci_low": low, "ci_high": high}
+    missing = dict.fromkeys(("share", "ci_low", "ci_high", "rooms_low", "rooms_high"), math.nan)
+    gendered, neutral = ((hits[one].sum(axis=1), photos[one].sum(axis=1)) for one in (DIFFERENCE, INFERRED[0]))
+    if n and rows[-2]["n"]:
+        missing["share"] = rows[-1]["share"] - rows[-2]["share"]
+        missing["ci_low"], missing["ci_high"] = difference_interval(gendered, neutral)
+    note = ALIKE * (math.isfinite(missing["share"]) and math.isnan(missing["ci_low"]))
+    return [*rows[:-1], {**rows[-1], **missing, "note": note}]
 
 
 def _crossed(recognised: Flags, inferred: Codes) -> Array:

@@ -19,7 +19,8 @@ from gslopes.contexts.pictures.cutting import face_of, read_cutout
 from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.contexts.tables import COMPOSITES, filled
 from gslopes.core import runfolder, tables
-from gslopes.core.reasons import VALUES, Reason
+from gslopes.core.errors import PhotoError
+from gslopes.core.reasons import VALUES, Reason, SkipReason
 from gslopes.core.records import ByteArray, FloatArray, Photo
 from gslopes.core.tables import frame_of
 from gslopes.datasets.folder import PhotoFile, open_photo
@@ -28,6 +29,7 @@ from gslopes.run.plan import SYNTHESIS
 
 Row = dict[str, Any]
 GRAY = 128
+REPLACED = "another picture has its name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,9 @@ class Composing:
     """The work: parts of people, then of backgrounds, to pictures and the tables photos, edits and composites.
 
     files: of people.  backgrounds: that are used.  cutouts: photo to its row of that table.
-    names: relative name of a file to its photo.  backdrop: the plain canvas' colour.  share: of the canvas that a
-    person is.  outline: a photo whose cut-out is of median size, for the silhouettes; empty before it is known.
-    sweeper: makes counterfactuals, if there is a sweep.
+    names: relative name of a file to its photo, of those that are used.  backdrop: the plain canvas' colour.
+    share: of the canvas that a person is.  outline: a photo whose cut-out is of median size, for the silhouettes; empty
+    before it is known.  sweeper: makes counterfactuals, if there is a sweep.  known: names in people.csv.
     """
 
     run: Path
@@ -50,6 +52,7 @@ class Composing:
     share: float = 0.25
     outline: str = ""
     sweeper: Sweeper | None = None
+    known: frozenset[str] = frozenset()
 
     @property
     def in_threads(self) -> bool:
@@ -104,15 +107,23 @@ class _Part:
         """The baselines and composites of one photo."""
         work, photo_id = self.work, self.work.names.get(file.relative, "")
         row = work.cutouts.get(photo_id)
-        if row is None or row["status"] == "skipped" or (row["status"] == "flagged" and not self.config.keep_flagged):
+        if row is None:
+            self._photo(photo_id, file.relative, *self._without_cutout(file))
+            return
+        if row["status"] == "skipped" or (row["status"] == "flagged" and not self.config.keep_flagged):
             self._photo(photo_id, file.relative, *_why(row))
             return
         try:
-            cutout = self._placed(row)
+            cutout, photo = self._placed(row), open_photo(file.path)
         except DoesNotFit as error:
             self._photo(photo_id, file.relative, Reason.DOES_NOT_FIT, error.message)
             return
-        photo = open_photo(file.path)
+        except PhotoError as error:
+            self._photo(photo_id, file.relative, *_parts(error.reason))
+            return
+        if photo.id != photo_id:
+            self._photo(photo_id, file.relative, Reason.GONE, REPLACED)
+            return
         height, width = photo.pixels.shape[:2]
         self._photo(photo_id, file.relative, width=width, height=height, box=cutout.face.tolist())
         tall = float(cutout.face[3] - cutout.face[1])
@@ -181,6 +192,16 @@ class _Part:
 
     # -- helpers ------------------------------------------------------------------------------------------------------
 
+    def _without_cutout(self, file: PhotoFile) -> tuple[Reason, str]:
+        """Why a photo has no cut-out: of no known person, unreadable, replaced meanwhile, or the same as another."""
+        if file.relative not in self.work.known:
+            return Reason.UNKNOWN_PERSON, ""
+        try:
+            open_photo(file.path)
+        except PhotoError as error:
+            return _parts(error.reason)
+        return (Reason.GONE, REPLACED) if self.work.names.get(file.relative) else (Reason.DUPLICATE, "")
+
     def _conditions(self) -> list[tuple[str, str, ByteArray]]:
         """(attribute, context, pixels) of the plain canvas and every background."""
         width, height = self.config.canvas
@@ -247,10 +268,13 @@ class _Part:
         self.photos.append({**row, **dict.fromkeys(("box", "points", "detection")), **more})
 
 
-def _why(row: Row | None) -> tuple[Reason, str]:
+def _parts(why: str) -> tuple[Reason, str]:
+    reason = SkipReason.of(why)
+    return reason.reason, reason.detail
+
+
+def _why(row: Row) -> tuple[Reason, str]:
     """Why a person has no composite: the reason and its detail."""
-    if row is None:
-        return Reason.UNKNOWN_PERSON, ""
     reason, detail = str(row["reason"]), str(row["detail"])
     return (Reason(reason), detail) if reason and reason in VALUES else (Reason.UNREADABLE, reason)
 

@@ -18,7 +18,7 @@ TITLES = {
     "inferred": "RQ1: what is inferred in each context, by self-report",
     "changes": "RQ1: change from the baseline, in points, over the same people",
     "recognised": "RQ2: share of pictures whose context is recognised, by the gender inferred, with Wilson's intervals",
-    "accuracy": "RQ3: F1 against self-report by context, with bootstrap intervals over people",
+    "accuracy": "RQ3: F1 against self-report by context, with intervals over people",
     "congruence": "RQ3: right answers against congruence; line and band: the mean slope and its interval",
     "distances": "RQ4: distance of the description from the baseline, by gender and group",
     "shares": "RQ4: change of the shares of tags by group (figures 4 to 7 of the paper), first tagger",

@@ -29,7 +29,7 @@ def slopes_plot(results: Mapping[str, pd.DataFrame]) -> str:
         for gender, label, colour in WHO
         if gender in slopes and name in slopes[gender].index
     ]
-    ends = np.array([[row["ci_low"], row["ci_high"]] for *_, row in rows], float)
+    ends = np.array([[row["slope"], row["ci_low"], row["ci_high"]] for *_, row in rows], float)
     low, high = min(0.0, float(np.nanmin(ends))), max(0.0, float(np.nanmax(ends)))
     pad = 0.06 * max(high - low, 1.0)
 

@@ -24,18 +24,22 @@ _SECTIONS = (
     ("RQ1: who is inferred where",
      "The share of each inferred gender, and its paired change from the baseline over the same people; p: exact "
      "McNemar or sign flips by person, null hypothesis: a person's two answers are exchangeable; q: Benjamini and "
-     "Hochberg.",
+     "Hochberg. Intervals of shares: Wilson's, with a design effect for people with several pictures; of changes: t "
+     "over people. All of it is about people before these rooms; what is said of any such rooms takes people and rooms "
+     "as samples, null hypothesis: rooms of such a context change nothing on average.",
      ("inferred", "changes"), ("table7", "errors")),
     ("RQ2: is the context recognised",
-     "Pearson's X² with R permuted over people; null hypothesis: recognition is independent of the inferred gender.",
+     "Pearson's X² with R permuted over people (in the table also with Rao and Scott's correction where people have "
+     "several pictures); null hypothesis: recognition is independent of the inferred gender.",
      ("recognised",), ("table8", "confusion")),
     ("RQ3: is the inference right more often where the context fits",
-     "F1 against self-report over recognised pictures. The congruence slope is each person's least squares slope over "
-     "contexts; p permutes a person's answers.",
+     "F1 against self-report over recognised pictures, with Wilson's interval and a design effect. The congruence "
+     "slope is each person's least squares slope over contexts; p permutes a person's answers; interval: t over people "
+     "before these rooms.",
      ("accuracy", "congruence"), ("table9", "congruence")),
     ("RQ4: how much do descriptions change, and alike for all groups",
-     "Cosine distance of the shares of tags from the same person's baseline; two-way analysis of variance, Tukey's "
-     "differences, Welch's t.",
+     "Cosine distance of the shares of tags from the same person's baseline, mean with t over people; two-way analysis "
+     "of variance, Tukey's differences, Welch's t.",
      ("distances", "shares"), ("table10", "table11", "anova", "tukey")),
     ("Context and face",
      "The sweep: the same people with only the perceived gender of the face edited, before each background.",

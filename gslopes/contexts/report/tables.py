@@ -97,12 +97,24 @@ def _share(number: float, digits: int = 3) -> str:
     return f"{number:.0f}" if number in (0, 1) else re.sub(r"^0(?=\.)", "", _number(number, f".{digits}f"))
 
 
+def _ends(row: Row, low: str, high: str, form: str = "+.1f", scale: float = 1.0) -> str:
+    """An interval in brackets; empty where there is none."""
+    ends = [scale * row[name] for name in (low, high)]
+    return f"[{ends[0]:{form}}, {ends[1]:{form}}]" if all(map(math.isfinite, ends)) else ""
+
+
 def _span(row: Row, middle: str, low: str, high: str, form: str = "+.1f") -> str:
-    return f"{row[middle]:{form}} [{row[low]:{form}}, {row[high]:{form}}]"
+    return f"{row[middle]:{form}} {_ends(row, low, high, form)}".rstrip()
 
 
 def _q(row: Row) -> str:
     return numbers.probability(row["q"])
+
+
+def _of_rooms(rows: pd.DataFrame, cells: Mapping[str, Callable[[Row], Any]]) -> Mapping[str, Callable[[Row], Any]]:
+    """The cells about any such rooms, if a context has several."""
+    several = [name for name in rows if "rooms_" in str(name)]
+    return cells if several and rows[several].notna().any(axis=None) else {}
 
 
 def _listed(rows: pd.DataFrame, same: str, cells: Mapping[str, Callable[[Row], Any]]) -> pd.DataFrame:
@@ -196,16 +208,20 @@ def _congruence(rows: pd.DataFrame) -> pd.DataFrame:
         "people": lambda row: row["gender"],
         "n": lambda row: row["n"],
         "slope": lambda row: f"{row['slope']:+.2f} {'tags' if row['measure'] == 'n_tags' else 'points'}",
-        "95 %": lambda row: f"[{row['ci_low']:+.2f}, {row['ci_high']:+.2f}]",
+        "95 %": lambda row: _ends(row, "ci_low", "ci_high", "+.2f") or numbers.NONE,
         "p": lambda row: numbers.probability(row["p"] if math.isnan(row["p_perm"]) else row["p_perm"]),
         "q": _q,
+        **_of_rooms(subset, {
+            "95 %, any such rooms": lambda row: _ends(row, "rooms_low", "rooms_high", "+.2f"),
+            "p, any such rooms": lambda row: numbers.probability(row["p_rooms"]),
+        }),
     })  # fmt: skip
 
 
 def _errors(rows: pd.DataFrame) -> pd.DataFrame:
     def change(row: Row) -> str:
-        change, low, high = (100 * row[name] for name in ("change", "change_low", "change_high"))
-        return f"{change:+.1f} points [{low:+.1f}, {high:+.1f}]" if math.isfinite(change) else ""
+        points = f"{100 * row['change']:+.1f} points {_ends(row, 'change_low', 'change_high', scale=100)}".rstrip()
+        return points if math.isfinite(row["change"]) else ""
 
     wrong = rows[(rows["gender"] + " " + rows["inferred"]).isin(["woman man", "man woman"])]
 
@@ -213,8 +229,14 @@ def _errors(rows: pd.DataFrame) -> pd.DataFrame:
         "says": lambda row: row["gender"],
         "inferred": lambda row: row["inferred"],
         "count": lambda row: f"{row['count']} of {row['n']}",
+        "in 100": lambda row: _ends(row, "ci_low", "ci_high", ".1f", 100),
         "change": change,
         "q": _q,
+        **_of_rooms(wrong, {
+            "in 100, any such rooms": lambda row: _ends(row, "rooms_low", "rooms_high", ".1f", 100),
+            "change, any such rooms": lambda row: _ends(row, "change_rooms_low", "change_rooms_high", scale=100),
+            "p, any such rooms": lambda row: numbers.probability(row["p_rooms"]),
+        }),
     })  # fmt: skip
 
 

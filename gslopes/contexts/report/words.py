@@ -16,6 +16,10 @@ LIMITS = (
     "The pictures are staged: people are cut out of a studio photo; their light and colour stay as they were.",
     "An association under this exchange of backgrounds; other rooms, people and taggers may show another.",
 )
+SEVERAL = (
+    "; intervals and p are about people before these rooms. What is said of any such rooms takes the rooms, too, as a "
+    "sample: two of them tell little."
+)
 NO_SLOPE = "No slope on congruence: that needs two contexts of different rating, and a tagger that names genders."
 
 
@@ -42,6 +46,13 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
         same = "infers the same of every person before every context"
         return f"{who} {same}: nothing varies, so there is no slope to judge."
     several = f"{len(varied)} taggers" if len(varied) > 1 else ""
+    if varied["ci_low"].isna().all():
+        row = varied.iloc[int(varied["slope"].abs().to_numpy().argmax())]
+        return (
+            f"{printable(row['classifier'])} infers the self-reported gender {_often(row)} where the context fits it: "
+            f"{numbers.points(row['slope'])} points per unit of congruence, for every person alike: no interval."
+        )
+    varied = varied[varied["ci_low"].notna()]
     clear = varied[(varied["ci_low"] > 0) | (varied["ci_high"] < 0)]
     shown = clear if len(clear) else varied
     row = shown.iloc[int(shown["slope"].abs().to_numpy().argmax())]
@@ -54,9 +65,12 @@ def headline(results: Mapping[str, pd.DataFrame]) -> str:
             "No association was found between how well a context fits a person's gender and how often "
             f"{f'each of {several}' if several else name} infers it: {size}{steepest}."
         )
-    moves = "more" if row["slope"] > 0 else "less"
-    lead = f"{name} infers the self-reported gender {moves} often where the context fits it: {size}"
+    lead = f"{name} infers the self-reported gender {_often(row)} where the context fits it: {size}"
     return f"{lead}; {len(clear)} of {several} have an interval without 0." if several else f"{lead}."
+
+
+def _often(row: pd.Series) -> str:
+    return "more often" if row["slope"] > 0 else "less often"
 
 
 def context_and_face(results: Mapping[str, pd.DataFrame]) -> str:
@@ -77,7 +91,7 @@ def context_and_face(results: Mapping[str, pd.DataFrame]) -> str:
     return (
         f"Of {many} backgrounds the one that moves {printable(row['classifier'])} most, "
         f"{printable(row['background'])}, changes the share inferred woman by "
-        f"{numbers.points(row['effect'])} points {numbers.interval(row['effect_low'], row['effect_high'])}; the face "
+        f"{numbers.with_interval(row['effect'], row['effect_low'], row['effect_high'])} points; the face "
         f"alone, from feminine (−1) to masculine (+1), by "
         f"{numbers.with_interval(row['face'], row['face_low'], row['face_high'])}. {verdict}"
     )
@@ -99,7 +113,7 @@ def counts(results: Mapping[str, pd.DataFrame]) -> str:
     each = len(used) / max(contexts, 1)
     alone = "; one background each, so intervals are about people, not about such rooms."
     text = f"{shown['person'].nunique():,} people before {contexts} contexts"
-    text += f", {each:g} backgrounds each." if each > 1 else alone
+    text += f", {each:g} backgrounds each{SEVERAL}" if each > 1 else alone
     flagged = int((results["cutouts"]["status"] == "flagged").sum())
     out = people["photo"].nunique() - shown["photo"].nunique()
     if out:

@@ -71,6 +71,5 @@ def duel_rows(single: pd.DataFrame, values: dict[str, list[float]]) -> pd.DataFr
             ends = {"p": found.p[high, low], "ci_low": found.low[high, low], "ci_high": found.high[high, low]}
             rows.append({**labels, "low": steps[low], "high": steps[high], **ends})
         mean = mean_t(found.score)
-        low_end, high_end = (mean.low, mean.high) if mean.se > 0 else (None, None)
-        rows.append({**labels, "low": None, "high": None, "p": mean.value, "ci_low": low_end, "ci_high": high_end})
+        rows.append({**labels, "low": None, "high": None, "p": mean.value, "ci_low": mean.low, "ci_high": mean.high})
     return pd.DataFrame(rows, columns=DUELS.columns)

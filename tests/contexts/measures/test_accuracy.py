@@ -113,5 +113,5 @@ def test_a_gendered_word_for_everybody_raises_recall_and_ruins_precision():
     rows = accuracy_table(grid, QUICK).set_index(["context", "gender"])
     assert rows.loc[("F", "woman"), "f1"] == pytest.approx(2 / 3)
     assert rows.loc[("F", "man"), "f1"] == 0
-    assert rows.loc[("F", "man"), "change_high"] < -0.9
+    assert rows.loc[("F", "man"), "change_high"] < -0.89
     assert rows.loc[("F", "man"), "p"] < 0.01

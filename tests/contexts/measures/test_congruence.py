@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.congruence import NEEDS_TWO, congruence_table, kappa, slope_permutation_p, slopes
+from gslopes.contexts.measures.paired import ALIKE
 from tests.contexts.conftest import golden, grid_of
 
 QUICK = ContextOptions(bootstrap=99, permutations=999)
@@ -87,3 +90,34 @@ def test_mixed_model_agrees_with_the_mean_of_slopes_on_planted_answers(s1):
     rows = congruence_table(s1, RATINGS, ContextOptions(bootstrap=99, permutations=19, mixed=True))
     row = rows[(rows["measure"] == "correct") & (rows["estimator"] == "mixed")].iloc[0]
     assert row["slope"] == pytest.approx(23.75, abs=0.5)
+
+
+@pytest.mark.parametrize("level", [0.0, 1 / 3, 0.7])
+def test_answers_that_never_vary_have_no_interval_rather_than_one_of_width_0(level):
+    women = [(1, True, 1)] * 30
+    grid = grid_of(dict.fromkeys(("B", "F", "N", "M"), women), gender=["woman"] * 15 + ["man"] * 15)
+    grid.measures["concrete"][:] = level
+    rows = congruence_table(grid, {"F": 0.3, "N": 4.9, "M": 9.1}, QUICK)
+    rows = rows[rows["measure"].isin(["correct", "concrete"]) & (rows["estimator"] == "person")]
+    assert (rows["slope"] == 0).all()
+    assert rows[["ci_low", "ci_high", "p", "p_perm", "rooms_low", "rooms_high", "p_rooms"]].isna().all(axis=None)
+    assert set(rows["note"]) == {ALIKE}
+
+
+def test_rooms_of_a_context_that_differ_widen_what_is_said_of_any_such_rooms():
+    generator = np.random.default_rng(4)
+    cells = {"B": [(1, True, 1)] * 40}
+    for place, share in enumerate([0.9, 0.3, 0.6, 0.5, 0.2, 0.7]):
+        cells[f"room {place}"] = [(int(draw < share), True, 1) for draw in generator.random(40)]
+    several = grid_of(cells, gender=["woman"] * 40)
+    grid = replace(several, contexts=("", "F", "F", "N", "N", "M", "M"))
+    rows = [congruence_table(one, ratings, QUICK) for one, ratings in (
+        (grid, RATINGS), (several, dict(zip(cells, (5.0, 0.0, 0.0, 5.0, 5.0, 10.0, 10.0), strict=True)))
+    )]  # fmt: skip
+    rooms, alone = (part[(part["measure"] == "correct") & (part["gender"] == "woman")].iloc[0] for part in rows)
+    assert rooms["slope"] == pytest.approx(alone["slope"])
+    assert rooms["ci_low"] == pytest.approx(alone["ci_low"])
+    assert rooms["rooms_low"] < rooms["ci_low"] - 20
+    assert rooms["rooms_high"] > rooms["ci_high"] + 20
+    assert rooms["p"] < rooms["p_rooms"]
+    assert np.isnan(alone["rooms_low"])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.distances import anova, compare_groups, distances_table, tukey
+from gslopes.contexts.measures.paired import ALIKE
 from tests.contexts.conftest import golden, grid_of
 
 CELLS = {
@@ -114,10 +116,23 @@ def test_cells_of_few_people_are_left_out_and_named():
 def test_means_of_cells_with_their_intervals_and_what_is_undefined():
     grid = _planted(10)
     grid.measures["distance"][0, 1] = np.nan
-    found = distances_table(grid, ContextOptions(bootstrap=500)).set_index(["gender", "group"])
+    found = distances_table(grid).set_index(["gender", "group"])
     assert (found.loc[("woman", "A"), "n"], found.loc[("woman", "A"), "undefined"]) == (9, 1)
     row = found.loc[("man", "B")]
     assert row["ci_low"] < row["mean"] < row["ci_high"]
+
+
+def test_the_interval_of_few_people_is_by_t_and_equal_ones_have_none():
+    distance = np.array([[np.nan, one] for one in (0.1, 0.2, 0.4, 0.3, 0.1 + 0.2, 0.5)])
+    cells = [(0, True, 1)] * 6
+    grid = grid_of(
+        {"B": cells, "F1": cells}, gender=["woman"] * 3 + ["man"] * 2 + ["other"], measures={"distance": distance}
+    )
+    found = distances_table(grid).set_index("gender")
+    ends = stats.t.interval(0.95, 2, distance[:3, 1].mean(), stats.sem(distance[:3, 1]))
+    assert found.loc["woman", ["ci_low", "ci_high"]].tolist() == pytest.approx(ends)
+    assert np.isnan(found.loc[["man", "other"], ["ci_low", "ci_high"]].to_numpy(float)).all()
+    assert found["note"].tolist() == ["", ALIKE, "no interval: fewer than two people"]
 
 
 def test_the_papers_nursery_is_not_the_context_that_changes_least():

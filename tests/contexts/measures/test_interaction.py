@@ -8,6 +8,7 @@ import pytest
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.interaction import compare, interaction_table
+from gslopes.contexts.measures.paired import ALIKE
 
 VALUES = np.array([-1.0, 0.0, 1.0])
 OPTIONS = ContextOptions(permutations=1999)
@@ -29,7 +30,11 @@ def test_a_context_that_changes_the_slope_is_found(slope, difference):
     assert found["baseline"] == pytest.approx(-10, abs=1e-9)
     assert found["slope"] == pytest.approx(slope, abs=1e-9)
     assert found["difference"] == pytest.approx(difference, abs=1)
-    assert found["ci_low"] <= difference <= found["ci_high"]
+    if difference:
+        assert found["ci_low"] <= difference <= found["ci_high"]
+    else:  # the same people before both: nothing varies
+        assert np.isnan(found["ci_low"])
+        assert found["note"] == ALIKE
 
 
 def test_paired_noise_is_taken_off_and_the_difference_is_judged():
@@ -53,7 +58,7 @@ def test_the_contexts_own_effect_stands_beside_that_of_the_face():
 def test_a_label_of_few_people_is_too_rare():
     base = np.zeros((50, 3))
     found = compare(base, base, VALUES, np.arange(50), OPTIONS)
-    assert found["note"] == "too rare to judge"
+    assert found["note"] == f"too rare to judge; {ALIKE}"
     assert np.isnan(found["p"])
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.accuracy import f1
-from gslopes.contexts.measures.paired import exchanged, interval, mcnemar, resampled, share_change, sign_flips
+from gslopes.contexts.measures.paired import ALIKE, exchanged, mcnemar, share_change, share_of, sign_flips
 
 PEOPLE = 100
 
@@ -35,14 +35,37 @@ def test_a_change_comes_with_its_interval():
     assert found["p"] == pytest.approx(2 * 0.5**20)
 
 
-def test_two_backgrounds_widen_the_interval_by_what_they_differ():
-    person = np.arange(60)
-    before = np.zeros((60, 2))
-    after = np.stack([np.ones(60), np.zeros(60)], 1)  # one room does everything, the other nothing
-    keep = np.ones_like(before, bool)
-    found = share_change(before, after, keep, person, ContextOptions(bootstrap=800, permutations=199))
+def test_rooms_that_differ_widen_the_interval_of_rooms_alone():
+    after = np.stack([np.arange(60) < 50, np.arange(60) < 10], 1).astype(float)  # one room does much, the other little
+    keep, person = np.ones_like(after, bool), np.arange(60)
+    found = share_change(np.zeros((60, 2)), after, keep, person, ContextOptions(permutations=199))
     assert found["change"] == 0.5
-    assert (found["change_low"], found["change_high"]) == (0, 1)
+    assert 0.4 < found["change_low"] < 0.5 < found["change_high"] < 0.6
+    assert (found["change_rooms_low"], found["change_rooms_high"]) == (-1, 1)  # two rooms tell little of others
+    assert found["p"] < 0.01
+    assert found["p_rooms"] > 0.2
+    one = share_change(np.zeros((60, 1)), after[:, :1], keep[:, :1], person, ContextOptions(permutations=199))
+    assert np.isnan([one["change_rooms_low"], one["change_rooms_high"], one["p_rooms"]]).all()
+
+
+def test_what_is_the_same_for_everybody_has_no_interval():
+    after = np.tile([1.0, 0.0], (60, 1))  # one room does everything, the other nothing, to everybody
+    keep, person = np.ones_like(after, bool), np.arange(60)
+    found = share_change(np.zeros((60, 2)), after, keep, person, ContextOptions(permutations=199))
+    assert np.isnan([found["change_low"], found["change_high"]]).all()
+    assert found["note"] == ALIKE
+    still = share_change(after, after, keep, person, ContextOptions(permutations=199))
+    assert np.isnan([still["change_low"], still["p"]]).all()
+    assert still["note"] == f"too rare to judge; {ALIKE}"
+
+
+def test_shares_of_several_rooms_stay_between_0_and_1():
+    hits = np.stack([np.ones(20), np.arange(20) < 2], 1).astype(float)
+    found = share_of(hits, np.ones_like(hits))
+    assert (found["n"], found["count"]) == (40, 22)
+    assert (found["rooms_low"], found["rooms_high"]) == (0, 1)
+    assert 0.45 < found["ci_low"] < found["ci_high"] < 0.66
+    assert np.isnan([share_of(hits[:, :1], np.ones((20, 1)))[name] for name in ("rooms_low", "rooms_high")]).all()
 
 
 def _coverage(sets: int) -> float:
@@ -97,8 +120,3 @@ def test_exchanging_answers_finds_a_planted_gain_and_no_other():
     none = exchanged(f1, (right, wrong, wrong), (right, wrong, wrong), 999, 0)
     assert gain == pytest.approx(0.001)
     assert none == 1
-
-
-def test_resamples_without_a_number_give_no_interval():
-    parts = [np.zeros((5, 1)), np.zeros((5, 1))]
-    assert np.isnan(interval(resampled(lambda up, n: up / n, parts, 50, 0))).all()

@@ -12,6 +12,7 @@ import pytest
 from gslopes.contexts.config import ContextOptions
 from gslopes.contexts.measures.accuracy import accuracy_table
 from gslopes.contexts.measures.changes import changes_table
+from gslopes.contexts.measures.congruence import congruence_table
 from gslopes.contexts.measures.distances import distances_table
 from gslopes.contexts.measures.inferred import inferred_table
 from gslopes.contexts.measures.recognised import recognised_table
@@ -103,7 +104,7 @@ def test_tables_10_and_12_are_laid_out_as_printed() -> None:
         said = dict.fromkeys(columns, [(0, True, 1)] * 32)
         measures = {"distance": np.stack(list(columns.values()), 1)}
         grid = grid_of(said, gender=genders, group=groups, measures=measures)
-        frames.append(distances_table(replace(grid, classifier=tagger), QUICK))
+        frames.append(distances_table(replace(grid, classifier=tagger)))
     pairs = [
         {"classifier": tagger, "context": context, "factor": factor, "one": two[0], "other": two[2], "difference": 1.0}
         for tagger in "CA"
@@ -155,3 +156,21 @@ def test_tables_11_and_13_are_laid_out_as_printed_but_for_one_star() -> None:
                 star = "" if (tagger, context, kind, head) == ("C", "F1", "concrete", "Δ t") else row[column][-1:]
                 assert found[head].endswith("*") == (star == "*"), (context, kind, head)
                 assert float(found[head].rstrip("*")) == pytest.approx(float(row[column].rstrip("*")), abs=0.006)
+
+
+def test_several_rooms_a_context_add_what_is_said_of_any_such_rooms() -> None:
+    rng = np.random.default_rng(1)
+    cells = {
+        name: [(int(code), True, 1) for code in rng.integers(0, 3, 40)] for name in ("B", "one", "two", "three", "four")
+    }
+    one = grid_of(cells, gender=["woman", "man"] * 20)
+    two = replace(one, contexts=("", "F", "F", "M", "M"), conditions=("canvas", "F.1", "F.2", "M.1", "M.2"))
+    heads = {}
+    for name, grid, ratings in (("one", one, {"one": 0.0, "two": 10.0}), ("two", two, {"F": 0.0, "M": 10.0})):
+        tables = {"inferred": inferred_table(grid, {}, QUICK), "congruence": congruence_table(grid, ratings, QUICK)}
+        shown = context_tables.paper_tables({key: frame.assign(q=np.nan) for key, frame in tables.items()})
+        heads[name] = [*shown["errors"], *shown["congruence"]]
+        assert not any("nan" in str(cell) for frame in shown.values() for cell in frame.to_numpy().ravel())
+    more = ["in 100, any such rooms", "change, any such rooms", "p, any such rooms", "95 %, any such rooms"]
+    assert not any("rooms" in head for head in heads["one"])
+    assert set(more) <= set(heads["two"])

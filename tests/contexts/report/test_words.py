@@ -47,6 +47,12 @@ def test_a_tagger_that_infers_the_same_everywhere_has_no_slope_of_0_with_certain
     assert headline(slopes(("a", 0.0, 0.0, 0.0), ("b", 9.0, 8.0, 10.0))).startswith("b infers the self-reported gender")
 
 
+def test_a_slope_that_is_the_same_for_everybody_has_no_interval():
+    text = headline(slopes(("a", 50.0, np.nan, np.nan)))
+    assert text.endswith("fits it: +50.0 points per unit of congruence, for every person alike: no interval.")
+    assert headline(slopes(("a", 50.0, np.nan, np.nan), ("b", 1.0, -1.0, 3.0))).startswith("No association")
+
+
 def test_without_a_slope_it_says_what_is_missing():
     assert "two contexts of different rating" in headline({})
     assert "two contexts of different rating" in headline(slopes(("a", np.nan, np.nan, np.nan)))

@@ -1,0 +1,111 @@
+"""Shares of photos of which those of one person are alike: intervals and a test of independence over people.
+
+Sums are by person, (U,) arrays: how many photos of each count, of how many.  With one photo a person all numbers are
+the usual ones: Wilson's and Newcombe's intervals, Pearson's test.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from gslopes.stats.intervals import newcombe, t_quantile, wilson
+
+Array = NDArray[np.float64]
+_PRIOR = 2.0  # hits or misses; with as few of them it is half assumed that all photos of a person are alike
+
+
+def effective_photos(hits: Array, photos: Array) -> float:
+    """How many photos of different people tell as much about a share as these do; NaN where that cannot be known.
+
+    The photos over the design effect, by the jackknife over people, and over the square of what t over people widens.
+    The degrees of freedom are one less than Kish's effective number of people.  The fewer the hits or the misses, the
+    more the design effect is taken to be that of photos that are all alike, since few of them show nothing.
+
+    hits: (U,) at most photos.  photos: (U,) whole numbers.
+
+    Source: Kish 1965, Survey Sampling, section 8.2; Korn & Graubard 1998, Survey Methodology 24:193.
+
+    >>> effective_photos(np.array([1.0, 0.0, 1.0]), np.ones(3))
+    3.0
+    >>> round(effective_photos(np.repeat([3.0, 0.0], 20), np.full(40, 3.0)), 1)  # 40 people, not 120
+    37.7
+    """
+    hits, photos = hits[photos > 0], photos[photos > 0]
+    people, n = len(photos), float(photos.sum())
+    if not people or photos.max() <= 1:
+        return n
+    kish = n**2 / float(np.square(photos).sum())
+    if people < 2 or not kish > 1:
+        return math.nan
+    share, alike = float(hits.sum()) / n, n / kish
+    few = min(float(hits.sum()), float((photos - hits).sum()))
+    effect = alike
+    if few > 0:
+        variance = (people - 1) / people * float(np.square((hits - share * photos) / (n - photos)).sum())
+        effect = variance / (share * (1 - share) / (n - 1))
+        if not effect > 1e-12:
+            return math.nan  # all people have the same share: no variation between them to judge by
+        effect += _PRIOR / (_PRIOR + few) * max(alike - effect, 0.0)
+    return n / effect * float(t_quantile(n - 1) / t_quantile(kish - 1)) ** 2
+
+
+def share_interval(hits: Array, photos: Array) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share for as many photos as ``effective_photos`` says; otherwise as that."""
+    n = float(photos.sum())
+    return wilson(float(hits.sum()) / n if n else math.nan, effective_photos(hits, photos))
+
+
+def difference_interval(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[float, float]:
+    """Newcombe's 95 % interval of a difference of two shares of the same people, first less second.
+
+    first, second: (hits, photos) by person, (U,) each, of people in one order.  Both shares for as many photos as
+    ``effective_photos`` says, with the correlation that people who count in both give them.
+    """
+    counts, moves = [], []
+    for hits, photos in (first, second):
+        n, effective = float(photos.sum()), effective_photos(hits, photos)
+        if not effective > 0:
+            return math.nan, math.nan
+        share = float(hits.sum()) / n
+        counts.append((float(hits.sum()) if effective == n else share * effective, effective))
+        moves.append(hits - share * photos)
+    scale = math.sqrt(float((moves[0] @ moves[0]) * (moves[1] @ moves[1])))
+    correlation = float(moves[0] @ moves[1]) / scale if scale > 0 else 0.0
+    return newcombe(*counts[0], *counts[1], max(-1.0, min(1.0, correlation)))
+
+
+def independence_p(hit: NDArray[np.bool_], group: NDArray[np.integer], person: NDArray[np.integer]) -> float:
+    """P of Pearson's X² of a yes or no against groups, photos of one person alike; NaN where either never varies.
+
+    With one photo a person by the chi-squared distribution, else by Rao and Scott's second-order correction as an F,
+    no design effect under 1: in sparse tables those are noise.
+
+    hit: (n,).  group: (n,) codes.  person: (n,) codes from 0.
+
+    Source: Rao & Scott 1984, doi 10.1214/aos/1176346391; Thomas & Rao 1987, doi 10.1080/01621459.1987.10478473.
+    """
+    members = (group[:, None] == np.unique(group)).astype(np.float64)  # (n, G)
+    shares, rate, n = members.mean(axis=0), float(hit.mean()) if len(hit) else 0.0, len(hit)
+    df = members.shape[1] - 1
+    if df < 1 or not 0 < rate < 1:
+        return math.nan
+    moves = (hit - rate)[:, None] * (members - shares)
+    gaps = moves.mean(axis=0)
+    statistic = n * float((gaps**2 / shares).sum()) / (rate * (1 - rate))
+    sizes = np.bincount(person)
+    people = int((sizes > 0).sum())
+    if people == n:
+        return float(stats.chi2.sf(statistic, df))
+    if people < 2:
+        return math.nan
+    sums = np.stack([np.bincount(person, column) for column in (moves - gaps)[:, :-1].T], axis=1)
+    found = people / (people - 1) * sums.T @ sums / n
+    usual = rate * (1 - rate) * (np.diag(shares) - np.outer(shares, shares))[:-1, :-1]
+    effects = np.maximum(np.linalg.eigvals(np.linalg.solve(usual, found)).real, 1.0)
+    total = float(effects.sum())
+    freedom = total**2 / float((effects**2).sum())
+    return float(stats.f.sf(statistic / total, freedom, freedom * (people - 1)))
