@@ -136,7 +136,7 @@ class Llm(Prompted, OpenAIService):
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         options = self._options
-        return self._client_with(options.key, key_needed=not self._here, timeout=options.timeout)
+        return self._client_with(options.key, key_needed=not self._here, seconds=options.timeout)
 
     def _answer(self, picture: bytes) -> object:
         """The raw answer about a picture, or Unfinished if another request is needed."""

@@ -25,9 +25,14 @@ class OpenAIService(OneByOne):
     ERRORS = ("openai",)
 
     def _client_with(
-        self, variable: str, *, key_needed: bool = True, timeout: float = wire.TIMEOUT
+        self, variable: str, *, key_needed: bool = True, seconds: float = 0.0
     ) -> tuple[Any, Callable[[], object]]:
-        """The client, and what closes it.  variable: that holds the key.  Raises: CredentialsError."""
+        """The client, and what closes it.
+
+        variable: that holds the key.  seconds: of one exchange; 0: as with every service.
+
+        Raises: CredentialsError.
+        """
         import openai
 
         from gslopes.score import bounded
@@ -37,8 +42,8 @@ class OpenAIService(OneByOne):
             raise CredentialsError(self.SERVICE, [variable])
         remember_secret(key)
         address = self._address or None
-        by: Any = bounded.client(timeout)
-        client = openai.OpenAI(api_key=key or "none", base_url=address, max_retries=0, timeout=timeout, http_client=by)
+        by: Any = bounded.client(seconds)  # its deadline is the only one
+        client = openai.OpenAI(api_key=key or "none", base_url=address, max_retries=0, http_client=by)
         return client, client.close
 
     @classmethod

@@ -41,7 +41,7 @@ from gslopes.score.scrub import remember_secret, scrub
 Kind = Literal["throttled", "unavailable", "lost", "refused", "credentials", "service", "failed", "unusable"]
 Kinds = Mapping[str, Kind]  # of what an error is called
 
-CONNECT_TIMEOUT, TIMEOUT = 10.0, 60.0  # seconds, to connect and to answer
+TIMEOUT = 60.0  # seconds, of a client that does not ask through ``score.bounded``
 LONGEST = 1 << 16  # characters of what a service says that are looked at
 _HOME = frozenset({"localhost", "127.0.0.1", "::1"})
 
