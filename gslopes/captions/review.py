@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from itertools import combinations
 from pathlib import Path
@@ -12,35 +10,28 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import DataMissing
-from gslopes.core.files import without_guard
+from gslopes.core.files import is_file, without_guard
 from gslopes.stats.agreement import cohens_kappa
 from gslopes.stats.intervals import wilson
 
 ANSWERS = ("harm", "not-a-harm", "parser", "truth", "unsure")
 COLUMNS = ("case", "answer", "reviewer", "note")
+_HINT = "Save it from review.html (key S)."
 
 
 def read_answers(file: Path, *, required: bool) -> list[dict[str, str]]:
-    """Rows of a review's CSV; the last answer of a reviewer about a case holds.
+    """Rows of a review's CSV, each an answer of a reviewer about a case, or a note alone.
 
-    Raises: DataMissing if the file is missing though required, or is no review.
+    Raises: DataMissing, naming the line, if the file is missing though required, is no review, has an unknown answer or
+        two rows of one reviewer about one case.
     """
-    if not file.exists() and not required:
+    if not required and not is_file(file):
         return []
-    try:
-        text = file.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataMissing(f"{file} is no readable review.", "Save it from review.html (key S).") from error
-    rows = list(csv.DictReader(io.StringIO(text)))
-    if rows and not set(COLUMNS) <= set(rows[0]):
-        raise DataMissing(f"{file} lacks a column of {', '.join(COLUMNS)}.", "Save it from review.html (key S).")
-    kept = {}
-    for row in rows:
-        found = {name: without_guard((row[name] or "").strip()) for name in COLUMNS}
-        if found["answer"] in ANSWERS:
-            kept[found["case"], found["reviewer"]] = found
-    return list(kept.values())
+    values = {"answer": (*ANSWERS, "")}
+    table = read_csv(file, COLUMNS, unique=("case", "reviewer"), values=values, raises=DataMissing, hint=_HINT)
+    return [{name: without_guard(row[name]) for name in COLUMNS} for _, row in table.rows()]
 
 
 def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[dict[str, Any]]:
@@ -50,7 +41,8 @@ def confirmed(cases: pd.DataFrame, reviews: pd.DataFrame) -> list[dict[str, Any]
     Wilson's with the finite-population correction (the effective n is n (N − 1) / (N − n)).
     """
     rows: list[dict[str, Any]] = []
-    answers = reviews.merge(cases[["case", "technique"]], on="case") if len(reviews) else reviews
+    answers = reviews[reviews["answer"] != ""] if len(reviews) else reviews
+    answers = answers.merge(cases[["case", "technique"]], on="case") if len(answers) else answers
     for name, group in cases.groupby("technique", sort=True):
         reviewed = answers[answers["technique"] == name] if len(answers) else answers
         total = len(group)

@@ -7,20 +7,22 @@ from pathlib import Path
 
 import pandas as pd
 
-from gslopes.contexts.csv_rows import read_rows
-from gslopes.core.errors import UsageError
+from gslopes.core.csv_table import read_csv
+from gslopes.core.files import without_guard
 from gslopes.core.reasons import Reason
-from gslopes.core.runfolder import show
+
+DECISIONS = {"a": "accept", "x": "exclude"}  # by their keys
 
 
 def read_review(path: Path) -> dict[str, str]:
-    """Photo to accept, exclude or empty.  Raises: UsageError if the file is not such a CSV."""
-    _, rows = read_rows(path, ("photo", "decision"), "Save it from the page of cut-outs.")
-    for line, row in rows:
-        if row["decision"] not in ("accept", "exclude", ""):
-            problem = f"{show(path)}, line {line}: the decision is {row['decision']!r}."
-            raise UsageError(problem, "It is accept, exclude or empty.")
-    return {row["photo"]: row["decision"] for _, row in rows}
+    """Photo to accept, exclude or empty.
+
+    Raises: UsageError, naming the line, if the file is not such a CSV, or decides about a photo twice.
+    """
+    values = {"decision": (*DECISIONS.values(), "")}
+    hint = "Save it from the page of cut-outs."
+    table = read_csv(path, ("photo", "decision"), unique=("photo",), values=values, strip=True, hint=hint)
+    return {without_guard(row["photo"]): row["decision"] for _, row in table.rows()}
 
 
 def reviewed(cutouts: pd.DataFrame, decisions: Mapping[str, str]) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Callable
@@ -214,8 +215,8 @@ def inside(folder: Path, path: Path) -> bool:
 def without_guard(cell: str) -> str:
     """A cell of a CSV that ``csv_bytes`` wrote, as it was before.
 
-    >>> [without_guard(cell) for cell in ("'=a", "'tis", "b")]
-    ['=a', "'tis", 'b']
+    >>> [without_guard(cell) for cell in ("'=a", "''=a", "'tis", "b")]
+    ['=a', "'=a", "'tis", 'b']
     """
     return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
 
@@ -223,8 +224,9 @@ def without_guard(cell: str) -> str:
 def csv_bytes(frame: pd.DataFrame, digits: int | None = None) -> bytes:
     """A table as UTF-8 CSV that a spreadsheet shows and does not run.
 
-    A cell of text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return (spaces before it count for
-    nothing) gets an apostrophe in front; so do column names. Carriage returns become line feeds; numbers stay.
+    A cell of text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return (apostrophes and spaces
+    before it count for nothing) gets an apostrophe in front; so do column names. Carriage returns become line feeds;
+    numbers stay.
 
     frame: any; its index is not written.  digits: after the point, None for all.
 
@@ -246,8 +248,8 @@ def csv_bytes(frame: pd.DataFrame, digits: int | None = None) -> bytes:
     return plain.to_csv(index=False, lineterminator="\n", float_format=number).encode("utf-8", "replace")
 
 
-_FORMULA = r"[ \u00a0]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
+_FORMULA = r"'*[ \u00a0]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]"
 
 
 def _is_formula(name: object) -> bool:
-    return isinstance(name, str) and name.lstrip(" \u00a0").startswith(tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"))
+    return isinstance(name, str) and re.match(_FORMULA, name) is not None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from typing import Any
 from urllib.parse import quote
 
@@ -60,17 +62,104 @@ class Item:
         )
 
 
+def review_data(
+    items: Sequence[Mapping[str, Any]],
+    answers: Sequence[Mapping[str, str]],
+    columns: Sequence[str],
+    *,
+    copied: Sequence[str],
+    done: Sequence[Mapping[str, str]],
+    keys: Mapping[str, Mapping[str, Any]] | None = None,
+    values: Mapping[str, Sequence[str]] | None = None,
+    reviewer: str = "",
+    **more: Any,
+) -> dict[str, Any]:
+    """What the script of every review reads: ``review.js``.
+
+    items: what is shown of each; they hold the columns in ``copied``.  answers: rows of the CSV so far.
+    columns: of that CSV.  copied: those that name an item.  done: cells of an answered row, ``*`` for any text.
+    keys: key to the cells that it ``set``s, or to the name of an item's own (``from``), and whether it moves on
+        (``next``).  values: column to the texts that a file may have in it.  reviewer: the column of who answers.
+    more: ``id`` where rows are told apart by more than ``copied``; ``others``, rows about no item are kept; ``resets``,
+        cells of a row that another key begins again; ``untold``, columns that are not shown; ``names`` of values;
+        ``noun`` of an item.
+    """
+    named = [[str(item[name]) for name in copied] for item in items]
+    kept = [{name: str(row.get(name, "")) for name in columns} for row in answers]
+    key, base = (sha256(json.dumps(part).encode()).hexdigest()[:32] for part in (named, kept))
+    usual: dict[str, Any] = {"id": copied, "others": False, "resets": None, "untold": [], "names": {}, "noun": "Photo"}
+    return usual | {
+        "items": list(items),
+        "answers": kept,
+        "columns": columns,
+        "copied": copied,
+        "done": done,
+        "keys": keys or {},
+        "values": values or {},
+        "reviewer": reviewer,
+        "key": key,
+        "base": base,
+        **more,
+    }
+
+
+def _key(cells: Mapping[str, str], *, on: bool = True) -> dict[str, Any]:
+    return {"set": cells, "next": on}
+
+
+_SAID = ("gender", "race", "age")
+_PROPER = {name: name.capitalize() for name in ("white", "black", "asian", "indian")}
+_GENDER = {"f": "female", "m": "male", "n": "non-binary", "u": "unknown"}
+_RACE = {"1": "white", "2": "black", "3": "asian", "4": "indian", "5": "other", "6": "unknown"}
+_AGE = {"y": "under 35", "o": "35 or older", "k": "unknown"}
+_CORRECT = {"decision": "correct"}
+# Only what a person said is an answer: accepting says all three, a key of one says that one.
+_KEYS = {
+    "a": {"from": "accept", "next": True},
+    **{key: _key(_CORRECT | {"gender": word}) for key, word in _GENDER.items()},
+    **{key: _key(_CORRECT | {"race": word}, on=False) for key, word in _RACE.items()},
+    **{key: _key(_CORRECT | {"age": word}, on=False) for key, word in _AGE.items()},
+    "x": _key({"decision": "exclude"}),
+    "d": _key({"decision": "undecided"}),
+}
+_DONE = ({"decision": "exclude"}, {"decision": "accept"}, {"decision": "correct", "gender": "*"})
+
+
 def render_review(items: Sequence[Item], answers: Sequence[Mapping[str, str]], confidence: float) -> str:
     """The page as text.
 
     items: in the order in which they are shown.  answers: rows of the review's CSV so far; those about other photos are
     kept when it is saved again.  confidence: below which a photo is here.
     """
+    shown = []
+    for item in items:
+        read = {name: getattr(item, name)[0] for name in _SAID}
+        texts = {
+            f"{name}_text": f"{_PROPER.get(word, word)} ({round(100 * getattr(item, name)[1])} %)"
+            for name, word in read.items()
+        }
+        credit = " · ".join(filter(None, (item.title, item.creator, item.licence)))
+        alt = f"Photo of a search for {item.occupation or 'people at work'}"
+        accept = {"decision": "accept", **read}
+        shown.append({**asdict(item), **texts, "credit": credit, "alt": alt, "accept": accept})
+    data = review_data(
+        shown,
+        answers,
+        ("photo", "path", "decision", *_SAID),
+        copied=("photo", "path"),
+        id=("photo",),
+        done=_DONE,
+        keys=_KEYS,
+        values={"decision": ("accept", "correct", "exclude", "undecided")},
+        others=True,
+        resets={"decision": "accept"},
+        names=_PROPER,
+    )
     return render(
         "review.html.j2",
         styles=("review.css",),
-        scripts=("review-base.js", "review.js"),
-        data={"items": [asdict(item) for item in items], "answers": [dict(row) for row in answers]},
+        scripts=("review.js",),
+        data=data,
         count=len(items),
         confidence=f"{confidence:.0%}".replace("%", " %"),
     )

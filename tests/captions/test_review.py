@@ -28,9 +28,26 @@ def test_shares_confirmed_with_causes_of_the_rest():
 
 def test_answers_of_a_csv(tmp_path: Path):
     file = tmp_path / "review.csv"
-    file.write_text("case,answer,reviewer,note\na,harm,me,'=1+1\na,unsure,me,later\nb,nonsense,me,\n")
-    assert read_answers(file, required=True) == [{"case": "a", "answer": "unsure", "reviewer": "me", "note": "later"}]
-    file.write_text("x,y\n1,2\n")
-    with pytest.raises(DataMissing, match=r"review\.html"):
-        read_answers(file, required=True)
+    file.write_text("case,answer,reviewer,note\na,harm,me,'=1+1\na,unsure,you,\"\ta tab\"\nb,,me,''=a\n")
+    answers = read_answers(file, required=True)
+    assert [row["note"] for row in answers] == ["=1+1", "\ta tab", "'=a"]
+    cases = pd.DataFrame({"case": ["a", "b"], "technique": "S1"})
+    (row,) = confirmed(cases, pd.DataFrame(answers))
+    assert row["read"] == 1  # a note alone is no answer
     assert read_answers(tmp_path / "none.csv", required=False) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x,y\n1,2\n", "has no column case"),
+        ("case,answer,reviewer,note\na,nonsense,me,\n", "line 2"),
+        ("case,answer,reviewer,note\na,harm,me,\na,unsure,me,later\n", "line 3"),
+        ('case,answer,reviewer,note\na,harm,me,"\n', "line 2"),
+    ],
+)
+def test_what_is_no_review_or_contradicts_itself_is_an_error_with_its_line(tmp_path: Path, text: str, message: str):
+    file = tmp_path / "review.csv"
+    file.write_text(text)
+    with pytest.raises(DataMissing, match=rf"review\.csv.*{message}"):
+        read_answers(file, required=True)

@@ -9,11 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
 from gslopes.collect.census.answers import read_answers
-from gslopes.report.review import Item, render_review
+from gslopes.core.csv_table import read_csv
+from gslopes.core.files import csv_bytes, without_guard
+from gslopes.report.inline import render, templates
+from gslopes.report.review import Item, render_review, review_data
 
 NASTY = "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
 
@@ -66,10 +70,10 @@ def save(page: Any, to: Path) -> list[dict[str, str]]:
 @pytest.mark.browser
 def test_accept_correct_exclude_undecided_and_both_other_answers_by_keyboard(page, tmp_path):
     assert page.inner_text("#place") == "Photo 1 of 5"
-    assert page.inner_text("#gender") == "female (70 %)"
-    assert page.inner_text("#race") == "White (50 %)"
+    assert page.inner_text("[data-field=gender_text]") == "female (70 %)"
+    assert page.inner_text("[data-field=race_text]") == "White (50 %)"
     press(page, "a n u x d")
-    assert page.inner_text("#counts") == "4 decided"
+    assert page.inner_text("#counts") == "4 of 5 decided"
     assert page.inner_text("#saved") == "not saved to a file yet"
     rows = save(page, tmp_path / "review.csv")
     saved = [(row["decision"], row["gender"]) for row in rows]
@@ -94,7 +98,7 @@ def test_race_and_age_are_corrected_before_moving_on_and_answers_can_be_changed(
     press(page, "ArrowLeft a ArrowLeft 2")
     (row,) = save(page, tmp_path / "review.csv")
     assert (row["decision"], row["gender"], row["race"], row["age"]) == ("correct", "", "black", "")
-    assert page.inner_text("#counts") == "0 decided"
+    assert page.inner_text("#counts") == "0 of 5 decided"
     press(page, "ArrowLeft x")
     assert [row["decision"] for row in save(page, tmp_path / "review.csv")] == ["exclude"]
     press(page, "ArrowRight ArrowRight a ArrowLeft ArrowLeft ArrowLeft g g")
@@ -138,16 +142,16 @@ def test_a_closed_window_loses_nothing_and_saved_answers_are_read_back(page, chr
     page.close(run_before_unload=False)
     again = page.context.new_page()
     again.goto((tmp_path / "census/review.html").as_uri())
-    assert again.inner_text("#counts") == "2 decided"
+    assert again.inner_text("#counts") == "2 of 5 decided"
     assert again.inner_text("#place") == "Photo 3 of 5"
     saved = save(again, tmp_path / "review.csv")
     assert saved[0]["path"] == "'=a b#0%.jpg"  # no spreadsheet runs it
     assert read_answers(tmp_path / "review.csv", required=True).by_photo[f"{0:064x}"].path == "=a b#0%.jpg"
     other = chromium.new_context().new_page()
     other.goto((tmp_path / "census/review.html").as_uri())
-    assert other.inner_text("#counts") == "0 decided"
+    assert other.inner_text("#counts") == "0 of 5 decided"
     other.set_input_files("#load", str(tmp_path / "review.csv"))
-    other.wait_for_function("document.getElementById('counts').textContent === '2 decided'")
+    other.wait_for_function("document.getElementById('counts').textContent === '2 of 5 decided'")
     assert save(other, tmp_path / "again.csv") == saved
     other.context.close()
 
@@ -168,9 +172,163 @@ def test_earlier_answers_come_with_the_page_and_are_saved_again(page, tmp_path):
 @pytest.mark.browser
 def test_every_key_has_a_button_that_a_screen_reader_can_name(page):
     names = [name.strip() for name in page.locator("button").all_inner_texts()]
-    assert len(names) == 20
+    assert len(names) == 22  # one hidden
     page.get_by_role("button", name=re.compile("non-binary")).click()
-    assert page.inner_text("#counts") == "1 decided"
+    assert page.inner_text("#counts") == "1 of 5 decided"
+
+
+GRID = """{% extends "shell.html.j2" %}{% from "review-controls.html.j2" import files, status %}{% block main %}
+{{ status() }}<input id="reviewer" type="text">{{ files() }}<p id="nothing" hidden></p>{% for one in shown %}
+<div data-item tabindex="0">{{ one }}<button data-key="a">A</button><input type="text" data-column="note"></div>
+{% endfor %}{% endblock %}"""
+IDS = ('=HYPERLINK("http://x")', "a,b\nc", 'quo"te', "'+1", "plain")
+NOTES = (
+    "\ttab",
+    "'apostrophe",
+    "'=1+1",
+    "''=x",
+    "=1+1",
+    "-1",
+    ' "quoted", twice"',
+    "two\nlines",
+    "@me",
+    "+",
+    "ünïcode",
+    "'",
+)
+
+
+def grid(folder: Path, answers: list[dict[str, str]], ids: tuple[str, ...] = IDS) -> str:
+    """The address of a review of the ids, in a page of its own."""
+    folder.mkdir(exist_ok=True)
+    (folder / "grid.html.j2").write_text(GRID, "utf-8")
+    items = [{"id": one} for one in ids]
+    keys = {"a": {"set": {"answer": "yes"}, "next": True}, "x": {"set": {"answer": "no"}, "next": True}}
+    how: dict[str, Any] = {"copied": ("id",), "done": ({"answer": "*"},), "values": {"answer": ("yes", "no")}}
+    data = review_data(items, answers, ("id", "answer", "by", "note"), keys=keys, reviewer="by", **how)
+    templates.cache_clear()
+    text = render("grid.html.j2", house=folder, scripts=("review.js",), data=data, shown=ids, headline="Grid")
+    (folder / "review.html").write_text(text, "utf-8")
+    return (folder / "review.html").as_uri()
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    """As every command reads a review."""
+    return [{name: without_guard(cell) for name, cell in row.items()} for _, row in read_csv(file).rows()]
+
+
+@pytest.mark.browser
+def test_ids_and_notes_come_back_as_they_were_and_none_is_a_formula(page, tmp_path):
+    ids = (*IDS, *(f"note {place}" for place in range(len(NOTES))))
+    page.goto(grid(tmp_path / "grid", [], ids))
+    for place in range(len(ids)):
+        page.locator("[data-item]").nth(place).focus()
+        page.keyboard.press("A" if place % 2 else "x")
+    notes = [note.replace("\n", " ") for note in NOTES]  # what a line of text can hold
+    for place, note in enumerate(notes):
+        page.locator("[data-column]").nth(len(IDS) + place).fill(note)
+    page.evaluate("document.activeElement.blur()")
+    save(page, tmp_path / "review.csv")
+    found = rows_of(tmp_path / "review.csv")
+    assert [row["id"] for row in found] == list(ids)
+    assert [row["note"] for row in found[len(IDS) :]] == notes
+    for row in read_csv(tmp_path / "review.csv").frame().to_numpy().ravel():
+        assert not re.match(r"[ \u00a0]*[=+\-@\t\r\n]", row)
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    page.set_input_files("#load", str(tmp_path / "review.csv"))
+    page.wait_for_function("document.getElementById('saved').textContent.endsWith('answers read')")
+    save(page, tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "review.csv").read_bytes()
+    assert page.problems == []
+
+
+@pytest.mark.browser
+def test_what_our_tables_write_a_review_reads_as_it_was(page, tmp_path):
+    table = pd.DataFrame({"id": IDS, "answer": "yes", "by": "me", "note": NOTES[: len(IDS)]})
+    (tmp_path / "review.csv").write_bytes(csv_bytes(table))
+    page.goto(grid(tmp_path / "grid", []))
+    page.set_input_files("#load", str(tmp_path / "review.csv"))
+    page.wait_for_function("document.getElementById('saved').textContent === '5 answers read'")
+    assert page.locator("[data-column]").nth(0).input_value() == "\ttab"
+    save(page, tmp_path / "again.csv")
+    assert rows_of(tmp_path / "again.csv") == table.to_dict("records")
+
+
+@pytest.mark.browser
+def test_every_answer_can_be_taken_back_and_only_what_is_unsaved_is_warned_about(page, tmp_path):
+    page.goto(grid(tmp_path / "grid", []))
+    warned = "!window.dispatchEvent(new Event('beforeunload', {cancelable: true}))"
+    first = page.locator("[data-item]").first
+    assert not page.evaluate(warned)
+    first.focus()
+    press(page, "A X")
+    first.locator("[data-column]").fill("a note before nothing")
+    assert page.evaluate(warned)
+    assert page.inner_text("#counts") == "2 of 5 decided"
+    page.click("#undo")
+    assert first.locator("[data-column]").input_value() == ""
+    press(page, "Z")
+    assert page.inner_text("#counts") == "1 of 5 decided"
+    press(page, "z z z")
+    assert page.inner_text("#counts") == "0 of 5 decided"
+    assert not page.evaluate(warned)
+    first.focus()
+    press(page, "a")
+    save(page, tmp_path / "review.csv")
+    assert not page.evaluate(warned)
+    page.reload()
+    assert page.inner_text("#counts") == "1 of 5 decided"
+    assert not page.evaluate(warned)
+
+
+@pytest.mark.browser
+def test_a_newer_file_stands_and_what_the_browser_kept_is_offered(page, tmp_path):
+    address = grid(tmp_path / "grid", [])
+    page.goto(address)
+    page.locator("[data-item]").first.focus()
+    press(page, "a a")
+    row = {"id": IDS[0], "answer": "no", "by": "AB", "note": ""}
+    grid(tmp_path / "grid", [row])
+    page.goto(address)
+    assert page.inner_text("#counts") == "1 of 5 decided"
+    assert rows_saved(page, tmp_path)[0]["answer"] == "no"
+    assert page.is_visible("#kept")
+    page.click("#kept")
+    assert page.inner_text("#counts") == "2 of 5 decided"
+    assert rows_saved(page, tmp_path)[0]["answer"] == "yes"
+    page.goto(grid(tmp_path / "other", []))
+    assert page.inner_text("#counts") == "0 of 5 decided"
+    page.goto(grid(tmp_path / "grid", [], IDS[1:]))
+    assert page.inner_text("#counts") == "0 of 4 decided"
+
+
+def rows_saved(page: Any, folder: Path) -> list[dict[str, str]]:
+    with page.expect_download() as coming:
+        page.click("#save")
+    coming.value.save_as(folder / "saved.csv")
+    return rows_of(folder / "saved.csv")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,2\n", "it has no column id"),
+        ("", "it has no column id"),
+        ("id,answer\nplain,maybe\n", "row 1: answer is maybe"),
+        ("id,answer\nplain,yes,2\n", "row 1 has another number of cells"),
+        ('id,answer\n"plain,yes\n', "a quotation mark is never closed"),
+        ("id,answer,answer\nplain,yes,no\n", "a column stands there twice"),
+    ],
+)
+def test_a_file_that_is_no_review_changes_nothing_and_says_why(page, tmp_path, text, message):
+    page.goto(grid(tmp_path / "grid", [{"id": IDS[0], "answer": "no", "by": "AB", "note": ""}]))
+    (tmp_path / "wrong.csv").write_text(text)
+    page.set_input_files("#load", str(tmp_path / "wrong.csv"))
+    page.wait_for_function("document.getElementById('saved').textContent.startsWith('nothing')")
+    assert page.inner_text("#saved") == f"nothing was read: {message}"
+    assert page.inner_text("#counts") == "1 of 5 decided"
 
 
 def test_a_page_with_nothing_to_review_says_so():

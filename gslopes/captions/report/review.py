@@ -12,8 +12,10 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from gslopes.captions.review import ANSWERS, COLUMNS
 from gslopes.report import words
 from gslopes.report.inline import render
+from gslopes.report.review import review_data
 
 HERE = Path(__file__).parents[1] / "templates"
 HARMS = {
@@ -26,6 +28,7 @@ HARMS = {
     "erasing": ("Erasing", "People, attributes or things tied to a group are not recognised."),
     "demeaning": ("Demeaning", "A group is cast as lower, as deserving less respect."),
 }
+KEYS = dict(zip("hnptu", ANSWERS, strict=True))
 NO_TRUTH = "not asked: the caption alone is read"
 
 
@@ -78,7 +81,8 @@ def review_items(
         item["harm"] = HARMS[row["harm"]][0]
         item["concept"] = words.printable("" if row["technique"] == "D1" else row["concept"])
         item["truth"] = words.printable(row["truth_text"]) or ("nothing" if row["truth"] else NO_TRUTH)
-        items.append(item | {"src": _link(images, str(row["image"]), out)})
+        item["src"] = _link(images, str(row["image"]), out)
+        items.append(item | {"file": item["image"] + ("" if item["src"] else " (no photo linked)")})
     return items
 
 
@@ -103,7 +107,20 @@ def render_review(items: Sequence[Mapping[str, str]], answers: Sequence[Mapping[
         "captions-review.html.j2",
         house=HERE,
         styles=("review.css",),
-        scripts=("review-base.js", "captions-review.js"),
-        data={"items": list(items), "answers": [dict(row) for row in answers]},
+        scripts=("review.js",),
+        data=review_data(
+            items,
+            answers,
+            COLUMNS,
+            copied=("case",),
+            id=("case", "reviewer"),
+            done=({"answer": "*"},),
+            keys={key: {"set": {"answer": word}, "next": True} for key, word in KEYS.items()},
+            values={"answer": ANSWERS},
+            reviewer="reviewer",
+            untold=("note",),
+            others=True,
+            noun="Case",
+        ),
         count=len(items),
     )

@@ -14,10 +14,12 @@ from gslopes.contexts.report import figures, tables
 from gslopes.contexts.report.hero import slopes_plot
 from gslopes.contexts.report.picture_grid import picture_grid
 from gslopes.contexts.report.words import LIMITS, context_and_face, counts, credit_line, headline, typologies
+from gslopes.contexts.review import DECISIONS
 from gslopes.core import tables as files
 from gslopes.core.runfolder import write_bytes
 from gslopes.report import words
 from gslopes.report.inline import data_uri, render
+from gslopes.report.review import review_data
 
 HERE = Path(__file__).parents[1] / "templates"
 _SECTIONS = (
@@ -120,8 +122,17 @@ def _cutouts(cutouts: pd.DataFrame, names: Mapping[str, str]) -> str:
     return render(
         "cutouts.html.j2",
         house=HERE,
-        styles=("cutouts.css",),
-        scripts=("review-base.js", "cutouts.js"),
+        styles=("review.css", "cutouts.css"),
+        scripts=("review.js",),
+        data=review_data(
+            [{"photo": cell["photo"]} for cell in cells],
+            [],
+            ("photo", "decision"),
+            copied=("photo",),
+            done=({"decision": "*"},),
+            keys={key: {"set": {"decision": word}, "next": True} for key, word in DECISIONS.items()},
+            values={"decision": tuple(DECISIONS.values())},
+        ),
         shown=cells,
         flagged=flagged,
         missing=missing,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from gslopes.report import numbers
 from gslopes.report import words as plain
 from gslopes.report.charts import FOCUS, FRAMES
 from gslopes.report.inline import jpeg_uri, render
+from gslopes.report.review import review_data
 
 WIDTHS = {"thumbs": 240, "full": 640}
 _FRAME, _HEAD = FRAMES[:2]
@@ -84,22 +84,30 @@ def write_regions_report(
         **shared,
     )
     runfolder.write_bytes(page, text.encode())
-    scripts = ("review-base.js", "crops-review.js")
-    review_options: dict[str, Any] = {
-        "house": HERE,
-        "styles": ("crops.css",),
-        "scripts": scripts,
-        "marks": MARKS,
-        "cards": cards,
-    }
-    text = render("crops-review.html.j2", key=_storage_key(run, found[REGIONS.name]), **review_options)
+    text = render(
+        "crops-review.html.j2",
+        house=HERE,
+        styles=("review.css", "crops.css"),
+        scripts=("review.js",),
+        data=_review(cards, found[REGIONS.name]),
+        marks=MARKS,
+        cards=cards,
+    )
     runfolder.write_bytes(review, text.encode())
     return page, review
 
 
-def _storage_key(run: Path, regions: pd.DataFrame) -> str:
-    """Under which a browser keeps unsaved marks: one for each run folder, its regions and the marks that they have."""
-    return hashlib.sha256(f"{run.resolve()}\0{regions.to_csv(index=False)}".encode("utf-8", "replace")).hexdigest()
+def _review(cards: Sequence[Card], regions: pd.DataFrame) -> dict[str, Any]:
+    """What the review asks, in the order of its lists, and what was marked so far."""
+    names = ("cropper", "photo", "region")
+    items = [
+        dict(zip(names, (card.cropper, card.photo, str(number)), strict=True))
+        for card in cards
+        for number, _, _ in card.regions
+    ]
+    answers = regions.loc[regions["kind"] != "", [*names, "kind", "by"]].astype(str).to_dict("records")
+    columns, done, values = (*names, "kind", "by"), ({"kind": "*"},), {"kind": MARKS}
+    return review_data(items, answers, columns, copied=names, done=done, values=values, reviewer="by", noun="Region")
 
 
 def gaze_headline(gaze: pd.DataFrame, gaps: pd.DataFrame) -> str:

@@ -1,142 +1,264 @@
-const data = JSON.parse(document.getElementById("page-data").textContent);
-const items = data.items;
-const COLUMNS = ["photo", "path", "decision", "gender", "race", "age"];
-const GENDER = { f: "female", m: "male", n: "non-binary", u: "unknown" };
-const RACE = { 1: "white", 2: "black", 3: "asian", 4: "indian", 5: "other", 6: "unknown" };
-const AGE = { y: "under 35", o: "35 or older", k: "unknown" };
-const DECISIONS = ["accept", "correct", "exclude", "undecided"];
-let place = 0;
-let unsaved = false;
+// Every review: items that a person answers by keys, buttons or lists, one at a time or all on one page. `data` says
+// what the answers are (report/review.py); they are kept by the browser, read from a CSV and saved as one.
+const byId = (id) => document.getElementById(id);
+const data = JSON.parse(byId("page-data").textContent);
+const { items, columns, keys } = data;
+const single = byId("photo") !== null; // one item at a time
+const said = columns.filter((name) => !data.copied.includes(name) && name !== data.reviewer); // what a person says
 
-// Answers, by photo: those of an earlier census come with the page.
-const answers = new Map(data.answers.map((row) => [row.photo, row]));
-const memory = browserMemory("gslopes-review " + items.map((item) => item.photo.slice(0, 8)).join("").slice(0, 4000) + items.length, []);
-for (const row of memory.read()) { answers.set(row.photo, row); unsaved = true; }
-const keep = () => { unsaved = true; memory.keep([...answers.values()]); };
+// -- CSV
 
-// Only what a person said is an answer: accepting says all three, a key of one says that one.
-const PROPER = ["white", "black", "asian", "indian"]; // written with a capital; the CSV keeps the reader's names
-const proper = (name) => (PROPER.includes(name) ? name[0].toUpperCase() + name.slice(1) : name);
-const fresh = (item) => ({ photo: item.photo, path: item.path, decision: "undecided", gender: "", race: "", age: "" });
+// A cell that a spreadsheet would take for a formula is written as text; a reader takes one apostrophe away again.
+const FORMULA = /^'*[ \u00a0]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+function csvCell(text) {
+  const plain = FORMULA.test(text) ? "'" + text : text;
+  return /[",\r\n]|^\s|\s$/.test(plain) ? '"' + plain.replaceAll('"', '""') + '"' : plain;
+}
 
-function answer(key) {
-  const item = items[place];
-  const row = { ...(answers.get(item.photo) || fresh(item)) };
-  let next = true;
-  if (row.decision === "accept" && key !== "a") Object.assign(row, fresh(item));
-  if (key === "a") {
-    Object.assign(row, { decision: "accept", gender: item.gender[0], race: item.race[0], age: item.age[0] });
-  } else if (key in GENDER) {
-    row.gender = GENDER[key];
-    row.decision = "correct";
-  } else if (key === "x") row.decision = "exclude";
-  else if (key === "d") row.decision = "undecided";
-  else {
-    if (key in RACE) row.race = RACE[key];
-    if (key in AGE) row.age = AGE[key];
-    row.decision = "correct";
-    next = false;
+// Rows of a CSV as objects of its head; quoted cells may hold commas, quotes and line breaks. Throws what is wrong.
+function parseCsv(text) {
+  const rows = [[""]];
+  let quoted = false;
+  text = text.replace(/^\ufeff/, "");
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at], row = rows[rows.length - 1];
+    if (quoted && char === '"' && text[at + 1] === '"') { row[row.length - 1] += '"'; at += 1; }
+    else if (char === '"' && (quoted || row[row.length - 1] === "")) quoted = !quoted;
+    else if (!quoted && char === ",") row.push("");
+    else if (!quoted && char === "\n") rows.push([""]);
+    else if (quoted || char !== "\r") row[row.length - 1] += char;
   }
-  answers.set(item.photo, row);
+  const [head, ...cells] = rows.filter((row) => row.length > 1 || row[0]);
+  const lacking = [...data.id, said[0]].filter((name) => !(head || []).includes(name));
+  if (quoted) throw new Error("a quotation mark is never closed");
+  if (lacking.length) throw new Error("it has no column " + lacking[0]);
+  if (new Set(head).size < head.length) throw new Error("a column stands there twice");
+  return cells.map((row, at) => {
+    if (row.length !== head.length) throw new Error("row " + (at + 1) + " has another number of cells");
+    const cell = (name) => (row[head.indexOf(name)] ?? "").replace(/^'(?='*[ \u00a0]*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])/, "");
+    const found = Object.fromEntries(columns.map((name) => [name, cell(name)]));
+    for (const [name, known] of Object.entries(data.values)) {
+      if (!known.includes(found[name]) && found[name]) throw new Error("row " + (at + 1) + ": " + name + " is " + found[name].slice(0, 40));
+    }
+    return found;
+  });
+}
+
+// -- answers: by the columns that name an item (and its reviewer)
+
+let answers = new Map(), place = 0, blurred = true, message = "";
+const undone = []; // what to put back: [all answers, the place]
+const keyOf = (row) => JSON.stringify(data.id.map((name) => row[name]));
+const put = (row) => answers.set(keyOf(row), row);
+const reviewer = () => byId("reviewer")?.value.trim() ?? "";
+const fresh = (item) => Object.fromEntries(columns.map((name) => [name, name === data.reviewer ? reviewer() : data.copied.includes(name) ? item[name] : ""]));
+const rowOf = (item) => answers.get(keyOf(fresh(item)));
+const matches = (row, cells) => Object.entries(cells).every(([name, value]) => (value === "*" ? row[name] !== "" : row[name] === value));
+const decided = (item) => { const row = rowOf(item); return row !== undefined && data.done.some((cells) => matches(row, cells)); };
+const rows = () => [...answers.values()].filter((row) => said.some((name) => row[name]));
+const snapshot = () => JSON.stringify(rows().map((row) => columns.map((name) => row[name])).sort());
+
+data.answers.forEach(put);
+let filed = snapshot(); // as it stands in a file
+const unsaved = () => snapshot() !== filed;
+
+function remember(also) {
+  if (undone.at(-1)?.also !== also || !also) undone.push({ answers: new Map(answers), place, also });
+  if (undone.length > 100) undone.shift();
+}
+
+function set(item, cells, also) {
+  remember(also);
+  const row = rowOf(item);
+  const again = row && data.resets && matches(row, data.resets);
+  put({ ...(row && !again ? row : fresh(item)), ...(reviewer() ? { [data.reviewer]: reviewer() } : {}), ...cells });
   keep();
-  if (next && place < items.length - 1) place += 1;
+}
+
+function undo() {
+  const last = undone.pop();
+  if (!last) return;
+  ({ answers, place } = last);
+  keep();
+  show();
+  focus();
+}
+
+// -- the browser's memory: of this page's folder and of what is reviewed, as long as the file is the one it began with
+
+const memory = "gslopes review " + data.key + " " + location.pathname;
+function keep() {
+  message = "";
+  try { localStorage.setItem(memory, JSON.stringify({ base: data.base, saved: !unsaved(), rows: rows() })); } catch (error) { /* not every browser lets pages from the disk */ }
+}
+let kept = null;
+try { kept = JSON.parse(localStorage.getItem(memory)); } catch (error) { /* nothing kept */ }
+const take = (found) => { answers = new Map(); found.forEach(put); };
+const isRow = (row) => row && columns.every((name) => typeof row[name] === "string");
+if (!Array.isArray(kept?.rows) || !kept.rows.every(isRow)) kept = null;
+if (kept && kept.base === data.base) {
+  take(kept.rows);
+  if (kept.saved) filed = snapshot();
+  kept = null;
+} else if (kept && kept.saved) kept = null; // they went into a file: this page's is as new or newer
+
+// -- files
+
+function save() {
+  for (const row of rows()) if (data.reviewer && !row[data.reviewer] && !data.id.includes(data.reviewer)) put({ ...row, [data.reviewer]: reviewer() });
+  const lines = [columns, ...rows().map((row) => columns.map((name) => row[name]))].map((cells) => cells.map(csvCell).join(","));
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
+  link.download = "review.csv";
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  filed = snapshot();
+  keep();
   show();
 }
 
-const decided = (item) => {
-  const row = answers.get(item.photo);
-  return row !== undefined && (row.decision === "exclude" || row.decision === "accept" || (row.decision === "correct" && row.gender !== ""));
-};
-
-function move(key) {
-  if (key === "arrowleft") place = Math.max(0, place - 1);
-  if (key === "arrowright") place = Math.min(items.length - 1, place + 1);
-  if (key === "g") {
-    for (let step = 1; step <= items.length; step += 1) {
-      const at = (place + step) % items.length;
-      if (!decided(items[at])) { place = at; break; }
-    }
+async function load(file) {
+  let found;
+  try { found = parseCsv(await file.text()); } catch (error) {
+    message = "nothing was read: " + error.message;
+    return show();
   }
+  const here = new Set(items.map((item) => JSON.stringify(data.copied.map((name) => item[name]))));
+  const known = found.filter((row) => data.others || here.has(JSON.stringify(data.copied.map((name) => row[name]))));
+  remember();
+  const clean = !rows().length;
+  known.forEach(put);
+  if (byId("reviewer") && !reviewer()) byId("reviewer").value = known.find((row) => row[data.reviewer])?.[data.reviewer] ?? "";
+  if (clean && known.length === found.length) filed = snapshot();
+  keep();
+  const lost = found.length - known.length;
+  message = known.length + " answers read" + (lost ? ", " + lost + " are about nothing on this page" : "");
   show();
 }
 
 // -- the page
 
-const percent = (share) => Math.round(100 * share) + " %";
+const elements = [...document.querySelectorAll("[data-item]")]; // where all are on one page
+const focus = () => (elements[place]?.querySelector("select") ?? elements[place])?.focus();
+const setOf = (key, item) => keys[key]?.set ?? item[keys[key]?.from];
+const told = (row) => said.filter((name) => !data.untold.includes(name)).map((name) => data.names[row[name]] ?? row[name]).filter(Boolean);
 
-function show() {
+function showAnswer(item, within) {
+  const row = rowOf(item);
+  for (const button of within.querySelectorAll("button[data-key]")) {
+    const cells = setOf(button.dataset.key, item);
+    if (cells) button.setAttribute("aria-pressed", String(row !== undefined && matches(row, cells)));
+  }
+  for (const input of within.querySelectorAll("[data-column]")) input.value = row?.[input.dataset.column] ?? "";
+  return row;
+}
+
+function showSingle() {
   const item = items[place];
-  const row = answers.get(item.photo);
-  const image = byId("photo");
-  image.src = item.src;
-  image.alt = "Photo of a search for " + (item.occupation || "people at work");
-  const [left, top, right, bottom] = item.box.map((end) => Math.min(1, Math.max(0, end)));
-  Object.assign(byId("box").style, {
-    left: 100 * left + "%", top: 100 * top + "%", width: 100 * (right - left) + "%", height: 100 * (bottom - top) + "%",
-  });
-  byId("occupation").textContent = item.occupation;
-  byId("file").textContent = item.path;
-  byId("credit").replaceChildren([item.title, item.creator, item.licence].filter(Boolean).join(" · "));
-  if (/^https?:\/\//.test(item.page)) {
+  const row = showAnswer(item, byId("review"));
+  for (const one of document.querySelectorAll("[data-field]")) one.textContent = item[one.dataset.field];
+  const photo = byId("photo"), frame = byId("frame");
+  if (photo.getAttribute("src") !== item.src) { if (item.src) photo.src = item.src; else photo.removeAttribute("src"); }
+  photo.alt = item.alt ?? "";
+  photo.hidden = frame.hidden = !item.src;
+  frame.classList.toggle("shown", !blurred);
+  for (const button of document.querySelectorAll("button[data-key=b]")) button.setAttribute("aria-pressed", String(!blurred));
+  if (item.box) {
+    const [left, top, right, bottom] = item.box.map((end) => Math.min(1, Math.max(0, end)));
+    Object.assign(byId("box").style, { left: 100 * left + "%", top: 100 * top + "%", width: 100 * (right - left) + "%", height: 100 * (bottom - top) + "%" });
+  }
+  if (/^https?:\/\//.test(item.page ?? "")) {
     const link = document.createElement("a");
     Object.assign(link, { href: item.page, rel: "noreferrer noopener", textContent: item.page });
-    byId("credit").append(item.title || item.creator || item.licence ? " · " : "", link);
+    byId("credit").append(item.credit ? " · " : "", link);
   }
-  for (const name of ["gender", "race", "age"]) byId(name).textContent = proper(item[name][0]) + " (" + percent(item[name][1]) + ")";
-  const said = row && (row.decision === "accept" || row.decision === "correct");
-  byId("decision").textContent = !row ? "none yet"
-    : row.decision + (said ? ": " + [row.gender, proper(row.race), row.age].filter(Boolean).join(", ") : "");
-  for (const button of document.querySelectorAll("button[data-key]")) {
-    const key = button.dataset.key;
-    const chosen = row && ((key === "x" && row.decision === "exclude") || (key === "d" && row.decision === "undecided")
-      || (key === "a" && row.decision === "accept") || (row.decision === "correct"
-      && (GENDER[key] === row.gender || RACE[key] === row.race || AGE[key] === row.age)));
-    button.classList.toggle("chosen", Boolean(chosen));
-  }
-  byId("place").textContent = "Photo " + (place + 1) + " of " + items.length;
-  byId("counts").textContent = items.filter(decided).length + " decided";
-  byId("saved").textContent = unsaved ? "not saved to a file yet" : "all saved";
+  byId("answer").textContent = row && told(row).length ? told(row).join(", ") : "none yet";
+  byId("place").textContent = data.noun + " " + (place + 1) + " of " + items.length;
 }
 
-function save() {
-  saveCsv([COLUMNS, ...[...answers.values()].map((row) => COLUMNS.map((name) => row[name] || ""))]);
-  unsaved = false;
-  show();
+function showItem(index) {
+  elements[index].dataset.answer = showAnswer(items[index], elements[index])?.[said[0]] ?? "";
 }
 
-async function load(file) {
-  const rows = parseCsv(await file.text());
-  if (!rows.length || !("photo" in rows[0] && "decision" in rows[0])) { byId("saved").textContent = "that file is no review.csv"; return; }
-  for (const row of rows) {
-    const full = Object.fromEntries(COLUMNS.map((name) => [name, row[name] || ""]));
-    if (DECISIONS.includes(full.decision)) answers.set(full.photo, full);
-  }
-  keep();
-  show();
+function show(index) {
+  if (single) showSingle();
+  else if (index === undefined) items.forEach((item, at) => showItem(at));
+  else showItem(index);
+  byId("counts").textContent = items.filter(decided).length + " of " + items.length + " decided";
+  byId("saved").textContent = message || (unsaved() ? "not saved to a file yet" : "all saved");
+  byId("undo").disabled = !undone.length;
+  byId("kept").hidden = kept === null;
+}
+
+function move(to) {
+  place = Math.max(0, Math.min(items.length - 1, to));
+  blurred = true;
+  focus();
+}
+
+function answer(key) {
+  const at = place;
+  set(items[at], setOf(key, items[at]));
+  if (keys[key].next && place < items.length - 1) move(place + 1);
+  show(single ? undefined : at);
 }
 
 function press(key) {
   if (key === "s") save();
-  else if (["arrowleft", "arrowright", "g"].includes(key)) move(key);
-  else if ("afmnuxd".includes(key) || key in RACE || key in AGE) answer(key);
-  else return false;
+  else if (key === "z") undo();
+  else if (key in keys) answer(key);
+  else if (!single) return false;
+  else if (key === "arrowleft") { move(place - 1); show(); }
+  else if (key === "arrowright") { move(place + 1); show(); }
+  else if (key === "b") { blurred = !blurred; show(); }
+  else if (key === "g") {
+    const open = items.map((item, at) => at).filter((at) => !decided(items[at]));
+    move(open.find((at) => at > place) ?? open[0] ?? place);
+    show();
+  } else return false;
   return true;
 }
 
+const placeOf = (element) => elements.indexOf(element.closest("[data-item]"));
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "SELECT", "TEXTAREA"].includes(event.target.tagName)) return;
+  if (event.key.length > 1 && !event.key.startsWith("Arrow")) return; // Enter and Tab belong to buttons
+  const key = event.key.toLowerCase();
+  if (!single && key in keys) { place = placeOf(event.target); if (place < 0) { place = 0; return; } }
+  if (press(key)) event.preventDefault();
+});
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("button[data-key]");
+  if (!button) return;
+  if (!single && button.dataset.key in keys) place = placeOf(button);
+  const next = keys[button.dataset.key]?.next && !single;
+  press(button.dataset.key);
+  if (next) button.focus(); // a button that was clicked keeps the focus
+});
+document.addEventListener("input", (event) => {
+  const name = event.target.dataset?.column;
+  if (!name) return;
+  if (!single) place = placeOf(event.target);
+  set(items[place], { [name]: event.target.value }, event.target.tagName === "INPUT" ? name + place : undefined);
+  const row = rowOf(items[place]);
+  if (single) byId("answer").textContent = told(row).join(", ") || "none yet";
+  else elements[place].dataset.answer = row[said[0]];
+  byId("counts").textContent = items.filter(decided).length + " of " + items.length + " decided";
+  byId("saved").textContent = unsaved() ? "not saved to a file yet" : "all saved";
+  byId("undo").disabled = false;
+});
+byId("reviewer")?.addEventListener("change", () => show());
+byId("load").addEventListener("change", async (event) => {
+  if (event.target.files[0]) await load(event.target.files[0]);
+  event.target.value = ""; // the same file may be chosen again
+});
+byId("kept").addEventListener("click", () => { remember(); take(kept.rows); kept = null; keep(); show(); });
+window.addEventListener("beforeunload", (event) => { if (unsaved()) event.preventDefault(); });
+
 if (!items.length) {
-  byId("review").hidden = true;
+  if (single) byId("review").hidden = true;
   byId("nothing").hidden = false;
   return;
 }
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "INPUT") return;
-  if (event.key.length > 1 && !event.key.startsWith("Arrow")) return; // Enter and Tab belong to buttons
-  if (press(event.key.toLowerCase())) event.preventDefault();
-});
-for (const button of document.querySelectorAll("button[data-key]")) {
-  button.addEventListener("click", () => press(button.dataset.key));
-}
-byId("load").addEventListener("change", (event) => { if (event.target.files[0]) load(event.target.files[0]); });
-window.addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
-place = Math.max(0, items.findIndex((item) => !decided(item)));
+if (single) place = Math.max(0, items.findIndex((item) => !decided(item)));
 show();

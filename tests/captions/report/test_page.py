@@ -83,8 +83,8 @@ def test_the_review_in_a_browser(chromium: Any, tmp_path: Path):
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto((run / "review.html").as_uri())
-    assert page.locator("#place").text_content() == "1 of 4"
-    assert HOSTILE.replace("\u202e", "\\u202e") in page.locator("#text").text_content()
+    assert page.locator("#place").text_content() == "Case 1 of 4"
+    assert HOSTILE.replace("\u202e", "\\u202e") in page.locator("[data-field=text]").text_content()
     blur = "getComputedStyle(document.getElementById('photo')).filter"
     assert "blur" in page.evaluate(blur)
     page.keyboard.press("b")
@@ -92,7 +92,7 @@ def test_the_review_in_a_browser(chromium: Any, tmp_path: Path):
     page.fill("#reviewer", "=me")
     page.locator("#reviewer").blur()
     page.keyboard.press("h")
-    assert page.locator("#place").text_content() == "2 of 4"
+    assert page.locator("#place").text_content() == "Case 2 of 4"
     assert "blur" in page.evaluate(blur), "the next photo is blurred again"
     for key in "npt":
         page.keyboard.press(key)
@@ -107,11 +107,11 @@ def test_the_review_in_a_browser(chromium: Any, tmp_path: Path):
     assert {row["reviewer"] for row in rows} == {"'=me"}
     page.evaluate("localStorage.clear()")
     page.reload()
-    assert page.locator("#counts").text_content() == "0 answered"
+    assert page.locator("#counts").text_content() == "0 of 4 decided"
     page.set_input_files("#load", str(saved))
     page.fill("#reviewer", "=me")
     page.locator("#reviewer").blur()
-    page.wait_for_function("document.getElementById('counts').textContent === '4 answered'")
+    page.wait_for_function("document.getElementById('counts').textContent === '4 of 4 decided'")
     assert (alerts, errors) == ([], [])
     page.close()
 
