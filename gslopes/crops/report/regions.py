@@ -105,8 +105,9 @@ def _review(cards: Sequence[Card], regions: pd.DataFrame) -> dict[str, Any]:
         for card in cards
         for number, _, _ in card.regions
     ]
-    answers = regions.loc[regions["kind"] != "", [*names, "kind", "by"]].astype(str).to_dict("records")
     columns, done, values = (*names, "kind", "by"), ({"kind": "*"},), {"kind": MARKS}
+    marked = regions.loc[regions["kind"] != "", list(columns)].astype(str)
+    answers = [dict(zip(columns, row, strict=True)) for row in marked.itertuples(index=False)]
     return review_data(items, answers, columns, copied=names, done=done, values=values, reviewer="by", noun="Region")
 
 
