@@ -1,0 +1,28 @@
+"""What others made is named by its version and checked: JavaScript that ships, actions and tools of the workflows."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from hashlib import sha256
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_javascript_that_ships_is_the_file_of_a_named_version():
+    folder = ROOT / "gslopes/report/vendor"
+    sources = tomllib.loads((folder / "sources.toml").read_text("utf-8"))
+    assert sources.keys() == {path.name for path in folder.glob("*.js")}
+    for name, source in sources.items():
+        assert sha256((folder / name).read_bytes()).hexdigest() == source["sha256"]
+        assert f"v{source['version']} " in (folder / name).read_text("utf-8")[:100]
+
+
+def test_actions_are_named_by_their_commit_and_tools_by_their_version():
+    for path in (ROOT / ".github/workflows").glob("*.yml"):
+        text = path.read_text("utf-8")
+        assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", use) for use in re.findall(r"uses: (.+)", text))
+        for tools in re.findall(r"pip install (.+)", text):
+            local = {"-e", "'.[dev]'", "dist/*.whl"}
+            assert all("==" in tool for tool in set(tools.split()) - local)
