@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,8 +29,8 @@ from gslopes.executors.progress import counted
 from gslopes.find import align
 from gslopes.run import stages, synthesis
 from gslopes.run.components import Components, default_components, model_records
-from gslopes.run.config import RunConfig, RunOptions, configure
-from gslopes.run.plan import Plan, check_folders, identity, read_inputs
+from gslopes.run.config import RunConfig, configure
+from gslopes.run.plan import SYNTHESIS, Plan, check_folders, identity, read_inputs
 
 Transform = Callable[[Tensor], Tensor]
 
@@ -104,7 +104,7 @@ class Counterfactuals(Dataset[tuple[Tensor, Any]]):
         progress: bool = False,
         executor: Executor | None = None,
         components: Components | None = None,
-        **options: Unpack[RunOptions],
+        **options: Any,
     ) -> None:
         config = configure(photos, {**options, "attribute": attribute, "editor": editor, "placebo": False})
         self.values = tuple(map(float, config.edit.sweeps()[attribute] if values is None else values))
@@ -177,14 +177,14 @@ class _InMemory(synthesis.Synthesis):
         photo = _opened(file.path)
         self._walk([(file.relative, photo)], [], [])
         values = next(iter(self.plan.values.values()))
-        return self.made.pop(photo.id) if photo.id in self.made else [photo.pixels] * len(values)
+        return list(self.made.pop(photo.id)) if photo.id in self.made else [photo.pixels] * len(values)
 
     def faces(self, batch: list[tuple[PhotoFile, Photo]]) -> tuple[list[PhotoFile], list[bool]]:
         """The files of a batch, and whether each has a face to edit."""
         size, smallest = next(iter(self.components.editors.values())).size, self.plan.config.find.min_face
         found = self.components.finder([photo for _, photo in batch])
-        sides = [photo.pixels.shape[1::-1] for _, photo in batch]
-        chosen = [align.choose(one, *side, smallest, size) for one, side in zip(found, sides, strict=True)]
+        sides = [(photo.pixels.shape[1], photo.pixels.shape[0]) for _, photo in batch]
+        chosen = [align.choose(one, w, h, smallest, size) for one, (w, h) in zip(found, sides, strict=True)]
         return [file for file, _ in batch], [not isinstance(one, SkipReason) for one in chosen]
 
     def _write(
@@ -204,7 +204,7 @@ def _plan(
     digest = sha256(json.dumps(identity(plan, models), sort_keys=True, default=str).encode()).hexdigest()
     run = Path(out) if out else user_cache() / "counterfactuals" / digest[:16]
     check_folders(config, run)
-    done = plan.parts - len(runfolder.missing_parts(run, synthesis.SYNTHESIS, tables.PHOTOS, plan.parts))
+    done = plan.parts - len(runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts))
     return Plan(config, run, files, plan.values, inputs, (), done)
 
 

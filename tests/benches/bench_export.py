@@ -40,15 +40,16 @@ import gslopes
 import gslopes.run.export
 began = time.perf_counter()
 found = gslopes.export(sys.argv[1], sys.argv[2], sys.argv[3])
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-seconds = round(time.perf_counter() - began, 1)
-print(json.dumps({"pictures": found.rows, "seconds": seconds, "peak_mib": round(peak, 1)}))
+seconds, used = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF)
+times = {"seconds": round(seconds, 1), "processor_seconds": round(used.ru_utime + used.ru_stime, 1)}
+print(json.dumps({"pictures": found.rows, **times, "peak_mib": round(used.ru_maxrss / 1024, 1)}))
 """
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--pictures", type=int, default=20_000)
+    parser.add_argument("--forms", nargs="+", default=FORMS)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     files = [encode(render(sample(1, seed), SIDE).pixels[0], False, None) for seed in range(DRAWN)]
@@ -56,7 +57,7 @@ def main() -> None:
     for pictures in (args.pictures // 10, args.pictures):
         with tempfile.TemporaryDirectory() as place:
             run = make_run(Path(place), files, pictures // (len(VALUES) + 1))
-            for form in FORMS:
+            for form in args.forms:
                 out = Path(place) / form
                 measured.append({"form": form, **exported(run, form, out), **copied(out, Path(place) / "copy")})
     measure.say({"bench": "export", "machine": measure.machine(), "side": SIDE, "exports": measured}, args.out)
