@@ -141,7 +141,7 @@ async function load(file) {
 const elements = [...document.querySelectorAll("[data-item]")]; // where all are on one page
 const focus = () => (elements[place]?.querySelector("select") ?? elements[place])?.focus();
 const setOf = (key, item) => keys[key]?.set ?? item[keys[key]?.from];
-const told = (row) => said.filter((name) => !data.untold.includes(name)).map((name) => data.names[row[name]] ?? row[name]).filter(Boolean);
+const answered = (row) => said.filter((name) => !data.untold.includes(name)).map((name) => data.names[row[name]] ?? row[name]).filter(Boolean);
 
 function showAnswer(item, within) {
   const row = rowOf(item);
@@ -172,7 +172,7 @@ function showSingle() {
     Object.assign(link, { href: item.page, rel: "noreferrer noopener", textContent: item.page });
     byId("credit").append(item.credit ? " · " : "", link);
   }
-  byId("answer").textContent = row && told(row).length ? told(row).join(", ") : "none yet";
+  byId("answer").textContent = row && answered(row).length ? answered(row).join(", ") : "none yet";
   byId("place").textContent = data.noun + " " + (place + 1) + " of " + items.length;
 }
 
@@ -241,7 +241,7 @@ document.addEventListener("input", (event) => {
   if (!single) place = placeOf(event.target);
   set(items[place], { [name]: event.target.value }, event.target.tagName === "INPUT" ? name + place : undefined);
   const row = rowOf(items[place]);
-  if (single) byId("answer").textContent = told(row).join(", ") || "none yet";
+  if (single) byId("answer").textContent = answered(row).join(", ") || "none yet";
   else elements[place].dataset.answer = row[said[0]];
   byId("counts").textContent = items.filter(decided).length + " of " + items.length + " decided";
   byId("saved").textContent = unsaved() ? "not saved to a file yet" : "all saved";
