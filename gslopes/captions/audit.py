@@ -13,7 +13,7 @@ from gslopes.captions import tables as schemas
 from gslopes.captions import tabulate
 from gslopes.captions.analysis import run_techniques
 from gslopes.captions.config import CaptionsConfig, CaptionsOptions
-from gslopes.captions.groups import check_groups, people_table
+from gslopes.captions.groups import check_groups, left_out, people_table
 from gslopes.captions.lists import mentions_of
 from gslopes.captions.load import chosen_stages, material_of
 from gslopes.captions.measures.rows import TechniqueResult
@@ -125,7 +125,7 @@ def _write_read(out: Path, read: Read, config: CaptionsConfig, mentions: Mention
     written = {schemas.IMAGES: images, schemas.SENTENCES: sentences, schemas.PEOPLE: people_table(config)}
     for table, frame in written.items():
         runfolder.write_table(table, frame, out / f"{table.name}.parquet")
-    notes = []
+    notes = left_out(config)
     for stage, rows in read.stages.items():
         notes += [f"{stage}: {count:,} rows left out: {why}." for why, count in sorted(rows.dropped.items())]
         lost = rows.dropped.get("synset that this WordNet does not have", 0)
@@ -169,6 +169,10 @@ def _measure(out: Path, config: CaptionsConfig, mentions: Mentions, notes: list[
         notes = [*notes, "D1, objects: not run, no list. Give one: --list demeaning-synsets=FILE."]
     frames = _write_tables(out, found, described, config)
     answers = read_answers(config.review or out / "review.csv", required=config.review is not None)
+    known = set(frames["cases"]["case"])
+    if unknown := sum(row["case"] not in known for row in answers):
+        of_all = f"{unknown:,} of the review's {len(answers):,} answers"
+        notes = [*notes, f"{of_all} are about cases that are not in this run."]
     reviews = pd.DataFrame(answers, columns=schemas.REVIEWS.columns)
     runfolder.write_table(schemas.REVIEWS, reviews, out / "reviews.parquet")
     shares = confirmed(frames["cases"], reviews)

@@ -11,17 +11,45 @@ from gslopes.captions.config import CaptionsConfig
 from gslopes.captions.material import Caption, Pair, pairs_of
 from gslopes.captions.read import Read, examples
 from gslopes.core.errors import UsageError
+from gslopes.core.files import show
 from gslopes.datasets.demographics import Groups, read_groups
 from gslopes.language.mentions import Mentions
+
+MOST_VALUES = 40  # of a column that is compared: 780 pairs of groups
 
 
 def groups_of(config: CaptionsConfig) -> Groups:
     """Column to image to value, of the columns that are compared: all that are chosen but that of the clusters.
 
-    Raises: DataMissing, UnknownName as ``read_groups``.
+    Raises: DataMissing, UnknownName as ``read_groups``; UsageError if a chosen column, or every column, has more than
+        ``MOST_VALUES`` values.
     """
+    return _compared(config)[0]
+
+
+def left_out(config: CaptionsConfig) -> list[str]:
+    """A sentence for each column that is not compared because it has too many values, as identifiers have."""
+    return _compared(config)[1]
+
+
+def _compared(config: CaptionsConfig) -> tuple[Groups, list[str]]:
     found = read_groups(config.groups, config.columns) if config.groups else {}
-    return {name: values for name, values in found.items() if name != config.cluster}
+    kept: Groups = {}
+    notes = []
+    for name, values in found.items():
+        count = len(set(values.values()) - {""})
+        if name == config.cluster:
+            continue
+        if count <= MOST_VALUES:
+            kept[name] = values
+        elif config.columns:
+            problem = f"The column {name} of {show(config.groups)} has {count:,} values"
+            raise UsageError(f"{problem}, and at most {MOST_VALUES} are compared.", "Choose others with --column.")
+        else:
+            notes.append(f"The column {name} is not compared: it has {count:,} values, and at most {MOST_VALUES} are.")
+    if notes and not kept:
+        raise UsageError(f"{show(config.groups)} has no column of groups. {notes[0]}", "Add a column of groups.")
+    return kept, notes
 
 
 def check_groups(read: Read, config: CaptionsConfig) -> None:

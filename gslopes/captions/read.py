@@ -14,9 +14,10 @@ from typing import Any
 from gslopes.captions.techniques import STAGES
 from gslopes.core.config import read_toml
 from gslopes.core.errors import ConfigError, DataMissing, UnknownName, UsageError
+from gslopes.core.files import parse_json, read_named
 from gslopes.core.runfolder import show
 from gslopes.datasets import coco, visual_genome
-from gslopes.datasets.caption_tables import StageRows, read_table
+from gslopes.datasets.caption_tables import LARGEST, StageRows, read_table
 from gslopes.language.wordnet import WordNet
 
 COVERAGES = ("open", "closed", "none")
@@ -134,9 +135,11 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRo
     for file in files:
         if file.suffix in _TABLES:
             digest.update(_bytes(file))
-            rows.take(read_table(file))
+            with _damaged_file(file):
+                rows.take(read_table(file))
             continue
         content = _json(file, digest)
+        known = True
         with _damaged_file(file):
             form = visual_genome.form_of(content)
             if coco.is_instances(content):
@@ -150,7 +153,9 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRo
             elif form:
                 forms.append((file, form, content))
             else:
-                raise DataMissing(f"{show(file)} is of no known form.", f"Looked for: {_LOOKED_FOR}.")
+                known = False
+        if not known:
+            raise DataMissing(f"{show(file)} is of no known form.", f"Looked for: {_LOOKED_FOR}.")
     for file, form, content in forms:
         with _damaged_file(file):
             rows.take(visual_genome.read_form(content, form, data, synsets, wordnet.known))
@@ -159,9 +164,11 @@ def _read_stage(files: Iterable[Path], wordnet: WordNet, digest: Any) -> StageRo
 
 @contextmanager
 def _damaged_file(file: Path) -> Iterator[None]:
-    """Turn errors inside a file of a known form into DataMissing."""
+    """Turn errors inside a file of a known form into DataMissing, and name the file."""
     try:
         yield
+    except DataMissing as error:
+        raise DataMissing(f"{show(file)}: {error.message}", error.hint) from error
     except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
         what = f"{type(error).__name__}: {str(error)[:200]}"
         raise DataMissing(
@@ -173,16 +180,14 @@ def _json(file: Path, digest: Any) -> Any:
     content = _bytes(file)
     digest.update(content)
     try:
-        return json.loads(content)
+        return parse_json(content)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise DataMissing(f"{show(file)} is broken JSON at {where}.", f"Looked for: {_LOOKED_FOR}.") from error
-    except (ValueError, RecursionError) as error:  # other bytes than UTF-8, a number of 5,000 digits
-        raise DataMissing(f"{show(file)} is no JSON.", f"Looked for: {_LOOKED_FOR}.") from error
+    except ValueError as error:  # other bytes than UTF-8, a key twice, a number that is none
+        why = "it is not UTF-8" if isinstance(error, UnicodeDecodeError) else str(error)
+        raise DataMissing(f"{show(file)} is no JSON: {why}.", f"Looked for: {_LOOKED_FOR}.") from error
 
 
 def _bytes(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise DataMissing(f"{show(file)} cannot be read: {error.strerror}.", "Check the path.") from error
+    return read_named(file, LARGEST, raises=DataMissing, hint="Check the path.")

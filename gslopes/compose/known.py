@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
 
 from gslopes.compose.masks import soft_mask
 from gslopes.core.errors import UsageError
+from gslopes.core.files import show
 from gslopes.core.geometry import warp
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
+from gslopes.datasets.decode import named_picture
 from gslopes.datasets.folder import list_photos, relative_name
 
 
@@ -65,15 +66,8 @@ class KnownMasker:
 
 def _read(file: Path, *, header_only: bool = False) -> ByteArray:
     """The mask, (H, W) uint8, or nothing but the assurance that it looks like one."""
-    try:
-        with Image.open(file) as image:
-            if image.mode not in ("L", "1"):
-                raise UsageError(
-                    f"The mask {file} is not an 8-bit gray picture (its mode is {image.mode}).",
-                    "Save it as an 8-bit gray PNG.",
-                )
-            return np.zeros((0, 0), np.uint8) if header_only else np.array(image.convert("L"))
-    except (UnidentifiedImageError, OSError, SyntaxError) as error:
-        raise UsageError(
-            f"The mask {file} is not a readable picture.", "Save it again, as an 8-bit gray PNG."
-        ) from error
+    hint = "Save the mask as an 8-bit gray PNG."
+    image = named_picture(file, load=not header_only, hint=hint)
+    if image.mode not in ("L", "1"):
+        raise UsageError(f"The mask {show(file)} is not an 8-bit gray picture (its mode is {image.mode}).", hint)
+    return np.zeros((0, 0), np.uint8) if header_only else np.array(image.convert("L"))

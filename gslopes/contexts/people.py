@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.contexts.config import PeopleColumns
-from gslopes.contexts.csv_rows import read_rows
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
+from gslopes.core.files import show
 
 ALIASES = {
     **dict.fromkeys(("woman", "women", "female", "f", "w"), "woman"),
@@ -41,23 +42,26 @@ def read_people(path: Path, names: PeopleColumns | None = None) -> dict[str, dic
 
     The first of id, photo, file, name names the photo.  Without a person column each row is one person.
 
-    Raises: UsageError if the file, the gender column or a named column is not there, or a photo has two rows.
+    Raises: UsageError as ``read_csv``; if the gender column or a named column is not there, or a photo has two rows.
     """
     names = names or PeopleColumns()
-    columns, rows = read_rows(path, (), "Name the CSV of the people.")
+    table = read_csv(path, strip=True, hint="Name the CSV of the people.")
+    columns = list(table.columns)
     id_column = _pick(path, columns, "", ID_COLUMNS, "names the photo")
     gender = _pick(path, columns, names.gender_column, GENDER_COLUMNS, "holds the self-reported gender")
     parts = [part.strip() for part in names.group_column.split("+")] if names.group_column else []
     for part in (*parts, *filter(None, [names.person_column])):
         if part not in columns:
-            raise UsageError(f"{path} has no column {part!r}.", f"Its columns are {', '.join(columns)}.")
+            raise UsageError(f"{show(path)} has no column {part!r}.", f"Its columns are {', '.join(columns)}.")
     parts = parts or [name for name in GROUP_COLUMNS if name in columns][:1]
     person = names.person_column or next((name for name in PERSON_COLUMNS if name in columns), id_column)
     people: dict[str, dict[str, Any]] = {}
-    for _, row in rows:
+    for line, row in table.rows():
         key = row[id_column]
         if key in people:
-            raise UsageError(f"{path} has two rows of {key!r}.", "Each photo has one row.")
+            raise UsageError(
+                f"{show(path)}, line {line}: there are two rows of {key[:80]!r}.", "Each photo has one row."
+            )
         people[key] = {
             "person": row[person] or key,
             "gender": gender_of(row[gender], names.genders),
@@ -93,8 +97,9 @@ def person_of(people: Mapping[str, dict[str, Any]], relative: str) -> dict[str, 
 def _pick(path: Path, columns: Sequence[str], wanted: str, usual: Sequence[str], what: str) -> str:
     name = wanted if wanted in columns else next((one for one in usual if one in columns and not wanted), "")
     if not name:
+        listed = ", ".join(columns)
         raise UsageError(
-            f"{path} has no column {wanted or usual[0]!r}, which {what}.", f"Its columns are {', '.join(columns)}."
+            f"{show(path)} has no column {wanted or usual[0]!r}, which {what}.", f"Its columns are {listed}."
         )
     return name
 

@@ -15,9 +15,10 @@ from gslopes.contexts.pictures.backgrounds import BackgroundPicture, read_backgr
 from gslopes.contexts.settings import ContextsConfig
 from gslopes.core import runfolder, tables
 from gslopes.core.errors import UsageError
+from gslopes.core.files import sha256_of
 from gslopes.core.records import Classifier, Finder
 from gslopes.core.runfolder import show
-from gslopes.datasets.folder import PhotoFile, count_parts, list_photos, size_of
+from gslopes.datasets.folder import PhotoFile, count_parts, list_photos
 from gslopes.executors import Executor
 from gslopes.run.config import ComposeConfig, EditConfig, FindConfig, RunConfig, ScoreConfig
 from gslopes.run.plan import SYNTHESIS
@@ -33,6 +34,7 @@ class ContextPlan:
 
     files: photos of people.  who: relative name to its row of people.csv.  backgrounds: skipped ones too.
     values: (K,) of the sweep.  models: that edit faces, name to sha256 and licence.
+    photos: relative name to the sha256 of its bytes, or of the name itself where the file cannot be read.
     """
 
     config: StageConfig
@@ -43,6 +45,7 @@ class ContextPlan:
     values: tuple[float, ...]
     seed: int
     models: dict[str, dict[str, str]] = field(default_factory=dict)
+    photos: dict[str, str] = field(default_factory=dict)
 
     @property
     def used_backgrounds(self) -> tuple[BackgroundPicture, ...]:
@@ -88,7 +91,8 @@ def make_plan(config: ContextsConfig, run: Path, finder: Finder | None = None) -
 
         values = tuple(float(str(value)) for value in values_for(pictures.sweep, steps=pictures.steps, extent=None))
         models = model_records(run_config(pictures))
-    plan = ContextPlan(pictures, run, files, who, backgrounds, values, config.seed, models)
+    photos = {file.relative: _digest(file) for file in files}
+    plan = ContextPlan(pictures, run, files, who, backgrounds, values, config.seed, models, photos)
     runfolder.compare(run, manifest_of(plan), IDENTITY)
     return plan
 
@@ -115,8 +119,8 @@ def face_finder(config: StageConfig) -> Finder:
 def manifest_of(plan: ContextPlan) -> dict[str, Any]:
     """The identity of the run for ``run.json``."""
     digest = hashlib.sha256()
-    for file in plan.files:
-        digest.update(f"{file.relative}\0{size_of(file.path)}\n".encode())
+    for name, photo in plan.photos.items():
+        digest.update(f"{name}\0{photo}\n".encode())
     for background in plan.used_backgrounds:
         digest.update(f"{background.key}\0{background.photo}\n".encode())
     conditions = [*(background.key for background in plan.used_backgrounds), "canvas"] if plan.values else []
@@ -128,6 +132,13 @@ def manifest_of(plan: ContextPlan) -> dict[str, Any]:
         "inputs": {"photos": len(plan.files) + len(plan.used_backgrounds), "digest": digest.hexdigest()},
         "seed": plan.seed,
     }
+
+
+def _digest(file: PhotoFile) -> str:
+    try:
+        return sha256_of(file.path)
+    except (OSError, ValueError):
+        return hashlib.sha256(file.relative.encode()).hexdigest()
 
 
 def _self_reports(files: Sequence[PhotoFile], people: str | Path, columns: PeopleColumns) -> dict[str, dict[str, Any]]:

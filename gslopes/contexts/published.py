@@ -5,16 +5,16 @@ Source: doi 10.7910/DVN/APZKSS (2019) and doi 10.7910/DVN/4W5GOW (the eight cont
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from gslopes.contexts.typology import SUPERS, Typology, normalise, read_typology
 from gslopes.core.config import from_dict, read_toml
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import ConfigError, UsageError
+from gslopes.core.files import parse_json, read_text, show
 
 _TAGS = ("tag", "term", "word")
 _CLUSTERS = ("cluster", "category", "theme")
@@ -69,25 +69,27 @@ def to_toml(typology: Typology) -> str:
 
 def _read(path: Path) -> Mapping[str, list[str]]:
     if path.suffix.lower() == ".json":
-        content: Any = json.loads(path.read_text("utf-8"))
-        return {str(key): list(map(str, tags)) for key, tags in content.items() if isinstance(tags, list)}
+        try:
+            content = parse_json(read_text(path))
+        except ValueError as error:
+            raise UsageError(f"{show(path)} is no JSON: {error}.", "Save it again.") from error
+        if not isinstance(content, Mapping):
+            raise UsageError(f"{show(path)} is no JSON object of lists.", "Take it out of the folder.")
+        return {key: list(map(str, tags)) for key, tags in content.items() if isinstance(tags, list)}
     if path.suffix.lower() == ".txt":
-        return {path.stem: path.read_text("utf-8-sig").splitlines()}
+        return {path.stem: read_text(path).splitlines()}
     if path.suffix.lower() != ".csv":
         return {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.reader(file))
-    if not rows:
-        return {}
-    head = [name.strip().casefold() for name in rows[0]]
-    tag = next((head.index(name) for name in _TAGS if name in head), -1)
-    cluster = next((head.index(name) for name in _CLUSTERS if name in head), -1)
-    if tag >= 0 and cluster >= 0:
+    columns = read_csv(path).columns
+    head = {name.casefold(): name for name in columns}
+    tag = next((head[name] for name in _TAGS if name in head), "")
+    cluster = next((head[name] for name in _CLUSTERS if name in head), "")
+    if tag and cluster:
         clusters: dict[str, list[str]] = {}
-        for row in rows[1:]:
-            if len(row) > max(tag, cluster):
-                clusters.setdefault(row[cluster].strip(), []).append(row[tag])
+        for name, word in zip(columns[cluster], columns[tag], strict=True):
+            clusters.setdefault(name.strip(), []).append(word)
         return clusters
-    if len(head) == 1:
-        return {path.stem: [row[0] for row in rows[1 if tag >= 0 else 0 :] if row]}
-    return {name.strip(): [row[i] for row in rows[1:] if len(row) > i] for i, name in enumerate(rows[0])}
+    if len(columns) == 1:
+        (first, words), *_ = columns.items()
+        return {path.stem: words if tag else [first, *words]}
+    return columns

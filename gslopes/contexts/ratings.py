@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from gslopes.contexts.csv_rows import read_rows
 from gslopes.contexts.people import gender_of
 from gslopes.contexts.tables import RATINGS, filled
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
+from gslopes.core.files import show
 from gslopes.stats.intervals import percentile
 
 CODINGS = ("correct", "partial", "incorrect")
@@ -28,16 +29,21 @@ def read_ratings(path: Path) -> tuple[pd.DataFrame, list[str]]:
     path: a CSV with context, rater, rating and, where known, gender and coding (correct, partial, incorrect).  Of two
     answers of a rater about one context the last counts.
 
-    Raises: UsageError with the line of a rating that is no number from 0 to 10, or of an unknown coding.
+    Raises: UsageError as ``read_csv``; for a table without a row; with the line of a rating that is no number from 0 to
+        10, or of an unknown coding.
     """
-    columns, lines = read_rows(path, ("context", "rater", "rating"), "It needs context, rater and rating.")
-    frame = pd.DataFrame([_row(row, f"{path}, line {line}") for line, row in lines], columns=list(_COLUMNS))
-    coded = "coding" in columns
-    warnings = [] if coded else ["None of the ratings was coded: all count."]
+    table = read_csv(path, ("context", "rater", "rating"), strip=True, hint="It needs context, rater and rating.")
+    if not len(table):
+        raise UsageError(f"{show(path)} has no rows.", "Add a row for each answer, or leave out --ratings.")
+    frame = pd.DataFrame([_row(row, f"{show(path)}, line {line}") for line, row in table.rows()], columns=_COLUMNS)
+    warnings = [] if "coding" in table.columns else ["None of the ratings was coded: all count."]
     twice = frame.duplicated(["context", "rater"], keep="last")
     if twice.any():
         first = frame[twice].iloc[0]
-        warnings.append(f"Rater {first['rater']} answered twice about {first['context']}: the last answer counts.")
+        warnings.append(
+            f"{int(twice.sum()):,} of the ratings do not count, as their rater answered again about that context, "
+            f"such as {first['rater'][:40]} about {first['context'][:40]}."
+        )
     return frame[~twice].reset_index(drop=True), warnings
 
 
@@ -47,10 +53,10 @@ def _row(row: Mapping[str, str], where: str) -> tuple[str, str, str, float, str]
     except ValueError:
         rating = math.nan
     if not 0 <= rating <= 10:
-        raise UsageError(f"{where}: the rating is {row['rating']!r}; it must be a number from 0 to 10.")
+        raise UsageError(f"{where}: the rating is {row['rating'][:40]!r}; it must be a number from 0 to 10.")
     coding = (row.get("coding") or "correct").casefold()
     if coding not in CODINGS:
-        raise UsageError(f"{where}: the coding is {coding!r}.", f"Known: {', '.join(CODINGS)}.")
+        raise UsageError(f"{where}: the coding is {coding[:40]!r}.", f"Known: {', '.join(CODINGS)}.")
     return row["context"], row["rater"], gender_of(row.get("gender", "")), rating, coding
 
 

@@ -20,7 +20,6 @@ from gslopes.contexts.planning import ContextPlan, face_finder, manifest_of
 from gslopes.contexts.review import read_review, reviewed
 from gslopes.core import runfolder, runtime, tables
 from gslopes.core.errors import UsageError
-from gslopes.core.files import sha256_of
 from gslopes.core.reasons import explained
 from gslopes.core.records import Finder
 from gslopes.core.runfolder import show
@@ -45,16 +44,15 @@ def stage_pictures(
         with runfolder.storage(run):
             for name in ("cutouts", "edits"):
                 (run / name).mkdir(parents=True, exist_ok=True)
-        photos = {file.relative: _digest(file.path) for file in plan.files}
         cutouts = _cut_out(plan, executor, finder, device, review)
         if runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts):
-            _compose(plan, cutouts, photos, executor, device)
+            _compose(plan, cutouts, executor, device)
         for table in (tables.EDITS, schemas.COMPOSITES, tables.PHOTOS):
             runfolder.merge(run, table, [SYNTHESIS], plan.parts)
         # not there where sweeps were made by a version that did not judge them
         if plan.values and not runfolder.missing_parts(run, SYNTHESIS, tables.VERDICTS, plan.parts):
             runfolder.merge(run, tables.VERDICTS, [SYNTHESIS], plan.parts)
-        runfolder.write_table(schemas.PEOPLE, people_rows(plan.who, photos), run / "people.parquet")
+        runfolder.write_table(schemas.PEOPLE, people_rows(plan.who, plan.photos), run / "people.parquet")
         runfolder.write_table(schemas.BACKGROUNDS, background_rows(plan.backgrounds), run / "backgrounds.parquet")
     _check_anybody(tables.read(tables.PHOTOS, run / "photos.parquet"))
 
@@ -67,7 +65,7 @@ def _cut_out(
     parts = count_parts(total, config.part)
     missing = runfolder.missing_parts(run, STAGE, schemas.CUTOUTS, parts)
     if missing:
-        work = Cutting(run, plan.files, config, finder or face_finder(config), PersonParser(device))
+        work = Cutting(run, plan.files, plan.photos, config, finder or face_finder(config), PersonParser(device))
         _run_parts(executor, work, "cut out", missing, total, config.part)
     runfolder.merge(run, schemas.CUTOUTS, [STAGE], parts)
     path = run / "cutouts.parquet"
@@ -77,21 +75,23 @@ def _cut_out(
         review = run / "review.csv" if (run / "review.csv").is_file() else None
     elif not review.is_file():
         raise UsageError(f"There is no file {show(review)}.", "Name the CSV that the page of cut-outs saves.")
-    cutouts = reviewed(cutouts, read_review(review) if review else {})
+    decisions = read_review(review) if review else {}
+    if unknown := decisions.keys() - set(cutouts["photo"]):
+        note = f"{len(unknown):,} of its {len(decisions):,} decisions are about photos that are not in this run"
+        executor.note(f"{show(review)}: {note}, such as {show(min(unknown)[:40])}.")
+    cutouts = reviewed(cutouts, decisions)
     runfolder.write_table(schemas.CUTOUTS, cutouts, path)
     return {str(row["photo"]): {str(key): value for key, value in row.items()} for row in cutouts.to_dict("records")}
 
 
-def _compose(
-    plan: ContextPlan, cutouts: Mapping[str, dict[str, Any]], photos: Mapping[str, str], executor: Executor, device: str
-) -> None:
+def _compose(plan: ContextPlan, cutouts: Mapping[str, dict[str, Any]], executor: Executor, device: str) -> None:
     """Composites of people, then the backgrounds alone, whose silhouettes need everybody's cut-out."""
     run, config = plan.run, plan.config
     missing = runfolder.missing_parts(run, SYNTHESIS, tables.PHOTOS, plan.parts)
     first: dict[str, str] = {}
     photo_of = {
         name: photo
-        for name, photo in photos.items()
+        for name, photo in plan.photos.items()
         if name in plan.who and first.setdefault(photo, name) == name  # the same bytes twice are one photo
     }
     usable = [row for row in cutouts.values() if row["status"] == "used" or (config.keep_flagged and row["file"])]
@@ -127,14 +127,6 @@ def _median_person(rows: Sequence[Row]) -> str:
     return str(known[len(known) // 2][1]) if known else ""
 
 
-def _digest(path: Path) -> str:
-    """Of the file's bytes; empty if they cannot be read."""
-    try:
-        return sha256_of(path)
-    except OSError:
-        return ""
-
-
 def _check_anybody(photos: pd.DataFrame) -> None:
     """Raises: UsageError if no person has a composite."""
     people = photos[~photos["path"].str.startswith("background ")]
@@ -146,7 +138,7 @@ def _check_anybody(photos: pd.DataFrame) -> None:
 
 def people_rows(who: Mapping[str, Row], photos: Mapping[str, str]) -> pd.DataFrame:
     """The ``people`` table.  who: name of a file to its row of people.csv.  photos: name of a file to its photo."""
-    rows = [{"photo": photos[name], **row} for name, row in who.items() if photos[name]]
+    rows = [{"photo": photos[name], **row} for name, row in who.items()]
     return pd.DataFrame(rows, columns=schemas.PEOPLE.columns).drop_duplicates("photo")
 
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from gslopes.contexts.csv_rows import read_rows
 from gslopes.core.config import from_dict, read_toml
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import ConfigError, UnknownName
-from gslopes.core.files import without_guard
+from gslopes.core.files import is_file, show, without_guard
 
 DATA = Path(__file__).parent / "data"
 SHIPPED = ("barlas-2020", "celeba", "starter", "starter-wide")
@@ -148,25 +148,28 @@ def _joined(one: Mapping[str, frozenset[str]], other: Mapping[str, frozenset[str
     return {key: one.get(key, frozenset()) | other.get(key, frozenset()) for key in dict.fromkeys([*one, *other])}
 
 
-def _read_one(which: str | Path, supers: Mapping[str, str]) -> Typology:
+def _read_one(which: str | Path, supers: Mapping[str, str], within: tuple[Path, ...] = ()) -> Typology:
+    """within: files that extend this one, directly or not."""
     name = str(which)
     if name in SHIPPED:
         return _read_toml(DATA / f"{name}.toml")
     path = Path(which)
-    if not path.is_file():
+    if not is_file(path):
         if path.suffix in (".toml", ".csv"):
             raise ConfigError(f"There is no typology {path}.", f"Shipped: {', '.join(SHIPPED)}.")
         raise UnknownName("typology", name, SHIPPED)
-    return _read_csv(path, supers) if path.suffix == ".csv" else _read_toml(path)
+    return _read_csv(path, supers) if path.suffix == ".csv" else _read_toml(path, within)
 
 
-def _read_toml(path: Path) -> Typology:
+def _read_toml(path: Path, within: tuple[Path, ...] = ()) -> Typology:
+    if path.resolve() in within:
+        raise ConfigError(f"The typology {show(path)} extends itself.", "Take out one of the lines that say extends.")
     try:
         file = from_dict(_File, read_toml(path))
         made = _made(file, path)
     except ConfigError as error:
         raise ConfigError(f"{path.name}: {error.message}", error.hint) from error
-    return merge(_read_one(file.extends, {}), made) if file.extends else made
+    return merge(_read_one(file.extends, {}, (*within, path.resolve())), made) if file.extends else made
 
 
 def _made(file: _File, path: Path) -> Typology:
@@ -197,11 +200,11 @@ def _tags(tags: Iterable[str], where: str) -> frozenset[str]:
 def _read_csv(path: Path, supers: Mapping[str, str]) -> Typology:
     """The filled list of ``gslopes typology RUN --out CSV``: columns tag and cluster; rows without one do not count."""
     clusters: dict[str, frozenset[str]] = {}
-    _, rows = read_rows(path, ("tag", "cluster"), "gslopes typology RUN --out makes a CSV with them.")
-    for line, row in rows:
+    hint = "gslopes typology RUN --out makes a CSV with them."
+    for line, row in read_csv(path, ("tag", "cluster"), strip=True, hint=hint).rows():
         cluster, tag = row["cluster"], normalise(without_guard(row["tag"]))
         if cluster and not tag:
-            raise ConfigError(f"{path}, line {line}: the tag is empty.", "Take the line out, or write the tag.")
+            raise ConfigError(f"{show(path)}, line {line}: the tag is empty.", "Take the line out, or write the tag.")
         if cluster:
             clusters[cluster] = clusters.get(cluster, frozenset()) | {tag}
     supers_of = {key: supers.get(key, _usual_super(key)) for key in clusters}

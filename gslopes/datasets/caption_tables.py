@@ -14,10 +14,11 @@ import pandas as pd
 
 from gslopes.core import csv_table
 from gslopes.core.errors import DataMissing
-from gslopes.core.files import is_file, open_regular
+from gslopes.core.files import is_file, open_regular, show
 
 Corners = tuple[float, float, float, float]
-_LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
+LARGEST = 4 << 30  # bytes of a table: Conceptual 12M has 2.5 GB
+LONGEST_CAPTION = 131_072  # characters, as many as a cell of a CSV may have
 _LONGEST = 1_000_000  # pixels of an image's side
 UNUSABLE_BOX = "box without area inside its image, or image of unknown size"
 
@@ -147,10 +148,18 @@ def read_table(file: Path) -> StageRows:
 
 
 def caption_rows(image: str, caption: Any) -> list[CaptionRow]:
-    """What an image's caption is read as: of a list of texts each is one, of an empty list one without text."""
+    """What an image's caption is read as: of a list of texts each is one, of an empty list one without text.
+
+    Raises: DataMissing for a caption of more than ``LONGEST_CAPTION`` characters.
+    """
     given = caption.tolist() if hasattr(caption, "tolist") else caption
     several = isinstance(given, list) and all(isinstance(text, str) for text in given)
-    return [CaptionRow(image, text) for text in ((given or [None]) if several else [given])]
+    rows = [CaptionRow(image, text) for text in ((given or [None]) if several else [given])]
+    longest = max((len(row.caption) for row in rows if isinstance(row.caption, str)), default=0)
+    if longest > LONGEST_CAPTION:
+        problem = f"A caption of the image {show(image[:80])} has {longest:,} characters"
+        raise DataMissing(f"{problem}, and at most {LONGEST_CAPTION:,} are read.", "Take it out, or cut it.")
+    return rows
 
 
 def read_frame(file: Path) -> pd.DataFrame:
@@ -166,11 +175,11 @@ def read_frame(file: Path) -> pd.DataFrame:
         if len(first) == 2 and first[1].startswith(("http://", "https://")):
             names = ("caption", "url")
             table = csv_table.read_csv(
-                file, names=names, delimiter="\t", quoted=False, limit=_LARGEST, raises=DataMissing
+                file, names=names, delimiter="\t", quoted=False, limit=LARGEST, raises=DataMissing
             )
             frame = table.frame()
             return frame.assign(image=[sha256(url.encode()).hexdigest()[:16] for url in frame["url"]])
-    return csv_table.read_frame(file, raises=DataMissing, limit=_LARGEST)
+    return csv_table.read_frame(file, raises=DataMissing, limit=LARGEST)
 
 
 def _labels(frame: pd.DataFrame) -> StageRows:

@@ -8,12 +8,14 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from PIL import ExifTags, Image, ImageCms, UnidentifiedImageError
 
-from gslopes.core.errors import PhotoError
+from gslopes.core.errors import PhotoError, UsageError
+from gslopes.core.files import read_named, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray
 from gslopes.datasets.kinds import HEAD, describe_tiff, formats, kind_of, tiff_tags, unread_kind
@@ -71,6 +73,29 @@ def decode(data: bytes, path: object) -> tuple[ByteArray, bool, bytes | None]:
         pixels = np.array(rgb)
     # a coloured photo answers after its first row
     return pixels, gray or all(bool((part == part[..., :1]).all()) for part in (pixels[:1], pixels[1:])), icc
+
+
+def named_picture(path: Path | str, *, folder: Path | None = None, load: bool = True, hint: str = "") -> Image.Image:
+    """A picture, in its own mode, that a user or a table names.
+
+    folder: that a table belongs to which names the file; see ``core.files.resolved``.
+    load: decode its pixels; else only its header is looked at.
+
+    Raises: UsageError as ``read_named``, and for a file that is no picture or larger than ``decode`` takes.
+    """
+    data = read_named(path, LARGEST_FILE, folder=folder, hint=hint)
+    try:
+        with _quiet():
+            picture = _open(data, path)
+            if load:
+                picture.load()
+    except MemoryError:
+        raise
+    except PhotoError as error:
+        raise UsageError(f"{show(path)} cannot be read: {error.reason}.", hint) from error
+    except Exception as error:  # damaged files make Pillow raise nearly anything
+        raise UsageError(f"{show(path)} cannot be read: {_why(data, error)}.", hint) from error
+    return picture
 
 
 def _open(data: bytes, path: object) -> Image.Image:

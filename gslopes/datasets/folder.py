@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gslopes.core.errors import ConfigError, PhotoError, UsageError
-from gslopes.core.files import NotRegular, TooLarge, open_regular, read_regular, show
+from gslopes.core.files import NotRegular, TooLarge, open_regular, read_regular, resolved, show
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import Photo
 from gslopes.datasets.decode import LARGEST_FILE, decode
@@ -68,17 +68,29 @@ def passed_over(root: Path) -> str:
     )
 
 
-def open_photo(path: Path) -> Photo:
-    """Read and decode one photo; its bytes are read once, and only if they can be a picture. Safe in threads.
+def open_photo(path: Path | str, folder: Path | None = None) -> Photo:
+    """Read and decode one photo: ``photo_of`` its ``photo_bytes``.  Raises: PhotoError as both."""
+    return photo_of(photo_bytes(path, folder), Path(path))
 
-    path: the file. What the pixels are, and which pictures are understood, is said at ``decode``.
+
+def photo_bytes(path: Path | str, folder: Path | None = None) -> bytes:
+    """The bytes of a photo; of a file that can be no picture its beginning alone. Safe in threads.
+
+    path: the file.  folder: whose table names the file; see ``core.files.resolved``.
 
     Raises: PhotoError with one of the ``core.reasons`` of files that are unreadable.
     """
     try:
-        data = read_regular(path, LARGEST_FILE, kind_of)
+        return read_regular(path if folder is None else resolved(folder, path), LARGEST_FILE, kind_of)
     except (OSError, ValueError) as error:
-        raise PhotoError(display_name(os.fsencode(path)), _refusal(path, error)) from error
+        raise PhotoError(display_name(os.fsencode(path)), _refusal(Path(path), error)) from error
+
+
+def photo_of(data: bytes, path: Path) -> Photo:
+    """The photo of a file's bytes. What the pixels are, and which pictures are understood, is said at ``decode``.
+
+    Raises: PhotoError with one of the ``core.reasons`` of files that are unreadable.
+    """
     pixels, gray, icc = decode(data, display_name(os.fsencode(path)))
     return Photo(hashlib.sha256(data).hexdigest(), path, pixels, gray, icc)
 

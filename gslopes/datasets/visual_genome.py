@@ -14,6 +14,7 @@ from gslopes.datasets.caption_tables import UNUSABLE_BOX, BoxRow, ImageRow, Link
 from gslopes.datasets.coco import records
 
 FORMS = ("objects", "attributes", "relationships")
+_IDS = {"objects": "object_id", "attributes": "attribute_id", "relationships": "relationship_id"}
 
 
 @dataclass(slots=True)
@@ -69,12 +70,19 @@ def read_form(
     """
     rows = StageRows(kinds={form.removesuffix("s").replace("relationship", "relation")})
     known = _Known(wordnet, rows)
+    seen: set[tuple[str, str]] = set()
     for entry in records(content, rows, "image"):
         image_id = _id(entry)
         image = data.ids.get(image_id, f"vg{image_id}")
         rows.images.setdefault(image, ImageRow(image))
         given = entry.get(form)
-        for row in records(given if isinstance(given, list) else (), rows, form.removesuffix("s")):
+        what = form.removesuffix("s")
+        for row in records(given if isinstance(given, list) else (), rows, what):
+            key = (image, repr(row.get(_IDS[form], row)))
+            if key in seen:
+                rows.drop(f"{what} whose id stood there before")
+                continue
+            seen.add(key)
             if form == "objects":
                 _object(row, image, data.sizes.get(image_id), rows, known)
             elif form == "attributes":

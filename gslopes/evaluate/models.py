@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gslopes.core.files import read_json
 from gslopes.core.runfolder import write_bytes
 from gslopes.edit.editors import NETWORKS
 from gslopes.evaluate.editor import contact_sheets, evaluate_editor
@@ -50,7 +51,7 @@ def measure_model(
         contact_sheets(loaded, data, device, sheets)
     if write and folder is not None:
         file = folder / "metrics.json"
-        known = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        known = read_json(file) if file.is_file() else {}
         text = json.dumps({**known, "evaluation": result}, indent=2)
         write_bytes(file, (text + "\n").encode())
         card = folder.parents[1] / "models" / loaded.spec.name / "card.md"

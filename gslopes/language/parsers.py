@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gslopes.core.errors import ModelError, UnknownName, UsageError
+from gslopes.core.files import read_named, sha256_of
 from gslopes.language.chunks import PARTITIVES, standard
 from gslopes.language.graph import Fact, Parser
 
@@ -39,7 +40,7 @@ def digest_of(folder: Path) -> str:
     whole = sha256()
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         whole.update(str(file.relative_to(folder)).encode())
-        whole.update(file.read_bytes())
+        whole.update(bytes.fromhex(sha256_of(file)))
     return whole.hexdigest()[:16]
 
 
@@ -191,9 +192,7 @@ def parser_identity(name: str) -> str:
     if kind == "chunks":
         return standard().name
     if kind == "tuples":
-        if not Path(folder).is_file():
-            raise UsageError(f"There is no file {folder!r} of tuples.", "Write --parser tuples:FILE.")
-        return f"tuples-{sha256(Path(folder).read_bytes()).hexdigest()[:16]}"
+        return f"tuples-{sha256(read_named(folder, hint='Write --parser tuples:FILE.')).hexdigest()[:16]}"
     if kind in NAMES and Path(folder).is_dir():
         return f"{kind}-{digest_of(Path(folder))}"
     return find_parser(name).name

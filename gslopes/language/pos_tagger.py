@@ -12,12 +12,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from hashlib import sha256
 from importlib import metadata, util
 from pathlib import Path
 from typing import Protocol
 
 from gslopes.core.errors import ModelError, UsageError
+from gslopes.core.files import sha256_of
 
 VERSION = "1.2.1"
 DIGEST = "99ddc9b14b3fe604b245e2d7a3aef59ab1bdd06b1bae4f4ce74738902e2a0265"
@@ -83,7 +83,7 @@ class HanTa:
         # a file of the same name in the working folder would be preferred.
         model = Path(index.origin).with_name("morphmodel_en.pgz").resolve()
         try:
-            digest = sha256(model.read_bytes()).hexdigest()
+            digest = sha256_of(model)
         except OSError as error:
             raise ModelError("HanTa lacks its English model.", _INSTALL) from error
         if digest != DIGEST:

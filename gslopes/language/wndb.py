@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.errors import ModelError
+from gslopes.core.files import read_named
 
 PARTS = ("noun", "verb", "adj", "adv")
 CODES = "nvar"
@@ -65,13 +66,10 @@ def read_wndb(folder: Path) -> tuple[Arrays, str]:
     """
     digest = sha256()
     texts: dict[str, str] = {}
+    hint = "Give a folder of WordNet database files, such as /usr/share/wordnet of Debian's wordnet-base."
     for part in PARTS:
         for name in (f"index.{part}", f"data.{part}", f"{part}.exc"):
-            try:
-                content = (folder / name).read_bytes()
-            except OSError as error:
-                hint = "Give a folder of WordNet database files, such as /usr/share/wordnet of Debian's wordnet-base."
-                raise ModelError(f"{folder} has no readable file {name}.", hint) from error
+            content = read_named(folder / name, raises=ModelError, hint=hint)
             digest.update(content)
             texts[name] = content.decode("latin-1")
     try:

@@ -6,6 +6,7 @@ Lists are assumed exclusive, exhaustive and up to date, and are none of these. N
 from __future__ import annotations
 
 import csv
+import io
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.files import read_text, show
 from gslopes.language.wordnet import WordNet
 
 SHIPPED = Path(__file__).parent / "lists"
@@ -89,19 +91,17 @@ def read_list(path: Path, name: str = "", wordnet: WordNet | None = None) -> Wor
 
     Raises: ConfigError if the file is missing or no list, or holds an unknown synset.
     """
-    try:
-        content = path.read_bytes()
-        text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise ConfigError(
-            f"The word list {path} cannot be read: {error.strerror}.", "Name a file that you may read."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"The word list {path} is not UTF-8 text.", "Save it as UTF-8.") from error
-    digest = sha256(content).hexdigest()
+    text = read_text(path, raises=ConfigError, hint="Name a word list in UTF-8 that you may read.")
+    digest = sha256(text.encode()).hexdigest()
     if path.suffix == ".toml":
         return _from_toml(path, text, name, digest)
-    lines = (row[0] for row in csv.reader(text.splitlines()) if row) if path.suffix == ".csv" else text.splitlines()
+    if path.suffix == ".csv":
+        try:
+            lines = [row[0] for row in csv.reader(io.StringIO(text), strict=True) if row]
+        except csv.Error as error:
+            raise ConfigError(f"The word list {show(path)} is no CSV: {error}.", "Save it again.") from error
+    else:
+        lines = text.splitlines()
     plain = [line.partition("#")[0].strip() for line in lines]
     entries = [_entry(line, wordnet, path) for line in plain if line]
     kind = "synsets" if entries and all(map(_is_synset, entries)) else "words"

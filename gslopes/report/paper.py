@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from gslopes.core import runfolder
-from gslopes.core.files import csv_bytes
+from gslopes.core.files import csv_bytes, read_text
 from gslopes.core.tables.collection import COMPOSITION
 from gslopes.report import numbers, tally, words
 from gslopes.report.composition import table3
@@ -128,7 +128,7 @@ def plain_concepts(run: Path) -> frozenset[str]:
     """The run's own list where it has one, else ours; lower case."""
     in_run = run / PLAIN
     file = in_run if in_run.is_file() else Path(__file__).parent / "data" / PLAIN
-    lines = [line.strip().casefold() for line in file.read_text(encoding="utf-8-sig").splitlines()]
+    lines = [line.strip().casefold() for line in read_text(file).splitlines()]
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gslopes.core import runfolder
+from gslopes.core.errors import PhotoError, UsageError
+from gslopes.datasets.decode import named_picture
+from gslopes.datasets.folder import photo_bytes
 from gslopes.report.sheets import WHOLE, picture
 
 Embed = Literal["full", "thumbs", "none"]
@@ -151,10 +154,12 @@ def _write_webp(path: Path, pixels: NDArray[np.uint8], **options: Any) -> None:
 def _copies(report: Path, run: Path, sweep: Wanted) -> list[str]:
     names = []
     for step, file in enumerate(sweep.files):
-        if not file.is_file() or not file.resolve().is_relative_to(run.resolve()):
+        try:
+            data = photo_bytes(file.relative_to(run), run)
+        except (PhotoError, ValueError):
             return []
         names.append(copy_name(sweep.photo, sweep.attribute, step, file.suffix.lower()))
-        runfolder.write_bytes(report / names[-1], file.read_bytes())
+        runfolder.write_bytes(report / names[-1], data)
     return names
 
 
@@ -164,9 +169,8 @@ def _fresh(strip: Path, files: Sequence[Path], width: int) -> bool:
         made = strip.stat().st_mtime
         if any(file.stat().st_mtime > made for file in files):
             return False
-        with Image.open(strip) as image:
-            return image.width == width
-    except OSError:
+        return named_picture(strip, load=False).width == width
+    except (OSError, UsageError):
         return False
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from gslopes.core.csv_table import read_csv
+from gslopes.core.errors import UsageError
 from gslopes.core.files import read_json
 from gslopes.report import numbers, words
 from gslopes.report.charts import LIGHT, new_figure, render, tidy
@@ -79,11 +80,8 @@ def read(run: Path) -> dict[str, Any] | None:
     if not isinstance(content, dict):
         return None
     if "labels" not in content:
-        try:
-            text = (run / "calibration.csv").read_text(encoding="utf-8")
-            content["labels"] = list(csv.DictReader(io.StringIO(text)))
-        except (OSError, ValueError, csv.Error):
-            pass
+        with suppress(UsageError):
+            content["labels"] = [row for _, row in read_csv(run / "calibration.csv").rows()]
     return content
 
 

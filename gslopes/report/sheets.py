@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
+from gslopes.core.errors import UsageError
+from gslopes.datasets.decode import named_picture
 from gslopes.report import charts, numbers, words
 from gslopes.report.charts import LIGHT, Theme, text
 from gslopes.report.tally import ChangedLabel, Sweep
@@ -63,17 +64,11 @@ def picture(
     run: the run folder, which a table that came from somewhere else may not leave.  side: S.
     """
     try:
-        if not path.resolve().is_relative_to(run.resolve()):
-            return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # still an error at twice the limit
-            with Image.open(path) as image:
-                region = (0.0, 0.0, *image.size) if isinstance(box, str) else window(image.size, box)
-                square = image.convert("RGB").resize(
-                    (side, side), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0
-                )
-    except (OSError, ValueError, SyntaxError, UnidentifiedImageError, Image.DecompressionBombError):
+        image = named_picture(path.relative_to(run), folder=run)
+    except (UsageError, ValueError):
         return None
+    region = (0.0, 0.0, *image.size) if isinstance(box, str) else window(image.size, box)
+    square = image.convert("RGB").resize((side, side), Image.Resampling.LANCZOS, box=region, reducing_gap=3.0)
     return np.asarray(square)
 
 

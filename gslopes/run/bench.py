@@ -18,7 +18,7 @@ from gslopes.compose.paste import compose
 from gslopes.core import runfolder, runtime
 from gslopes.core.errors import UsageError
 from gslopes.core.records import ByteArray, Face, FloatArray, Photo
-from gslopes.datasets.folder import list_photos, open_photo
+from gslopes.datasets.folder import list_photos, open_photo, photo_bytes
 from gslopes.executors import Executor
 from gslopes.executors.threads import cores, one_thread_each
 from gslopes.find import align
@@ -234,6 +234,6 @@ def link_photos(photos: Path, folder: Path, count: int) -> None:
         raise UsageError(f"There are no photos in {photos}.", "Name another folder.")
     for index in range(count):
         file = files[index % len(files)].path
-        data = file.read_bytes()
+        data = photo_bytes(file)
         again = index // len(files)
         (folder / f"{index:06d}{file.suffix}").write_bytes(data + b"%d" % again if again else data)

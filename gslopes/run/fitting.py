@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from gslopes.core import runfolder, tables
+from gslopes.core.csv_table import read_csv
 from gslopes.core.errors import UsageError
 from gslopes.core.files import csv_bytes
 from gslopes.core.runfolder import show
@@ -123,17 +124,19 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
 
     Raises: UsageError if the file cannot be read, has no such column, or tells about no photo of the run.
     """
-    try:
-        rows = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"{show(path)} cannot be read as a CSV: {error}.", "Name a CSV with a row per photo."
-        ) from error
+    table = read_csv(path, hint="Name a CSV in UTF-8 with a row per photo.")
+    rows = table.frame()
     key = next((column for column in rows if str(column).strip().lower() in KEYS), None)
     if key is None:
         raise UsageError(
             f"{show(path)} has no column that says which photo a row is about.", f"Call it one of {', '.join(KEYS)}."
         )
+    first: dict[str, tuple[int, dict[str, str]]] = {}
+    for line, row in table.rows():
+        before, known_row = first.setdefault(row[key], (line, row))
+        if row != known_row:
+            problem = f"{show(path)}, line {line}: the row of {row[key][:80]!r} differs from that in line {before}."
+            raise UsageError(problem, "Keep one of them.")
     rows = rows.drop_duplicates(key).set_index(key, drop=False)
     photos = tables.read(tables.PHOTOS, run / "photos.parquet")
     photos = photos[photos["status"] == "used"].drop_duplicates("photo")

@@ -115,7 +115,7 @@ class _Comparing:
         runfolder.write_table(tables.LIKENESS, frame, part_path(self.run, self.stage, tables.LIKENESS, index))
 
     def _embed(self, part: _Part, photos: Sequence[str], step: int) -> list[FloatArray]:
-        pictures = [open_photo(self.run / part.files[photo, step]).pixels for photo in photos]
+        pictures = [open_photo(part.files[photo, step], self.run).pixels for photo in photos]
         return list(self.embed(pictures, np.stack([part.points[photo] for photo in photos])))
 
 

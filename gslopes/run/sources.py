@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from gslopes.core import runfolder, tables
-from gslopes.core.errors import TableError
+from gslopes.core.csv_table import read_csv
+from gslopes.core.errors import TableError, UsageError
 from gslopes.core.files import without_guard
 from gslopes.core.tables.collection import MANIFEST, SOURCES
 
@@ -62,9 +63,7 @@ def _parquet(path: Path) -> pd.DataFrame | None:
 
 def _csv(path: Path) -> pd.DataFrame | None:
     try:
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    except (OSError, ValueError):
-        return None
-    if not {"status", *SOURCES.columns} <= set(frame.columns):
+        frame = read_csv(path, ("status", *SOURCES.columns)).frame()
+    except UsageError:  # none, or another program's
         return None
     return frame.map(without_guard)

@@ -11,9 +11,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from gslopes.core.errors import TableError, UsageError
+from gslopes.core.files import LARGEST_TABLE, open_regular, parse_json, why_unreadable
 from gslopes.core.runfolder import show, storage
 from gslopes.score.cache import AnswerCache, CachedAnswer
 
@@ -77,14 +79,18 @@ def import_answers(cache: AnswerCache, file: Path) -> tuple[int, int]:
     Returns: how many lines the file has, and how many answers were new.
     Raises: UsageError if there is no such file; TableError naming the line that makes no sense; StorageError.
     """
-    if not file.is_file():
-        raise UsageError(f"There is no file {show(file)}.", "Name one that gslopes cache export has written.")
+    try:
+        source = open_regular(file)
+    except (OSError, ValueError) as error:
+        hint = "Name one that gslopes cache export has written."
+        raise UsageError(f"{show(file)} cannot be read: {why_unreadable(error)}.", hint) from error
     before, lines = sum(one.answers for one in facts(cache)), 0
     pending: dict[int, dict[bytes, CachedAnswer]] = {}
-    with file.open("rb") as source:
-        for lines, line in enumerate(source, 1):
+    with source:
+        for lines, line in enumerate(iter(partial(source.readline, LARGEST_TABLE), b""), 1):
             try:
-                entry = json.loads(line)
+                entry = parse_json(line, finite=False)
+                json.dumps(entry, ensure_ascii=False).encode()  # half of a character pair cannot be kept
                 if entry["status"] not in ("answered", "refused"):
                     raise ValueError(entry["status"])
                 asked = int(datetime.fromisoformat(entry["asked"]).timestamp())

@@ -7,6 +7,7 @@ editor. Then the shipped gender editor sweeps the public-domain portrait of the 
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,13 @@ from gslopes.core import runfolder, tables
 from gslopes.core.records import Answer, ByteArray, FloatArray
 from gslopes.datasets import drawn as rendered
 from gslopes.datasets.decode import decode
+from gslopes.datasets.folder import open_photo
 from gslopes.edit.steps import values_for
 from gslopes.executors import Executor
 from gslopes.run import walk
 from gslopes.run.components import rendered_components
 from gslopes.run.outcome import Audit
+from gslopes.score.questions import read_picture
 from gslopes.stats.ols import fit_lines
 
 EDITOR = "drawn-confounded"
@@ -170,7 +173,7 @@ def cue_per_unit(classifier: PlantedClassifier, run: Path) -> float:
     edits = tables.read(tables.EDITS, run / "edits.parquet")
     values, cue = [], []
     for value, group in edits[edits["attribute"] == "gender"].groupby("value"):
-        read = classifier.ask([(run / file).read_bytes() for file in group["file"]])
+        read = classifier.ask([read_picture(run, file) for file in group["file"]])
         values.append(float(value))  # type: ignore[arg-type]
         cue.append(np.asarray(read, np.float64)[:, 0].mean())
     return float(fit_lines(np.array(values), np.array([cue])).slope[0])
@@ -181,16 +184,15 @@ def write_astronaut(path: Path) -> None:
     from skimage.data import astronaut
 
     if not path.exists():
-        Image.fromarray(astronaut()).save(path)
+        file = io.BytesIO()
+        Image.fromarray(astronaut()).save(file, "PNG")
+        runfolder.write_bytes(path, file.getvalue())
 
 
 def write_sweep(run: Path, photo: Path, path: Path) -> Path:
     """The photo and its counterfactuals in one row, cut to the upper half, where the face is."""
     pictures = [photo, *sorted((run / "edits" / "gender").iterdir(), key=lambda file: file.stem.rsplit("-")[-1])]
-    cut = []
-    for file in pictures:
-        with Image.open(file) as picture:
-            cut.append(np.asarray(picture.convert("RGB"))[:256, 96:352])
+    cut = [open_photo(file).pixels[:256, 96:352] for file in pictures]
     with runfolder.storage(path.parent):
         Image.fromarray(np.concatenate(cut, 1)).save(path)
     return path

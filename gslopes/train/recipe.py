@@ -11,8 +11,10 @@ from typing import Any
 
 import torch
 
+from gslopes.core import runfolder
 from gslopes.core.config import from_dict, load_toml, to_dict
 from gslopes.core.errors import ConfigError, UnknownName
+from gslopes.core.files import read_json
 from gslopes.train import parallel
 from gslopes.train.calibration import calibrated
 from gslopes.train.edit_field import train_edit_field
@@ -158,7 +160,10 @@ def check_beginning(begin: ModelSpec, spec: ModelSpec) -> None:
 def keep_options(path: Path, resolved: dict[str, Any]) -> None:
     """Write the resolved options first; a checkpoint of other options is not resumed.  Raises: ConfigError."""
     if path.is_file():
-        before = json.loads(path.read_text(encoding="utf-8"))
-        if before["train"] != json.loads(json.dumps(resolved["train"])):
+        try:
+            before = read_json(path)["train"]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise ConfigError(f"{path} is damaged.", "Delete its folder, or name another --out.") from error
+        if before != json.loads(json.dumps(resolved["train"])):
             raise ConfigError(f"{path.parent} holds a run with other options.", "Delete it, or name another --out.")
-    path.write_text(json.dumps(resolved, indent=2) + "\n", encoding="utf-8")
+    runfolder.write_bytes(path, (json.dumps(resolved, indent=2) + "\n").encode())

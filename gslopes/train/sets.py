@@ -10,12 +10,12 @@ import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
 
 from gslopes.core.geometry import similarity, warp
 from gslopes.core.records import ByteArray
 from gslopes.core.skin_tone import typology_angle_of
 from gslopes.datasets import celeba, celebamask, drawn, utkface
+from gslopes.datasets.decode import named_picture
 from gslopes.datasets.labelled import LabelledPhotos, held_out
 from gslopes.train.augment import to_float
 from gslopes.train.chips import Chips, aligned, cache_folder, find_points, read_rgb, resized
@@ -119,8 +119,7 @@ def parser(spec: ModelSpec, data: Path, device: str) -> TrainingSet:
     for (photo, mask), found in zip(pairs, points, strict=True):
         matrix = None if found is None else similarity(found, FRAMES[spec.crop] * spec.size - 0.5 + spec.size / 4)
         if matrix is not None:
-            with Image.open(mask) as classes:
-                flat = np.asarray(classes)
+            flat = np.asarray(named_picture(mask))
             photos.append(
                 cv2.warpAffine(
                     read_rgb(photo), matrix, (size, size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT_101

@@ -72,7 +72,7 @@ def test_bad_folders_and_masks_are_named_before_any_work(folders: tuple[Path, Pa
     with pytest.raises(UsageError, match=r"no mask for any photo in .* Expected .*sub/a\.png"):
         KnownMasker(tmp_path / "empty", photos, 64)
     (masks / "sub" / "a.png").write_bytes(b"no picture")
-    with pytest.raises(UsageError, match="not a readable picture"):
+    with pytest.raises(UsageError, match=r"a\.png cannot be read: unreadable: not a picture"):
         KnownMasker(masks, photos, 64)
     Image.fromarray(np.dstack([DISC] * 3)).save(masks / "sub" / "a.png")
     with pytest.raises(UsageError, match="mode is RGB"):

@@ -237,8 +237,7 @@ def opens(module: Path) -> set[str]:
 
 
 def test_every_file_that_is_named_to_us_is_opened_by_core_files():
-    listed = tomllib.loads((ROOM / "tests/doors.toml").read_text("utf-8"))
-    excused = {name for part in listed.values() for name in part}
+    excused = set(tomllib.loads((ROOM / "tests/doors.toml").read_text("utf-8"))["own"])
     found = {path.relative_to(ROOM / "gslopes").as_posix(): opens(path) for path in (ROOM / "gslopes").rglob("*.py")}
     found = {name: calls for name, calls in found.items() if calls}
     unlisted = {name: calls for name, calls in found.items() if name not in excused}

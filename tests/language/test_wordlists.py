@@ -35,7 +35,7 @@ def test_an_unknown_entry_is_refused(tmp_path: Path, words: WordNet, line: str):
 
 
 def test_a_missing_file_and_an_unknown_name(tmp_path: Path):
-    with pytest.raises(ConfigError, match="cannot be read"):
+    with pytest.raises(ConfigError, match="There is no file"):
         read_list(tmp_path / "none.txt")
     with pytest.raises(UnknownName, match="people-words"):
         shipped()["people-word"]

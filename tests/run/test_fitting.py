@@ -74,8 +74,10 @@ def test_groups_and_clusters_come_from_the_csv(run, tmp_path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (None, "cannot be read"),
-        ("", "cannot be read"),
+        (None, "There is no file"),
+        ("", "is empty"),
+        ("id,sex,sex\n1,man,white\n", "two columns 'sex'"),
+        ("id,sex\n1,man\n2,woman\n1,woman\n", "line 4: the row of '1' differs from that in line 2"),
         ("face,sex\n1,man\n", "no column that says which photo"),
         ("id,sex\nnobody,man\n", "has a row for none of the 24 photos"),
     ],

@@ -18,9 +18,8 @@ from gslopes.contexts.pictures.colour import to_srgb
 from gslopes.contexts.pictures.scenes import SCENES, backgrounds, draw_scene
 from gslopes.core.errors import PhotoError, UsageError
 from gslopes.core.reasons import Reason, SkipReason
-from gslopes.core.records import ByteArray, Finder, Photo
-from gslopes.datasets.decode import decode
-from gslopes.datasets.folder import list_photos
+from gslopes.core.records import ByteArray, Finder
+from gslopes.datasets.folder import list_photos, open_photo
 
 SMALLEST = 200
 PAPER = "rating: median of the crowd of Barlas et al. 2020 for their own picture"
@@ -111,7 +110,7 @@ def _rendered(canvas: tuple[int, int]) -> list[BackgroundPicture]:
         pixels = draw_scene(key, layout, width=canvas[0], height=canvas[1], palette=palette)
         source = f"drawn; terms: {TERMS['Apache-2.0']}; {PAPER}"
         record = Context(scene.title, scene.label, scene.rating, (), "Apache-2.0", "gslopes", source)
-        photo = hashlib.sha256(_png(pixels)).hexdigest()
+        photo = _digest(pixels)
         pictures.append(BackgroundPicture(name, key, f"rendered:{name}", record, photo, pixels, *canvas))
     return pictures
 
@@ -126,7 +125,7 @@ def _packaged(canvas: tuple[int, int], crop: Crop) -> list[BackgroundPicture]:
         source = f"{package}: {name}; terms: {TERMS[licence]}"
         record = Context(key.replace("-", " "), licence=licence, creator=creator, source=source)
         head = BackgroundPicture(f"{key}.1", key, f"packaged:{name}", record)
-        pictures.append(_fitted(head, _png(pixels), pixels, canvas, crop))
+        pictures.append(_fitted(head, _digest(pixels), pixels, canvas, crop))
     if not pictures:
         raise UsageError("No photographs of other packages are installed.", "pip install scikit-image scikit-learn")
     return pictures
@@ -153,35 +152,30 @@ def _folder(folder: Path, canvas: tuple[int, int], crop: Crop, finder: Callable[
         record = known.get(named.context, Context(named.context))
         head = BackgroundPicture(named.key, named.context, str(named.path), record)
         try:
-            data = named.path.read_bytes()
-            pixels, _, icc = decode(data, named.path.name)
+            photo = open_photo(named.path)
         except PhotoError as error:
             pictures.append(replace(head, why=SkipReason.of(error.reason)))
             continue
-        except OSError as error:
-            pictures.append(replace(head, why=SkipReason(Reason.UNREADABLE, str(error))))
-            continue
-        pixels = to_srgb(pixels, icc)
-        photo = Photo(hashlib.sha256(data).hexdigest(), named.path, pixels)
-        pictures.append(_fitted(head, data, pixels, canvas, crop, len(detector([photo])[0].scores)))
+        photo = replace(photo, pixels=to_srgb(photo.pixels, photo.icc))
+        pictures.append(_fitted(head, photo.id, photo.pixels, canvas, crop, len(detector([photo])[0].scores)))
     return pictures
 
 
 def _fitted(
-    head: BackgroundPicture, data: bytes, pixels: ByteArray, canvas: tuple[int, int], crop: Crop, faces: int = 0
+    head: BackgroundPicture, photo: str, pixels: ByteArray, canvas: tuple[int, int], crop: Crop, faces: int = 0
 ) -> BackgroundPicture:
-    """A picture at the canvas' size, unless it is skipped.  data: its file."""
+    """A picture at the canvas' size, unless it is skipped.  photo: sha256 of its file."""
     height, width = pixels.shape[:2]
     why = SkipReason(Reason.FACE_IN_BACKGROUND) if faces else SkipReason()
     if min(width, height) < SMALLEST:
         why = SkipReason(Reason.SHORTER_SIDE, f"{min(width, height)} px, at least {SMALLEST}")
     fitted, scale = cover(pixels, *canvas, crop)
     size = {"width": width, "height": height}
-    photo = hashlib.sha256(data).hexdigest()
     return replace(head, photo=photo, pixels=None if why else fitted, scale=scale, faces=faces, why=why, **size)
 
 
-def _png(pixels: ByteArray) -> bytes:
+def _digest(pixels: ByteArray) -> str:
+    """sha256 of the picture as a PNG."""
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "PNG", compress_level=1)
-    return file.getvalue()
+    return hashlib.sha256(file.getvalue()).hexdigest()

@@ -15,7 +15,7 @@ from gslopes.contexts.config import StageConfig
 from gslopes.contexts.pictures.backgrounds import BackgroundPicture
 from gslopes.contexts.pictures.canvas import DoesNotFit, Placement, box, largest_share, paste, place, resample
 from gslopes.contexts.pictures.colour import to_srgb
-from gslopes.contexts.pictures.cutting import face_of, read_cutout
+from gslopes.contexts.pictures.cutting import REPLACED, face_of, read_cutout, same_photo
 from gslopes.contexts.pictures.sweeping import Sweeper
 from gslopes.contexts.tables import COMPOSITES, filled
 from gslopes.core import runfolder, tables
@@ -23,13 +23,12 @@ from gslopes.core.errors import PhotoError
 from gslopes.core.reasons import VALUES, Reason, SkipReason
 from gslopes.core.records import ByteArray, FloatArray, Photo
 from gslopes.core.tables import frame_of
-from gslopes.datasets.folder import PhotoFile, open_photo
+from gslopes.datasets.folder import PhotoFile, open_photo, photo_bytes
 from gslopes.executors import Tick
 from gslopes.run.plan import SYNTHESIS
 
 Row = dict[str, Any]
 GRAY = 128
-REPLACED = "another picture has its name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,23 +113,20 @@ class _Part:
             self._photo(photo_id, file.relative, *_why(row))
             return
         try:
-            cutout, photo = self._placed(row), open_photo(file.path)
+            cutout, original = self._placed(row), photo_bytes(file.path)
+            photo = same_photo(original, file.path, photo_id)
         except DoesNotFit as error:
             self._photo(photo_id, file.relative, Reason.DOES_NOT_FIT, error.message)
             return
         except PhotoError as error:
             self._photo(photo_id, file.relative, *_parts(error.reason))
             return
-        if photo.id != photo_id:
-            self._photo(photo_id, file.relative, Reason.GONE, REPLACED)
-            return
         height, width = photo.pixels.shape[:2]
         self._photo(photo_id, file.relative, width=width, height=height, box=cutout.face.tolist())
         tall = float(cutout.face[3] - cutout.face[1])
         if "original" in self.config.kinds:
-            data, suffix = file.path.read_bytes(), file.path.suffix.lower()
             more: Row = {"face_height": tall / height, "person_share": 0.0}
-            self._add(photo_id, "original", "original", data, suffix=suffix, **more)
+            self._add(photo_id, "original", "original", original, suffix=file.path.suffix.lower(), **more)
         layer, opacity = cutout.layer(cutout.colour)
         face_height = cutout.where.scale * tall / self.config.canvas[1]
         for key, context, background in self._conditions():
@@ -215,7 +211,7 @@ class _Part:
 
     def _placed(self, row: Row) -> _Cutout:
         """A cut-out with its place.  row: of the ``cutouts`` table.  Raises: DoesNotFit."""
-        colour, alpha = read_cutout(self.work.run / row["file"])
+        colour, alpha = read_cutout(self.work.run, row["file"])
         x0, y0, x1, y1 = box(alpha)
         crop, face = (slice(y0, y1), slice(x0, x1)), face_of(row["face"])
         size: Row = {"share": self.work.share}
@@ -286,7 +282,7 @@ def largest_common_share(run: Path, cutouts: Iterable[Row], canvas: tuple[int, i
     """
     shares = []
     for row in cutouts:
-        _, alpha = read_cutout(run / row["file"])
+        _, alpha = read_cutout(run, row["file"])
         x0, y0, x1, y1 = box(alpha)
         shares.append(largest_share(alpha[y0:y1, x0:x1], *canvas))
     return math.floor(1000 * min(shares)) / 1000 if shares else 0.25

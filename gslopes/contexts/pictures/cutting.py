@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
+import io
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,10 +32,12 @@ from gslopes.core import runfolder
 from gslopes.core.errors import PhotoError
 from gslopes.core.reasons import Reason, SkipReason
 from gslopes.core.records import ByteArray, Finder, FloatArray, Photo
-from gslopes.datasets.folder import PhotoFile, open_photo
+from gslopes.datasets.decode import named_picture
+from gslopes.datasets.folder import PhotoFile, photo_bytes, photo_of
 from gslopes.executors import Tick
 
 STAGE = "cutout"
+REPLACED = "another picture has its name"
 Row = dict[str, Any]
 
 
@@ -43,12 +45,13 @@ Row = dict[str, Any]
 class Cutting:
     """The work: parts of photos to cut-outs and the ``cutouts`` table.
 
-    run: the run folder.  files: of the people.  finder: of faces.  parser: for ``--cutout parser`` and, with ``auto``,
-    for photos on which everything else fails.
+    run: the run folder.  files: of the people.  photos: relative name of each to its photo.  finder: of faces.
+    parser: for ``--cutout parser`` and, with ``auto``, for photos on which everything else fails.
     """
 
     run: Path
     files: tuple[PhotoFile, ...]
+    photos: Mapping[str, str]
     config: StageConfig
     finder: Finder
     parser: PersonMask
@@ -73,14 +76,15 @@ class Cutting:
     def _row(self, file: PhotoFile) -> Row:
         """Cut out one person, and the row about it."""
         try:
-            photo = open_photo(file.path)
+            data = photo_bytes(file.path)
+            photo = same_photo(data, file.path, self.photos[file.relative])
         except PhotoError as error:
-            return _skipped(_digest(file), SkipReason.of(error.reason))
+            return _skipped(self.photos[file.relative], SkipReason.of(error.reason))
         pixels = to_srgb(photo.pixels, photo.icc)
         face, points = largest_face(self.finder, photo)
         if face is None or points is None:
             return _skipped(photo.id, SkipReason(Reason.NO_FACE))
-        person = self._cut(photo, pixels, file, face, points)
+        person = self._cut(photo, data, pixels, face, points)
         if person is None:
             reason = Reason.NO_ALPHA if self.config.cutout == "alpha" else Reason.NO_MASK
             return _skipped(photo.id, SkipReason(reason), self.config.cutout)
@@ -102,12 +106,10 @@ class Cutting:
             "face": ",".join(f"{number:.1f}" for number in face),
         }
 
-    def _cut(
-        self, photo: Photo, pixels: ByteArray, file: PhotoFile, face: FloatArray, points: FloatArray
-    ) -> Person | None:
+    def _cut(self, photo: Photo, data: bytes, pixels: ByteArray, face: FloatArray, points: FloatArray) -> Person | None:
         """By the method that was asked for; ``auto`` takes the alpha channel, else the first whose checks pass."""
         wanted, tolerance = self.config.cutout, self.config.tolerance
-        alpha = _alpha_of(file.path) if wanted in ("auto", "alpha") else None
+        alpha = _alpha_of(data) if wanted in ("auto", "alpha") else None
         if alpha is not None:
             return given_alpha(alpha)
         if wanted == "alpha":
@@ -122,7 +124,7 @@ class Cutting:
         if wanted in ("eraser", "studio", "parser"):
             return cut(wanted)
         if wanted != "auto":
-            return _given_mask(Path(wanted) / f"{file.path.stem}.png", pixels)
+            return _given_mask(Path(wanted) / f"{photo.path.stem}.png", pixels)
         flat = behind(pixels, face).spread <= FLAT and corners_agree(pixels, tolerance)
         tried = {}
         for method in ("eraser", "studio", "parser")[0 if flat else 1 :]:
@@ -133,11 +135,11 @@ class Cutting:
 
 
 def _given_mask(path: Path, pixels: ByteArray) -> Person | None:
-    """A mask of the user's own; None if there is none of that name."""
+    """A mask of the user's own; None if there is none of that name.  Raises: UsageError for one that is no picture."""
     if not path.is_file():
         return None
-    with Image.open(path) as picture:
-        levels = np.asarray(picture.convert("L").resize((pixels.shape[1], pixels.shape[0])), np.uint8)
+    picture = named_picture(path, hint="Save the mask again, as an 8-bit gray PNG.")
+    levels = np.asarray(picture.convert("L").resize((pixels.shape[1], pixels.shape[0])), np.uint8)
     return given_alpha(levels, "folder")
 
 
@@ -151,10 +153,21 @@ def largest_face(finder: Finder, photo: Photo) -> tuple[FloatArray | None, Float
     return np.asarray(faces.boxes[largest], np.float32), np.asarray(faces.points[largest], np.float32)
 
 
-def read_cutout(path: Path) -> tuple[ByteArray, FloatArray]:
-    """(colour (H, W, 3) uint8, alpha (H, W) float32) of a kept cut-out, in the photo's frame."""
-    with Image.open(path) as picture:
-        whole = np.asarray(picture.convert("RGBA"))
+def same_photo(data: bytes, path: Path, photo: str) -> Photo:
+    """The photo of these bytes.  Raises: PhotoError, also if they are not those of ``photo``, its sha256."""
+    found = photo_of(data, path)
+    if found.id != photo:
+        raise PhotoError(path, SkipReason(Reason.GONE, REPLACED))
+    return found
+
+
+def read_cutout(run: Path, file: str) -> tuple[ByteArray, FloatArray]:
+    """(colour (H, W, 3) uint8, alpha (H, W) float32) of a kept cut-out, in the photo's frame.
+
+    Raises: UsageError if it is no picture in the run folder.
+    """
+    picture = named_picture(file, folder=run, hint="Cut the people out again, in a new folder.")
+    whole = np.asarray(picture.convert("RGBA"))
     return np.ascontiguousarray(whole[..., :3], np.uint8), (whole[..., 3] / 255).astype(np.float32)
 
 
@@ -170,17 +183,9 @@ def median_backdrop(colours: Iterable[str]) -> tuple[int, int, int]:
     return int(red), int(green), int(blue)
 
 
-def _digest(file: PhotoFile) -> str:
-    """Of the file's bytes; of its name if they cannot be read."""
-    try:
-        return hashlib.sha256(file.path.read_bytes()).hexdigest()
-    except OSError:
-        return hashlib.sha256(file.relative.encode()).hexdigest()
-
-
-def _alpha_of(path: Path) -> ByteArray | None:
-    """The alpha channel of a file that has one and uses it."""
-    with Image.open(path) as picture:
+def _alpha_of(data: bytes) -> ByteArray | None:
+    """The alpha channel of a picture that has one and uses it."""
+    with Image.open(io.BytesIO(data)) as picture:
         if "A" not in picture.getbands():
             return None
         alpha = np.asarray(picture.getchannel("A"), np.uint8)

@@ -16,6 +16,7 @@ from gslopes.contexts.report.picture_grid import picture_grid
 from gslopes.contexts.report.words import LIMITS, context_and_face, counts, credit_line, headline, typologies
 from gslopes.contexts.review import DECISIONS
 from gslopes.core import tables as files
+from gslopes.core.files import inside, is_file
 from gslopes.core.runfolder import write_bytes
 from gslopes.report import words
 from gslopes.report.inline import data_uri, render
@@ -79,7 +80,7 @@ def write_page(
         for form, data in forms.items():
             write_bytes(folder / "figures" / f"{name}.{form}", data)
         pictures[name] = f"figures/{name}.png" if embed == "none" else data_uri(forms["png"], "png")
-    write_bytes(folder / "cutouts.html", _cutouts(results["cutouts"], _names(run)).encode())
+    write_bytes(folder / "cutouts.html", _cutouts(run, results["cutouts"], _names(run)).encode())
     known = {
         **_pictures(run, results, embed),
         "hero": Markup(slopes_plot(results)),
@@ -106,12 +107,13 @@ def _names(run: Path) -> dict[str, str]:
     return dict(zip(photos["photo"], photos["path"], strict=True))
 
 
-def _cutouts(cutouts: pd.DataFrame, names: Mapping[str, str]) -> str:
+def _cutouts(run: Path, cutouts: pd.DataFrame, names: Mapping[str, str]) -> str:
     """The contact sheet of all cut-outs, flagged ones first, on magenta and gray; its buttons and keys save review.csv.
 
     cutouts: the table of that name.  names: photo to the name of its file.
     """
-    shown = cutouts[cutouts["file"] != ""].sort_values(["status", "photo"])
+    there = [bool(name) and inside(run, run / name) and is_file(run / name) for name in cutouts["file"]]
+    shown = cutouts[there].sort_values(["status", "photo"])
     cells = []
     for row in shown.to_dict("records"):
         why = f": {row['detail'] or row['reason']}" if row["reason"] else ""

@@ -12,7 +12,8 @@ import pandas as pd
 from PIL import Image
 
 from gslopes.core import tables
-from gslopes.core.errors import ConfigError
+from gslopes.core.errors import ConfigError, PhotoError
+from gslopes.datasets.folder import photo_bytes, photo_of
 from gslopes.report import words
 from gslopes.report.inline import data_uri, jpeg_uri
 
@@ -72,7 +73,8 @@ def picture_grid(run: Path, results: Mapping[str, pd.DataFrame], embed: str = "t
         file = files.get((photo, attribute))
         if file is None:
             return None
-        return Cell(_address(run / file, embed, "../" + quote(file)), condition, answers.get((photo, attribute), {}))
+        src = _address(run, file, embed)
+        return Cell(src, condition, answers.get((photo, attribute), {})) if src else None
 
     people = results["people"].set_index("photo")
     rows = [
@@ -99,16 +101,23 @@ def _evenly(people: pd.DataFrame, shown: set[str]) -> list[str]:
     return [photo for gender in order for photo in chosen[gender]]
 
 
-def _address(path: Path, embed: str, link: str) -> str:
-    """The address of an image: the file's, or the picture itself, small or whole."""
-    if embed == "none" or not path.is_file():
-        return link
-    if embed == "thumbs":
-        with Image.open(path) as whole:
-            small = whole.convert("RGB")
-        small.thumbnail((_THUMB, _THUMB), Image.Resampling.LANCZOS)
-        return jpeg_uri(small, 82)
-    return data_uri(path.read_bytes(), "png" if path.suffix == ".png" else "jpeg")
+def _address(run: Path, file: str, embed: str) -> str:
+    """The address of an image: the file's, or the picture itself, small or whole; empty if it is no picture of the run.
+
+    file: relative to the run folder, as a table names it.
+    """
+    try:
+        data = photo_bytes(file, run)
+        if embed == "none":
+            return "../" + quote(file)
+        photo = photo_of(data, Path(file))
+    except PhotoError:
+        return ""
+    if embed == "full":
+        return data_uri(data, "png" if file.endswith(".png") else "jpeg")
+    small = Image.fromarray(photo.pixels)
+    small.thumbnail((_THUMB, _THUMB), Image.Resampling.LANCZOS)
+    return jpeg_uri(small, 82)
 
 
 def _answers(run: Path, rows: pd.DataFrame, results: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], Answers]:

@@ -160,7 +160,7 @@ class Judging:
                     if placebo.split(str(attribute))[1]:
                         continue  # it stands next to a sweep, and is asked about where that is
                     steps = unedited.sort_values("step")
-                    pictures = [open_photo(self.run / file).pixels for file in steps["file"]]
+                    pictures = [open_photo(file, self.run).pixels for file in steps["file"]]
                     values, area = steps["value"].tolist(), float(steps["mask_area"].iloc[0])
                     sweep = Sweep(str(attribute), values, pictures, original, box, points, area)
                     yield sweep, {"photo": row["photo"], "attribute": str(attribute)}

@@ -6,14 +6,15 @@ The service does not say which model answered.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal, cast
 
 from gslopes.core.errors import ConfigError, CredentialsError
+from gslopes.core.files import read_json
 from gslopes.core.records import Answer
 from gslopes.score.classifiers import wire
 from gslopes.score.classifiers.features import google_face, google_safe_search
@@ -132,8 +133,7 @@ class Google(Service):
 def _remember(file: str) -> None:
     """Take what the vendor's own file holds out of every text from now on."""
     try:
-        with open(file, encoding="utf-8") as opened:
-            content = json.load(opened)
+        content = read_json(Path(file))
     except (OSError, ValueError):
         return
     for name in ("private_key", "private_key_id", "client_secret", "refresh_token"):

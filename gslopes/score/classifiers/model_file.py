@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gslopes.core.errors import ClassifierError, ConfigError, ModelError
-from gslopes.core.files import sha256_of
+from gslopes.core.files import read_text, sha256_of
 from gslopes.core.reasons import Reason
 from gslopes.core.records import Answer, ByteArray
 from gslopes.score.names import ARGUMENT
@@ -134,10 +134,8 @@ def existing(path: Path | str, what: str) -> Path:
 
 def read_labels(path: Path) -> tuple[str, ...]:
     """One label a line, all different.  Raises: ModelError."""
-    try:
-        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
-    except UnicodeDecodeError:
-        raise ModelError(f"The labels file {path} is not UTF-8 text.", "Save it as UTF-8.") from None
+    text = read_text(path, raises=ModelError, hint="Name a text file in UTF-8 with one label per line.")
+    lines = [line.strip() for line in text.splitlines()]
     while lines and not lines[-1]:
         lines.pop()
     if not lines or not all(lines):

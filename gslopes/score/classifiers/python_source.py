@@ -11,6 +11,8 @@ from pathlib import Path
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from gslopes.core.files import LARGEST_TABLE, read_regular, sha256_of
+
 
 def source_digest(module: str) -> str:
     """sha256 over the source of an imported module and of what it imports, directly or not, from its own folder.
@@ -30,7 +32,7 @@ def source_digest(module: str) -> str:
         root = root.parent
     total = hashlib.sha256()
     for path in sorted(_reached(Path(file).resolve(), root)):
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        content = sha256_of(path)
         total.update(f"{path.relative_to(root).as_posix()}\0{content}\n".encode())
     return total.hexdigest()
 
@@ -49,8 +51,8 @@ def _reached(first: Path, root: Path) -> set[Path]:
 def _imported(path: Path, root: Path) -> Iterator[str]:
     """Dotted names, below the root, that a file may import."""
     try:
-        tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError, RecursionError):
+        tree = ast.parse(read_regular(path, LARGEST_TABLE))
+    except (OSError, SyntaxError, ValueError, RecursionError):
         return
     package = path.relative_to(root).parent.parts
     for node in ast.walk(tree):

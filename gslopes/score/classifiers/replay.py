@@ -10,13 +10,14 @@ credentials. A picture that is not in the file is refused.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from gslopes.core.errors import ModelError, Refused, UsageError
+from gslopes.core.files import LARGEST_TABLE, open_regular, parse_json
 from gslopes.core.records import Answer, Classifier
 from gslopes.score.classifiers.model_file import digest_of, existing
 from gslopes.score.classifiers.python import PythonClassifier
@@ -54,14 +55,14 @@ class ReplayClassifier:
     def ask(self, pictures: list[bytes]) -> list[object]:
         """Encoded pictures to their lines, Refused where there is none."""
         answers: list[object] = []
-        with self._file.open("rb") as file:
+        with open_regular(self._file) as file:
             for data in pictures:
                 place = self._offsets.get(sha256(data).digest())
                 if place is None:
                     answers.append(Refused(ABSENT))
                     continue
                 file.seek(place)
-                answers.append(json.loads(file.readline()))
+                answers.append(parse_json(file.readline(LARGEST_TABLE), finite=False))
         return answers
 
     def parse(self, raw: object) -> Answer:
@@ -81,11 +82,11 @@ class ReplayClassifier:
     def _indexed(self, only: str) -> dict[bytes, int]:
         offsets: dict[bytes, int] = {}
         names: set[str] = set()
-        with self._file.open("rb") as file:
+        with open_regular(self._file) as file:
             place, number = 0, 0
-            for number, text in enumerate(file, 1):
+            for number, text in enumerate(iter(partial(file.readline, LARGEST_TABLE), b""), 1):
                 try:
-                    line = json.loads(text)
+                    line = parse_json(text, finite=False)
                     key, name = bytes.fromhex(line["picture"]), str(line.get("classifier", ""))
                     known = bool({"labels", "refused", "raw"} & set(line))
                 except (ValueError, KeyError, TypeError, AttributeError):

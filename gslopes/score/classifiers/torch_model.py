@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,12 +12,14 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from gslopes.core.errors import ConfigError, ModelError
+from gslopes.core.files import read_named
 from gslopes.core.records import Answer
 from gslopes.score.classifiers.model_file import ACTIVATIONS, choose, digest_of, existing, first_words, read_labels
 from gslopes.score.names import ARGUMENT
 from gslopes.score.pictures import decoded
 
 BATCH = 32
+_LARGEST = 64 << 30  # bytes of weights
 SMALL, FEW = 1e-4, 100  # labels below this score are kept only if they are among this many, the highest
 
 
@@ -126,15 +129,16 @@ def load_weights(module: Any, file: Path | str) -> str:
     Raises: ModelError if it is missing, is no state dict, or does not fit.
     """
     import torch
-    from safetensors.torch import load_file
+    from safetensors.torch import load
 
     file = existing(file, "weights file")
+    data = read_named(file, _LARGEST, raises=ModelError)
     try:
         state: Any
         if file.suffix == ".safetensors":
-            state = load_file(file)
+            state = load(data)
         else:
-            state = torch.load(file, map_location="cpu", weights_only=True)
+            state = torch.load(io.BytesIO(data), map_location="cpu", weights_only=True)
         for key in ("state_dict", "model"):  # as training scripts wrap it
             state = state[key] if isinstance(state.get(key), dict) else state
         module.load_state_dict(state)

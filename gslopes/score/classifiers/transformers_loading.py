@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from gslopes.core.errors import ConfigError, ModelError
+from gslopes.core.files import read_json
 from gslopes.score.classifiers.llm_prompt import check_repeats
 from gslopes.score.classifiers.model_file import digest_of, first_words
 from gslopes.score.classifiers.zero_shot import ZeroShotOptions
@@ -55,7 +55,7 @@ def task_of(model: str) -> Task:
     'classify'
     """
     try:
-        content = json.loads((Path(model).expanduser() / "config.json").read_text("utf-8"))
+        content = read_json(Path(model).expanduser() / "config.json")
         names = [str(name) for name in content.get("architectures") or ()]
     except (OSError, ValueError, AttributeError):
         return "classify"

@@ -25,6 +25,7 @@ from gslopes.fit.options import FitOptions
 from gslopes.report.planted import draw_planted
 from gslopes.run import stages, walk
 from gslopes.run.components import rendered_components
+from gslopes.score.questions import read_picture
 from gslopes.stats.ols import line_weights
 from gslopes.synthetic.planted.classifier import GRID, SIZE, PlantedClassifier, drawn, totals
 
@@ -129,7 +130,7 @@ def cue_by_photo(run: Path, classifier: PlantedClassifier, values: FloatArray) -
     edits = edits[edits["attribute"] == ATTRIBUTE]
     read = []
     for _, group in edits.groupby("step"):
-        answers = classifier.ask([(run / file).read_bytes() for file in group["file"]])
+        answers = classifier.ask([read_picture(run, file) for file in group["file"]])
         read.append(np.asarray(answers, np.float64)[:, 0])
     photos = edits.loc[edits["step"] == 0, "photo"].to_numpy()
     reach = np.stack(read, 1) @ line_weights(values.astype(np.float64))

@@ -1,0 +1,132 @@
+"""Nothing that a table names is opened outside of the folder that the table belongs to, in any of the four audits."""
+
+from __future__ import annotations
+
+import base64
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from gslopes.captions import tables as captions
+from gslopes.contexts import tables as contexts
+from gslopes.contexts.audit import reanalyse
+from gslopes.contexts.config import ContextOptions
+from gslopes.contexts.pictures.cutting import read_cutout
+from gslopes.core import tables
+from gslopes.core.errors import GslopesError, PhotoError
+from gslopes.core.tables import Table, collection
+from gslopes.crops import tables as crops
+from gslopes.crops.people import read_people
+from gslopes.crops.sweep.audit import _digest
+from gslopes.datasets.folder import open_photo
+from gslopes.executors import OneProcess
+from gslopes.report import pictures, sheets
+from gslopes.score.questions import read_picture
+from tests.contexts.test_audit import folder, found
+
+__all__ = ["folder", "found"]  # fixtures
+NAMES = ("{secret}", "../secret.png", "edits/../../secret.png", "edits/link.png", "out/secret.png", "edits/pipe", "")
+SHOWN = {"manifest.path", "backgrounds.path", "photos.path", "people.path", "census.path"}  # never opened by the name
+OPENED = {"edits.file", "composites.file", "cutouts.file"}
+
+
+def a_person(run: Path, name: str) -> Path:
+    """Of crops: people.csv of the folder names a photo."""
+    (run / "people.csv").write_text(f"file,sex\n{name},f\n", "utf-8")
+    return read_people(run, run / "people.csv", ("sex",), later=True).portraits[0].path
+
+
+def a_sheet(run: Path, name: str) -> object:
+    """Of the walk's page."""
+    found = sheets.picture(run / name, None, run)
+    if found is None:
+        raise PhotoError(name, "not shown")
+    return found
+
+
+def a_copy(run: Path, name: str) -> object:
+    """Of the walk's page with ``--embed full``."""
+    made = pictures.write(run / "report", run, [pictures.Wanted("a", "gender", None, (run / name,))], "full")
+    if not made:
+        raise PhotoError(name, "not shown")
+    return made
+
+
+READERS: dict[str, Callable[[Path, str], object]] = {
+    "what a classifier is asked about": read_picture,
+    "what the gate reads": lambda run, name: open_photo(name, run),
+    "a cut-out": read_cutout,
+    "a cropper's sweep": lambda run, name: _digest(run, [name]),
+    "a person": a_person,
+    "a sheet": a_sheet,
+    "a copy": a_copy,
+}
+
+
+def hostile(run: Path) -> list[str]:
+    """Names that lead out of a folder, whose neighbour is the secret; links and a pipe are made for them."""
+    (run / "edits").mkdir(parents=True, exist_ok=True)
+    secret = run.parent / "secret.png"
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (64, 64, 3), np.uint8)).save(secret)
+    (run / "edits/link.png").symlink_to(secret)
+    (run / "out").symlink_to(run.parent)
+    os.mkfifo(run / "edits/pipe")
+    return [name.format(secret=secret) for name in NAMES]
+
+
+def test_every_column_that_may_name_a_file_is_known():
+    found = set()
+    for module in (tables, collection, contexts, crops, captions):
+        for value in vars(module).values():
+            listed = value if isinstance(value, tuple | list) else [value]
+            for table in listed:
+                if isinstance(table, Table):
+                    found |= {f"{table.name}.{name}" for name in table.columns if name in ("file", "path", "src")}
+    assert found == SHOWN | OPENED
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_no_reader_leaves_the_folder(reader: str, tmp_path: Path):
+    run = tmp_path / "run"
+    names = hostile(run)
+    shutil.copy(tmp_path / "secret.png", run / "edits/own.png")
+    READERS[reader](run, "edits/own.png")
+    for name in names:
+        with pytest.raises(GslopesError):
+            READERS[reader](run, name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("embed", ["full", "thumbs", "none"])
+def test_a_page_of_contexts_shows_nothing_from_outside(found, tmp_path: Path, embed: str):
+    run = tmp_path / "run"
+    shutil.copytree(found.folder, run)
+    names = hostile(run)
+    secret = (tmp_path / "secret.png").read_bytes()
+    for table in (tables.EDITS, contexts.COMPOSITES, contexts.CUTOUTS):
+        frame = tables.read(table, run / f"{table.name}.parquet")
+        frame["file"] = pd.Series([names[row % len(names)] for row in range(len(frame))], frame.index)
+        tables.write(table, frame, run / f"{table.name}.parquet")
+    page = reanalyse(run, OneProcess(), ContextOptions(bootstrap=20, permutations=19), embed).page
+    assert page is not None
+    for file in page.parent.rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            assert secret not in content
+            assert base64.b64encode(secret)[8:-8] not in content
+            assert b"secret.png" not in content, file
+
+
+@pytest.mark.slow
+def test_pictures_of_a_run_that_are_none_leave_their_place_empty(found, tmp_path: Path):
+    run = tmp_path / "run"
+    shutil.copytree(found.folder, run)
+    for place, file in enumerate(sorted((run / "edits").rglob("*.png"))):
+        file.write_bytes((b"no picture", b"\x89PNG\r\n\x1a\n" + bytes(99), b"")[place % 3])
+    assert reanalyse(run, OneProcess(), ContextOptions(bootstrap=20, permutations=19), "thumbs").page.is_file()
