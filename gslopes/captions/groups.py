@@ -8,21 +8,19 @@ import pandas as pd
 
 from gslopes.captions import tables as schemas
 from gslopes.captions.config import CaptionsConfig
-from gslopes.captions.material import Caption, Pair, pairs_of
+from gslopes.captions.material import MOST_VALUES, Caption, Pair, pairs_of
 from gslopes.captions.read import Read, examples
 from gslopes.core.errors import UsageError
 from gslopes.core.files import show
 from gslopes.datasets.demographics import Groups, read_groups
 from gslopes.language.mentions import Mentions
 
-MOST_VALUES = 40  # of a column that is compared: 780 pairs of groups
-
 
 def groups_of(config: CaptionsConfig) -> Groups:
     """Column to image to value, of the columns that are compared: all that are chosen but that of the clusters.
 
     Raises: DataMissing, UnknownName as ``read_groups``; UsageError if a chosen column, or every column, has more than
-        ``MOST_VALUES`` values.
+        ``MOST_VALUES`` values, and it is neither that of ages nor are pairs of it named.
     """
     return _compared(config)[0]
 
@@ -40,7 +38,7 @@ def _compared(config: CaptionsConfig) -> tuple[Groups, list[str]]:
         count = len(set(values.values()) - {""})
         if name == config.cluster:
             continue
-        if count <= MOST_VALUES:
+        if count <= MOST_VALUES or name == config.options.age or (config.columns and config.pairs):
             kept[name] = values
         elif config.columns:
             problem = f"The column {name} of {show(config.groups)} has {count:,} values"
@@ -100,7 +98,7 @@ def chosen_pairs(config: CaptionsConfig, groups: Mapping[str, Mapping[str, str]]
     for text in config.pairs:
         column, _, values = text.partition(":")
         group, _, other = values.partition(",")
-        if not {Pair(column, group, other), Pair(column, other, group)} & set(known):
+        if group == other or not {group, other} <= set(groups.get(column, {}).values()) - {""}:
             names = ", ".join(f"{pair.column}:{pair.group},{pair.other}" for pair in known) or "none"
             raise UsageError(f"There is no pair {text!r} in the groups.", f"Known: {names}.")
         found.append(Pair(column, group, other))

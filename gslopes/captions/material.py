@@ -155,10 +155,14 @@ class Presence:
         return np.asarray(self.matrix.sum(axis=1)).ravel()
 
 
+MOST_VALUES = 40  # of a column that is compared: 780 pairs of groups
+
+
 def pairs_of(groups: Mapping[str, Mapping[str, str]]) -> list[Pair]:
-    """Every pair of values of every column, in alphabetical order."""
+    """Every pair of values of every column of at most ``MOST_VALUES``, in alphabetical order."""
     named = {column: sorted({value for value in values.values() if value}) for column, values in groups.items()}
-    return [Pair(column, *two) for column, values in named.items() for two in combinations(values, 2)]
+    few = {column: values for column, values in named.items() if len(values) <= MOST_VALUES}
+    return [Pair(column, *two) for column, values in few.items() for two in combinations(values, 2)]
 
 
 def presence_of_captions(

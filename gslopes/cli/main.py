@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+import time
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
@@ -92,7 +94,7 @@ class LazyGroup(click.Group):
         guard_logs()
         interrupts = Interrupts()
         if args is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(signal.SIGINT, interrupts)
+            interrupts.install()
         extra["standalone_mode"] = False
         arguments, debug = _take_debug(list(sys.argv[1:] if args is None else args))
         try:
@@ -117,6 +119,24 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.final = False
+
+    def install(self) -> None:
+        """Take Ctrl-C from now on, also where a library does not give control back, as a model with an endless loop."""
+        signal.signal(signal.SIGINT, self)
+        reading, writing = os.pipe()
+        os.set_blocking(writing, False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)  # written to at once, whatever the main thread does
+        os.register_at_fork(after_in_child=lambda: signal.set_wakeup_fd(-1))
+        threading.Thread(target=self._watch, args=(reading,), daemon=True).start()
+
+    def _watch(self, reading: int) -> None:
+        """End the process a second after the second interrupt, if the main thread has not."""
+        count = 0
+        while count < 2:
+            count += os.read(reading, 64).count(signal.SIGINT)
+        time.sleep(1)
+        self.final = True
+        self()
 
     def __call__(self, *_: object) -> None:
         """The signal's handler.  Raises: KeyboardInterrupt."""

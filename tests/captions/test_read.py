@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import pytest
 
-from gslopes.captions.read import find_stages
-from gslopes.core.errors import UnknownName, UsageError
+from gslopes.captions.read import find_stages, read_stages
+from gslopes.core.errors import DataMissing, UnknownName, UsageError
+from gslopes.language.wordnet import wordnet
 
 
 def test_files_and_folders_are_stages_by_their_names(tmp_path: Path):
@@ -30,3 +33,59 @@ def test_an_empty_folder_and_none_at_all_are_usage_errors(tmp_path: Path):
     for place in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(UsageError):
             find_stages(place)
+
+
+def read_one(folder: Path, name: str, content: str):
+    (folder / f"human-labels{name}").write_text(content, "utf-8")
+    return read_stages(find_stages(folder), wordnet())
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        (
+            ".json",
+            '{"images": [], "annotations": [], "images": []}',
+            "is no JSON: .*the key 'images' twice",
+        ),
+        (".json", '[{"image_id": 1, "caption": "a"}, {"image_id": 2, "caption": NaN}]', "NaN is no number"),
+        (".json", '[{"image_id": 1, "width": Infinity, "height": 1}]', "Infinity is no number"),
+        (".csv", "image,caption,caption\n1,a,b\n", r"labels\.csv has two columns 'caption'"),
+        (".csv", 'image,caption\n1,a\n2,"b\n3,c\n', "line 3: a quote that begins in it is never closed"),
+        (".csv", "image,caption\n1,a\n2\n", "line 3: it has 1 cells"),
+        (".csv", f"image,caption\n1,{'a' * 200_000}\n", "line 2: it has a cell of more than 131,072 characters"),
+        (".json", f'[{{"image_id": 7, "caption": "{"a" * 200_000}"}}]', "image 7 has 200,000 characters"),
+    ],
+)
+def test_a_stage_that_can_be_read_in_two_ways_is_an_error_that_names_the_file(
+    tmp_path: Path, name: str, content: str, why: str
+):
+    with pytest.raises(DataMissing, match=why) as error:
+        read_one(tmp_path, name, content)
+    assert f"human-labels{name}" in error.value.message
+
+
+def test_annotations_and_rows_of_labels_that_stand_there_twice_count_once(tmp_path: Path):
+    person = {"id": 1, "image_id": 1, "category_id": 1, "bbox": [0, 0, 5, 5]}
+    content = {
+        "images": [{"id": 1, "width": 10, "height": 10}] * 2,
+        "annotations": [person] * 2,
+        "categories": [{"id": 1, "name": "person"}] * 2,
+    }
+    rows = read_one(tmp_path, ".json", json.dumps(content)).stages["human-labels"]
+    assert (len(rows.objects), sum(rows.dropped.values())) == (1, 1)
+    (tmp_path / "human-labels.json").unlink()
+    rows = read_one(tmp_path, ".csv", "image,kind,word\n1,object,dog\n1,object,dog\n").stages["human-labels"]
+    assert (len(rows.objects), sum(rows.dropped.values())) == (1, 1)
+
+
+def test_pipes_and_huge_files_are_refused_at_once_by_name(tmp_path: Path):
+    for number, make in enumerate((os.mkfifo, lambda path: os.truncate(path, 40 << 30))):
+        stage = tmp_path / str(number)
+        stage.mkdir()
+        for name in ("human-labels.csv", "human-labels.json"):
+            (stage / name).touch() if number else None
+            make(stage / name)
+            with pytest.raises(DataMissing, match=name):
+                read_stages(find_stages(stage), wordnet())
+            (stage / name).unlink()

@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
 
 import click
 import pytest
@@ -172,6 +174,25 @@ for _ in range(2):
     except KeyboardInterrupt:
         print("first", flush=True)
 """
+
+
+STUCK = """
+import hashlib
+from gslopes.cli.main import Interrupts
+Interrupts().install()
+print("ready", flush=True)
+hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)
+"""
+
+
+def test_the_second_interrupt_ends_a_library_that_does_not_give_control_back():
+    with subprocess.Popen([sys.executable, "-c", STUCK], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"ready\n"
+        for _ in range(2):
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130
+        assert process.stderr.read() == b"\ngslopes: Ended at once; what was in flight is lost.\n"
 
 
 def test_the_second_interrupt_ends_the_process_at_once_without_a_traceback():

@@ -44,11 +44,22 @@ def test_medians_without_what_was_coded_incorrect(tmp_path):
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [("a,1,x,correct", "line 2"), ("a,1,11,correct", "from 0 to 10"), ("a,1,4,right", "coding"), ("a,1,nan,", "nan")],
+    [
+        ("a,1,x,correct", "line 2"),
+        ("a,1,11,correct", "from 0 to 10"),
+        ("a,1,4,right", "coding"),
+        ("a,1,nan,", "nan"),
+        (f"a,1,1{'0' * 400},", "line 2: the rating is '1"),
+    ],
 )
 def test_what_is_wrong_is_said_with_its_line(line, message, tmp_path):
     with pytest.raises(UsageError, match=message):
         read_ratings(_written(tmp_path, f"context,rater,rating,coding\n{line}\n"))
+
+
+def test_a_table_with_its_header_alone_is_said_to_have_no_rows(tmp_path):
+    with pytest.raises(UsageError, match="has no rows"):
+        read_ratings(_written(tmp_path, "context,rater,rating\n"))
 
 
 def test_of_two_answers_the_last_counts_and_uncoded_ones_are_told(tmp_path):

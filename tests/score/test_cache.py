@@ -256,11 +256,20 @@ def test_what_is_exported_and_imported_is_the_same_cache(cache, classifier_id, t
         assert second.find(number, map(key, range(10))) == cache.find(classifier_id, map(key, range(10)))
 
 
-def test_a_line_that_is_no_answer_is_named(cache, tmp_path):
-    (tmp_path / "in.jsonl").write_text('{"picture": "00"}\n')
+ENTRY = (
+    '{"picture": "00", "status": "answered", "version": "", "model": "", "client": "", "asked": "2026-01-01", '
+    '"classifier": "box", "raw": 1}'
+)
+
+
+@pytest.mark.parametrize(
+    ("here", "there"), [("box", r"\\ud800"), ("1}", '1, "raw": 2}'), ("2026-01-01", "soon"), ('"picture": "00", ', "")]
+)
+def test_a_line_that_is_no_answer_is_named(cache, tmp_path, here, there):
+    (tmp_path / "in.jsonl").write_text(ENTRY.replace(here, there).replace("\\\\", "\\"))
     with pytest.raises(TableError, match="Line 1 of"):
         cache_files.import_answers(cache, tmp_path / "in.jsonl")
-    with pytest.raises(UsageError, match="no file"):
+    with pytest.raises(UsageError, match="no such file"):
         cache_files.import_answers(cache, tmp_path / "none.jsonl")
 
 
