@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ import click
 
 from gslopes.core.commands import examples, say
 from gslopes.core.errors import GslopesError
+from gslopes.core.files import show
 from gslopes.core.text import printable_lines
 from gslopes.score.scrub import guard_logs, scrub_text
 
@@ -170,6 +172,9 @@ def _explain(error: BaseException, debug: bool) -> int:
     if isinstance(error, MemoryError):
         _say("Memory ran out.", "What was done is kept: close other programs and run the same command again.")
         return 1
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        _say(f"{show(error.filename)[:80]}… is too long for a file's name.", "Choose a shorter one.")
+        return 2
     hint = "" if debug else "The same command with --debug shows where; please report it."
     _say(f"Unexpected {type(error).__name__}: {scrub_text(str(error))}", hint)
     return 1

@@ -12,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -104,6 +105,8 @@ class AnswerCache:
     def _prepare(self) -> None:
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=FULL")  # what was paid for survives even a power cut
+        if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
+            raise StorageError(f"{show(self.path)} is no cache that gslopes made.", _ANOTHER)
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         if version > _SCHEMA_VERSION:
             raise StorageError(f"{show(self.path)} was made by a newer gslopes.", "Choose another folder with --cache.")
@@ -151,7 +154,7 @@ class AnswerCache:
         found: dict[bytes, CachedAnswer] = {}
         for part in _chunks(list(dict.fromkeys(pictures))):
             rows = self.rows(_ANSWERS + _in_clause(part), classifier_id, *part)
-            found |= {row[0]: CachedAnswer(row[1], _unpacked(row[2]), *row[3:]) for row in rows}
+            found |= {row[0]: CachedAnswer(row[1], self._unpacked(row[2]), *row[3:]) for row in rows}
         return found
 
     def claim(self, classifier_id: int, pictures: Sequence[bytes]) -> Claim:
@@ -184,7 +187,7 @@ class AnswerCache:
     def begun(self, classifier_id: int, picture: bytes) -> object:
         """What the requests about a picture that has no answer yet have brought; None if there were none."""
         found = self.rows("SELECT raw FROM begun WHERE classifier = ? AND picture = ?", classifier_id, picture)
-        return _unpacked(found[0][0]) if found else None
+        return self._unpacked(found[0][0]) if found else None
 
     def keep_begun(self, classifier_id: int, picture: bytes, raw: object) -> None:
         """Write what the requests about a picture have brought so far, durable when this returns."""
@@ -210,6 +213,13 @@ class AnswerCache:
         self.rows("VACUUM")
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         return count
+
+    def _unpacked(self, packed: bytes) -> object:
+        """Raises: StorageError for what ``_packed`` did not write."""
+        try:
+            return _unpacked(packed)
+        except (zlib.error, TypeError, ValueError, RecursionError) as error:
+            raise StorageError(f"{show(self.path)} holds a damaged answer: {error}.", _ANOTHER) from error
 
     def _drop(self, classifier_id: int, pictures: Iterable[bytes]) -> None:
         ours = [(classifier_id, picture, self.owner) for picture in pictures]
@@ -239,6 +249,8 @@ class AnswerCache:
 
     def _is_alive(self, owner: str) -> bool:
         """Whether that process still runs: it holds the lock on its file as long as it does."""
+        if not re.fullmatch("[0-9a-f]{32}", owner):
+            return False  # none of ours: as a file's name it might lead anywhere
         try:
             handle = os.open(self._lock_file(owner), os.O_RDWR)
         except OSError:
@@ -272,6 +284,8 @@ class AnswerCache:
             self._db.execute("COMMIT")
 
 
+_LARGEST_ANSWER = 256 << 20  # bytes of an answer, unpacked
+_ANOTHER = "Choose another folder with --cache."
 _ANSWERS = (  # and after it which pictures
     "SELECT picture, status, raw, model, asked, client FROM answers JOIN sources ON sources.id = source "
     "WHERE classifier = ? AND "
@@ -302,4 +316,8 @@ def _packed(raw: object) -> bytes:
 
 
 def _unpacked(packed: bytes) -> object:
-    return json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
+    unpacker = zlib.decompressobj()
+    text = unpacker.decompress(packed, _LARGEST_ANSWER)
+    if unpacker.unconsumed_tail:
+        raise ValueError(f"it has more than {_LARGEST_ANSWER:,} bytes")
+    return json.loads(text.decode("utf-8", "surrogatepass"))

@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 import time
+import zlib
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -271,6 +272,37 @@ def test_a_line_that_is_no_answer_is_named(cache, tmp_path, here, there):
         cache_files.import_answers(cache, tmp_path / "in.jsonl")
     with pytest.raises(UsageError, match="no such file"):
         cache_files.import_answers(cache, tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize(
+    "packed", [b"no zlib", zlib.compress(b"[" * 100_000), zlib.compress(b"{}")[:-6], zlib.compress(bytes(300 << 20))]
+)
+def test_an_answer_that_others_damaged_is_a_storage_error(cache, classifier_id, packed):
+    cache.put(classifier_id, {key(1): CachedAnswer("answered", 1)})
+    with sqlite3.connect(cache.path) as other:
+        other.execute("UPDATE answers SET raw = ?", (packed,))
+    with pytest.raises(StorageError, match="holds a damaged answer"):
+        cache.find(classifier_id, [key(1)])
+
+
+def test_a_cache_with_views_is_none_of_ours(tmp_path):
+    with AnswerCache(tmp_path):
+        pass
+    with sqlite3.connect(tmp_path / FILE) as other:
+        other.execute("DROP TABLE answers")
+        loop = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS classifier FROM n"
+        other.execute(f"CREATE VIEW answers AS {loop}")
+    with pytest.raises(StorageError, match="is no cache that gslopes made"):
+        AnswerCache(tmp_path)
+
+
+def test_a_claim_that_names_a_file_elsewhere_leaves_it_there(cache, classifier_id, tmp_path):
+    (tmp_path / "mine").write_text("kept")
+    with sqlite3.connect(cache.path) as other:
+        row = (classifier_id, key(1), "../../mine", time.time() + 999)
+        other.execute("INSERT INTO claims VALUES (?, ?, ?, ?)", row)
+    assert cache.claim(classifier_id, [key(1)]).to_ask == {key(1)}
+    assert (tmp_path / "mine").read_text() == "kept"
 
 
 def test_pruning_takes_what_was_named_and_nothing_else(cache, classifier_id):
