@@ -141,7 +141,8 @@ def why_unreadable(error: OSError | ValueError) -> str:
         return "it is a folder, a pipe or a device, not a file"
     if isinstance(error, TooLarge):
         return f"it has {error.size:,} bytes, and at most {error.limit:,} are read"
-    return str(getattr(error, "strerror", None) or error).lower()
+    text = str(getattr(error, "strerror", None) or error).lower()
+    return "embedded null byte" if text.startswith("embedded null") else text  # as Python before 3.14 says it
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------

@@ -131,6 +131,7 @@ def read_about(path: Path, run: Path) -> pd.DataFrame:
         raise UsageError(
             f"{show(path)} has no column that says which photo a row is about.", f"Call it one of {', '.join(KEYS)}."
         )
+    key = str(key)
     first: dict[str, tuple[int, dict[str, str]]] = {}
     for line, row in table.rows():
         before, known_row = first.setdefault(row[key], (line, row))
