@@ -160,7 +160,7 @@ def captions_audit(folder: Path, data: bytes) -> None:
     name = STAGE_FILES[b"{[".find(data[:1])] if data[:1] else STAGE_FILES[2]
     good = (home / name).read_bytes()
     (home / name).write_bytes(data)
-    quick = {"bootstrap": 10, "permutations": 9, "splits": 5, "salience_bootstrap": 5}
+    quick = {"bootstrap": 10, "permutations": 9, "splits": 5}
     try:
         audit = gslopes.audit_captions(home / "stages", run, groups=home / "groups.csv", **quick)
         assert b"<script>alert" not in audit.page.read_bytes() + audit.review.read_bytes()

@@ -44,17 +44,21 @@ class AuditOptions:
     prepositions: Literal["exempt", "listed"] = option(
         "exempt", help="S1: whether others than in must be listed to be imageable.", advanced=True
     )
+    as_published: bool = option(
+        False, help="S2 by the paper's ridge over splits, whose estimate is biased; no p.", advanced=True
+    )
     types: int = option(100, help="Object types of S2; the paper has 500.", advanced=True)
-    splits: int = option(1000, help="Random splits of S2.", advanced=True)
-    ridge: float = option(1.0, help="Penalty of S2.", metavar="λ", advanced=True)
-    valid_share: float = option(0.9, help="S2: splits that must count.", metavar="SHARE", advanced=True)
+    splits: int = option(1000, help="As published: splits of S2.", advanced=True)
+    ridge: float = option(1.0, help="As published: penalty of S2.", metavar="λ", advanced=True)
+    valid_share: float = option(0.9, help="As published: splits that must count.", metavar="SHARE", advanced=True)
     match: Literal["exact", "kind"] = option(
         "exact", help="S2: the type itself, or what is below it, too.", advanced=True
     )
-    exact: bool = option(False, help="S2: standardise on every split. Slower.", advanced=True)
-    split_interval: Literal["percentile", "normal"] = option("percentile", help="S2: its interval.", advanced=True)
+    exact: bool = option(False, help="As published: standardise on every split.", advanced=True)
+    split_interval: Literal["percentile", "normal"] = option(
+        "percentile", help="As published: S2's interval.", advanced=True
+    )
     absent_location: float = option(1.0, help="S2: distance of what is not there.", metavar="D", advanced=True)
-    salience_bootstrap: int = option(1000, help="S2: bootstrap resamples.", metavar="B", advanced=True)
     min_people_area: float = option(0.1, help="D2: share of the image.", metavar="SHARE", advanced=True)
     mentioned_as: Literal["any", "group"] = option(
         "any", help="D2: a mention of any person, or of the group.", advanced=True
@@ -173,6 +177,7 @@ class CaptionsOptions(TypedDict, total=False):
     lch: float
     min_truth_depth: int
     prepositions: Literal["exempt", "listed"]
+    as_published: bool
     types: int
     splits: int
     ridge: float
@@ -181,7 +186,6 @@ class CaptionsOptions(TypedDict, total=False):
     exact: bool
     split_interval: Literal["percentile", "normal"]
     absent_location: float
-    salience_bootstrap: int
     min_people_area: float
     mentioned_as: Literal["any", "group"]
     age: str

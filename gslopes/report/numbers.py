@@ -63,12 +63,12 @@ def size(number: float | None, digits: int = 1) -> str:
 def ratio(number: float | None) -> str:
     """A change of a probability, a cosine or a share of another slope, with its sign.
 
-    >>> ratio(0.694), ratio(-0.0049), ratio(-1.0774), ratio(float("nan"))
-    ('+0.69', '0.00', '−1.08', '–')
+    >>> ratio(0.694), ratio(-0.0049), ratio(-1.0774), ratio(float("nan")), ratio(float("inf"))
+    ('+0.69', '0.00', '−1.08', '–', '+∞')
     """
     if number is None or math.isnan(number):
         return NONE
-    return _minus(f"{number:+.2f}") if abs(number) >= 0.005 else "0.00"
+    return _minus(f"{number:+.2f}".replace("inf", "∞")) if abs(number) >= 0.005 else "0.00"
 
 
 def interval(low: float | None, high: float | None, write: Format = points) -> str:

@@ -54,14 +54,15 @@ def influence_weights(fitted: Array, values: Array) -> Array:
     return np.asarray(weights, dtype=np.float64)
 
 
-def fit_weighted(design: Array, y: Array, weights: Array, ridge: float = 0.0) -> Array:
+def fit_weighted(design: Array, y: Array, weights: Array, ridge: float = 0.0, offset: Array | float = 0.0) -> Array:
     """(q,) coefficients of one weighted fit, with a penalty of ridge / 2 times the sum of their squares.
 
-    design: (n, q), a column of ones for an intercept.  y: (n,) in [0, 1].  weights: (n,).
+    design: (n, q), a column of ones for an intercept.  y: (n,) in [0, 1].  weights: (n,).  offset: (n,) log odds that
+    are given.
     """
     beta = np.zeros(design.shape[1])
     for _ in range(25):
-        p = special.expit(design @ beta)
+        p = special.expit(design @ beta + offset)
         gradient = design.T @ (weights * (y - p)) - ridge * beta
         curvature = (design * (weights * np.maximum(p * (1 - p), 1e-9))[:, None]).T @ design
         step = np.linalg.solve(curvature + np.diag(np.full(len(beta), ridge)), gradient)

@@ -23,7 +23,7 @@ import time
 import numpy as np
 
 from gslopes.captions.config import AuditOptions
-from gslopes.captions.measures.salience import _standard, fit
+from gslopes.captions.measures.salience import _standard, fit_published
 from gslopes.language.chunks import standard
 
 PEOPLE = ["man", "woman", "boy", "girl", "child", "player", "surfer", "skier", "person", "waiter", "couple", "family"]
@@ -130,7 +130,7 @@ def splits(images: int, types: int, count: int, sample: int) -> dict[str, float]
     group = np.where(chance.random(images) < 0.5, 0.5, -0.5)
     y = chance.random(images) < 1 / (1 + np.exp(-(group + 2 * features[:, 0])))
     used = time.process_time()
-    ours = fit(features, group, y, AuditOptions(splits=count, salience_bootstrap=0))
+    ours = fit_published(features, group, y, AuditOptions(splits=count))
     ours_s = time.process_time() - used
     columns = np.column_stack([_standard(features), group])
     used = time.process_time()
@@ -172,10 +172,10 @@ def paper(count: int) -> dict[str, object]:
         n, parts = len(chosen), (features[chosen], group[chosen])
         y = chance.random(n) < 1 / (1 + np.exp(0.5 - parts[1] - 2 * parts[0][:, rank]))
         used = time.process_time()
-        whole = fit(*parts, y, AuditOptions(splits=1, salience_bootstrap=0, valid_share=0))
+        whole = fit_published(*parts, y, AuditOptions(splits=1, valid_share=0))
         once = time.process_time() - used
         used = time.process_time()
-        ours = fit(*parts, y, AuditOptions(splits=count, salience_bootstrap=0))
+        ours = fit_published(*parts, y, AuditOptions(splits=count))
         each = (time.process_time() - used - once) / (count - 1)
         columns = np.column_stack([_standard(parts[0]), parts[1]])
         used = time.process_time()

@@ -56,7 +56,7 @@ def tag() -> Callable[[str], object]:
 
 @pytest.fixture
 def quick() -> AuditOptions:
-    return AuditOptions(bootstrap=200, permutations=199, salience_bootstrap=100)
+    return AuditOptions(bootstrap=200, permutations=199)
 
 
 def material(

@@ -13,7 +13,7 @@ import gslopes
 from gslopes.core.errors import ConfigError, RunFolderMismatch, UnknownName, UsageError
 from tests.score import tiny_transformers
 
-QUICK = {"bootstrap": 100, "permutations": 99, "splits": 20, "salience_bootstrap": 20}
+QUICK = {"bootstrap": 100, "permutations": 99, "splits": 20}
 
 
 @pytest.fixture(scope="module")

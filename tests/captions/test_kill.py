@@ -25,7 +25,7 @@ from tests.core.test_killpoints import in_a_child, kept_answers
 from tests.fake_provider.folder import write_run
 
 POINTS = [point for point in KILL_POINTS if point.startswith(("file:", "table:"))]
-QUICK = {"bootstrap": 50, "permutations": 49, "splits": 20, "salience_bootstrap": 20, "types": 5}
+QUICK = {"bootstrap": 50, "permutations": 49, "splits": 20, "types": 5}
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from gslopes.captions import parse
 from gslopes.captions import tables as schemas
 from gslopes.captions.audit import Captions
 
-QUICK = {"bootstrap": 60, "permutations": 59, "splits": 30, "salience_bootstrap": 30, "types": 5, "min_active": 2}
+QUICK = {"bootstrap": 60, "permutations": 59, "splits": 30, "types": 5, "min_active": 2}
 COUNT = 48
 READ = ("images", "people", "sentences", "tuples")
 MEASURED = ("measures", "inclusions", "salience", "cases", "techniques")

@@ -305,7 +305,7 @@ def captions(folder: Path) -> Tables:
     """Sixty images with boxes, captions and groups: whole, reviewed, by clusters in the paper's senses; and a sweep."""
     stages = draw_captions(folder)
     runs = folder / "runs"
-    quick = {"bootstrap": 50, "permutations": 99, "splits": 20, "salience_bootstrap": 20, "min_active": 3}
+    quick = {"bootstrap": 50, "permutations": 99, "splits": 20, "min_active": 3}
     groups = {"groups": folder / "groups.csv", "columns": ("gender", "skin")}
     found = audit_captions(stages, runs / "whole", **groups, options=AuditOptions(**quick, types=4))
     review = folder / "review.csv"
@@ -315,7 +315,8 @@ def captions(folder: Path) -> Tables:
         for place, case in enumerate(found.tables["cases"]["case"]):
             writer.writerow([case, ("harm", "not-a-harm", "unsure")[place % 3], "AB"[place % 2], ""])
     audit_captions(runs / "whole", runs / "whole", review=review)
-    options = AuditOptions(**quick, captions_per_image="each", correction="holm", association="phi", age="years")
+    quick |= {"captions_per_image": "each", "correction": "holm", "association": "phi", "age": "years"}
+    options = AuditOptions(**quick, as_published=True)
     more: dict[str, Any] = {
         "cluster": "photographer",
         "truth": "human-captions",

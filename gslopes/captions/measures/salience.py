@@ -1,7 +1,8 @@
-"""S2: objects rightly mentioned or not, with size and place held fixed; ranked, to be read.
+"""S2: objects rightly mentioned or not, with size and place held fixed.
 
-Source: Wang et al. 2022, after Berg et al. 2012. Splits share most of their images, so that the published interval is
-no sampling interval: a bootstrap over images with its p and q is given with it.
+Source: Wang et al. 2022, after Berg et al. 2012, for the question and for ``as_published``, whose ridge over all types'
+columns pulls the coefficient towards 0 and whose interval over splits is no sampling interval. Estimator, interval and
+p otherwise are ours, by double selection and a score test.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,43 +18,100 @@ from numpy.typing import NDArray
 from gslopes.captions.config import AuditOptions
 from gslopes.captions.material import Box, Pair
 from gslopes.captions.measures.rows import Recorder, Row
-from gslopes.stats.clusters import codes_of
+from gslopes.stats.clusters import FEW, Codes, codes_of
 from gslopes.stats.intervals import percentile
 from gslopes.stats.multiplicity import adjust
-from gslopes.stats.resampling import multinomial_counts
 from gslopes.stats.ridge_logistic import fit_ridge
+from gslopes.stats.score_test import choose_columns, informative_units, score_interval
 
 Array = NDArray[np.float64]
-CLOSE = 0.02  # of a standard error: how near a coefficient of a split or resample is to its optimum
+CLOSE = 0.02  # of a standard error: how near a coefficient of a split is to its optimum
+EXPECTED = 5  # clusters of images that must be expected in each cell of group by mentioned
+IMAGES_A_COLUMN = 10  # of the rarer answer, for each column of another type that is held fixed
+GROUP_LEVEL, MENTION_LEVEL = 0.01, 0.05  # of choosing a column for the group, and any column for the mention
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Salience:
     """One type and pair.
 
-    valid: splits whose training part has both answers.  coefficient: of the group on all images, log odds.
-    splits: (valid,) coefficients.  boot: (B,) of resamples.  accuracy, balanced, majority: means over splits, of the
-    test parts.
+    coefficient: of the group, log odds.  low, high, p: by the score test; NaN as published.  held: columns of other
+    types that were held fixed.  eligible: an interval is given, else ``note`` says why not.
+    As published alone: valid, splits whose training part has both answers.  splits: (valid,) coefficients.  accuracy,
+    balanced, majority: means over splits, of the test parts.
     """
 
     n: int
     mentioned: int
-    valid: int
     eligible: bool
     coefficient: float
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
+    held: int | None = None
+    note: str = ""
+    valid: int | None = None
     splits: Array = field(default_factory=lambda: np.empty(0))
-    boot: Array = field(default_factory=lambda: np.empty(0))
     accuracy: float = math.nan
     balanced: float = math.nan
     majority: float = math.nan
 
-    @property
-    def p(self) -> float:
-        """2 min(share ≤ 0, share ≥ 0) of the bootstrap, with + 1."""
-        if not len(self.boot):
-            return math.nan
-        below, above = (self.boot <= 0).sum(), (self.boot >= 0).sum()
-        return min(1.0, 2 * (min(below, above) + 1) / (len(self.boot) + 1))
+
+def fit(
+    features: Array, tested: int, group: Array, mentioned: NDArray[np.bool_], clusters: Codes | None = None
+) -> Salience:
+    """The coefficient of the group in a logistic regression of being mentioned.
+
+    Held fixed: the type's own size and place, always; of the other types' sizes, places and presences those that go
+    with the group (p < 0.01) or with the mention (p < 0.05 over all of them), at most one for every ten images of the
+    rarer answer.  Interval and p: the score test over images or clusters, inverted.  Null hypothesis: the coefficient
+    is 0.  A column that goes with both but too weakly to be chosen still pulls the coefficient.
+
+    features: (n, 2 T) as of ``layout``.  tested: the type's place among the T.  group: (n,) +½ or −½.  mentioned: (n,).
+    clusters: (n,) numbers.
+    """
+    n, y, codes = len(group), mentioned.astype(np.float64), codes_of(clusters, len(group))
+    counts = n, int(y.sum())
+    if not 0 < y.sum() < n:
+        return Salience(*counts, False, math.nan, note="always mentioned" if y.any() else "never mentioned")
+    sizes, places = np.hsplit(features, 2)
+    design = np.column_stack([np.ones(n), _standard(np.column_stack([sizes[:, tested], places[:, tested]]))])
+    candidates = _standard(np.delete(np.stack([sizes, places, sizes > 0], axis=2), tested, axis=1).reshape(n, -1))
+    if lacking := _lacking(design, group, y, codes):
+        return Salience(*counts, False, math.nan, note=lacking)
+    limit = int(min(y.sum(), n - y.sum())) // IMAGES_A_COLUMN
+    for_group = choose_columns(design, candidates, (group > 0).astype(np.float64), codes, GROUP_LEVEL, limit)
+    level = MENTION_LEVEL / max(candidates.shape[1], 1)
+    held = np.column_stack([design, candidates[:, for_group]])
+    for_mention = choose_columns(np.column_stack([held, group]), candidates, y, codes, level, limit - len(for_group))
+    held = np.column_stack([held, candidates[:, for_mention]])
+    found = score_interval(group, held, y, codes)
+    chosen = held.shape[1] - design.shape[1]
+    if math.isnan(found.p):
+        apart = "size and place alone tell the groups, or the images that mention it, apart"
+        note = apart if math.isnan(found.value) else "the fit reached no maximum"
+        return Salience(*counts, False, math.nan, held=chosen, note=note)
+    return Salience(*counts, True, *found, held=chosen)
+
+
+def _lacking(design: Array, group: Array, y: Array, codes: Codes) -> str:
+    """Why n does not allow an interval, and how many images would; empty if it does.
+
+    Clusters count, each for every group and answer in it: those expected in the rarest cell, and those that the
+    information is worth.
+    """
+    units = int(codes.max()) + 1
+    groups, answers = (min(len(np.unique(codes[one])) for one in (part, ~part)) for part in (group > 0, y > 0))
+    if not groups:
+        return "shown with one of the groups only"
+    expected = groups * answers / units
+    worth = informative_units(group, design, y, codes) / (FEW + design.shape[1] + 1)
+    share = min(expected / EXPECTED, worth)
+    if share >= 1:
+        return ""
+    if not share > 0:
+        return "size and place alone tell the groups apart"
+    return f"too few images to tell: of {len(y)}, {int(y.sum())} mention it; about {math.ceil(len(y) / share)} would do"
 
 
 def normal_interval(values: Array) -> tuple[float, float]:
@@ -77,53 +135,39 @@ def is_eligible(valid: int, splits: int, share: float = 0.9) -> bool:
     return valid > share * splits * (1 + 1e-12)
 
 
-def fit(
-    features: Array,
-    group: Array,
-    mentioned: NDArray[np.bool_],
-    options: AuditOptions,
-    clusters: NDArray[np.int64] | None = None,
-) -> Salience:
-    """The coefficient of the group in a ridge logistic regression of being mentioned, over random splits.
+def fit_published(features: Array, group: Array, mentioned: NDArray[np.bool_], options: AuditOptions) -> Salience:
+    """As published: a ridge logistic regression on all types' columns, over random splits.  Its interval does not hold.
 
     Estimator: log odds of group +½ minus −½; penalty λ/2 Σ b², intercept free; features standardised (once a type, or
-    on every training part with ``exact``), constant ones dropped, the group not.  Null hypothesis of p: the coefficient
-    is 0 in resamples of the images.
+    on every training part with ``exact``), constant ones dropped, the group not.
 
     features: (n, F) sizes and locations.  group: (n,) +½ or −½.  mentioned: (n,).
     """
     n, y = len(group), mentioned.astype(np.float64)
-    generator = np.random.default_rng([options.seed, 6])
-    masks = _splits(n, options.splits, generator)
+    masks = _splits(n, options.splits, np.random.default_rng([options.seed, 6]))
     masks = masks[:, _has_both(masks, y)]
-    counts = n, int(y.sum()), masks.shape[1]
+    counts, valid = (n, int(y.sum())), masks.shape[1]
     if not 0 < y.sum() < n:
-        return Salience(*counts, False, math.nan)
+        note = "always mentioned" if y.any() else "never mentioned"
+        return Salience(*counts, False, math.nan, valid=valid, note=note)
     rotated, back = _rotate(_standard(features), group)
     coefficient = float(back @ fit_ridge(rotated, y, np.ones((n, 1)), options.ridge)[1:, 0])
-    if not is_eligible(masks.shape[1], options.splits, options.valid_share):
-        return Salience(*counts, False, coefficient)
+    if not is_eligible(valid, options.splits, options.valid_share):
+        return Salience(*counts, False, coefficient, valid=valid, note="too few splits have both answers")
     if options.exact:
         betas, logits = _exact(features, group, y, masks, options.ridge)
     else:
         fitted = fit_ridge(rotated, y, masks, options.ridge, tolerance=CLOSE)
         betas, logits = back @ fitted[1:], rotated @ fitted[1:] + fitted[0]
-    draws = _draws(n, options.salience_bootstrap, generator, clusters)
-    draws = draws[:, _has_both(draws, y)]
-    boot = back @ fit_ridge(rotated, y, draws, options.ridge, tolerance=CLOSE)[1:]
-    return Salience(*counts, True, coefficient, betas, np.asarray(boot), *_accuracy(logits, y, masks))
+    accuracy, balanced, majority = _accuracy(logits, y, masks)
+    found = Salience(*counts, True, coefficient, valid=valid, splits=betas)
+    return replace(found, accuracy=accuracy, balanced=balanced, majority=majority)
 
 
 def _has_both(weights: Array, y: Array) -> NDArray[np.bool_]:
     """(R,) whether images of both answers have weight."""
     mentions = weights.T @ y
     return np.asarray((mentions > 0) & (mentions < weights.sum(axis=0)))
-
-
-def _draws(n: int, count: int, generator: np.random.Generator, clusters: NDArray[np.int64] | None) -> Array:
-    """(n, B) how often each image is in each resample; whole clusters if there are any."""
-    codes = codes_of(clusters, n)
-    return multinomial_counts(int(codes.max()) + 1, count, generator).T[codes]
 
 
 def _splits(n: int, count: int, generator: np.random.Generator) -> Array:
@@ -208,12 +252,16 @@ def objects_mentioned(recorder: Recorder) -> None:
     for pair in material.pairs:
         sides = material.sides(pair, images)
         rows: list[Row] = []
-        for name in types:
+        for place, name in enumerate(types):
             chosen = np.array([index for index in np.flatnonzero(sides) if name in synsets[index]], dtype=np.int64)
             if len(chosen) >= options.min_active:
                 y = np.array([name in concepts[index] for index in chosen])
                 clusters = material.cluster_numbers([images[index] for index in chosen])
-                fitted = fit(features[chosen], sides[chosen] / 2, y, options, clusters)
+                parts = features[chosen], sides[chosen] / 2, y
+                if options.as_published:
+                    fitted = fit_published(*parts, options)
+                else:
+                    fitted = fit(parts[0], place, *parts[1:], clusters)
                 rows.append(_row(fitted, name, recorder.stage, pair, options.split_interval))
         recorder.salience += _ranked(rows, options)
 
@@ -245,13 +293,21 @@ def layout(boxes: Sequence[Sequence[Box]], types: Sequence[str], absent: float =
 
 def _row(result: Salience, concept: str, stage: str, pair: Pair, interval: str) -> Row:
     low, high = (percentile if interval == "percentile" else normal_interval)(result.splits)
-    boot_low, boot_high = percentile(result.boot)
-    note = "" if result.eligible else "too few splits have both answers"
-    if result.mentioned in (0, result.n):
-        note = "always mentioned" if result.mentioned else "never mentioned"
-    names = ("n", "mentioned", "valid", "eligible", "coefficient", "p", "accuracy", "balanced", "majority")
+    names = (
+        "n",
+        "mentioned",
+        "held",
+        "valid",
+        "eligible",
+        "coefficient",
+        "p",
+        "accuracy",
+        "balanced",
+        "majority",
+        "note",
+    )
     row = {"stage": stage, **pair.columns, "concept": concept} | {name: getattr(result, name) for name in names}
-    row |= {"split_low": low, "split_high": high, "boot_low": boot_low, "boot_high": boot_high, "note": note}
+    row |= {"ci_low": result.low, "ci_high": result.high, "split_low": low, "split_high": high}
     return row | {"finding_paper": bool(result.eligible and (low > 0 or high < 0)), "rank": None}
 
 

@@ -103,6 +103,7 @@ def truths(planted: Planted) -> dict[str, float]:
         "S1 umbrella, pp": 100 * inserted,
         "S1 umbrella, association": umbrella,
         "S2 bench, log odds": planted.beta,
+        "S2 bench, log odds, as published": planted.beta,
         "S3 dog in human captions, pp": 100 * COMMON * (planted.early[0] - planted.early[1]),
         "S4 change of dog, pp": 100 * (share[0] - share[1]),
         "R1 woman by dress, pp": 100 * shown * (planted.gendered[0] - planted.gendered[1]),

@@ -72,6 +72,7 @@ def render_page(
     inclusions, salience = frames["inclusions"], frames["salience"]
     found = findings(measures, salience)
     inclusions = inclusions[inclusions["kept"]].sort_values("rank").head(MOST)
+    refused = [f"{words.printable(row.concept)}: {row.note}" for row in salience[~salience["eligible"]].itertuples()]
     salience = salience[salience["eligible"]].sort_values(["q", "concept"]).head(MOST)
     harms = [
         {
@@ -97,6 +98,7 @@ def render_page(
         techniques=[_safe(row) for row in frames["techniques"].to_dict("records")],
         inclusions=[_safe(row) for row in inclusions.to_dict("records")],
         salience=[_salience(row) for row in salience.to_dict("records")],
+        refused=refused,
         confirmed=[_confirmed(row) | {"title": titles.get(row["technique"], "")} for row in confirmed],
         notes=[words.printable(note) for note in notes],
         published=PUBLISHED,
@@ -185,10 +187,10 @@ def _p(value: float) -> str:
 
 def _salience(row: Mapping[Any, Any]) -> dict[str, Any]:
     shown = {name: words.printable(row[name]) for name in ("stage", "column", "group", "other", "concept")}
-    coefficients = ("coefficient", "boot_low", "boot_high", "split_low", "split_high")
+    coefficients = ("coefficient", "ci_low", "ci_high", "split_low", "split_high")
     shown |= {name: numbers.ratio(row[name]) for name in coefficients}
     shown |= {name: _p(row[name]) for name in ("p", "q")}
-    return shown | {name: row[name] for name in ("n", "mentioned", "finding", "finding_paper")}
+    return shown | {name: row[name] for name in ("n", "mentioned", "held", "finding", "finding_paper")}
 
 
 def _confirmed(row: Mapping[str, Any]) -> dict[str, Any]:

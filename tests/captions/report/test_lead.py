@@ -87,10 +87,10 @@ def test_a_strangers_words_are_printable_and_s2_is_in_log_odds():
         "coefficient": -1.25,
         "eligible": True,
         "stage": "system-captions",
-        "boot_low": -2.0,
-        "boot_high": -0.5,
+        "ci_low": -2.0,
+        "ci_high": -0.5,
     }
-    salience |= {"group": "male", "other": "female", "ci_low": math.nan}
+    salience |= {"group": "male", "other": "female"}
     (two,) = findings(measured(row("D2", 1, 0.9)), pd.DataFrame([salience]))
     assert "log odds −1.25" in two["text"]
     assert two["interval"] == "[−2.00, −0.50]"

@@ -1,0 +1,128 @@
+"""Cells of the coverage bench about captions: S2, the log odds of being mentioned between two groups.
+
+A hundred types are labelled, of which one, in every image here, is tested. ``as it was`` is the percentile interval of
+a bootstrap of a ridge over all 201 columns, in a tenth of the sets of at most 400 images. ``score test`` is what the
+audit shows; what it refuses is counted, and not in the other rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+from scipy import special
+
+from gslopes.captions.measures.salience import _rotate, _standard, fit
+from gslopes.stats.intervals import percentile
+from gslopes.stats.logistic import fit_weighted
+from gslopes.stats.resampling import multinomial_counts
+from gslopes.stats.ridge_logistic import fit_ridge
+
+Array = np.ndarray
+Drawn = tuple[Array, Array, Array, Array | None]  # features, group, mentioned, clusters
+Count = tuple[str, str, int, int]
+TYPES, DRAWS = 100, 200
+SHARES = {60: 1, 150: 1, 400: 1, 1000: 4, 5000: 10}  # one in so many sets is drawn at that many images
+
+
+def independent(
+    rng: np.random.Generator, n: int, rate: float, beta: float, *, twice: bool = False, share: float = 0.5
+) -> Drawn:
+    """Types in ``rate`` of the images, sizes beta(1, 6), places uniform.
+
+    twice: the tested type is twice as large in one group, and the larger it is the more often it is mentioned.
+    """
+    group = np.where(rng.random(n) < share, 0.5, -0.5)
+    there = rng.random((n, TYPES)) < rate
+    there[:, 0] = True
+    sizes, places = there * rng.beta(1, 6, (n, TYPES)), np.where(there, rng.random((n, TYPES)), 1.0)
+    logit = beta * group
+    if twice:
+        sizes[:, 0] *= np.where(group > 0, 2, 1)
+        logit = logit + 6 * (sizes[:, 0] - 0.2)
+    return np.column_stack([sizes, places]), group, rng.random(n) < special.expit(logit), None
+
+
+def scenes(rng: np.random.Generator, n: int, beta: float, types: int = 60) -> Drawn:
+    """Images in clusters of 1 to 8 of one scene, types that come together by scene.
+
+    The mention varies by scene (variance 1); groups of about 40 and 60 %, nearly one a scene; the tested type is larger
+    in one group; a second type goes with the group, and with the mention by log odds of 1.5.
+    """
+    clusters = np.repeat(np.arange(n), 1 + rng.poisson(2, n))[:n]
+    scene = rng.normal(size=(n, 4))[clusters]
+    loads = np.random.default_rng(9).normal(size=(4, types))
+    latent = (scene @ loads * 0.6 + rng.normal(size=(n, types))) / np.sqrt(0.36 * np.square(loads).sum(axis=0) + 1)
+    there = latent > np.linspace(0.5, 1.8, types)
+    there[:, 0] = True
+    sizes, places = there * rng.beta(1, 6, (n, types)), np.where(there, rng.random((n, types)), 1.0)
+    leaning = rng.normal(size=n)[clusters] + 0.3 * rng.normal(size=n) + 0.8 * there[:, 1]
+    group = np.where(leaning > 0.55, 0.5, -0.5)
+    sizes[:, 0] *= np.where(group > 0, 1.5, 1)
+    logit = beta * group + 4 * (sizes[:, 0] - 0.2) + 1.5 * there[:, 1] - 0.6 + rng.normal(size=n)[clusters]
+    return np.column_stack([sizes, places]), group, rng.random(n) < special.expit(logit), clusters
+
+
+def as_it_was(features: Array, group: Array, mentioned: Array, rng: np.random.Generator) -> tuple[float, float, float]:
+    """Ends and p of the percentile bootstrap of the ridge, λ = 1."""
+    rotated, back = _rotate(_standard(features), group)
+    weights = multinomial_counts(len(group), DRAWS, rng).T.astype(float)
+    drawn = back @ fit_ridge(rotated, mentioned.astype(float), weights, 1.0, tolerance=0.02)[1:]
+    p = min(1.0, 2 * (min((drawn <= 0).sum(), (drawn >= 0).sum()) + 1) / (DRAWS + 1))
+    return (*percentile(drawn), p)
+
+
+def judged(
+    what: str, draw: Callable[[np.random.Generator], Drawn], truth: float, rng: np.random.Generator, sets: int, old: int
+) -> Iterator[Count]:
+    """old: of the sets, how many are judged as it was, too."""
+    found: dict[str, list[tuple[float, float, float]]] = {"as it was": [], "score test": []}
+    for count in range(sets):
+        features, group, mentioned, clusters = draw(rng)
+        result = fit(features, 0, group, mentioned, clusters)
+        if result.eligible:
+            found["score test"].append((result.low, result.high, result.p))
+        if count < old:
+            found["as it was"].append(as_it_was(features, group, mentioned, rng))
+    yield f"{what}: refused", "score test", sets - len(found["score test"]), sets
+    for method, rows in found.items():
+        if rows:
+            yield f"{what}: held", method, int(sum(low <= truth <= high for low, high, _ in rows)), len(rows)
+            if not truth:
+                yield f"{what}: p < 0.05", method, int(sum(p < 0.05 for _, _, p in rows)), len(rows)
+
+
+def salience(rng: np.random.Generator, sets: int, n: int) -> Iterator[Count]:
+    """Half of the images mention the type; nothing but the group, or the type's own size, decides."""
+    sets, old = max(sets // SHARES[n], 1), sets // 10 if n <= 400 else 0
+    for rate, beta in ((0.15, 0), (0.15, 1), (0.04, 1)):
+        what = f"{n} images, types in {100 * rate:.0f} %, beta {beta}"
+        yield from judged(what, partial(independent, n=n, rate=rate, beta=beta), beta, rng, sets, old)
+    draw = partial(independent, n=n, rate=0.15, beta=0, twice=True)
+    yield from judged(f"{n} images, twice as large in one group, beta 0", draw, 0, rng, sets, old)
+
+
+def salience_unseen(rng: np.random.Generator, sets: int) -> Iterator[Count]:
+    """A design that no choice was made on; groups of 30 and 70 %, and clusters of scenes with a type that confounds."""
+    for n in (60, 150, 400):
+        draw = partial(independent, n=n, rate=0.15, beta=1, share=0.3)
+        yield from judged(f"{n} images, groups of 30 and 70 %, beta 1", draw, 1, rng, sets, 0)
+    for beta in (0, 1):
+        truth = marginal(beta)
+        for n in (60, 200, 600):
+            what = f"{n} images of scenes, log odds {truth:.2f}"
+            yield from judged(what, partial(scenes, n=n, beta=beta), truth, rng, sets, sets // 10 if n == 200 else 0)
+
+
+def marginal(beta: float) -> float:
+    """The group's log odds over all scenes, with the columns that matter held fixed; 0 where beta is."""
+    if not beta:
+        return 0.0
+    features, group, mentioned, _ = scenes(np.random.default_rng(5), 300_000, beta, types=2)
+    design = np.column_stack([np.ones(len(group)), features, features[:, 1] > 0, group])
+    return float(fit_weighted(design, mentioned.astype(float), np.ones(len(group)))[-1])
+
+
+CASES = {f"captions-salience-{n}": partial(salience, n=n) for n in SHARES}
+CASES |= {"captions-salience-unseen": salience_unseen}
