@@ -120,12 +120,16 @@ class Recorder(TechniqueResult):
         estimator = "difference of shares, bootstrap over clusters" if clustered else estimator
         for index, concept in enumerate(table.concepts):
             note = header.get("note", "") or floor_note(found.floor)
+            numbers = found.columns(index)
+            if math.isnan(numbers["ci_low"]) and math.isnan(numbers["boot_low"]):
+                units = "clusters" if clustered else "images"
+                note = "; ".join(filter(None, (note, f"too few {units} with and without it for an interval")))
             note = note if found.active[index] >= self.options.min_active else "too rare to judge"
             if min(found.n, found.n_other) < 10:
                 note = "a group has fewer than 10 images: no test"
             facts = {"concept": concept, **pair.columns, "estimator": estimator, "note": note}
             facts["null_hypothesis"] = EQUAL_PROBABILITIES
-            rows.append(measure(header, **found.columns(index), **facts))
+            rows.append(measure(header, **numbers, **facts))
             for value, size, group in ((found.share, found.n, pair.group), (found.other, found.n_other, pair.other)):
                 low, high = (math.nan, math.nan) if clustered else wilson(value[index], size)
                 numbers = {"n": size, "value": value[index], "ci_low": low, "ci_high": high}
