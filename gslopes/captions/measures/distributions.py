@@ -116,7 +116,7 @@ def _add_changes(recorder: Recorder, names: list[str], matrices: list[sparse.csr
     note = floor_note(lone_q(recorder.options.permutations, len(chosen), recorder.options.correction))
     for index, row in enumerate(chosen):
         shared = {"concept": names[row], **pair.columns, "n": n + m, "active": int(active[row])}
-        value, *ends, p = (100 * float(part[index]) for part in found)
+        value, *ends, p = (100 * number for number in found.at(index))
         numbers = dict(zip(("ci_low", "ci_high", "boot_low", "boot_high"), ends, strict=True))
         recorder.measure(
             **shared,

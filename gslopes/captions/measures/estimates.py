@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,7 +223,8 @@ def bootstrap_rates(
     return np.where(well, boot, np.nan)
 
 
-class Change(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Change:
     """Of C concepts the change between two stages, (C,) each; NaN where there is none.
 
     low, high: ends by added pairs, NaN over clusters.  boot_low, boot_high: percentiles of the bootstrap, NaN where a
@@ -236,6 +237,11 @@ class Change(NamedTuple):
     boot_low: Array
     boot_high: Array
     p: Array
+
+    def at(self, concept: int) -> tuple[float, ...]:
+        """One concept's numbers in the order of the fields."""
+        columns = self.value, self.low, self.high, self.boot_low, self.boot_high, self.p
+        return tuple(float(column[concept]) for column in columns)
 
 
 def change(

@@ -131,7 +131,7 @@ def unmentioned_changes(material: Material, first: str, second: str, truth: str,
         weight = np.where(sides == 1, 1 / n, np.where(sides == -1, -1 / m, 0.0))
         clusters = material.cluster_numbers(images)
         found = change(before.matrix, after.matrix, weight, options, clusters)
-        value, low, high, boot_low, boot_high, p = (float(part[0]) for part in found)
+        value, low, high, boot_low, boot_high, p = found.at(0)
         facts = {"concept": f"unmentioned, beyond {first}", **pair.columns, "n": n + m, "unit": "pp", "p": p, "q": p}
         facts |= {"value": 100 * value, "ci_low": 100 * low, "ci_high": 100 * high}
         facts |= {"boot_low": 100 * boot_low, "boot_high": 100 * boot_high}
