@@ -81,7 +81,7 @@ def test_a_damaged_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_folder_without_database_files_is_refused(tmp_path: Path):
-    with pytest.raises(ModelError, match="no readable file"):
+    with pytest.raises(ModelError, match="There is no file"):
         wordnet(f"wndb:{tmp_path}")
 
 

@@ -218,7 +218,7 @@ class Asker:
         server.asked.clear()  # type: ignore[attr-defined]
         self.server = server
         url = f"http://127.0.0.1:{server.server_address[1]}/{mode}/v1"
-        self.classifier = load_classifier(f"llm:m,prompt=doctor-nurse,url={url},repeats=2{more}")
+        self.classifier = load_classifier(f"llm:m,prompt=doctor-nurse,url={url},repeats=2,public=yes{more}")
 
     @property
     def calls(self) -> int:
