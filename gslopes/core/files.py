@@ -142,7 +142,7 @@ def why_unreadable(error: OSError | ValueError) -> str:
     if isinstance(error, TooLarge):
         return f"it has {error.size:,} bytes, and at most {error.limit:,} are read"
     text = str(getattr(error, "strerror", None) or error).lower()
-    return "embedded null byte" if text.startswith("embedded null") else text  # as Python before 3.14 says it
+    return "embedded null byte" if "embedded null" in text else text  # as Python before 3.14 says it
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
